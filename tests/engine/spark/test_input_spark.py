@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -309,7 +310,7 @@ def test_values_tell_which_column_holds_the_ids(spark):
 
 
 WITHOUT = """
-import os, sys
+import json, os, sys
 sys.path.insert(0, sys.argv[1])
 import warnings
 warnings.simplefilter("ignore")
@@ -318,46 +319,52 @@ import goldrank
 from goldrank.io import spark as door
 builder = SparkSession.builder.master("local[1]")
 for key, value in {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.log.level": "OFF",
-                   "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}.items():
+                   "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+                   "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+                   "spark.python.worker.reuse": "false"}.items():
     builder = builder.config(key, value)
 spark = builder.getOrCreate()
 qrels = spark.createDataFrame([("q1", "d1", 1)], "query string, doc string, grade int")
 run = spark.createDataFrame([("q1", "d1", 1.0)], "query string, doc string, score double")
 assert goldrank.evaluate(qrels, run, "AP")["AP"] == 1.0  # no Python runs there
-try:
-    goldrank.evaluate_spark(qrels, run, "AP").collect()
-except Exception as error:
-    print("cannot score with goldrank" in str(error))
-door.MOST_JUDGEMENTS = 0
-try:
-    goldrank.evaluate(qrels, run, "AP")
-except goldrank.GoldrankError as error:
-    print(type(error).__name__, "|", error)
+usual = door.MOST_JUDGEMENTS
+for found in json.loads(sys.argv[2]):
+    with open("goldrank/__init__.py", "w") as file:
+        file.write(found)
+    door.MOST_JUDGEMENTS = usual
+    try:
+        goldrank.evaluate_spark(qrels, run, "AP").collect()
+    except Exception as error:
+        print("cannot score with goldrank" in str(error))
+    door.MOST_JUDGEMENTS = 0
+    try:
+        goldrank.evaluate(qrels, run, "AP")
+    except goldrank.GoldrankError as error:
+        print(type(error).__name__, "|", str(error).replace("\\n", " "))
 spark.stop()
 """
 
+FOUND = {
+    "raise ModuleNotFoundError(\"No module named 'goldrank'\", name='goldrank')": "it is not installed there",
+    "__version__ = '0.0.1'": "it is version 0.0.1 there and",
+}
+
 
 @pytest.mark.skipif(MASTER != "local[2]", reason="it makes a session of its own")
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        ("raise ModuleNotFoundError(\"No module named 'goldrank'\", name='goldrank')", "it is not installed there"),
-        ("__version__ = '0.0.1'", "it is version 0.0.1 there and"),
-    ],
-)
-def test_executors_without_goldrank(found, told, tmp_path):
-    """They find another package of that name, which is none or an old one."""
+def test_executors_without_goldrank(tmp_path):
+    """They find another package of that name, which is none or an old one; each in Python processes of its own."""
     (tmp_path / "goldrank").mkdir()
-    (tmp_path / "goldrank" / "__init__.py").write_text(found)
     environment = os.environ | {
-        "PYTHONPATH": str(tmp_path), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"
+        "PYTHONPATH": str(tmp_path), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, SOURCE], env=environment, cwd=tmp_path, capture_output=True, text=True,
-        check=False,
+        [sys.executable, "-c", WITHOUT, SOURCE, json.dumps(list(FOUND))], env=environment, cwd=tmp_path,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
-    first, _, second = done.stdout.partition("\n")
-    assert first == "True", done.stderr[-3000:]
-    assert second.startswith("MissingPackageError | ")
-    assert told in second
-    assert "addArtifacts" in second
+    said = done.stdout.splitlines()
+    assert said[::2] == ["True"] * len(FOUND), done.stderr[-3000:]
+    for told, line in zip(FOUND.values(), said[1::2], strict=True):
+        assert line.startswith("MissingPackageError | ")
+        assert told in line
+        assert "addArtifacts" in line
