@@ -193,7 +193,7 @@ def whole_number(value: object, what: str, least: int = 0, most: int | None = No
     if isinstance(value, int) and not isinstance(value, bool) and least <= value and (most is None or value <= most):
         return value
     limits = f"from {least:,}" + (f" to {most:,}" if most is not None else "")
-    raise OptionError(f"{what} is {shown(value)}; it must be a whole number {limits}", code="not-a-whole-number")
+    raise OptionError(f"{what} is {shown(value)}; it must be a whole number {limits}", code="bad-number")
 
 
 def one_of(value: object, allowed: Iterable[str], what: str) -> str:

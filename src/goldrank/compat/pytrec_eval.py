@@ -103,7 +103,7 @@ def _columns(measures: Iterable[str], level: int) -> dict[str, Measure | None]:
         for name in supported_nicknames.get(text, (text,)):
             found = _BY_NAME.fullmatch(name)
             if found is None:
-                raise MeasureError(f"unsupported measure {name}", hint=_hint(text))
+                raise MeasureError(f"unsupported measure {name}", hint=_hint(text), code="unsupported-measure")
             wanted = asked.setdefault(found[1], {})
             if found[2]:
                 kind = trec_names.TABLE[found[1]].parameters

@@ -132,7 +132,9 @@ class Scores(Mapping[str, float]):
         """Which retrieved text covered which reference of a question, by which rule and which words."""
         if self.explainer is None:
             raise OptionError(
-                "only fresh scores of texts can be explained", hint="Call explain on what evaluate_texts returned."
+                "only fresh scores of texts can be explained",
+                hint="Call explain on what evaluate_texts returned.",
+                code="not-explainable",
             )
         if query not in self.queries:
             raise InputError(f"there is no question {query!r}", hint=did_you_mean(str(query), self.queries))

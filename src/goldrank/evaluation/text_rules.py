@@ -74,6 +74,7 @@ def token_offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[in
     wrong = OptionError(
         'lengths="token" needs tokens that say where they stand',
         hint="A function that returns the tokens as they stand in the text, or (start, end) of each.",
+        code="tokens-without-places",
     )
 
     def placed(text: str) -> list[tuple[int, int]]:

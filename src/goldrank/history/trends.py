@@ -127,7 +127,8 @@ def trend_lines(
     if not records:
         if label is not None:
             history.get(label)  # says which labels there are
-        raise HistoryError("nothing has been recorded yet", where=history.path, hint="`goldrank record` does that.")
+        what = "nothing has been recorded yet"
+        raise HistoryError(what, where=history.path, hint="`goldrank record` does that.", code="nothing-recorded")
     name = next(iter(records[-1].summaries)) if measure is None else full_name(measure)
     measured = [record for record in records if record.spelled(name)]
     if not measured:

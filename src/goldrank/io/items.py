@@ -119,6 +119,7 @@ class Items:
                     f"{what}, and records before it have {'texts' if given.by_id else 'ids alone'}",
                     where=where,
                     hint="Either all questions are evaluated by texts or all by ids: split the file.",
+                    code="mixed-items",
                 )
             by_id = given.by_id
             if given.item.retrieved is not _SKIPPED:

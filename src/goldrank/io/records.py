@@ -81,7 +81,7 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     unordered = ids.has_no_order(data) and not isinstance(data, MappingView)
     if isinstance(data, bytes) or unordered or not isinstance(data, Iterable):
         hint = "Give a path, a list of dicts, a dict of columns or a data frame."
-        raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint)
+        raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint, code="unreadable-object")
     entries = list(data) if isinstance(data, Iterator) else data
     return Records(name, name, lambda counts: enumerate(entries), lambda number: f"{name}[{number}]")
 

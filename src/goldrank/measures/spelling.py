@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -328,7 +328,8 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
     else:
         listed = list(measures)
     if not listed:
-        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
+        hint = "For example measures=['nDCG@10', 'AP']."
+        raise InputError("no measures were given", hint=hint, code="no-measures")
     if set(map(type, listed)) == {str}:
         spelled = tuple(listed)
         found = _of_texts(spelled)
@@ -452,11 +453,13 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
         return elsewhere
     if "," in text and all(known(part.strip()) for part in text.split(",")):
         several = ", ".join(f'"{part.strip()}"' for part in text.split(","))
-        return MeasureError(f"{text!r:.120} is several measures", hint=f"Give a list: [{several}].")
+        what = f"{text!r:.120} is several measures"
+        return MeasureError(what, hint=f"Give a list: [{several}].", code="several-measures")
+    unknown = partial(MeasureError, f"unknown measure {text!r:.120}", code="unknown-measure")
     if numbered := _WORD_AND_NUMBER.fullmatch(text):
         spelled = f"{numbered[1]}@{numbered[2]}"
         if known(spelled):
-            return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {spelled}?")
+            return unknown(hint=f"Did you mean {spelled}?")
     starts = (re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]"))
     words = [word for word in dict.fromkeys((name, *starts)) if word]
     for word in words:
@@ -465,7 +468,7 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
             hint = (
                 f"What follows {word} is not understood. For example {word}{example}; see `goldrank measures {word}`."
             )
-            return MeasureError(f"unknown measure {text!r:.120}", hint=hint)
+            return unknown(hint=hint)
     import difflib
 
     for word in words:
@@ -476,5 +479,5 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
         offered = (*((alias.name + rest,) if ends else ()), alias.name) if alias else ()
         for other in offered:
             if known(other):
-                return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {other}?")
-    return MeasureError(f"unknown measure {text!r:.120}", hint="See `goldrank measures` for all of them.")
+                return unknown(hint=f"Did you mean {other}?")
+    return unknown(hint="See `goldrank measures` for all of them.")
