@@ -40,7 +40,9 @@ def test_every_code_has_a_line():
 
 
 def test_codes_are_found():
-    source = "raise E('x', code='a')\ndef f(x, code='b'): ...\ndef g(*, code='c'): h(code='d' if x == 'y' else 'e', z='f')"
+    source = (
+        "raise E('x', code='a')\ndef f(x, code='b'): ...\ndef g(*, code='c'): h(code='d' if x == 'y' else 'e', z='f')"
+    )
     assert sorted(codes(source)) == ["a", "b", "c", "d", "e"]
 
 

@@ -355,7 +355,7 @@ def _grades(queries: Sequence[Query]) -> list[Grades | None]:
 def _measured(given_queries: Sequence[Query], k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
     queries: list[Query] = _listed(given_queries)
     if not queries:
-        raise InputError("there are no queries, so there is no mean")
+        raise InputError("there are no queries, so there is no mean", code="empty-input")
     hint = 'A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.'
     for at, query in enumerate(queries if set(map(type, queries)) != {dict} else ()):
         if not isinstance(query, Mapping):
@@ -428,7 +428,9 @@ def _check_kinds(rankings: Sequence[Ids], judgements: Sequence[Any]) -> None:
     )
     if {*ours, *theirs} == {"int", "str"} and len(ours) == len(theirs) == 1:
         raise InputError(
-            f"ids of the rankings are {ours.pop()}, judged ids are {theirs.pop()}", hint="Give ids of one type."
+            f"ids of the rankings are {ours.pop()}, judged ids are {theirs.pop()}",
+            hint="Give ids of one type.",
+            code="different-id-types",
         )
 
 

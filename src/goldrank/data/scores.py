@@ -387,7 +387,8 @@ class ScoresByRun(Mapping[str, Scores]):
         data = read_json(path)
         if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
             hint = "Scores.load reads the scores of one run."
-            raise InputError("is not saved goldrank scores of several runs", where=str(path), hint=hint)
+            what = "is not saved goldrank scores of several runs"
+            raise InputError(what, where=str(path), hint=hint, code="not-saved-scores")
         if not isinstance(runs := data.get("runs"), list) or not runs:
             what = f"its runs are {shown(runs)}, not a list of some"
             raise InputError(what, where=str(path), hint="Was it edited by hand?")

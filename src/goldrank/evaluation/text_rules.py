@@ -64,6 +64,7 @@ def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
         raise InputError(
             f"one's own function for tokens returned {found!r:.60}, neither tokens nor their number",
             hint="For example lambda text: len(text.split()); of a tokenizer of transformers, its method tokenize.",
+            code="bad-token-count",
         )
 
     return counted

@@ -225,6 +225,7 @@ class RuleChecker:
             raise InputError(
                 f"{rule.measure} is a number of all queries together: no test and no slice has a meaning for it",
                 hint=f"A limit has, such as '{rule.measure} >= 0.1', or a drop with tested = false.",
+                code="all-queries-together",
             )
         if rule.kind == "drop":
             return self._drop(rule, group, of_group, which, column)

@@ -125,7 +125,8 @@ class Items:
             if given.item.retrieved is not _SKIPPED:
                 yield given
         if not seen:
-            raise InputError("no items", where=self._records.name, hint="Did the system return anything?")
+            what = "no items"
+            raise InputError(what, where=self._records.name, hint="Did the system return anything?", code="empty-input")
         self._counts = counts
 
     @property

@@ -58,7 +58,7 @@ def listed(value: Any, what: str, at: str) -> list[Any] | tuple[Any, ...]:
         hint = "Give a list: a set has no order, so that it gives another result the next time."
     elif isinstance(value, Iterable) and not isinstance(value, Mapping | bytes):
         return list(value)
-    raise InputError(f"is {shown(value)}, not a list of {what}", where=at, hint=hint)
+    raise InputError(f"is {shown(value)}, not a list of {what}", where=at, hint=hint, code="wrong-type")
 
 
 def retrieved_text(value: Any, at: str) -> RetrievedText:

@@ -121,7 +121,8 @@ class Measure:
             return table
         fill = getattr(table, "packed", None)
         if fill is None:
-            raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
+            what = f"{self} has no budget of tokens"
+            raise MeasureError(what, hint="A budget goes with measures of texts.", code="no-token-budget")
         depth = self.k if self.declaration.cutoff in ("optional", "needed") else None
         packed: Table = fill(budget, self.option("pack"), None if depth is None else int(depth))
         return packed
@@ -387,7 +388,9 @@ def known(name: str) -> Measure | None:
 def _of_function(function: Callable[..., Any]) -> Measure:
     if not callable(function):
         raise MeasureError(
-            f"a measure is a text or a function, not {type(function).__name__}", hint="For example 'nDCG@10'."
+            f"a measure is a text or a function, not {type(function).__name__}",
+            hint="For example 'nDCG@10'.",
+            code="wrong-type",
         )
     for declared in REGISTRY.values():
         if declared.kernel is function:
@@ -398,6 +401,7 @@ def _of_function(function: Callable[..., Any]) -> Measure:
         raise MeasureError(
             "a function as a measure takes two arguments: grades in the order of ranks, and all judged grades",
             hint="For example lambda ranked, judged: ranked[0] or 0. For others see goldrank.measure.",
+            code="bad-function",
         ) from None
     except ValueError:
         pass  # written in C, without a signature
