@@ -5,17 +5,13 @@ Where they do not, the difference is listed with its reason and shown on one ran
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
 import random
 import shutil
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from ranx_values import ask_ranx
 
 from goldrank import evaluate, parse
 from goldrank.measures import make
@@ -185,7 +181,7 @@ def test_scikit_learn_average_precision():
     assert_equal(ours(qrels, run, "AP"), theirs, tolerance=1e-12)
 
 
-# ranx, without its compiler, which would take more than a minute: the same code, in a process where numba has it off.
+# ranx.
 
 RANX = {
     "precision@5": "P@5",
@@ -204,34 +200,8 @@ RANX = {
 }
 
 
-ASK_RANX = """
-import json, sys, warnings
-warnings.simplefilter("ignore")
-import numpy, ranx
-answers = []
-for qrels, run, names in json.load(sys.stdin):
-    judged, ranked = ranx.Qrels(qrels), ranx.Run(run)
-    order = list(judged.keys())
-    for name in names:
-        found = ranx.evaluate(judged, ranked, name, return_mean=False, make_comparable=True)
-        answers.append(dict(zip(order, numpy.asarray(found).tolist(), strict=True)))
-json.dump(answers, sys.stdout)
-"""
-
-
-def ask_ranx(*questions: tuple[Qrels, Run, list[str]]) -> list[dict[str, float]]:
-    """Values by query of each measure for each data."""
-    done = subprocess.run(
-        [sys.executable, "-c", ASK_RANX], input=json.dumps(questions), env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return list(json.loads(done.stdout))
-
-
 @pytest.mark.slow
 def test_ranx():
-    if importlib.util.find_spec("ranx") is None:
-        pytest.skip("ranx is not installed")
     plain, binary = random_data(8), random_data(9, highest=1)
     graded = {"q": {"a": 3, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
     one = {"q": {"a": 1}}, {"q": {"a": 1.0}}
