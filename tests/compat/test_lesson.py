@@ -306,7 +306,7 @@ def test_no_queries_are_an_error_in_the_classes() -> None:
 
 
 def test_unusable_judgements_are_an_error() -> None:
-    with pytest.raises(InputError, match="no rankings and judgements"):
+    with raises_code(InputError, "unreadable-object"):
         lesson.ndcg_at_k(["a"], {"a": "high"}, 3)
 
 
@@ -372,7 +372,7 @@ def test_reports_need_their_k() -> None:
     found = lesson.RetrievalEvaluator([1]).evaluate_single_query(["a"], {"a"})
     with pytest.raises(InputError, match="evaluated at k = 1, not at 3"):
         lesson.RetrievalEvaluator([1, 3]).print_report(found)
-    with pytest.raises(InputError, match="results are"):
+    with raises_code(InputError, "wrong-type"):
         lesson.RetrieverComparison([1]).compare([found])  # type: ignore[list-item]
     assert lesson.dcg_table(["a"], {"a": 1}, 0) == []  # as k = 0 has no value elsewhere
 

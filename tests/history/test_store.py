@@ -293,7 +293,7 @@ def test_a_failed_migration_changes_nothing(monkeypatch, path):
 
     older(monkeypatch, path, fail)
     before = columns(path)
-    with pytest.raises(HistoryError, match="syntax error"):
+    with raises_code(HistoryError, "sqlite-error"):
         History.open(path)
     assert columns(path) == before
     monkeypatch.setattr(history_file, "VERSION", 3)

@@ -145,7 +145,7 @@ def test_marks_stay_as_records_are_added_and_are_the_same_without_a_file_that_ke
         with History.open(tmp_path / "x.db", read_only=True) as reader:
             assert marks_of(trend_lines(reader)) == [seen], "looking often changes nothing"
             assert reader.analysis(line_key(reader.get(1)), "nDCG@10", ALPHA) is None
-            with pytest.raises(GoldrankError, match="read-only"):
+            with raises_code(GoldrankError, "read-only"):
                 trend_lines(reader, reanalyse=True)
 
 

@@ -294,7 +294,8 @@ class RetrieverComparison:
         """The table of the document; `hit_rate=True` adds the rows that its exercise asks for and it leaves out."""
         for result in results:
             if not isinstance(result, EvalResult):
-                raise InputError(f"results are {result!r:.60}, not what evaluate_retriever returns")
+                what = f"results are {result!r:.60}, not what evaluate_retriever returns"
+                raise InputError(what, code="wrong-type")
             _check_cutoffs(f"retriever {result.retriever_name!r} was", result.recall, self.k_values)
         rows = [("MRR", [result.mrr for result in results])]
         for k in self.k_values:
@@ -400,6 +401,7 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
         raise InputError(
             f"these are no rankings and judgements: {error}",
             hint="A ranking is a list of ids; relevant ids are a set or a list, grades a dict of numbers.",
+            code="unreadable-object",
         ) from None
     for table, judged in zip(tables, judgements, strict=True):
         if not np.isfinite(table.judged).all():

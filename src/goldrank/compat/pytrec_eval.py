@@ -111,7 +111,8 @@ def _columns(measures: Iterable[str], level: int) -> dict[str, Measure | None]:
                 if kind == "none":
                     raise MeasureError(f"{name}: {found[1]} takes no parameters", hint="Cut-offs go with P, map_cut.")
                 if wanted and not cut and found[2] not in wanted:
-                    raise MeasureError(f"{found[1]} is asked for twice, as {next(iter(wanted))} and {found[2]}")
+                    what = f"{found[1]} is asked for twice, as {next(iter(wanted))} and {found[2]}"
+                    raise MeasureError(what, code="asked-twice")
                 wanted.update(dict.fromkeys(found[2].split(",") if cut else [found[2]]))
     lines = trec_names.lines_of(f"{name}.{','.join(wanted)}" if wanted else name for name, wanted in asked.items())
     # Numbers that are no cut-offs are not part of the key: set_F.0.5 is found under set_F.

@@ -147,7 +147,8 @@ class BaseMetric:
             what = "no retrieved documents were given"
             raise InputError(what, hint="Give retrieved_docs (or retrieved_chunks).", code="missing-argument")
         if retrieved_docs is not None and retrieved_chunks is not None:
-            raise InputError("retrieved_docs and retrieved_chunks are one argument, and both were given")
+            what = "retrieved_docs and retrieved_chunks are one argument, and both were given"
+            raise InputError(what, code="fields-differ")
         gold, lists, reading = self._texts(_queries(gold_docs, "gold_docs"), _queries(retrieved, "retrieved_docs"))
         if not gold:
             raise InputError("there are no queries, so there is no mean")

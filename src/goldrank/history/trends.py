@@ -122,7 +122,8 @@ def trend_lines(
     if limit is not None:
         whole_number(limit, "limit", 1)
     if reanalyse and history.read_only:
-        raise OptionError("a history that is opened read-only cannot be analysed anew", hint="Open it for writing.")
+        what = "a history that is opened read-only cannot be analysed anew"
+        raise OptionError(what, hint="Open it for writing.", code="read-only")
     records = history.records(label=label)
     if not records:
         if label is not None:

@@ -140,7 +140,8 @@ def graded_ids(value: Any, at: str) -> dict[str, float]:
     for name, grade in pairs:
         key, checked = ids.as_text(name, "document id", at), check_grade(grade, at, real_grades=True)
         if found.setdefault(key, checked) != checked:
-            raise InputError(f"'{ids.show(key)}' has two grades, {found[key]:g} and {checked:g}", where=at)
+            what = f"'{ids.show(key)}' has two grades, {found[key]:g} and {checked:g}"
+            raise InputError(what, where=at, code="contradicting-judgements")
     return found
 
 

@@ -189,11 +189,11 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
         if rule is None:
             listed = ", ".join(declaration.options)
             near = did_you_mean(key, declaration.options)
-            raise MeasureError(f"{name} has no option {key!r}; it has: {listed}", hint=near)
+            raise MeasureError(f"{name} has no option {key!r}; it has: {listed}", hint=near, code="unknown-option")
         try:
             kept = rule.check(value)
         except (ValueError, TypeError) as error:
-            raise MeasureError(f"{name}: {key} is {value!r}; it must be {error}") from None
+            raise MeasureError(f"{name}: {key} is {value!r}; it must be {error}", code="bad-option") from None
         if kept != declaration.defaults.get(key):
             given[key] = kept
     if declaration.takes_budget and (given.get("tokens") is None or "pack" in given):
