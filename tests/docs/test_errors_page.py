@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import doctest
 import re
 from collections.abc import Iterator
 
@@ -56,9 +55,3 @@ def test_another_code_is_not_taken():
 
 def test_lines_are_short():
     assert [line for line in PAGE.read_text(encoding="utf-8").splitlines() if len(line) > 128] == []
-
-
-def test_the_example_prints_what_the_page_shows():
-    found = doctest.DocTestParser().get_doctest(PAGE.read_text(encoding="utf-8"), {}, PAGE.name, None, None)
-    assert found.examples
-    assert doctest.DocTestRunner().run(found).failed == 0

@@ -20,7 +20,7 @@ from goldrank.cli import COMMANDS, group
 from goldrank.measures import REGISTRY
 
 DOCS = places.ROOT / "docs"
-SHOWN = [DOCS / name for name in ("cookbook.md", "concepts.md", "which_number.md")] + sorted(DOCS.glob("users/*.md"))
+SHOWN = [DOCS / name for name in ("cookbook.md", "concepts.md", "errors.md", "which_number.md")] + sorted(DOCS.glob("users/*.md"))
 
 
 @pytest.fixture(scope="module")
