@@ -47,8 +47,8 @@ GROUPS = {
     "Commands": ["commands/index.md", "commands/*"],
     "Python": ["api/index.md", "api/types.md", "api/*"],
     "Project": [
-        *("architecture.md", "how_it_works.md", "promises.md", "contributing.md", "changes.md", "results.md"),
-        *("security.md", "first_minutes.md"),
+        *("architecture.md", "how_it_works.md", "promises.md", "errors.md", "contributing.md", "changes.md"),
+        *("results.md", "security.md", "first_minutes.md"),
     ],
 }
 """The menu. A name that is not there is passed over, and a page that no group has comes last."""

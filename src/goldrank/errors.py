@@ -37,7 +37,7 @@ class Place:
 class GoldrankError(Exception):
     """Base of all errors. `what` states the problem, `where` the place, `hint` the way out.
 
-    `code` names an error that other code must tell from others of its class.
+    `code` names the error for programs, whatever its words; docs/errors.md lists all codes.
     """
 
     exit_code = 2
@@ -128,12 +128,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint for a mistyped word, or None when nothing is near."""
     by_folded = {name.casefold(): name for name in known}
     word = word if isinstance(word, str) else repr(word)
-    numbered = [name for folded, name in by_folded.items() if _numbered(folded) == _numbered(word.casefold())]
+    wanted = word.casefold()
+    number = _numbered(wanted)
+    numbered = [name for folded, name in by_folded.items() if _numbered(folded) == number]
     if len(numbered) == 1 and numbered[0] != word:
         return f"Did you mean {numbered[0]}?"
+    if len(wanted) > 3 * max(map(len, by_folded), default=0):
+        return None  # too long to be near any of them
     import difflib
 
-    near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(wanted, by_folded, n=1, cutoff=0.6)
     return f"Did you mean {by_folded[near[0]]}?" if near and by_folded[near[0]] != word else None
 
 
@@ -146,7 +150,8 @@ def cannot_open(
         hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame."
     elif isinstance(error, FileNotFoundError):
         hint = _near_file(name) or hint
-    return kind(f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint)
+    what = f"cannot be opened: {getattr(error, 'strerror', None) or error}"
+    return kind(what, where=shown, hint=hint, code="cannot-open")
 
 
 def _near_file(name: str) -> str | None:
@@ -167,7 +172,7 @@ def of_type(value: Value, kinds: type | tuple[type, ...], what: str, wanted: str
     if isinstance(value, kinds):
         return value
     kind = f"the type {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
-    raise InputError(f"{what} is {kind}, not {wanted}", hint=hint)
+    raise InputError(f"{what} is {kind}, not {wanted}", hint=hint, code="wrong-type")
 
 
 def file_name(value: object, what: str = "a file") -> str:
@@ -188,7 +193,7 @@ def whole_number(value: object, what: str, least: int = 0, most: int | None = No
     if isinstance(value, int) and not isinstance(value, bool) and least <= value and (most is None or value <= most):
         return value
     limits = f"from {least:,}" + (f" to {most:,}" if most is not None else "")
-    raise OptionError(f"{what} is {shown(value)}; it must be a whole number {limits}")
+    raise OptionError(f"{what} is {shown(value)}; it must be a whole number {limits}", code="bad-number")
 
 
 def one_of(value: object, allowed: Iterable[str], what: str) -> str:
@@ -198,4 +203,4 @@ def one_of(value: object, allowed: Iterable[str], what: str) -> str:
         return value
     listed = ", ".join(words)
     hint = did_you_mean(shown(value), words)
-    raise OptionError(f"{what} is {shown(value)}; it must be one of: {listed}", hint=hint)
+    raise OptionError(f"{what} is {shown(value)}; it must be one of: {listed}", hint=hint, code="unknown-choice")

@@ -45,6 +45,7 @@ def _no_text(text: str, what: str, where: str | None) -> InputError:
         f"the {what} '{show(text)}' is not text: it has half of a surrogate pair in it",
         where=where,
         hint="Repair it where it was decoded, or give it as bytes.",
+        code="bad-id",
     )
 
 
@@ -73,22 +74,23 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
         whole = int(value)
         if abs(whole) < 10**1000:  # Python writes no longer ones than some thousand digits
             return str(whole)
-        raise InputError(f"{what} is an integer of more than 1,000 digits", where=where)
+        raise InputError(f"{what} is an integer of more than 1,000 digits", where=where, code="bad-id")
     raise InputError(
         f"{what} {value!r} is of type {type(value).__name__}",
         where=where,
         hint="Ids are text (or integers, which are read as their digits). Convert them before evaluating.",
+        code="bad-id",
     )
 
 
 def check(text: str, what: str, where: str | None = None) -> None:
     """Raises if an id is empty, too long, or has no bytes: the same rule for files and for objects."""
     if not text:
-        raise InputError(f"the {what} is empty", where=where, hint="Every query and document has an id.")
+        raise InputError(f"the {what} is empty", where=where, hint="Every query and document has an id.", code="bad-id")
     check_text(text, what, where)
     if len(text) > MAX_ID_BYTES or len(encode(text)) > MAX_ID_BYTES:
         what = f"the {what} '{show(text, 20)}' has more than {MAX_ID_BYTES:,} bytes"
-        raise InputError(what, where=where, hint="Is it the text of a document? Give each a short id.")
+        raise InputError(what, where=where, hint="Is it the text of a document? Give each a short id.", code="bad-id")
 
 
 def check_text(text: str, what: str, where: str | None = None) -> None:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Self
 from urllib.parse import quote
@@ -61,13 +62,14 @@ class SqliteFile:
     def _opened(cls, name: str, create: bool, read_only: bool, lock_timeout: float) -> Self:
         """The file, made if it is not there and `create` is on, and looked at by `_prepare`."""
         if os.path.isdir(name):
-            raise cls.error_class(f"is a folder, not {cls.noun}", where=name)
+            raise cls.error_class(f"is a folder, not {cls.noun}", where=name, code="is-a-folder")
         if not create and not os.path.exists(name):
-            raise cls.error_class(f"there is no {cls.noun.removeprefix('a ')} here", where=name, hint=cls.make)
+            what = f"there is no {cls.noun.removeprefix('a ')} here"
+            raise cls.error_class(what, where=name, hint=cls.make, code="no-file")
         try:
             opened = cls._connected(Path(name), name, create, read_only, lock_timeout)
         except ValueError as error:  # a name with NUL in it
-            raise cls.error_class(f"cannot be opened: {error}", where=name) from None
+            raise cls.error_class(f"cannot be opened: {error}", where=name, code="cannot-open") from None
         try:
             with opened._translated():
                 opened._prepare(create)
@@ -91,12 +93,12 @@ class SqliteFile:
             tables = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if not application and not version and not tables:
             if not create:
-                raise self._error("is empty", self.make)
+                raise self._error("is empty", self.make, code="empty-file")
             self._retry_while_locked(self._create)
             return None
         if application != self.application:
             what = f"is an SQLite file of another program, not {self.noun}"
-            raise self._error(what, f"{self.elsewhere} It is made if it is not there.")
+            raise self._error(what, f"{self.elsewhere} It is made if it is not there.", code="other-program")
         self._check_schema(self.noun)
         return version
 
@@ -105,7 +107,7 @@ class SqliteFile:
         """The open file, with nothing looked at but that it is SQLite's."""
         if os.path.isfile(name) and 0 < path.stat().st_size < LEAST_BYTES:
             what = "is not an SQLite file, or all but its beginning is lost"
-            raise cls.error_class(what, where=name, hint=cls.recover)
+            raise cls.error_class(what, where=name, hint=cls.recover, code="not-sqlite")
         with cls._translated_at(name, lock_timeout):
             return cls(_connect(path, create, read_only, lock_timeout), name, read_only, lock_timeout)
 
@@ -129,7 +131,7 @@ class SqliteFile:
     def _writing(self) -> Iterator[None]:
         """One transaction: all of it is on the disk at the end, or none."""
         if self.read_only:
-            raise self._error("is opened read-only")
+            raise self._error("is opened read-only", code="read-only")
         with self._lock, self._translated():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -157,10 +159,10 @@ class SqliteFile:
         return int(self._db.execute(f"PRAGMA {pragma}").fetchone()[0])
 
     def _damaged(self, what: str) -> GoldrankError:
-        return self._error(f"the file is damaged: {what}", self.recover)
+        return self._error(f"the file is damaged: {what}", self.recover, code="damaged-file")
 
-    def _error(self, what: str, hint: str | None = None) -> GoldrankError:
-        return self.error_class(what, where=self.path, hint=hint)
+    def _error(self, what: str, hint: str | None = None, code: str | None = None) -> GoldrankError:
+        return self.error_class(what, where=self.path, hint=hint, code=code)
 
     def _translated(self) -> AbstractContextManager[None]:
         return self._translated_at(self.path, self.lock_timeout)
@@ -172,37 +174,32 @@ class SqliteFile:
         try:
             yield
         except sqlite3.Error as error:
-            what, hint = cls._explained(error, lock_timeout)
-            raise cls.error_class(what, where=path, hint=hint) from error
+            raise cls._explained(error, path, lock_timeout) from error
         except UnicodeDecodeError:  # also where SQLite quotes damaged names in an error of its own
             what = "the file is damaged: names or texts in it are not UTF-8"
-            raise cls.error_class(what, where=path, hint=cls.recover) from None
+            raise cls.error_class(what, where=path, hint=cls.recover, code="damaged-file") from None
         except OverflowError as error:
             raise cls.error_class(f"cannot be asked for that: {error}", where=path) from None
 
     @classmethod
-    def _explained(cls, error: sqlite3.Error, lock_timeout: float) -> tuple[str, str]:
+    def _explained(cls, error: sqlite3.Error, path: str, lock_timeout: float) -> GoldrankError:
+        explained = partial(cls.error_class, where=path)
+        full = "the disk is full: nothing was recorded, and what was there before is as it was"
+        failing = f"the disk cannot be read or written ({error}): nothing was recorded"
+        read_only = "cannot be written: the file or its folder is read-only"
+        not_there = f"Is its folder there, and may you write to it? {cls.elsewhere}"
+        busy = f"another program has been writing to it for {lock_timeout:g} seconds"
+        other = "is not an SQLite file, or its beginning is damaged"
+        beyond = f"Is the disk full, beyond a quota, or failing? {cls.elsewhere}"
         return {
-            sqlite3.SQLITE_FULL: (
-                "the disk is full: nothing was recorded, and what was there before is as it was",
-                f"Make room, or n{cls.elsewhere[1:]}",
-            ),
-            sqlite3.SQLITE_IOERR: (
-                f"the disk cannot be read or written ({error}): nothing was recorded",
-                f"Is the disk full, beyond a quota, or failing? {cls.elsewhere}",
-            ),
-            sqlite3.SQLITE_READONLY: ("cannot be written: the file or its folder is read-only", cls.elsewhere),
-            sqlite3.SQLITE_CANTOPEN: (
-                "cannot be opened or made",
-                f"Is its folder there, and may you write to it? {cls.elsewhere}",
-            ),
-            sqlite3.SQLITE_BUSY: (
-                f"another program has been writing to it for {lock_timeout:g} seconds",
-                "Try again when it is done.",
-            ),
-            sqlite3.SQLITE_NOTADB: ("is not an SQLite file, or its beginning is damaged", cls.recover),
-            sqlite3.SQLITE_CORRUPT: (f"the file is damaged: {error}", cls.recover),
-        }.get(_kind(error), (f"cannot be used: {error}", cls.recover))
+            sqlite3.SQLITE_FULL: explained(full, hint=f"Make room, or n{cls.elsewhere[1:]}", code="disk-full"),
+            sqlite3.SQLITE_IOERR: explained(failing, hint=beyond, code="disk-fails"),
+            sqlite3.SQLITE_READONLY: explained(read_only, hint=cls.elsewhere, code="cannot-write"),
+            sqlite3.SQLITE_CANTOPEN: explained("cannot be opened or made", hint=not_there, code="cannot-open"),
+            sqlite3.SQLITE_BUSY: explained(busy, hint="Try again when it is done.", code="file-in-use"),
+            sqlite3.SQLITE_NOTADB: explained(other, hint=cls.recover, code="not-sqlite"),
+            sqlite3.SQLITE_CORRUPT: explained(f"the file is damaged: {error}", hint=cls.recover, code="damaged-file"),
+        }.get(_kind(error), explained(f"cannot be used: {error}", hint=cls.recover, code="sqlite-error"))
 
     def _retry_while_locked(self, action: Callable[[], None]) -> None:
         """Run it again while another process has the file locked; SQLite does not wait for changes of its modes."""

@@ -23,7 +23,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes, *, make_folder: bo
         _write(name, content)
     except (OSError, ValueError) as error:  # a ValueError for a name with NUL in it
         reason = getattr(error, "strerror", None) or error
-        raise GoldrankError(f"cannot be written: {reason}", where=name, hint=_HINTS.get(type(error))) from None
+        hint = _HINTS.get(type(error))
+        raise GoldrankError(f"cannot be written: {reason}", where=name, hint=hint, code="cannot-write") from None
 
 
 def new_folder(path: str | os.PathLike[str]) -> Path:

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from raising import raises_code
 from scipy import stats
 
 from goldrank import compare, rank_agreement
@@ -31,7 +32,7 @@ def test_rbo_ends():
     assert rbo(list("abc"), list("xyz")) == 0.0
     assert rbo([], []) == 1.0
     assert rbo([], ["a"]) == 0.0
-    with pytest.raises(OptionError, match="between 0 and 1"):
+    with raises_code(OptionError, "bad-number"):
         rbo(["a"], ["a"], 1.0)
 
 
@@ -60,7 +61,7 @@ def test_agreement_of_runs():
     assert found.queries == ("q",)
     assert found.mean["jaccard"] == 1 / 3
     assert math.isnan(found.mean["tau"])
-    with pytest.raises(MismatchError, match="no query in common"):
+    with raises_code(MismatchError, "no-common-queries"):
         rank_agreement({"q": ["a"]}, {"z": ["a"]})
 
 

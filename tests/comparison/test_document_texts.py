@@ -4,6 +4,7 @@ import json
 
 import polars
 import pytest
+from raising import raises_code
 
 from goldrank import compare
 from goldrank.errors import InputError
@@ -46,5 +47,5 @@ def test_what_is_no_text_is_refused(given):
 
 def test_scores_have_no_documents():
     scores = compare(QRELS, RUNS, "RR", samples=100).scores
-    with pytest.raises(InputError, match="documents"):
+    with raises_code(InputError, "no-meaning-for-scores", match="documents"):
         compare(scores, documents={"d1": "x"})

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from golden_statistics import case
+from raising import raises_code
 
 from goldrank import compare
 from goldrank.comparison.leaderboard import leaderboard, rank_intervals, unseparated
@@ -104,7 +105,7 @@ def test_rank_intervals_hold_the_true_ranks():
 
 
 def test_diagnostics_order_nothing():
-    with pytest.raises(OptionError, match="diagnostic"):
+    with raises_code(OptionError, "diagnostic-measure"):
         leaderboard(compare(systems({"a": 0.5, "b": 0.6}, measure="Judged@10")))
 
 

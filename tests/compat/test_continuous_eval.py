@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from raising import raises_code
 
 from goldrank.compat import continuous_eval
 from goldrank.compat.continuous_eval import (
@@ -289,9 +290,9 @@ def test_the_two_names_of_a_field_are_one() -> None:
         wrong = [datum, datum | {name: ["b"]}]
         with pytest.raises(InputError, match=f"datum 1 has '{name}s' and '{name}', and they differ"):
             RetrievalEvaluator(wrong, [PrecisionRecallF1()]).run()
-        with pytest.raises(InputError, match="they differ"):
+        with raises_code(InputError, "fields-differ"):
             Dataset(wrong).validate()
-        with pytest.raises(InputError, match="they differ"):
+        with raises_code(InputError, "fields-differ"):
             PrecisionRecallF1().batch(**{key: [value] for key, value in wrong[1].items()})
 
 
@@ -382,7 +383,7 @@ def test_token_count() -> None:
     # one's own function may count, as that of evaluate_texts does
     assert TokenCount(lambda text: len(text.split())).calculate(["a b", "c"]) == {"num_tokens": 3}
     for wrong in (None, 1.5, -1, True):
-        with pytest.raises(InputError, match="function for tokens returned"):
+        with raises_code(InputError, "bad-token-count"):
             TokenCount(lambda text, wrong=wrong: wrong).calculate(["a b"])  # type: ignore[misc]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from raising import raises_code
 
 from goldrank.compat.continuous_eval import (
     SHAPES,
@@ -174,7 +175,7 @@ def test_example_data_fit_their_metrics() -> None:
 
 
 def test_example_data_that_are_not_here() -> None:
-    with pytest.raises(OptionError, match="downloads nothing"):
+    with raises_code(OptionError, "downloads-nothing"):
         example_data_downloader("graham_essays/small/txt")
     with pytest.raises(OptionError, match="resource"):
         example_data_downloader(5)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from raising import raises_code
 
 from goldrank.compat.continuous_eval import (
     ExactChunkMatch,
@@ -82,7 +83,7 @@ def test_relevance_that_contradicts_itself() -> None:
     with pytest.raises(InputError, match="'a' is listed with relevance 1 and 2"):
         RankedRetrievalMetrics().calculate(["a"], ["a", "a"], [1, 2])
     assert RankedRetrievalMetrics().calculate(["a"], ["a", "a"], [2, 2])["ndcg"] == 1.0
-    with pytest.raises(OptionError, match="know no grades"):
+    with raises_code(OptionError, "options-conflict"):
         RankedRetrievalMetrics(as_released=True).calculate(["a"], ["a"], [2])
 
 

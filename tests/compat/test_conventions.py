@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from lanes import many
+from raising import raises_code
 
 import goldrank
 from goldrank.compat import axion, continuous_eval, ir_eval_numba, lesson, remem
@@ -225,5 +226,5 @@ def test_files_say_the_same(tmp_path: Path) -> None:
 
 
 def test_what_convention_says_of_repeats_is_checked() -> None:
-    with pytest.raises(goldrank.GoldrankError, match="repeats of P"):
+    with raises_code(goldrank.GoldrankError, "unknown-choice", match="repeats of P"):
         goldrank.Convention("own", repeats={"P": "twice"})

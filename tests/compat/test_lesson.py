@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from raising import raises_code
 
 from goldrank.compat import lesson
 from goldrank.errors import InputError, OptionError
@@ -300,12 +301,12 @@ def test_missing_keys_are_named(query: dict[str, Any], told: str) -> None:
 
 
 def test_no_queries_are_an_error_in_the_classes() -> None:
-    with pytest.raises(InputError, match="no queries"):
+    with raises_code(InputError, "empty-input"):
         lesson.RetrievalEvaluator().evaluate_dataset([])
 
 
 def test_unusable_judgements_are_an_error() -> None:
-    with pytest.raises(InputError, match="no rankings and judgements"):
+    with raises_code(InputError, "unreadable-object"):
         lesson.ndcg_at_k(["a"], {"a": "high"}, 3)
 
 
@@ -335,11 +336,11 @@ def test_ids_of_two_kinds_never_agree() -> None:
     for retrieved, relevant in ((["1", "2"], {1, 2}), ([1, 2], ["1"]), ([np.int64(1)], {"1"})):
         with pytest.raises(InputError, match=r"ids of the rankings are (str|int), judged ids are (str|int)"):
             lesson.recall_at_k(retrieved, relevant, 2)
-        with pytest.raises(InputError, match="ids"):
+        with raises_code(InputError, "different-id-types"):
             lesson.mean_hit_rate([(retrieved, relevant)] * 2, 2)
-        with pytest.raises(InputError, match="ids"):
+        with raises_code(InputError, "different-id-types"):
             lesson.RetrievalEvaluator().evaluate_dataset([{"retrieved": retrieved, "relevant": relevant}])
-        with pytest.raises(InputError, match="ids"):
+        with raises_code(InputError, "different-id-types"):
             lesson.ndcg_at_k(retrieved, dict.fromkeys(relevant, 1), 2)
     # What merely was not found is no error, and neither are ids of both kinds.
     assert lesson.recall_at_k(["1", "2"], {"3"}, 2) == 0.0
@@ -371,7 +372,7 @@ def test_reports_need_their_k() -> None:
     found = lesson.RetrievalEvaluator([1]).evaluate_single_query(["a"], {"a"})
     with pytest.raises(InputError, match="evaluated at k = 1, not at 3"):
         lesson.RetrievalEvaluator([1, 3]).print_report(found)
-    with pytest.raises(InputError, match="results are"):
+    with raises_code(InputError, "wrong-type"):
         lesson.RetrieverComparison([1]).compare([found])  # type: ignore[list-item]
     assert lesson.dcg_table(["a"], {"a": 1}, 0) == []  # as k = 0 has no value elsewhere
 

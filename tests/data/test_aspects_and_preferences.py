@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+from raising import raises_code
 
 from goldrank import AspectQrels, Preferences, evaluate, read_aspects, read_preferences
 from goldrank.errors import InputError, MeasureError, OptionError
@@ -82,9 +83,9 @@ def test_preferences_that_cannot_be(write, text, message):
 
 
 def test_wrong_shapes():
-    with pytest.raises(InputError, match="not a mapping"):
+    with raises_code(InputError, "wrong-type"):
         AspectQrels({"q": {"a": 1}})
-    with pytest.raises(InputError, match="not a list"):
+    with raises_code(InputError, "wrong-type"):
         Preferences({"q": {"judge": {"a": 1}}})
     with pytest.raises(OptionError):
         read_preferences("x", format="json")
@@ -92,12 +93,12 @@ def test_wrong_shapes():
 
 def test_measures_ask_for_the_judgements_they_need():
     plain, run = {"q": {"a": 1}}, {"q": ["a"]}
-    with pytest.raises(MeasureError, match="cannot be measured") as caught:
+    with raises_code(MeasureError, "not-measurable") as caught:
         evaluate(plain, run, "alpha_nDCG@10")
     assert "read_aspects" in str(caught.value)
-    with pytest.raises(MeasureError, match="cannot be measured"):
+    with raises_code(MeasureError, "not-measurable"):
         evaluate(plain, run, "Prefs")
-    with pytest.raises(MeasureError, match="cannot be measured"):
+    with raises_code(MeasureError, "not-measurable"):
         evaluate(AspectQrels({"q": {"x": {"a": 1}}}), run, "Hole@1")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from raising import raises_code
 
 import goldrank
 from goldrank import Scores
@@ -145,7 +146,7 @@ def test_runs_with_other_measures_are_one_table(tmp_path: Path) -> None:
 def test_a_count_that_cannot_be_is_refused(count):
     data = goldrank.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP").to_dict()
     data["counts"]["retrieved"] = count
-    with pytest.raises(InputError, match="below 0"):
+    with raises_code(InputError, "damaged-file"):
         Scores.from_dict(data)
 
 
@@ -167,7 +168,7 @@ def test_runs_edited_by_hand_are_refused(tmp_path: Path, change) -> None:
 def test_a_fact_that_could_not_be_written_again_is_refused(fact):
     data = goldrank.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP").to_dict()
     data["notes"] = [{"code": "high-grade", "facts": {"grade": fact}, "about": "", "samples": []}]
-    with pytest.raises(InputError, match="damaged"):
+    with raises_code(InputError, "damaged-file"):
         Scores.from_dict(data)
 
 

@@ -20,7 +20,8 @@ from goldrank.cli import COMMANDS, group
 from goldrank.measures import REGISTRY
 
 DOCS = places.ROOT / "docs"
-SHOWN = [DOCS / name for name in ("cookbook.md", "concepts.md", "which_number.md")] + sorted(DOCS.glob("users/*.md"))
+NAMED = ("cookbook.md", "concepts.md", "errors.md", "which_number.md")
+SHOWN = [DOCS / name for name in NAMED] + sorted(DOCS.glob("users/*.md"))
 
 
 @pytest.fixture(scope="module")

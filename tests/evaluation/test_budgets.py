@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from lanes import many
 from rag_cases import cases
+from raising import raises_code
 
 from goldrank import evaluate_texts
 from goldrank.errors import InputError, MeasureError, OptionError
@@ -166,7 +167,7 @@ def test_own_tokens_count_whatever_lengths_are() -> None:
     words = spans(retrieved, [(0, 1)], "SpanPrecision@1", lengths="token")["SpanPrecision@1"]
     assert words == pytest.approx(2 / 5)
     assert letters == pytest.approx(len("w0 w1") / len("w0 w1 w2 w3 w4"))
-    with pytest.raises(OptionError, match="where they stand"):
+    with raises_code(OptionError, "tokens-without-places"):
         spans(retrieved, evidence, "SpanRecall", lengths="token", tokens=len)
 
 

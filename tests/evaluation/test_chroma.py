@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from rag_cases import cases
+from raising import raises_code
 
 from goldrank import evaluate_texts
 from goldrank.errors import OptionError
@@ -44,5 +45,5 @@ def test_overlapping_evidence_and_chunks() -> None:
 
 
 def test_it_measures_in_characters() -> None:
-    with pytest.raises(OptionError, match="characters"):
+    with raises_code(OptionError, "options-conflict"):
         evaluate_texts(items(CASES[0]["inputs"]), "SpanRecall", convention="chroma", lengths="token")

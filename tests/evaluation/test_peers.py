@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ranx_values import ask_ranx
 
 from goldrank import evaluate, parse
 from goldrank.measures import make
@@ -180,7 +181,7 @@ def test_scikit_learn_average_precision():
     assert_equal(ours(qrels, run, "AP"), theirs, tolerance=1e-12)
 
 
-# ranx, which compiles each measure when it is first used: about a minute.
+# ranx.
 
 RANX = {
     "precision@5": "P@5",
@@ -200,26 +201,21 @@ RANX = {
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 def test_ranx():
-    ranx = pytest.importorskip("ranx")
-    qrels, run = random_data(8)
-    judged, ranked = ranx.Qrels(qrels), ranx.Run(run)
-    order = list(judged.keys())
-    for name, measure in RANX.items():
-        found = ranx.evaluate(judged, ranked, name, return_mean=False, make_comparable=True)
-        assert_equal(ours(qrels, run, measure), dict(zip(order, np.asarray(found).tolist(), strict=True)), 1e-12)
-    qrels, run = random_data(9, highest=1)
-    found = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "rbp.95", return_mean=False, make_comparable=True)
-    assert_equal(ours(qrels, run, "RBP(p=0.95)"), dict(zip(order, found.tolist(), strict=True)), 1e-12)
+    plain, binary = random_data(8), random_data(9, highest=1)
+    graded = {"q": {"a": 3, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+    one = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    *theirs, rbp, of_grades, bpref = ask_ranx(
+        (*plain, list(RANX)), (*binary, ["rbp.95"]), (*graded, ["rbp.5"]), (*one, ["bpref"])
+    )
+    for values, measure in zip(theirs, RANX.values(), strict=True):
+        assert_equal(ours(*plain, measure), values, 1e-12)
+    assert_equal(ours(*binary, "RBP(p=0.95)"), rbp, 1e-12)
     # Known differences, each on one ranking; see KNOWN_DIFFERENCES.
-    graded = {"q": {"a": 3, "b": 1}}
-    both = {"q": {"a": 2.0, "b": 1.0}}
-    rbp = ranx.evaluate(ranx.Qrels(graded), ranx.Run(both), "rbp.5")
-    assert rbp == pytest.approx(3 * 0.5 + 1 * 0.25)
-    assert ours(graded, both, "RBP(p=0.5)")["q"] == pytest.approx(3 / 3 * 0.5 + 1 / 3 * 0.25)
-    assert np.isnan(ranx.evaluate(ranx.Qrels({"q": {"a": 1}}), ranx.Run({"q": {"a": 1.0}}), "bpref"))
-    assert ours({"q": {"a": 1}}, {"q": {"a": 1.0}}, "Bpref")["q"] == 1.0
+    assert of_grades["q"] == pytest.approx(3 * 0.5 + 1 * 0.25)
+    assert ours(*graded, "RBP(p=0.5)")["q"] == pytest.approx(3 / 3 * 0.5 + 1 / 3 * 0.25)
+    assert np.isnan(bpref["q"])
+    assert ours(*one, "Bpref")["q"] == 1.0
 
 
 # Known differences.

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from raising import raises_code
 
 from goldrank import evaluate, fuse, tune_fusion
 from goldrank.errors import InputError, OptionError
@@ -82,23 +83,23 @@ def test_equal_scores_and_missing_queries():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "match"),
+    ("call", "error", "code"),
     [
-        (lambda: fuse({"a": {"q": ["d"]}}), InputError, "two or more runs"),
-        (lambda: fuse(RUNS, "maximum"), OptionError, "method"),
-        (lambda: fuse(RUNS, normalise="l2", method="wsum"), OptionError, "normalise"),
-        (lambda: fuse(RUNS, weights=[1]), OptionError, "give 2 numbers"),
-        (lambda: fuse(RUNS, weights=[0, 0]), OptionError, "not all 0"),
-        (lambda: fuse(RUNS, weights=[1, math.nan]), OptionError, "give 2 numbers"),
-        (lambda: fuse(RUNS, "combsum", weights=[1, 2]), OptionError, "takes no weights"),
-        (lambda: fuse(RUNS, k=-1), OptionError, "k is -1"),
-        (lambda: fuse({"a": {"q": {"x": math.inf}}, "b": {"q": {"x": 1.0}}}, "wsum"), InputError, "not finite"),
-        (lambda: tune_fusion({"q": {"d": 1}}, RUNS), OptionError, "folds"),
-        (lambda: tune_fusion({q: {"d": 1} for q in "abcde"}, RUNS, method="combsum"), OptionError, "method"),
+        (lambda: fuse({"a": {"q": ["d"]}}), InputError, "too-few-runs"),
+        (lambda: fuse(RUNS, "maximum"), OptionError, "unknown-choice"),
+        (lambda: fuse(RUNS, normalise="l2", method="wsum"), OptionError, "unknown-choice"),
+        (lambda: fuse(RUNS, weights=[1]), OptionError, "bad-weights"),
+        (lambda: fuse(RUNS, weights=[0, 0]), OptionError, "bad-weights"),
+        (lambda: fuse(RUNS, weights=[1, math.nan]), OptionError, "bad-weights"),
+        (lambda: fuse(RUNS, "combsum", weights=[1, 2]), OptionError, "unknown-option"),
+        (lambda: fuse(RUNS, k=-1), OptionError, "bad-number"),
+        (lambda: fuse({"a": {"q": {"x": math.inf}}, "b": {"q": {"x": 1.0}}}, "wsum"), InputError, "not-finite"),
+        (lambda: tune_fusion({"q": {"d": 1}}, RUNS), OptionError, "bad-number"),
+        (lambda: tune_fusion({q: {"d": 1} for q in "abcde"}, RUNS, method="combsum"), OptionError, "nothing-to-tune"),
     ],
 )
-def test_bad_input_is_a_clear_error(call, error, match):
-    with pytest.raises(error, match=match):
+def test_bad_input_is_a_clear_error(call, error, code):
+    with raises_code(error, code):
         call()
 
 

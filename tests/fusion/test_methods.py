@@ -9,6 +9,7 @@ import statistics
 
 import numpy as np
 import pytest
+from raising import raises_code
 
 from goldrank import fuse, normalize, tune_fusion
 from goldrank.errors import InputError, OptionError
@@ -97,7 +98,7 @@ def test_equal_scores():
     assert normalize(equal)["q"] == {"x": 1.0, "y": 1.0}
     assert normalize(equal, equal=0.0)["q"] == {"x": 0.0, "y": 0.0}
     assert normalize({"q": {"x": 0.1, "y": 0.1, "z": 0.1}}, "zmuv")["q"] == {"x": 0.0, "y": 0.0, "z": 0.0}
-    with pytest.raises(InputError, match="above 0"):
+    with raises_code(InputError, "no-positive-score"):
         normalize({"q": {"x": -2.0}}, "max")
 
 
@@ -178,20 +179,20 @@ def test_learning_never_looks_at_the_held_out_fold():
 
 
 @pytest.mark.parametrize(
-    ("call", "match"),
+    ("call", "code"),
     [
-        (lambda: fuse(RUNS, "gmnz", gamma="high"), "gamma is 'high'"),
-        (lambda: fuse(RUNS, "logn_isr", sigma=2), "from 0 to 1"),
-        (lambda: fuse(RUNS, "posfuse"), "posfuse needs probs"),
-        (lambda: fuse(RUNS, "posfuse", probs=[[0.5]]), "for each of 2 runs"),
-        (lambda: fuse(RUNS, "slidefuse", probs=[[0.5], [0.5]], w=1.5), "whole number"),
-        (lambda: fuse(RUNS, "sum", gamma=1), "takes no gamma"),
-        (lambda: fuse(RUNS, ties="random"), "ties is 'random'"),
-        (lambda: tune_fusion({q: {"x": 1} for q in "qrstu"}, RUNS, method="isr"), "nothing to tune"),
+        (lambda: fuse(RUNS, "gmnz", gamma="high"), "bad-number"),
+        (lambda: fuse(RUNS, "logn_isr", sigma=2), "bad-number"),
+        (lambda: fuse(RUNS, "posfuse"), "missing-option"),
+        (lambda: fuse(RUNS, "posfuse", probs=[[0.5]]), "bad-probabilities"),
+        (lambda: fuse(RUNS, "slidefuse", probs=[[0.5], [0.5]], w=1.5), "bad-number"),
+        (lambda: fuse(RUNS, "sum", gamma=1), "unknown-option"),
+        (lambda: fuse(RUNS, ties="random"), "unknown-choice"),
+        (lambda: tune_fusion({q: {"x": 1} for q in "qrstu"}, RUNS, method="isr"), "nothing-to-tune"),
     ],
 )
-def test_bad_parameters_are_clear_errors(call, match):
-    with pytest.raises(OptionError, match=match):
+def test_bad_parameters_are_clear_errors(call, code):
+    with raises_code(OptionError, code):
         call()
 
 

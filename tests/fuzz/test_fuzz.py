@@ -20,7 +20,8 @@ from tests.fuzz.outcomes import drawn
 from tests.fuzz.running import ROOT, Findings, run
 from tests.lanes import many
 
-MUTATIONS = 2_000
+MUTATIONS = 1_000
+"""`make fuzz` tries these and many more."""
 
 
 @pytest.mark.slow

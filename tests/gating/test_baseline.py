@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from raising import raises_code
 
 from goldrank import Baseline, History, Qrels, demo, evaluate, gate, write_qrels, write_run
 from goldrank.cli import run as command
@@ -64,30 +65,30 @@ def test_edited_files_are_refused(scores, tmp_path, edit):
     Baseline.load(file)  # another layout is no edit
     edit(data)
     file.write_text(json.dumps(data))
-    with pytest.raises(BaselineError, match="was changed after it was written"):
+    with raises_code(BaselineError, "changed"):
         Baseline.load(file)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "code"),
     [
-        ("", "is not a baseline"),
-        ("[]", "is not a baseline of goldrank"),
-        ('{"format": "goldrank-scores"}', "is not a baseline of goldrank"),
-        ('{"format": "goldrank-baseline", "version": 9}', "version 9"),
-        ('{"format": 1, "format": 2}', "a key is duplicated"),
-        ("[" * 100_000, "is not a baseline"),
+        ("", "not-a-baseline"),
+        ("[]", "not-a-baseline"),
+        ('{"format": "goldrank-scores"}', "not-a-baseline"),
+        ('{"format": "goldrank-baseline", "version": 9}', "newer-version"),
+        ('{"format": 1, "format": 2}', "not-a-baseline"),
+        ("[" * 100_000, "not-a-baseline"),
     ],
 )
-def test_other_files_are_refused(tmp_path, text, told):
+def test_other_files_are_refused(tmp_path, text, code):
     (tmp_path / "b.json").write_text(text)
-    with pytest.raises(BaselineError, match=told):
+    with raises_code(BaselineError, code):
         Baseline.load(tmp_path / "b.json")
 
 
 def test_cannot_be_written(scores, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(GoldrankError, match="cannot be written"):
+    with raises_code(GoldrankError, "cannot-write"):
         Baseline.freeze(scores, tmp_path / "file" / "b.json")
 
 

@@ -1,6 +1,7 @@
 """Rules: what they are spelled like, and what is said of one that is wrong."""
 
 import pytest
+from raising import raises_code
 
 from goldrank import Rule, Rules
 from goldrank.errors import GoldrankError
@@ -102,12 +103,12 @@ def test_lines_that_make_no_sense(text, told):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(GoldrankError, match="cannot be opened"):
+    with raises_code(GoldrankError, "cannot-open"):
         Rules.of(str(tmp_path / "nowhere.toml"))
     (tmp_path / "latin").write_bytes(b"\xff")
-    with pytest.raises(GoldrankError, match="is not UTF-8"):
+    with raises_code(GoldrankError, "not-utf8"):
         Rules.load(tmp_path / "latin")
-    with pytest.raises(GoldrankError, match="rules are given as"):
+    with raises_code(GoldrankError, "wrong-type"):
         Rules.of(3)
 
 

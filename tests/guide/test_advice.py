@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from raising import raises_code
 
 import goldrank
 from goldrank.cli.choose import command
@@ -179,7 +180,7 @@ def test_wrong_k_for_the_use_case() -> None:
     assert told(["R@10", "P@5"], "Legal discovery") == [
         "measured at k = 5, 10; for 'Legal discovery' people look at 50 or more results"
     ]
-    with pytest.raises(OptionError, match="unknown use case"):
+    with raises_code(OptionError, "unknown-choice"):
         pitfalls(scored(["RR"]), use_case="no such thing")
     (note,) = goldrank.choose("qa", k=50).notes
     assert note.code == "wrong-k"

@@ -16,6 +16,7 @@ import pytest
 from helpers import PEAK_MEMORY
 from lanes import many
 from made_up_scores import make
+from raising import raises_code
 
 from goldrank import GoldrankError, History
 from goldrank.errors import HistoryError
@@ -123,7 +124,7 @@ def test_sqlite_s_own_limit_says_that_the_disk_is_full(filled):
     before = content(filled)
     with History.open(filled) as history:
         history._db.execute(f"PRAGMA max_page_count = {history._db.execute('PRAGMA page_count').fetchone()[0]}")
-        with pytest.raises(HistoryError, match=r"the disk is full: nothing was recorded") as caught:
+        with raises_code(HistoryError, "disk-full") as caught:
             history.record(make(np.random.default_rng(9).random(5_000)))
         assert "Make room" in str(caught.value)
         assert not history._db.in_transaction
@@ -214,7 +215,7 @@ def test_a_reader_sees_one_state_while_another_writes(filled):
 def test_a_writer_does_not_wait_for_ever(filled, monkeypatch):
     monkeypatch.setattr("goldrank.history.file.LOCK_TIMEOUT", 0.05)
     with History.open(filled) as one, History.open(filled) as other:
-        with one._writing(), pytest.raises(HistoryError, match="another program has been writing"):
+        with one._writing(), raises_code(HistoryError, "file-in-use"):
             other.record(make([1.0]))
         assert other.record(make([1.0])).id == 4
 
@@ -226,13 +227,13 @@ def test_a_writer_does_not_wait_for_ever(filled, monkeypatch):
 def test_a_file_that_is_no_history(path, before):
     path.write_bytes(before)
     for options in ({}, {"create": True}, {"read_only": True}):
-        with pytest.raises(HistoryError, match="is not an SQLite file") as caught:
+        with raises_code(HistoryError, "not-sqlite") as caught:
             History.open(path, **options)
         assert ".recover" in str(caught.value)
     assert path.read_bytes() == before
     path.unlink()
     python("import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE t (x)')", path)
-    with pytest.raises(HistoryError, match="another program"):
+    with raises_code(HistoryError, "other-program"):
         History.open(path, create=True)
 
 
@@ -389,7 +390,7 @@ def test_tables_of_others_are_refused(tmp_path, statement):
         history.record(make(np.ones(3)))
     forge(path, (statement,))
     for how in ({"read_only": True}, {}):
-        with pytest.raises(HistoryError, match="none that a history has"):
+        with raises_code(HistoryError, "damaged-file"):
             History.open(path, **how)
 
 
@@ -402,5 +403,5 @@ def test_rows_without_end_are_refused(tmp_path):
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS records, i AS baselines FROM n"
     )
     forge(path, ("DROP TABLE total",), (f"CREATE VIEW total AS {endless}",))
-    with pytest.raises(HistoryError, match="none that a history has"):
+    with raises_code(HistoryError, "damaged-file"):
         History.open(path)

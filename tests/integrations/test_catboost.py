@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import places
 import pytest
+from raising import raises_code
 
 from goldrank import GoldrankError
 from goldrank.integrations.catboost import evaluate_pool, staged_evaluate_pool
@@ -51,7 +52,7 @@ def test_stages():
 
 @pytest.mark.parametrize("groups", [[], [1]])
 def test_a_pool_without_groups(groups):
-    with pytest.raises(GoldrankError, match="groups"):
+    with raises_code(GoldrankError, "no-groups"):
         evaluate_pool(model([1, 2]), pool([1, 0], groups))
 
 

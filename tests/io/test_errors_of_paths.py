@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from raising import raises_code
 
 from goldrank import Baseline, Rules, Scores, read_qrels, read_run
 from goldrank.errors import GoldrankError
@@ -11,7 +12,7 @@ from goldrank.errors import GoldrankError
 @pytest.mark.parametrize("read", [read_run, read_qrels, Scores.load, Baseline.load, Rules.load])
 def test_the_file_that_may_be_meant_is_named(read, tmp_path):
     (tmp_path / "results.jsonl").write_text("{}")
-    with pytest.raises(GoldrankError, match="cannot be opened") as caught:
+    with raises_code(GoldrankError, "cannot-open") as caught:
         read(tmp_path / "result.jsonl")
     assert "results.jsonl" in caught.value.hint
 

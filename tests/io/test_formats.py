@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from helpers import QRELS, RUN, SOUND, codes, zstd
+from raising import raises_code
 
 from goldrank import GoldrankError, evaluate, read_qrels, read_run, write_qrels, write_run
 from goldrank.io import as_qrels, as_run
@@ -234,7 +235,7 @@ def test_parquet_folder_and_pattern(tmp_path: Path) -> None:
         frame(QRELS_ROWS[i : i + 2], "query", "doc", "grade").write_parquet(tmp_path / f"judged/{i}.parquet")
     assert qrels_of(tmp_path / "judged") == WANT_QRELS
     assert qrels_of(str(tmp_path / "judged" / "*")) == WANT_QRELS
-    with pytest.raises(GoldrankError, match="matches no file"):
+    with raises_code(GoldrankError, "matches-no-file"):
         read_run(str(tmp_path / "none-*.parquet"))
 
 
@@ -379,7 +380,7 @@ def test_large_stream_is_kept_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_text_stream_is_refused() -> None:
-    with pytest.raises(GoldrankError, match="is a stream of text"):
+    with raises_code(GoldrankError, "text-stream"):
         read_run(io.StringIO(RUN.decode()))
     with open(os.devnull, encoding="utf-8") as file, pytest.raises(GoldrankError, match="0 bytes"):
         read_run(file)
@@ -594,7 +595,7 @@ def test_real_grades_round_trip(name: str, tmp_path: Path) -> None:
     qrels = {"q": {"d1": 0.5, "d2": 1 / 3}}
     write_qrels(Qrels(qrels, real_grades=True), tmp_path / name)
     assert qrels_of(tmp_path / name, real_grades=True) == qrels
-    with pytest.raises(GoldrankError, match="is not a whole number"):
+    with raises_code(GoldrankError, "bad-grade"):
         read_qrels(tmp_path / name)
     with pytest.raises(GoldrankError, match=r"grade 0.5 is not a whole number"):
         write_qrels(Qrels(qrels, real_grades=True), tmp_path / "qrels.txt")
@@ -604,10 +605,10 @@ def test_real_grades_round_trip(name: str, tmp_path: Path) -> None:
 def test_ids_that_cannot_stand_in_trec_files(id: str, tmp_path: Path) -> None:
     """Nothing is written, not even the lines before."""
     for run in ({"q": {"d": 1.0, id: 0.5}}, {"a": {"d": 1.0}, id: {"d": 1.0}}):
-        with pytest.raises(GoldrankError, match="cannot stand in a TREC file"):
+        with raises_code(GoldrankError, "not-for-trec"):
             write_run(run, tmp_path / "run")
         assert not (tmp_path / "run").exists()
-    with pytest.raises(GoldrankError, match="cannot stand in a TREC file"):
+    with raises_code(GoldrankError, "not-for-trec"):
         write_qrels({"q": {"d": 1, id: 1}}, tmp_path / "qrels")
     write_run({"q": {id: 0.5}}, tmp_path / "run.json")
     assert run_of(tmp_path / "run.json") == {"q": {id: 0.5}}

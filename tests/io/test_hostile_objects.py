@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from helpers import Q1, Q2, SOUND, mean, only_ours, words
+from raising import raises_code
 
 from goldrank import GoldrankError, Qrels, Run, evaluate, read_qrels, read_run
 
@@ -101,20 +102,20 @@ def test_mixed_ids() -> None:
 @pytest.mark.parametrize("bad", [1.5, None, True, ("d", 1), float("nan")])
 def test_ids_that_are_none(bad: Any) -> None:
     for qrels, run in (({"q1": {bad: 1}}, RUN), (QRELS, {"q1": {bad: 1.0}}), ({bad: {"d1": 1}}, RUN)):
-        with pytest.raises(GoldrankError, match=r"id .* is of type"):
+        with raises_code(GoldrankError, "bad-id"):
             evaluate(qrels, run)
 
 
 def test_empty_run() -> None:
     """Row 64."""
     for nothing in ({}, [], iter(()), pl.DataFrame({"query": [], "doc": [], "score": []})):
-        with pytest.raises(GoldrankError, match=r"the run is empty|no rows|no runs"):
+        with raises_code(GoldrankError, "empty-input"):
             evaluate(QRELS, nothing)
 
 
 def test_empty_qrels() -> None:
     for nothing in ({}, [], pl.DataFrame({"query": [], "doc": [], "grade": []})):
-        with pytest.raises(GoldrankError, match=r"no judgements|no rows"):
+        with raises_code(GoldrankError, "empty-input"):
             evaluate(nothing, RUN)
 
 
@@ -156,7 +157,7 @@ BAD_SCORES = [
 @pytest.mark.parametrize("bad", BAD_SCORES, ids=lambda bad: type(bad).__name__)
 def test_bad_score(bad: Any) -> None:
     """Row 66: the error names query and document."""
-    with pytest.raises(GoldrankError, match="score") as caught:
+    with raises_code(GoldrankError, "bad-score") as caught:
         evaluate(QRELS, {**RUN, "q2": {"d4": 1.0, "d5": bad}})
     assert "query 'q2', document 'd5'" in str(caught.value)
     with pytest.raises(GoldrankError, match="row 2, query 'q2', document 'd5'"):
@@ -169,7 +170,7 @@ BAD_GRADES = [None, "1", "yes", [1], math.nan, math.inf, 0.5, 20_240_101, 2**31,
 @pytest.mark.parametrize("bad", BAD_GRADES, ids=lambda bad: "huge" if isinstance(bad, int) else repr(bad)[:20])
 def test_bad_grade(bad: Any) -> None:
     """Row 67."""
-    with pytest.raises(GoldrankError, match="grade") as caught:
+    with raises_code(GoldrankError, "bad-grade") as caught:
         evaluate({**QRELS, "q2": {"d4": bad}}, RUN)
     assert "query 'q2', document 'd4'" in str(caught.value)
     with pytest.raises(GoldrankError, match="row 2"):
@@ -246,9 +247,9 @@ def test_repeated_document_in_a_list() -> None:
 
 
 def test_direct_construction_is_checked() -> None:
-    with pytest.raises(GoldrankError, match="not a mapping"):
+    with raises_code(GoldrankError, "wrong-type"):
         Run({"q1": ["d1"]})  # type: ignore[dict-item]
-    with pytest.raises(GoldrankError, match="not a mapping"):
+    with raises_code(GoldrankError, "wrong-type"):
         Qrels({"q1": ["d1"]})  # type: ignore[dict-item]
     assert evaluate(Qrels(cast(QRELS, doc=number)), Run(cast(RUN, doc=number)), "AP")["AP"] == pytest.approx(SOUND[0])
 

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from chat_server import KEY, fields, serving
+from raising import raises_code
 
 import goldrank
 from goldrank import evaluate_texts
@@ -95,7 +96,7 @@ def test_nothing_is_asked_twice(tmp_path):
 
 def test_decisions_on_texts_are_no_judgements_of_documents(tmp_path):
     evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(mine(), log=tmp_path / "log.db"))
-    with JudgementLog.open(tmp_path / "log.db") as log, pytest.raises(InputError, match="no grade"):
+    with JudgementLog.open(tmp_path / "log.db") as log, raises_code(InputError, "nothing-to-export"):
         log.export(by="any")
     with sqlite3.connect(tmp_path / "log.db") as db:
         assert db.execute("SELECT count(*) FROM answered").fetchone() == (PAIRS,)
@@ -149,7 +150,7 @@ def test_a_command_is_a_matcher(tmp_path):
 
 
 def test_probabilities_need_a_threshold(tmp_path):
-    with pytest.raises(OptionError, match="threshold"):
+    with raises_code(OptionError, "no-threshold"):
         JudgeMatcher(Function(lambda question, text: 0.5, scale=None))
     sure = Function(lambda question, text, reference: 0.6 if reference in text else 0.2, scale=None)
     found = evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(sure, 0.6, log=tmp_path / "log.db"))
@@ -158,7 +159,7 @@ def test_probabilities_need_a_threshold(tmp_path):
 
 def test_the_spelling(tmp_path, monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    with pytest.raises(OptionError, match="endpoint"):
+    with raises_code(OptionError, "no-endpoint"):
         as_matcher("judge:llama3:8b")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     one = as_matcher("judge:llama3:8b")

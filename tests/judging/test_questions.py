@@ -6,6 +6,7 @@ import json
 
 import pytest
 from chat_server import fields, serving
+from raising import raises_code
 
 import goldrank
 from goldrank.errors import InputError, OptionError
@@ -182,7 +183,7 @@ def test_nothing_left_is_an_error(make):
 
 def test_a_writer_that_writes_no_questions_is_refused(make):
     for wrong in (Function(yes), Function(asks, fields=("question",))):
-        with pytest.raises(OptionError, match="question and quote"):
+        with raises_code(OptionError, "writes-no-questions"):
             make(writer=wrong)
     for wrong in ({"n": 0}, {"passage": 5}, {"copied": 0}, {"similar": 2}, {"n": True}):
         with pytest.raises(OptionError):

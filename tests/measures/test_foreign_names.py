@@ -6,6 +6,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from raising import raises_code
 
 from goldrank import evaluate
 from goldrank.errors import MeasureError
@@ -212,7 +213,7 @@ def test_objects_that_goldrank_cannot_measure_are_refused():
         evaluate(QRELS, RUN, irm("AP", params={"x": 1}))
     runtime = irm("mine")
     runtime.runtime_impl = print
-    with pytest.raises(MeasureError, match="data frames"):
+    with raises_code(MeasureError, "needs-data-frames"):
         evaluate(QRELS, RUN, runtime)
 
 

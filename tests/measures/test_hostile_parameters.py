@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import DATA, QRELS, RUN, SOUND, only_ours
+from raising import raises_code
 
 from goldrank import GoldrankError, evaluate, parse, read_qrels, read_run, write_run
 
@@ -80,12 +81,12 @@ def test_measure_that_is_none(text: str, words: str) -> None:
 
 @pytest.mark.parametrize("given", [5, None, b"P@5", 1.5, ["P@5"], object()], ids=lambda value: type(value).__name__)
 def test_measure_that_is_no_text(given: Any) -> None:
-    with pytest.raises(GoldrankError, match="a measure is a text or a function"):
+    with raises_code(GoldrankError, "wrong-type"):
         evaluate(*SMALL, [given])
 
 
 def test_no_measures() -> None:
-    with pytest.raises(GoldrankError, match="no measures were given"):
+    with raises_code(GoldrankError, "no-measures"):
         evaluate(*SMALL, [])
 
 
@@ -166,7 +167,7 @@ def test_policies_of_readers() -> None:
         read_run(RUN_FILE, duplicates="x")
     with pytest.raises(GoldrankError, match="judgements is 'x'"):
         read_qrels(QRELS_FILE, judgements="x")
-    with pytest.raises(GoldrankError, match="split= chooses among the qrels of a BEIR folder"):
+    with raises_code(GoldrankError, "not-a-beir-folder"):
         read_qrels(QRELS_FILE, split="test")
 
 
@@ -217,7 +218,7 @@ def test_pickles_are_not_loaded(protocol: int, tmp_path: Path) -> None:
         for read in (lambda path: evaluate(QRELS_FILE, path), read_qrels):
             assert only_ours(lambda read=read, name=name: read(tmp_path / name)) is None
     if protocol >= 2:
-        with pytest.raises(GoldrankError, match="is a pickle, which is not read"):
+        with raises_code(GoldrankError, "unsupported-format"):
             read_run(tmp_path / "run")
 
 
@@ -232,5 +233,5 @@ def test_defaults_still_work() -> None:
     "text", ["alpha\u0663_nDC G@20]", "alpha3_foo@10", "ndcgg_nDCG_x@5", "prec_foo_bar(]", "alpha_x_y_z"]
 )
 def test_an_unknown_name_that_begins_like_a_known_one(text):
-    with pytest.raises(GoldrankError, match="unknown measure"):
+    with raises_code(GoldrankError, "unknown-measure"):
         parse(text)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from convention_cases import KINDS, arrays, queries
 from lanes import few, many
+from ranx_values import ask_ranx
 from record_conventions import COUNT, TORCH, settings, with_own_ids, with_relevant
 
 from goldrank import evaluate
@@ -79,11 +80,18 @@ def test_torchmetrics(kind, measure):
     compare(found, recorded()["torchmetrics"][kind][measure][: len(found)], 3e-6, most_refused)
 
 
+@functools.cache
 def sklearn_values(kind, measure, highest):
+    import sklearn
+
+    # What is given here is sound: most of the time would go into looking at it.
+    with sklearn.config_context(skip_parameter_validation=True, assume_finite=True):
+        return list(_sklearn_values(*queries(kind, many(COUNT), highest=highest), measure))
+
+
+def _sklearn_values(qrels, run, measure):
     from sklearn import metrics
 
-    qrels, run = queries(kind, many(COUNT), highest=highest)
-    values = []
     for query, returned in run.items():
         grades, scores = arrays(qrels[query], returned)
         if measure == "AP":
@@ -95,8 +103,7 @@ def sklearn_values(kind, measure, highest):
         else:
             name, _, k = measure.partition("@")
             value = getattr(metrics, f"{name.lower()}_score")([grades], [scores], k=int(k) if k else None)
-        values.append(float(value))
-    return values
+        yield float(value)
 
 
 @pytest.mark.slow
@@ -210,23 +217,49 @@ RANX = {"P@3": "precision@3", "R@3": "recall@3", "F@3": "f1@3", "Success@3": "hi
         'nDCG(gain="exp2")': "ndcg_burges", "RBG(p=0.8)": "rbp.8", "SetP": "precision", "Bpref": "bpref"}  # fmt: skip
 
 
+@functools.cache
+def ranx_data(kind):
+    """Judgements and the run; then without queries of one kind: one makes ranx's Bpref of all others wrong too."""
+    qrels, run = queries(kind, many(COUNT), highest=3)
+    both = [query for query in run if 0 < sum(grade >= 1 for grade in qrels[query].values()) < len(qrels[query])]
+    return [({query: qrels[query] for query in which}, {query: run[query] for query in which}) for which in (run, both)]
+
+
+@functools.cache
+def ranx_values():
+    """By kind and measure."""
+    kinds = [kind for kind in KINDS if kind != "tied"]
+    most = [name for name in RANX.values() if name != "bpref"]
+    questions = [
+        (*data, names) for kind in kinds for data, names in zip(ranx_data(kind), (most, ["bpref"]), strict=True)
+    ]
+    answers = iter(ask_ranx(*questions))
+    return {kind: {name: next(answers) for name in (*most, "bpref")} for kind in kinds}
+
+
+def compare_with_ranx(kind, measure, theirs):
+    found = dict(zip(ranx_data(kind)[0][1], ours("ranx", kind, measure, highest=3, missing="skip"), strict=True))
+    # Queries of one kind are refused for Bpref, and no others.
+    assert {query for query, value in found.items() if value is not None} == set(theirs)
+    assert [found[query] for query in theirs] == pytest.approx(list(theirs.values()), abs=1e-12), (measure, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "tied"])
+def test_ranx(kind):
+    for measure, name in RANX.items():
+        compare_with_ranx(kind, measure, ranx_values()[kind][name])
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", KINDS)
-def test_ranx(kind):
+def test_order_of_ties_is_that_of_compiled_ranx():
+    """Numba's sorting decides. DCG shows the whole order of grades, and one measure is enough to compile."""
     ranx = pytest.importorskip("ranx")
-    qrels, run = queries(kind, many(COUNT), highest=3)
-    qrels = {query: qrels[query] for query in run}
-    one_kind = {query for query, row in qrels.items() if sum(g >= 1 for g in row.values()) in (0, len(row))}
-    for measure, name in RANX.items():
-        found = dict(zip(run, ours("ranx", kind, measure, highest=3, missing="skip"), strict=True))
-        # One query of one kind makes ranx's Bpref of all others wrong too; those are refused here, no others.
-        refused = one_kind if measure == "Bpref" else set()
-        assert {query for query, value in found.items() if value is None} == refused
-        kept = [query for query in run if query not in refused]
-        judged, ranked = ({query: data[query] for query in kept} for data in (qrels, run))
-        theirs = ranx.evaluate(ranx.Qrels(judged), ranx.Run(ranked), name, return_mean=False)
-        assert [found[query] for query in kept] == pytest.approx(theirs.tolist(), abs=1e-12), (measure, kind)
+    qrels, run = ranx_data("tied")[0]
+    judged = ranx.Qrels(qrels)
+    values = ranx.evaluate(judged, ranx.Run(run), RANX["DCG"], return_mean=False).tolist()
+    compare_with_ranx("tied", "DCG", dict(zip(judged.keys(), values, strict=True)))
 
 
 def test_ranx_refuses_long_tied_rankings_and_high_grades_of_rbp():

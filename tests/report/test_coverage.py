@@ -6,6 +6,7 @@ import math
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from raising import raises_code
 
 from goldrank import coverage_curves, evaluate_texts
 from goldrank.errors import InputError, OptionError
@@ -54,7 +55,7 @@ def test_several_systems() -> None:
         coverage_curves(ITEMS, other, names=["one"])
     with pytest.raises(OptionError):
         coverage_curves()
-    with pytest.raises(OptionError, match="neither"):
+    with raises_code(OptionError, "neither-given"):
         curve_measures([], [])
 
 
@@ -66,7 +67,7 @@ def test_curves_by_other_rules_keep_their_points() -> None:
 
 def test_names_must_differ() -> None:
     scores = evaluate_texts(ITEMS, curve_measures([1], [1]), matcher="contains")
-    with pytest.raises(InputError, match="both named"):
+    with raises_code(InputError, "duplicate-name"):
         curves_of([scores, scores])
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from raising import raises_code
 from served import SOURCE, Served
 
 from goldrank.errors import GoldrankError
@@ -54,6 +55,6 @@ def test_from_disk_it_shows_what_the_server_shows(browser, site, tmp_path):
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(GoldrankError, match="not empty"):
+    with raises_code(GoldrankError, "not-empty"):
         write(demo_session(), str(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

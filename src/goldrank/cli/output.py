@@ -47,7 +47,8 @@ def echo(text: str | bytes, err: bool = False, styled: bool = False) -> None:
             return
         echo(text, err=True)
         reason = getattr(error, "strerror", None) or error
-        raise GoldrankError(f"cannot be written: {reason}", where="standard output", hint=_ON_ERROR) from None
+        what = f"cannot be written: {reason}"
+        raise GoldrankError(what, where="standard output", hint=_ON_ERROR, code="cannot-write") from None
 
 
 def echo_all(texts: Iterable[str | bytes]) -> None:

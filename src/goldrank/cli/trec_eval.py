@@ -91,6 +91,7 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
             "no query has both results and judgements",
             where=settings.run,
             hint="Are these the right two files? -c counts judged queries that are not in the run.",
+            code="no-common-queries",
         )
     # A query that is not in the run is measured as if it had returned one document that nobody judged.
     tables["placements"] = replace(placements, retrieved=np.where(answered, placements.retrieved, 1))

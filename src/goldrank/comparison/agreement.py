@@ -50,7 +50,8 @@ def rank_agreement(a: RunLike, b: RunLike, *, k: int = 10, p: float = 0.9, depth
     first, second = io.as_run(a, name="a"), io.as_run(b, name="b")
     queries = tuple(query for query in first if query in second.results)
     if not queries:
-        raise MismatchError("the two runs have no query in common", where=f"{first.name}, {second.name}")
+        what = "the two runs have no query in common"
+        raise MismatchError(what, where=f"{first.name}, {second.name}", code="no-common-queries")
     rows = []
     for query in queries:
         rankings = first.ranking(query)[:depth], second.ranking(query)[:depth]
@@ -65,7 +66,7 @@ def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
     Equation 32 of Webber, Moffat and Zobel. `p` is how patient the reader is: the chance to look one further.
     """
     if not 0 < p < 1:
-        raise OptionError(f"p is {p!r}; it must be between 0 and 1", hint="0.9 is usual.")
+        raise OptionError(f"p is {p!r}; it must be between 0 and 1", hint="0.9 is usual.", code="bad-number")
     if not a or not b:
         return 1.0 if not a and not b else 0.0
     short, long = sorted((a, b), key=len)

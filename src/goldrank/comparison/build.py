@@ -146,10 +146,9 @@ def compare(
     placed: tuple[Placed, ...] = ()
     if systems is None:
         if runs is None:
-            raise InputError(
-                "there is nothing to compare: neither runs nor the scores of several systems",
-                hint="Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores.",
-            )
+            what = "there is nothing to compare: neither runs nor the scores of several systems"
+            hint = "Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores."
+            raise InputError(what, hint=hint, code="nothing-to-compare")
         rules = conventions.get(convention).having(**policies)
         if judged_by == "corrected":
             return corrected_comparison(qrels, runs, measures, rules, given_options, compare.__kwdefaults__ or {})
@@ -161,10 +160,8 @@ def compare(
             background=beside, judged_by=judged_by,
         )  # fmt: skip
         if not opened.several:
-            raise InputError(
-                "a comparison needs several runs",
-                hint='Give {"name": run, "other": run} or a list of two or more paths.',
-            )
+            hint = 'Give {"name": run, "other": run} or a list of two or more paths.'
+            raise InputError("a comparison needs several runs", hint=hint, code="too-few-systems")
         placed = tuple(pipeline.place_all(opened))
         systems = [pipeline.score(run, wanted) for run in placed]
         if curves:
@@ -180,10 +177,9 @@ def compare(
         }  # fmt: skip
         given = [name for name, value in of_runs.items() if value is not None]
         if given or convention is not conventions.DEFAULT:
-            raise InputError(
-                f"scores are compared as they are; {(given or ['convention'])[0]} has no meaning for them",
-                hint="Either compare(qrels, runs, measures), or compare(scores, measures=...).",
-            )
+            what = f"scores are compared as they are; {(given or ['convention'])[0]} has no meaning for them"
+            hint = "Either compare(qrels, runs, measures), or compare(scores, measures=...)."
+            raise InputError(what, hint=hint, code="no-meaning-for-scores")
         asked = None if measures is None else {_spelled(measure, systems) for measure in parse_all(measures)}
     replicates: dict[str, tuple[Scores, ...]] = {}
     if grouped is not None:
@@ -267,12 +263,12 @@ def _primary(given: MeasureLike, facts: Sequence[Facts]) -> str:
     # A convention may have given the measure options that its short spelling does not show.
     found = [name for name in names if name == wanted] or [name for name in names if _plain_name(name) == wanted]
     if len(found) != 1:
-        raise OptionError(
-            f"the primary measure {wanted} is not among those compared: {', '.join(names)}",
-            hint=did_you_mean(wanted, names) or "Name it among the measures too.",
-        )
+        what = f"the primary measure {wanted} is not among those compared: {', '.join(names)}"
+        hint = did_you_mean(wanted, names) or "Name it among the measures too."
+        raise OptionError(what, hint=hint, code="not-compared")
     if next(about for about in facts if about.name == found[0]).diagnostic:
-        raise OptionError(f"{found[0]} is a diagnostic, by which no system is better", hint="Name another measure.")
+        what = f"{found[0]} is a diagnostic, by which no system is better"
+        raise OptionError(what, hint="Name another measure.", code="diagnostic-measure")
     return found[0]
 
 
@@ -290,16 +286,16 @@ def _leave_out_weightless(values: dict[str, np.ndarray], design: Design, notes: 
     for measure, matrix in values.items():
         values[measure] = np.where(weightless, np.nan, matrix)
         if np.isnan(values[measure][0]).all():
-            raise InputError(
-                f"all queries that count for {measure} weigh 0", hint="Give some of them a weight above 0."
-            )
+            what = f"all queries that count for {measure} weigh 0"
+            raise InputError(what, hint="Give some of them a weight above 0.", code="weights-are-zero")
     notes.append(Note.of("weightless-queries", count=int(weightless.sum()), queries=len(weightless)))
 
 
 def _check_design(design: Design, settings: Settings, has_replicates: bool) -> None:
     """Refuse what no method here is right for."""
     if has_replicates and settings.interval == "bounded":
-        raise OptionError("interval='bounded' knows nothing of how runs vary", hint="Use interval='standard'.")
+        what = "interval='bounded' knows nothing of how runs vary"
+        raise OptionError(what, hint="Use interval='standard'.", code="options-conflict")
     if design.is_plain:
         return
     refused = {
@@ -309,7 +305,8 @@ def _check_design(design: Design, settings: Settings, has_replicates: bool) -> N
     }
     for what, is_asked in refused.items():
         if is_asked:
-            raise OptionError(f"{what} cannot be combined with clusters or weights", hint="Leave one of them out.")
+            text = f"{what} cannot be combined with clusters or weights"
+            raise OptionError(text, hint="Leave one of them out.", code="options-conflict")
 
 
 def _summary(values: np.ndarray, column: Column, about: Facts, settings: Settings, design: Design) -> Summary:
@@ -336,7 +333,7 @@ def _texts(queries: QueryValues, common: Sequence[str]) -> dict[str, str]:
     found = {query: text_of(query) for query in common}
     texts = {query: str(text) for query, text in found.items() if text is not None}
     if not texts:
-        raise InputError("no query of the comparison has a text", hint="Are the ids the same?")
+        raise InputError("no query of the comparison has a text", hint="Are the ids the same?", code="no-texts")
     return texts
 
 
@@ -355,7 +352,8 @@ def _scores_of(given: object) -> list[Scores] | None:
         return None
     scores = [system for system in values if isinstance(system, Scores)]
     if len(scores) < len(values):
-        raise InputError("some of the systems are Scores and others are not", hint="Evaluate all of them first.")
+        what = "some of the systems are Scores and others are not"
+        raise InputError(what, hint="Evaluate all of them first.", code="mixed-systems")
     if not isinstance(given, Mapping):
         return scores
     return [
@@ -371,20 +369,16 @@ def _spelled(measure: Measure, systems: Sequence[Scores]) -> str:
 
 def _check_names(names: Sequence[str], baseline: str | None) -> None:
     if len(names) < 2:
-        raise InputError(
-            f"a comparison needs at least two systems, {len(names)} given", hint="To score one, use evaluate."
-        )
+        what = f"a comparison needs at least two systems, {len(names)} given"
+        raise InputError(what, hint="To score one, use evaluate.", code="too-few-systems")
     for name in names:
         if names.count(name) > 1:
-            raise InputError(
-                f"two systems are both named '{ids.show(name)}'",
-                hint='Name them apart, for example {"old": run, "new": other}.',
-            )
+            hint = 'Name them apart, for example {"old": run, "new": other}.'
+            raise InputError(f"two systems are both named '{ids.show(name)}'", hint=hint, code="duplicate-name")
     if baseline is not None and baseline not in names:
         known = ", ".join(map(ids.show, names))
-        raise InputError(
-            f"no system is named '{ids.show(baseline)}'; there are: {known}", hint=did_you_mean(baseline, names)
-        )
+        what = f"no system is named '{ids.show(baseline)}'; there are: {known}"
+        raise InputError(what, hint=did_you_mean(baseline, names), code="unknown-system")
 
 
 def _align(scores: Sequence[Scores], align: str, notes: list[Note]) -> tuple[tuple[str, ...], list[np.ndarray]]:
@@ -397,7 +391,8 @@ def _align(scores: Sequence[Scores], align: str, notes: list[Note]) -> tuple[tup
     sizes = ", ".join(f"{ids.show(system.run)} {len(system.queries):,}" for system in scores)
     if not common:
         samples = "; ".join(f"{ids.show(system.run)}: {ids.samples(system.queries)}" for system in scores[:3])
-        raise MismatchError(f"the systems have no query in common ({sizes} queries)", hint=samples)
+        what = f"the systems have no query in common ({sizes} queries)"
+        raise MismatchError(what, hint=samples, code="no-common-queries")
     if any(len(system.queries) != len(common) for system in scores):
         if align == "error":
             raise MismatchError(
@@ -420,10 +415,12 @@ def _measures(scores: Sequence[Scores], asked: set[str] | None, notes: list[Note
     if asked is not None:
         for absent in sorted(asked - set(shared)):
             lacking = ", ".join(ids.show(system.run) for system in scores if absent not in system.columns)
-            raise InputError(f"{absent} was not measured for {lacking}", hint="Evaluate all systems with it.")
+            what = f"{absent} was not measured for {lacking}"
+            raise InputError(what, hint="Evaluate all systems with it.", code="not-measured")
         return [name for name in shared if name in asked]
     if not shared:
-        raise InputError("the systems have no measure in common", hint="Evaluate them with the same measures.")
+        hint = "Evaluate them with the same measures."
+        raise InputError("the systems have no measure in common", hint=hint, code="no-common-measures")
     left_out = [name for name in listed if name not in shared]
     if left_out:
         notes.append(Note.of("left-out-measures", measures=", ".join(left_out)))
@@ -442,7 +439,8 @@ def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray],
     absent = ~np.isfinite(matrix)
     dropped = absent.any(axis=0)
     if dropped.all():
-        raise InputError(f"{measure} has no value that counts on any query", hint="Leave this measure out.")
+        what = f"{measure} has no value that counts on any query"
+        raise InputError(what, hint="Leave this measure out.", code="no-values")
     if dropped.any():
         matrix[:, dropped] = np.nan
         kept = int((~dropped).sum())

@@ -393,7 +393,7 @@ def _named(of: Callable[[str], Any], queries: Sequence[str], what: str) -> list[
         if name is None or (isinstance(name, float) and math.isnan(name))
     ]
     if lacking:
-        raise InputError(f"{what}: {ids.samples(lacking)}", hint="Give each query one.")
+        raise InputError(f"{what}: {ids.samples(lacking)}", hint="Give each query one.", code="no-stratum")
     return named
 
 

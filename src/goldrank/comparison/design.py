@@ -80,7 +80,7 @@ def _clusters(queries: Sequence[str], cluster_of: Any, notes: list[Note]) -> np.
     given = [cluster_of(query) for query in queries]
     alone = [query for query, cluster in zip(queries, given, strict=True) if _is_missing(cluster)]
     if len(alone) == len(queries):
-        raise InputError("no query of the comparison has a cluster", hint="Are the ids the same?")
+        raise InputError("no query of the comparison has a cluster", hint="Are the ids the same?", code="no-clusters")
     if alone:
         samples = map(ids.show, alone)
         notes.append(Note.of("unclustered-queries", count=len(alone), queries=len(queries), samples=samples))
@@ -107,7 +107,7 @@ def _weights(queries: Sequence[str], weight_of: Any) -> np.ndarray:
                 hint="Give every query of the comparison a weight, 0 to leave it out.",
             )
     if not found.any():
-        raise InputError("all weights are 0", hint="Give some query a weight above 0.")
+        raise InputError("all weights are 0", hint="Give some query a weight above 0.", code="weights-are-zero")
     return np.asarray(found / found.mean())
 
 

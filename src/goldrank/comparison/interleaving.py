@@ -114,18 +114,19 @@ def analyse_interleaving(
     if method is not None:
         one_of(method, METHODS, "method")
     if not 0 < alpha < 1:
-        raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 1")
+        raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 1", code="bad-number")
     if len(names) != 2:
-        raise OptionError(f"names is {names!r}; it must be two names")
+        raise OptionError(f"names is {names!r}; it must be two names", code="two-names-needed")
     impressions, noticed = read_impressions(log)
     if not impressions:
-        raise InputError("the log is empty", hint="A line for each list that was shown.")
+        raise InputError("the log is empty", hint="A line for each list that was shown.", code="empty-log")
     if method is None:
         method = "team-draft" if impressions[0].team is not None else "probabilistic"
     clicked = [impression for impression in impressions if impression.clicks]
     credit = np.array([_CREDIT[method](impression) for impression in clicked])
     if not clicked:
-        raise InputError(f"none of {len(impressions):,} impressions has a click", hint="There is nothing to compare.")
+        what = f"none of {len(impressions):,} impressions has a click"
+        raise InputError(what, hint="There is nothing to compare.", code="no-clicks")
     unit, units = _units(clicked)
     found = flip(unit_sums(credit[None], units), seed=seed)
     p = raw_p(found, 0)

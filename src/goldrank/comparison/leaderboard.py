@@ -99,7 +99,8 @@ def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
     column, values = comparison.scores[0].columns[name], comparison.values
     facts = facts_of(column, values[name])
     if facts.diagnostic:
-        raise OptionError(f"{name} is a diagnostic, by which no system is better", hint="Name another measure.")
+        what = f"{name} is a diagnostic, by which no system is better"
+        raise OptionError(what, hint="Name another measure.", code="diagnostic-measure")
     settings = replace(comparison.settings, primary=None)
     design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
     runs = run_values(comparison.replicates, {name: column.average}, comparison.queries)

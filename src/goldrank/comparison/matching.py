@@ -191,7 +191,8 @@ def matcher_agreement(
     given: list[Any] = [matchers] if alone else as_list(matchers, "matchers")  # type: ignore[arg-type]
     rules = [as_matcher(matcher) for matcher in given]
     if not rules:
-        raise InputError("no matchers were given", hint="For example ['rouge-l:0.7', 'token-recall'].")
+        what = "no matchers were given"
+        raise InputError(what, hint="For example ['rouge-l:0.7', 'token-recall'].", code="no-matchers")
     pairs, notes = read_labels(labels, fields=fields, format=format)
     truth = np.array([pair.label for pair in pairs], bool)
     if truth.all() or not truth.any():

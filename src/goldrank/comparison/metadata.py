@@ -70,6 +70,7 @@ def _records(given: Any, name: str, what: str) -> Iterable[dict[str, Any]]:
     raise InputError(
         f"{name}: {type(given).__name__} holds no values of {what}",
         hint="Give a dict, a function, a JSONL file or a data frame.",
+        code="holds-no-values",
     )
 
 

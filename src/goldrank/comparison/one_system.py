@@ -116,7 +116,7 @@ def score_intervals(
     if slice_by is not None:
         of_type(slice_by, Mapping, "slice_by", "a mapping from names of attributes to their values")
     if not 0 < level < 1:
-        raise OptionError(f"level is {level!r}; it must be between 0 and 1")
+        raise OptionError(f"level is {level!r}; it must be between 0 and 1", code="bad-number")
     notes: list[Note] = []
     groups: dict[str, Groups] = {}
     for name, given in (slice_by or {}).items():
@@ -197,8 +197,9 @@ def attribute_values(
         return [None if math.isnan(share) else share for share in scores.columns["Judged@10"].values.tolist()]
     needs = {"length": "the queries' texts", "relevant": "the qrels", "judged": "Judged@10 among the measures"}
     if name in needs:
-        raise InputError(f"slices by {name} need {needs[name]}")
+        raise InputError(f"slices by {name} need {needs[name]}", code="slice-needs-input")
     raise InputError(
         f"no values were given for slices by {name!r}",
         hint=f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}.",
+        code="no-slice-values",
     )

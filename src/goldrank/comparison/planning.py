@@ -160,23 +160,26 @@ def plan(
     sizes = [whole_number(n, "queries", 2) for n in ([queries] if isinstance(queries, int) else queries)]
     wanted = power if power is not None else pilot.settings.power if pilot is not None else 0.8
     if not 0 < wanted < 1:
-        raise OptionError(f"power is {wanted!r}; it must be between 0 and 1", hint="0.8 is usual.")
+        raise OptionError(f"power is {wanted!r}; it must be between 0 and 1", hint="0.8 is usual.", code="bad-number")
     limit, is_relative = (None, False) if tolerance is None else read_tolerance(tolerance)
     if pilot is None:
         if deviation is None or not deviation > 0:
             raise InputError(
                 "there is no pilot, and no standard deviation of differences",
                 hint="Either plan(compare(...)), or plan(deviation=0.25, tests=6).",
+                code="no-pilot",
             )
         if limit is not None:
-            raise InputError("a gate is planned from a pilot", hint="plan(compare(...), tolerance='5%').")
+            what = "a gate is planned from a pilot"
+            raise InputError(what, hint="plan(compare(...), tolerance='5%').", code="no-pilot")
         if not 0 < alpha < 0.5:
-            raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 0.5", hint="0.05 is usual.")
+            what = f"alpha is {alpha!r}; it must be between 0 and 0.5"
+            raise OptionError(what, hint="0.05 is usual.", code="bad-number")
         critical = _bonferroni(alpha, whole_number(tests, "tests", 1))
         row = _planned("", "", "", deviation, critical, wanted, differences, sizes)
         return Plan(alpha, wanted, tests, None, (row,))
     if deviation is not None:
-        raise InputError("a pilot has its own deviations", hint="Leave deviation out.")
+        raise InputError("a pilot has its own deviations", hint="Leave deviation out.", code="options-conflict")
     chosen = [pair for pair in pilot.pairs if pair.role != "diagnostic"]
     if not chosen:
         raise InputError("the pilot has diagnostics only", hint="Compare by a measure such as nDCG@10.")
@@ -200,9 +203,9 @@ def read_tolerance(given: str | float) -> tuple[float, bool]:
     try:
         value = abs(float(text.removesuffix("%")))
     except ValueError:
-        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02") from None
+        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02", code="bad-tolerance") from None
     if not math.isfinite(value):
-        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02")
+        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02", code="bad-tolerance")
     return (value / 100, True) if share else (value, False)
 
 
@@ -210,7 +213,7 @@ def _numbers(given: float | Sequence[float], what: str) -> list[float]:
     found = [float(one) for one in ([given] if isinstance(given, int | float) else given)]
     for one in found:
         if not (math.isfinite(one) and one > 0):
-            raise OptionError(f"{what} is {one!r}; it must be greater than 0")
+            raise OptionError(f"{what} is {one!r}; it must be greater than 0", code="bad-number")
     return found
 
 

@@ -123,7 +123,8 @@ class Comparison(Tabular):
         name = str(parse(name))
         if name not in self.measures:
             hint = did_you_mean(name, self.measures)
-            raise MeasureError(f"{name} was not compared; there are: {', '.join(self.measures)}", hint=hint)
+            what = f"{name} was not compared; there are: {', '.join(self.measures)}"
+            raise MeasureError(what, hint=hint, code="not-compared")
         return name
 
     def of(self, measure: str) -> list[Pair]:

@@ -46,6 +46,7 @@ class Settings:
             raise OptionError(
                 f"correction {self.correction!r} permutes the data; it cannot correct test {self.test!r}",
                 hint="Use test='randomization', or correction='holm'.",
+                code="options-conflict",
             )
         one_of(self.interval, INTERVALS, "interval")
         if not 0 < self.alpha < 0.5:

@@ -169,7 +169,8 @@ def _attribute(comparison: Comparison, name: str, given: Attribute) -> Sequence[
         return list(map(lookup(given, name), comparison.queries))
     if name == "length":
         if not comparison.texts:
-            raise InputError("slices by length need the queries' texts", hint="queries={'q1': 'some words'}.")
+            what = "slices by length need the queries' texts"
+            raise InputError(what, hint="queries={'q1': 'some words'}.", code="slice-needs-input")
         return word_counts(comparison.texts.get, comparison.queries)
     if name == "relevant" and comparison.placed:
         return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
@@ -178,6 +179,7 @@ def _attribute(comparison: Comparison, name: str, given: Attribute) -> Sequence[
     raise InputError(
         f"no values were given for slices by {name!r}",
         hint=f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}.",
+        code="no-slice-values",
     )
 
 
@@ -200,7 +202,7 @@ def _judged_shares(comparison: Comparison) -> list[float | None]:
     scored = comparison.scores
     if not _has_judged(comparison):
         if not comparison.placed:
-            raise InputError("slices by judged share need Judged@10 among the measures")
+            raise InputError("slices by judged share need Judged@10 among the measures", code="slice-needs-input")
         scored = tuple(pipeline.score(placed, [parse("Judged@10")]) for placed in comparison.placed)
     by_query = [scores.per_query["Judged@10"] for scores in scored]
     values = np.array([[shares.get(query, math.nan) for query in comparison.queries] for shares in by_query])
@@ -212,7 +214,8 @@ def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups
     values = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
     known = [value for value in values if value is not None]
     if not known:
-        raise InputError(f"slices by {name!r}: no query of the comparison has a value", hint="Are the ids the same?")
+        what = f"slices by {name!r}: no query of the comparison has a value"
+        raise InputError(what, hint="Are the ids the same?", code="no-slice-values")
     if len(known) < len(values):
         absent = len(values) - len(known)
         notes.append(Note.of("unsliced-queries", attribute=name, count=absent, queries=len(values)))
@@ -225,7 +228,9 @@ def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups
         return _thirds(np.array([math.nan if v is None else float(v) for v in values]))
     if len(different) > MOST_CATEGORIES:
         raise InputError(
-            f"slices by {name!r}: {len(different):,} different values", hint=f"Use at most {MOST_CATEGORIES}."
+            f"slices by {name!r}: {len(different):,} different values",
+            hint=f"Use at most {MOST_CATEGORIES}.",
+            code="too-many-slices",
         )
     if numeric:
         return {f"{v:g}": np.array([x is not None and x == v for x in values]) for v in sorted(different)}

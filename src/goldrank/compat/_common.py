@@ -31,7 +31,8 @@ def check_kinds(run: Run, qrels: Qrels) -> None:
     """Refuse ids of two kinds, which would never be equal. Nothing in common is no error in other tools; this is."""
     if unlike := ids.kinds_differ(run.id_kind, qrels.id_kind):
         what, ours, theirs = unlike
-        raise InputError(f"{what} ids of the run are {ours}, judged {what} ids are {theirs}", hint="Give texts.")
+        what = f"{what} ids of the run are {ours}, judged {what} ids are {theirs}"
+        raise InputError(what, hint="Give texts.", code="different-id-types")
 
 
 @cache
@@ -75,7 +76,8 @@ def is_whole(value: object) -> TypeGuard[int]:
 def positive(k: object, what: str = "k") -> int:
     """A cut-off, or the error that says why it is none."""
     if not is_whole(k) or k < 1:
-        raise OptionError(f"{what} is {k!r}; it must be a positive integer", hint=f"For example {what}=10.")
+        what = f"{what} is {k!r}; it must be a positive integer"
+        raise OptionError(what, hint=f"For example {what}=10.", code="bad-number")
     return int(k)
 
 
@@ -83,7 +85,7 @@ def checked_texts(texts: Texts, what: str) -> Texts:
     """A list of texts, or the error that says that it is none."""
     is_list = isinstance(texts, Sequence | np.ndarray) and not isinstance(texts, str | bytes)
     if not is_list or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{what} {texts!r:.200}, not a list of texts")
+        raise InputError(f"{what} {texts!r:.200}, not a list of texts", code="wrong-type")
     return texts
 
 

@@ -294,7 +294,8 @@ class RetrieverComparison:
         """The table of the document; `hit_rate=True` adds the rows that its exercise asks for and it leaves out."""
         for result in results:
             if not isinstance(result, EvalResult):
-                raise InputError(f"results are {result!r:.60}, not what evaluate_retriever returns")
+                what = f"results are {result!r:.60}, not what evaluate_retriever returns"
+                raise InputError(what, code="wrong-type")
             _check_cutoffs(f"retriever {result.retriever_name!r} was", result.recall, self.k_values)
         rows = [("MRR", [result.mrr for result in results])]
         for k in self.k_values:
@@ -355,7 +356,7 @@ def _grades(queries: Sequence[Query]) -> list[Grades | None]:
 def _measured(given_queries: Sequence[Query], k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
     queries: list[Query] = _listed(given_queries)
     if not queries:
-        raise InputError("there are no queries, so there is no mean")
+        raise InputError("there are no queries, so there is no mean", code="empty-input")
     hint = 'A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.'
     for at, query in enumerate(queries if set(map(type, queries)) != {dict} else ()):
         if not isinstance(query, Mapping):
@@ -400,6 +401,7 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
         raise InputError(
             f"these are no rankings and judgements: {error}",
             hint="A ranking is a list of ids; relevant ids are a set or a list, grades a dict of numbers.",
+            code="unreadable-object",
         ) from None
     for table, judged in zip(tables, judgements, strict=True):
         if not np.isfinite(table.judged).all():
@@ -428,7 +430,9 @@ def _check_kinds(rankings: Sequence[Ids], judgements: Sequence[Any]) -> None:
     )
     if {*ours, *theirs} == {"int", "str"} and len(ours) == len(theirs) == 1:
         raise InputError(
-            f"ids of the rankings are {ours.pop()}, judged ids are {theirs.pop()}", hint="Give ids of one type."
+            f"ids of the rankings are {ours.pop()}, judged ids are {theirs.pop()}",
+            hint="Give ids of one type.",
+            code="different-id-types",
         )
 
 

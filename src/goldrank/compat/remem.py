@@ -68,7 +68,7 @@ def is_chunk_from_original(chunk: str, original: str, *, as_released: bool = Fal
     """
     for text in (chunk, original):
         if not isinstance(text, str):
-            raise InputError(f"{text!r:.60} is a {type(text).__name__}, not a text")
+            raise InputError(f"{text!r:.60} is a {type(text).__name__}, not a text", code="wrong-type")
     return (is_part_remem if as_released else is_part)(chunk, original)
 
 
@@ -108,6 +108,7 @@ class BaseMetric:
             raise OptionError(
                 f"gold={gold!r} with as_released=True, which compares as REMem's code does",
                 hint="Leave one of them out.",
+                code="options-conflict",
             )
         self.notes: tuple[Note, ...] = ()
         """What there is to know about the last call: whether gold documents had to be taken for ids or for content."""
@@ -143,9 +144,11 @@ class BaseMetric:
         """The pooled values and those of each query, at every k. `retrieved_chunks` is the same argument."""
         retrieved = retrieved_chunks if retrieved_docs is None else retrieved_docs
         if retrieved is None:
-            raise InputError("no retrieved documents were given", hint="Give retrieved_docs (or retrieved_chunks).")
+            what = "no retrieved documents were given"
+            raise InputError(what, hint="Give retrieved_docs (or retrieved_chunks).", code="missing-argument")
         if retrieved_docs is not None and retrieved_chunks is not None:
-            raise InputError("retrieved_docs and retrieved_chunks are one argument, and both were given")
+            what = "retrieved_docs and retrieved_chunks are one argument, and both were given"
+            raise InputError(what, code="fields-differ")
         gold, lists, reading = self._texts(_queries(gold_docs, "gold_docs"), _queries(retrieved, "retrieved_docs"))
         if not gold:
             raise InputError("there are no queries, so there is no mean")

@@ -197,5 +197,6 @@ def _items(value: Any, what: str, name: str) -> Any:
             f"{what} are a {type(value).__name__}, not a mapping",
             where=name,
             hint='Judgements by aspect look like {"q1": {"aspect": {"d1": 1}}}.',
+            code="wrong-type",
         )
     return value.items()

@@ -206,6 +206,7 @@ def _repetition(block: Block, query: str, lines: range, seen: set[str]) -> Input
         f"a document is duplicated in the ranking of query '{ids.show(query)}': '{ids.show(docs[line])}'",
         where=block.place(line),
         hint="A mapping holds each document once: remove the others.",
+        code="duplicate-document",
     )
 
 

@@ -43,6 +43,7 @@ def check(limit: int, needed: int, what: str, where: str, hint: str = HINT) -> N
             f"{what} takes about {in_words(needed)}, more than the {in_words(limit)} of max_memory",
             where=where,
             hint=hint,
+            code="over-memory-limit",
         )
 
 
@@ -53,7 +54,8 @@ def named(where: str) -> Iterator[None]:
         yield
     except MemoryError:
         hint = "Is it what it should be? max_memory refuses before it comes to this."
-        raise MemoryLimitError("memory ran out while it was read", where=where, hint=hint) from None
+        what = "memory ran out while it was read"
+        raise MemoryLimitError(what, where=where, hint=hint, code="memory-ran-out") from None
 
 
 def in_words(size: int) -> str:

@@ -33,12 +33,13 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False, sh
         hint = "A grade is a whole number; leave a document out if it was not judged."
         if isinstance(value, bool | np.bool_):
             hint = "A grade is a number: 1 for relevant, 0 for not relevant."
-        raise InputError(f"grade {value!r:.80} is of type {type(value).__name__}", where=where, hint=hint)
+        what = f"grade {value!r:.80} is of type {type(value).__name__}"
+        raise InputError(what, where=where, hint=hint, code="bad-grade")
     number: Any = value
     if not isinstance(number, int):
         if not math.isfinite(number):
             hint = "Leave a document out if it was not judged: in arrays, with mask=."
-            raise InputError(f"grade {number} is not a finite number", where=where, hint=hint)
+            raise InputError(f"grade {number} is not a finite number", where=where, hint=hint, code="bad-grade")
         if abs(number) <= MAX_GRADE:
             if number == int(number):
                 number = int(number)
@@ -49,6 +50,7 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False, sh
                     f"grade {shown or number} is not a whole number",
                     where=where,
                     hint=f"Grades are whole numbers. {GAINS}",
+                    code="bad-grade",
                 )
     if abs(number) > MAX_GRADE:
         shown = shown or (str(number) if abs(number) < 10**30 else "of more than 30 digits")
@@ -56,6 +58,7 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False, sh
             f"grade {shown} is out of range (at most {MAX_GRADE:,})",
             where=where,
             hint="Is this a date, an id or a click count in the grade column?",
+            code="bad-grade",
         )
     grade: Grade = number
     return grade

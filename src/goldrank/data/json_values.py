@@ -27,7 +27,7 @@ def read_json(path: str | Path) -> Any:
     except OSError as error:
         raise cannot_open(error, str(path)) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON: {error}", where=str(path)) from None
+        raise InputError(f"is not JSON: {error}", where=str(path), code="not-json") from None
 
 
 def without_nan(value: Any) -> Any:

@@ -71,6 +71,7 @@ def _check_by_query(scores: Scores) -> None:
             raise InputError(
                 f"{name} depends on all queries together, and shards have some of them",
                 hint="Evaluate all queries at once for it, and leave it out of the shards.",
+                code="all-queries-together",
             )
 
 

@@ -260,7 +260,8 @@ class Placements:
     def packed(self, budget: int, pack: str = "prefix", depth: int | None = None) -> Placements:
         """As if only the texts had been returned that fit into so many tokens; ranks close up."""
         if self.lengths is None:
-            raise MeasureError("tokens are counted for texts only", hint="Use evaluate_texts, or a cut-off.")
+            what = "tokens are counted for texts only"
+            raise MeasureError(what, hint="Use evaluate_texts, or a cut-off.", code="texts-only")
         keep = self.lengths.packed(budget, pack, depth)
         context = self._texts(keep)
         return context._with_cut(self, keep, budget, depth) if pack == "truncate" else context

@@ -56,6 +56,7 @@ class Preferences:
                         f"preferences of query {query!r}, judge {judge!r} are a mapping, not a list of mappings",
                         where=name,
                         hint='Preferences look like {"q1": {"judge": [{"d1": 2, "d2": 1}]}}.',
+                        code="wrong-type",
                     )
                 given = as_list(lists, f"preferences of query {query!r}, judge {judge!r}", Mapping, "mappings")
                 for number, levels in enumerate(given):

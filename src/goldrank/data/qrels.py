@@ -470,6 +470,7 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
                 f"judgements of query {query!r} are a {type(docs).__name__}, not a mapping",
                 where=name,
                 hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
+                code="wrong-type",
             )
         query_types.add(type(query))
         doc_types.update(map(type, docs))

@@ -279,6 +279,7 @@ def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, M
                 f"results of query {query!r} are of type {type(row).__name__}, not a mapping",
                 where=name,
                 hint='Results look like {"d1": 0.9, "d2": 0.4}.',
+                code="wrong-type",
             )
         query_types.add(type(query))
         try:
@@ -312,11 +313,13 @@ def check_score(value: Any, where: Place | str) -> float:
                 else "score is too large for a double",
                 where=where,
                 hint="Scores are numbers.",
+                code="bad-score",
             ) from None
     if value != value:
         raise InputError(
             "score is NaN",
             where=where,
             hint="A document that was not scored has no place in a ranking: leave it out.",
+            code="bad-score",
         )
     return float(value)

@@ -49,12 +49,13 @@ def to_plain(scores: Scores) -> dict[str, Any]:
 def from_plain(data: Any, where: str) -> Scores:
     """The inverse of `to_plain`. Summaries must follow from values, values be within their measure's bounds."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError("is not saved goldrank scores", where=where)
+        raise InputError("is not saved goldrank scores", where=where, code="not-saved-scores")
     if data.get("version") not in READABLE:
         raise InputError(
             f"was saved in version {data.get('version')!r} of the format; this goldrank reads up to {VERSION}",
             where=where,
             hint="Use the goldrank that wrote it, or a newer one.",
+            code="newer-version",
         )
     try:
         queries = tuple(
@@ -88,7 +89,7 @@ def from_plain(data: Any, where: str) -> Scores:
             run, queries, columns, counts, notes, convention, partial(dict, provenance), bounds, None, options
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
-        raise InputError(f"saved scores are damaged: {error}", where=where) from None
+        raise InputError(f"saved scores are damaged: {error}", where=where, code="damaged-file") from None
 
 
 def _plain(column: Column) -> dict[str, Any]:

@@ -132,7 +132,9 @@ class Scores(Mapping[str, float]):
         """Which retrieved text covered which reference of a question, by which rule and which words."""
         if self.explainer is None:
             raise OptionError(
-                "only fresh scores of texts can be explained", hint="Call explain on what evaluate_texts returned."
+                "only fresh scores of texts can be explained",
+                hint="Call explain on what evaluate_texts returned.",
+                code="not-explainable",
             )
         if query not in self.queries:
             raise InputError(f"there is no question {query!r}", hint=did_you_mean(str(query), self.queries))
@@ -387,7 +389,8 @@ class ScoresByRun(Mapping[str, Scores]):
         data = read_json(path)
         if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
             hint = "Scores.load reads the scores of one run."
-            raise InputError("is not saved goldrank scores of several runs", where=str(path), hint=hint)
+            what = "is not saved goldrank scores of several runs"
+            raise InputError(what, where=str(path), hint=hint, code="not-saved-scores")
         if not isinstance(runs := data.get("runs"), list) or not runs:
             what = f"its runs are {shown(runs)}, not a list of some"
             raise InputError(what, where=str(path), hint="Was it edited by hand?")

@@ -203,7 +203,8 @@ def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray | None:
     except ValueError:
         joined = np.zeros((0, 0))
     if joined.ndim != 1:
-        raise InputError("ids of a query are a table", hint="Give one plain array of ids for each query.")
+        what = "ids of a query are a table"
+        raise InputError(what, hint="Give one plain array of ids for each query.", code="wrong-type")
     return joined.astype(np.int64, copy=False)
 
 

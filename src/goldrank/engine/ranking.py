@@ -282,6 +282,7 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
                 where=str(lines.place(line)),
                 hint="Remove one of the lines, or choose: duplicates='first', 'last', 'places' or 'count'. "
                 "Several runs in one file, told apart by tag, are scored with read_runs, or --by-tag.",
+                code="duplicate-document",
             )
         drop.append(before if policy == "last" else line)
         if policy == "last":

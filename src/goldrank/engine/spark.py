@@ -88,7 +88,8 @@ def _place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Pla
         counts.constant = found.constant
         counts.near_forms = int((found.label == NEAR_FORM).sum())
         if not found.answered.any() and not counts.unjudged_queries:
-            raise InputError("no rows", where=lines.name, hint="Did the system return anything?")
+            hint = "Did the system return anything?"
+            raise InputError("no rows", where=lines.name, hint=hint, code="empty-input")
         hits = found.label >= 0
         if not hits.any():
             some = run.frame.where("problem IS NULL AND NOT nothing").select("doc").limit(3).toArrow()

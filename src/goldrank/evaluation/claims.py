@@ -64,6 +64,7 @@ class Answers:
             raise MeasureError(
                 f"{measure} needs a judge",
                 hint="judge= takes any function of a text and a claim that says whether the text supports the claim.",
+                code="needs-judge",
             )
         return Kind(declared.wanted, "judge" if judged else declared.matched_by or "")
 

@@ -66,9 +66,8 @@ def evaluate_spark(
     _check_rules(wanted, rules)
     ranked = io.as_run(run)
     if not isinstance(ranked.source, SparkLines):
-        raise InputError(
-            "the run is not in Spark", where=ranked.name, hint="goldrank.evaluate scores it, and its Scores are frames."
-        )
+        hint = "goldrank.evaluate scores it, and its Scores are frames."
+        raise InputError("the run is not in Spark", where=ranked.name, hint=hint, code="not-in-spark")
     lines = ranked.source
     scored = _per_query(_judgements(qrels, lines, rules), lines, wanted, rules, depth, True)
     kept = scored.where("answered") if rules.missing == "skip" else scored
@@ -210,6 +209,7 @@ def _wrong_judgement(judged: Any) -> InputError:
         where="qrels",
         hint="Grades are whole numbers. A Spark DataFrame has no order in which one judgement could be the last:"
         " leave one row of each pair.",
+        code="contradicting-judgements",
     )
 
 

@@ -150,7 +150,10 @@ def of_shard(judgements: Judgements, shard: str) -> Qrels:
     kept = judgements.of_shard(number, of)
     if not len(kept):
         raise InputError(
-            f"shard {shard} has no judged query", where=judgements.name, hint=f"Take fewer than {of:,} shards."
+            f"shard {shard} has no judged query",
+            where=judgements.name,
+            hint=f"Take fewer than {of:,} shards.",
+            code="empty-shard",
         )
     return kept
 

@@ -28,7 +28,8 @@ def explain_mismatch(qrels: Qrels, run: str, placements: Placements, counts: Run
         return
     if not placements.answered.any():
         if counts.lines == 0 and not counts.unjudged_queries:
-            raise MismatchError("the run is empty", where=run, hint="Did the system return anything?")
+            hint = "Did the system return anything?"
+            raise MismatchError("the run is empty", where=run, hint=hint, code="empty-input")
         raise _error("query", run, counts.unjudged_examples, list(placements.queries))
     if placements.retrieved.any() and len(placements.judged):
         at = next(i for i, there in enumerate(placements.retrieved) if there)
@@ -48,6 +49,7 @@ def _error(what: str, run: str, ours: list[str], theirs: list[str]) -> MismatchE
         f"no {what} id of the run is judged. Run: {ids.samples(ours)}; judged: {ids.samples(theirs)}",
         where=run,
         hint=f"{hint} To score it all the same: overlap='allow'.",
+        code="no-judged-query" if what == "query" else "no-judged-document",
     )
 
 

@@ -112,7 +112,8 @@ def place_all(inputs: Inputs) -> Iterable[Placed]:
 
 def _check_ids(qrels: Qrels, run: Run, rules: Convention) -> None:
     if not len(qrels):
-        raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
+        what = "no judgements"
+        raise InputError(what, where=qrels.name, hint="Is it the right file, and is it complete?", code="empty-input")
     unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)
     if unlike and rules.overlap == "error":
         what, ours, theirs = unlike
@@ -120,6 +121,7 @@ def _check_ids(qrels: Qrels, run: Run, rules: Convention) -> None:
             f"{what} ids of the run are {ours}, judged {what} ids are {theirs}",
             where=run.name,
             hint="Make them alike, for example with str(id): 1 and '1' are different ids.",
+            code="different-id-types",
         )
 
 
@@ -215,7 +217,7 @@ def table_for(measure: Measure, tables: Tables) -> Any:
         if other := measure.declaration.for_documents:
             meant = make(other, measure.k)
             hint += f" Of ids there is {meant}: {meant.declaration.summary[:1].lower()}{meant.declaration.summary[1:]}"
-        raise MeasureError(f"{measure} cannot be measured with this input", hint=hint)
+        raise MeasureError(f"{measure} cannot be measured with this input", hint=hint, code="not-measurable")
     return tables[needed]
 
 

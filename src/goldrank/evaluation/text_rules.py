@@ -64,6 +64,7 @@ def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
         raise InputError(
             f"one's own function for tokens returned {found!r:.60}, neither tokens nor their number",
             hint="For example lambda text: len(text.split()); of a tokenizer of transformers, its method tokenize.",
+            code="bad-token-count",
         )
 
     return counted
@@ -74,6 +75,7 @@ def token_offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[in
     wrong = OptionError(
         'lengths="token" needs tokens that say where they stand',
         hint="A function that returns the tokens as they stand in the text, or (start, end) of each.",
+        code="tokens-without-places",
     )
 
     def placed(text: str) -> list[tuple[int, int]]:

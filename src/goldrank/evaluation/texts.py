@@ -187,7 +187,8 @@ def place_texts(
             passing = sample.passing(map(_with_sources, passed.by(data.given())))
             passages, counts = place_items(passing, how.matcher, **placing._asdict())
             if not counts.references and not passages.unanswerable.any():
-                raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
+                what = "no question has a reference text"
+                raise InputError(what, where=data.name, hint=_NO_REFERENCES, code="no-references")
         else:
             passages, counts = place_kind(lambda: passed.items(data), kind, answers, how.matcher, placing)
         notes += answers.matcher(kind, how.matcher).take_notes()
@@ -213,7 +214,8 @@ def place_texts(
     resolved: list[TextItem] = []
     if "spans" in needed:
         if rules.name == conventions.CHROMA.name and ask.lengths != "char":
-            raise OptionError('convention "chroma" measures in characters', hint='Leave out lengths="token".')
+            what = 'convention "chroma" measures in characters'
+            raise OptionError(what, hint='Leave out lengths="token".', code="options-conflict")
         more: dict[str, Any] = {"count_tokens": counter, "cut_for": cut_for, "keep": resolved}
         if ask.lengths == "token" and ask.tokens is not None:
             more["tokens"] = token_offsets(ask.tokens)
@@ -226,7 +228,7 @@ def place_texts(
             what = (
                 "all evidence was left out: no quotation was located" if lost else "no question has evidence by place"
             )
-            raise InputError(what, where=data.name, hint=_NONE_LOCATED if lost else _NO_EVIDENCE)
+            raise InputError(what, where=data.name, hint=_NONE_LOCATED if lost else _NO_EVIDENCE, code="not-located")
         tables |= {"spans": spans, "unanswerable": unanswerable}
         queries = spans.queries
         numbers |= {
@@ -272,7 +274,8 @@ def _check_ids_suffice(wanted: Sequence[Measure], answers: Answers, name: str) -
     """Refuse measures that need texts where there are ids alone."""
     for measure in wanted:
         if counts_tokens(measure) or measure.declaration.over == "spans" or answers.kind(measure) != USUAL:
-            raise OptionError(f"{measure} needs texts, and {name} has ids", hint="Give retrieved texts too.")
+            what = f"{measure} needs texts, and {name} has ids"
+            raise OptionError(what, hint="Give retrieved texts too.", code="needs-texts")
 
 
 def abstaining(rules: Convention, below: float | None) -> Convention:

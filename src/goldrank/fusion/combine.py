@@ -86,7 +86,8 @@ def several(runs: RunsLike) -> list[Run]:
     """Two or more runs, or the error that says that they are not."""
     given = io.as_runs(runs)
     if given is None or len(given) < 2:
-        raise InputError("fusion needs two or more runs", hint='Give {"name": run, "other": run} or a list of paths.')
+        what = "fusion needs two or more runs"
+        raise InputError(what, hint='Give {"name": run, "other": run} or a list of paths.', code="too-few-runs")
     return given
 
 

@@ -237,4 +237,5 @@ def check_finite(lists: Lists) -> None:
             f"query '{ids.show(lists.queries[query])}' has scores that are not finite, which cannot be normalised",
             where=lists.runs[run],
             hint="Use method='rrf' or normalise='rank', which need ranks only.",
+            code="not-finite",
         )

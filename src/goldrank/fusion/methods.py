@@ -88,7 +88,7 @@ class Method:
                 hint = f"It takes {', '.join(known)}." if known else None
                 if name == "weights":
                     hint = "Use method='wsum' for weighted sums."
-                raise OptionError(f"{self.name} takes no {name}", hint=hint)
+                raise OptionError(f"{self.name} takes no {name}", hint=hint, code="unknown-option")
         values = {}
         for name, parameter in known.items():
             if name in given:
@@ -99,7 +99,7 @@ class Method:
                 hint = f"It is {parameter.about}."
                 if self.learned == name:
                     hint = f"It is {parameter.about}: goldrank.tune_fusion learns it from judged queries."
-                raise OptionError(f"{self.name} needs {name}", hint=hint)
+                raise OptionError(f"{self.name} needs {name}", hint=hint, code="missing-option")
         return values
 
     def trained(self, evidence: Evidence, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def check_weights(given: Any, runs: int) -> np.ndarray:
     """One weight per run, as an array."""
     numbers = [float(weight) for weight in as_list(given, "weights", Real, "numbers")]
     if len(numbers) != runs or not all(math.isfinite(w) and w >= 0 for w in numbers) or not any(numbers):
-        raise OptionError(f"weights are {numbers!r}; give {runs} numbers, 0 or more and not all 0")
+        raise OptionError(f"weights are {numbers!r}; give {runs} numbers, 0 or more and not all 0", code="bad-weights")
     return np.array(numbers)
 
 
@@ -203,7 +203,8 @@ def number(
         if not is_number or not math.isfinite(given) or not low <= given <= high:
             limits = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
             usual = "" if default is None else f"{default:g} is usual."
-            raise OptionError(f"{name} is {given!r}; it must be a number, {limits}", hint=usual or None)
+            what = f"{name} is {given!r}; it must be a number, {limits}"
+            raise OptionError(what, hint=usual or None, code="bad-number")
         return float(given)
 
     return Parameter(
@@ -217,7 +218,7 @@ def whole(name: str, about: str, low: int, *, default: int | None, tried: Sequen
     def check(given: Any, runs: int) -> int:
         is_whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
         if not is_whole or given < low:
-            raise OptionError(f"{name} is {given!r}; it must be a whole number, {low} or more")
+            raise OptionError(f"{name} is {given!r}; it must be a whole number, {low} or more", code="bad-number")
         return int(given)
 
     return Parameter(
@@ -234,7 +235,7 @@ def per_run(name: str, about: str) -> Parameter:
         except (TypeError, ValueError, OverflowError):
             arrays = []
         if len(arrays) != runs or any(each.ndim != 1 or np.isnan(each).any() for each in arrays):
-            raise OptionError(f"{name} must be {about}, for each of {runs} runs")
+            raise OptionError(f"{name} must be {about}, for each of {runs} runs", code="bad-probabilities")
         return arrays
 
     return Parameter(name, about, check)

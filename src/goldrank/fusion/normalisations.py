@@ -98,6 +98,7 @@ def max_norm(lists: Lists, equal: float) -> Values:
             f"no score of query '{ids.show(lists.queries[query])}' is above 0, so that none can be the divisor",
             where=lists.runs[run],
             hint="Use normalise='min-max', which takes scores of any sign.",
+            code="no-positive-score",
         )
     return _ratio(lists, lists.score, high, 0.0), None
 

@@ -79,7 +79,8 @@ def tune_fusion(
         rules=rules,
     )  # fmt: skip
     if len(search.qrels) < whole_number(folds, "folds", 2):
-        raise OptionError(f"folds is {folds}; it must be at most the number of judged queries, {len(search.qrels):,}")
+        what = f"folds is {folds}; it must be at most the number of judged queries, {len(search.qrels):,}"
+        raise OptionError(what, code="bad-number")
     rng = np.random.default_rng(seed)
     settings = search.settings(fixed, steps, rng)
     queries = search.qrels.arrays.queries
@@ -151,7 +152,8 @@ class Search:
         self.rules = rules
         if not (self.method.parameters or self.method.settings):
             known = ", ".join(name for name, each in methods.all_methods().items() if each.parameters)
-            raise OptionError(f"method is {method!r}, which has nothing to tune", hint=f"These have: {known}.")
+            what = f"method is {method!r}, which has nothing to tune"
+            raise OptionError(what, hint=f"These have: {known}.", code="nothing-to-tune")
         how = normalisations.get(normalise)
         self._lowest_first = how.lowest_first
         ties = rules.ties if rules.ties in TIES else "docid"

@@ -162,14 +162,15 @@ class Baseline:
         except OSError as error:
             raise cannot_open(error, where, BaselineError, made_by) from None
         except (ValueError, RecursionError) as error:
-            raise BaselineError(f"is not a baseline: {error}", where=where) from None
+            raise BaselineError(f"is not a baseline: {error}", where=where, code="not-a-baseline") from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise BaselineError("is not a baseline of goldrank", where=where, hint=made_by)
+            raise BaselineError("is not a baseline of goldrank", where=where, hint=made_by, code="not-a-baseline")
         if data.get("version") not in READABLE:
             raise BaselineError(
                 f"was written in version {data.get('version')!r} of the format; this goldrank reads up to {VERSION}",
                 where=where,
                 hint="Use the goldrank that wrote it, or a newer one.",
+                code="newer-version",
             )
         digest = content_hash(data)
         if data.get("sha256") != digest:
@@ -177,6 +178,7 @@ class Baseline:
                 "was changed after it was written: its hash does not fit its content",
                 where=where,
                 hint=f"A baseline is not edited. Restore the file, or remove it and use `{_SET}`.",
+                code="changed",
             )
         scores = Scores.from_dict(data.get("scores"), where)
         documents = data.get("documents")

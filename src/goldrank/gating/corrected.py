@@ -35,7 +35,8 @@ def corrected_verdict(inputs: Inputs, rules: Rules, against: Baseline | None, po
     for rule in rules.rules:
         if rule.kind not in OF_MEASURES or rule.slice is not None:
             what = f"the rule '{ids.show(str(rule))}' is not about a corrected mean"
-            raise RuleError(what, hint="Hold it in a gate of its own, with judged_by='model' or 'human'.")
+            hint = "Hold it in a gate of its own, with judged_by='model' or 'human'."
+            raise RuleError(what, hint=hint, code="not-corrected")
     if against is None and (needing := next((rule for rule in rules.rules if rule.needs_baseline), None)):
         raise BaselineError(f"the rule '{ids.show(str(needing))}' needs a baseline", hint="Name one with baseline=...")
     human, model = both_judges(inputs.judgements)

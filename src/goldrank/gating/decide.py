@@ -79,11 +79,13 @@ def gate(
         raise InputError(
             "scores are held to rules as they are; a run and how to measure it have no meaning for them",
             hint="Either gate(qrels, run, rules, baseline), or gate(scores, rules=..., baseline=...).",
+            code="no-meaning-for-scores",
         )
     if rules is None or (run is None and not isinstance(qrels, Scores)):
         raise InputError(
             f"a gate needs {'rules' if rules is None else 'a run'}",
             hint="Either gate(qrels, run, rules), or gate(scores, rules=...).",
+            code="no-rules" if rules is None else "no-run",
         )
     held_to = Rules.of(rules)
     if strict is not None:
@@ -103,7 +105,7 @@ def gate(
         how: Any = {"format": format, "columns": named, "relevant_from": relevant_from, "background": background}
         inputs = resolve(qrels, run, policy, judged_by=None if judged_by == "corrected" else judged_by, **how)
         if inputs.several:
-            raise InputError("a gate is for one run", hint="Call it once for each run.")
+            raise InputError("a gate is for one run", hint="Call it once for each run.", code="one-run-needed")
         if judged_by == "corrected":
             if any(given is not None for given in (depth, metadata, latency, train)):
                 raise OptionError("depth, metadata, latency and train have no meaning for corrected values")
@@ -207,6 +209,7 @@ def _check_answered(scores: Scores, what: str) -> None:
         raise InputError(
             f"{what} returned nothing for any of the {len(scores.queries):,} queries: it did not run",
             hint="Nothing was compared. Look for what went wrong before the evaluation.",
+            code="nothing-returned",
         )
 
 
@@ -227,6 +230,7 @@ def _check_comparable(baseline: Baseline, now: Basis, allow_changed_qrels: bool)
             where=baseline.name,
             hint="Set the baseline anew with these judgements, or compare all the same: --allow-changed-qrels "
             "(allow_changed_qrels=True).",
+            code="other-judgements",
         )
     _check_answered(baseline.scores, f"the baseline {ids.show(baseline.name, 200)}")
     notes = [Note.of("changed-judgements", what=what) for what in other_judgements]

@@ -129,7 +129,7 @@ class KeptDocuments:
                 _check(query, rankings[query], depth)
             return cls(depth, rankings)
         except (KeyError, TypeError, ValueError, AttributeError, GoldrankError) as error:
-            raise BaselineError(f"its documents are damaged: {error}", where=where) from None
+            raise BaselineError(f"its documents are damaged: {error}", where=where, code="damaged-file") from None
 
 
 def _check(query: str, kept: KeptRanking, depth: int) -> None:

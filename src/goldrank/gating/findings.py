@@ -196,7 +196,9 @@ class RuleChecker:
         if attribute == "relevant":
             if self.qrels is None:
                 raise InputError(
-                    "slices by the number of relevant documents need the judgements", hint="Use gate(qrels, run)."
+                    "slices by the number of relevant documents need the judgements",
+                    hint="Use gate(qrels, run).",
+                    code="slice-needs-input",
                 )
             return slices.relevant_counts(self.qrels.text, queries)
         given = self.metadata.get(attribute) if isinstance(self.metadata, Mapping) else self.metadata
@@ -223,6 +225,7 @@ class RuleChecker:
             raise InputError(
                 f"{rule.measure} is a number of all queries together: no test and no slice has a meaning for it",
                 hint=f"A limit has, such as '{rule.measure} >= 0.1', or a drop with tested = false.",
+                code="all-queries-together",
             )
         if rule.kind == "drop":
             return self._drop(rule, group, of_group, which, column)
@@ -424,6 +427,7 @@ class RuleChecker:
             raise InputError(
                 f"the rule '{rule}' needs a file with latencies",
                 hint='Name it with --latency, or as file = "latency.jsonl" in the rule.',
+                code="needs-latencies",
             )
         given = self.rules.beside(str(rule.file)) if self.latency is None else self.latency
         times = read_latencies(given, rule.field)
@@ -466,12 +470,14 @@ def read_latencies(given: LatencyLike, field_name: str) -> np.ndarray:
             for number, row in enumerate(rows, 1):
                 if field_name not in row:
                     hint = did_you_mean(field_name, row) or f"Fields are: {', '.join(map(ids.show, list(row)[:8]))}."
-                    raise InputError(f"object {number:,} has no field {ids.show(field_name)!r}", where=where, hint=hint)
+                    what = f"object {number:,} has no field {ids.show(field_name)!r}"
+                    raise InputError(what, where=where, hint=hint, code="no-latencies")
             given = [row[field_name] for row in rows]
     listed = list(given.values()) if isinstance(given, Mapping) else list(given)
     if not listed:
-        raise InputError("no latencies", where=where)
+        raise InputError("no latencies", where=where, code="no-latencies")
     for value in listed:
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-            raise InputError(f"{value!r:.60} is no latency", where=where, hint="Latencies are numbers from 0 on.")
+            what = f"{value!r:.60} is no latency"
+            raise InputError(what, where=where, hint="Latencies are numbers from 0 on.", code="bad-latency")
     return np.array(listed, np.float64)

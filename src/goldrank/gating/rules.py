@@ -250,7 +250,8 @@ class Rules:
         if isinstance(given, Rule | str):
             given = [given]
         if not isinstance(given, Iterable):
-            raise RuleError(f"rules are given as {_type(given)}", hint="Give a TOML file or a list of rules.")
+            what = f"rules are given as {_type(given)}"
+            raise RuleError(what, hint="Give a TOML file or a list of rules.", code="wrong-type")
         tables = (Rule.parse(rule) if isinstance(rule, str) else rule for rule in given)
         listed = [rule if isinstance(rule, Rule) else Rule.from_table(rule) for rule in tables]
         return cls.from_dict({}, more=listed)
@@ -266,7 +267,7 @@ class Rules:
         except OSError as error:
             raise cannot_open(error, str(path), RuleError) from None
         except UnicodeDecodeError as error:
-            raise RuleError(f"is not UTF-8: {error}", where=str(path)) from None
+            raise RuleError(f"is not UTF-8: {error}", where=str(path), code="not-utf8") from None
         except GoldrankError:
             raise
         except (ValueError, RecursionError) as error:
@@ -372,7 +373,8 @@ def _settings(data: Mapping[str, Any], place: Placer) -> Settings:
     is_t = given.get("test") == "t"
     if is_t and given.get("correction") == "max-t":
         hint = "Leave out test, or use correction = 'holm'."
-        raise RuleError("correction max-t is made of flips; it cannot correct t tests", where=place("test"), hint=hint)
+        what = "correction max-t is made of flips; it cannot correct t tests"
+        raise RuleError(what, where=place("test"), hint=hint, code="options-conflict")
     return Settings(**{"correction": "holm" if is_t else "max-t", **given})
 
 

@@ -291,7 +291,8 @@ def find_use_case(name: str) -> tuple[str, UseCase]:
         if wanted in (key, case.title.casefold()):
             return key, case
     known = ", ".join(USE_CASES)
-    raise OptionError(f"unknown use case {name!r}; there are: {known}", hint=did_you_mean(str(name), USE_CASES))
+    what = f"unknown use case {name!r}; there are: {known}"
+    raise OptionError(what, hint=did_you_mean(str(name), USE_CASES), code="unknown-choice")
 
 
 def _for_use_case(name: str, k: int | None) -> Advice:

@@ -108,11 +108,12 @@ class HistoryFile(SqliteFile):
             raise self._damaged(f"there is no version {version} of the format")
         if version > VERSION:
             what = f"has version {version} of the format; this goldrank knows versions up to {VERSION}"
-            raise self._error(what, "Use the goldrank that wrote it, or a newer one.")
+            raise self._error(what, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
         if self.read_only:
             if version < OLDEST_READABLE:
                 hint = "Open it once for writing, as `goldrank record` does: that brings it up to date."
-                raise self._error(f"has the older version {version} of the format, and it is opened read-only", hint)
+                what = f"has the older version {version} of the format, and it is opened read-only"
+                raise self._error(what, hint, code="read-only")
             return
         for old in range(version, VERSION):
             with self._writing():

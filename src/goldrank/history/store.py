@@ -229,8 +229,8 @@ class History(HistoryFile):
             labels = dict.fromkeys(record.label for record in records)
             known = ", ".join(filter(None, labels)) or "none"
             hint = did_you_mean(ref, labels) or f"Labels are: {known}."
-            raise self._error(f"there is no record with the label or commit {ref!r}", hint)
-        raise self._error(f"there is no record {ref}", "`goldrank history` lists them.")
+            raise self._error(f"there is no record with the label or commit {ref!r}", hint, code="no-record")
+        raise self._error(f"there is no record {ref}", "`goldrank history` lists them.", code="no-record")
 
     def scores(self, record: Record | int) -> Scores:
         """The scores as they were recorded, every query's values included."""
@@ -334,9 +334,8 @@ class History(HistoryFile):
         line, measure, alpha, content, digest = row
         if analysis_digest(line, measure, alpha, content) != digest:
             what = f"the file is damaged: the marks of {measure} on the line {line} are not those that were set"
-            raise self._error(
-                what, "`goldrank check` says what else is; `goldrank history --reanalyse` sets marks anew."
-            )
+            hint = "`goldrank check` says what else is; `goldrank history --reanalyse` sets marks anew."
+            raise self._error(what, hint, code="damaged-file")
         found: dict[str, Any] = json.loads(content)
         return found
 

@@ -122,12 +122,14 @@ def trend_lines(
     if limit is not None:
         whole_number(limit, "limit", 1)
     if reanalyse and history.read_only:
-        raise OptionError("a history that is opened read-only cannot be analysed anew", hint="Open it for writing.")
+        what = "a history that is opened read-only cannot be analysed anew"
+        raise OptionError(what, hint="Open it for writing.", code="read-only")
     records = history.records(label=label)
     if not records:
         if label is not None:
             history.get(label)  # says which labels there are
-        raise HistoryError("nothing has been recorded yet", where=history.path, hint="`goldrank record` does that.")
+        what = "nothing has been recorded yet"
+        raise HistoryError(what, where=history.path, hint="`goldrank record` does that.", code="nothing-recorded")
     name = next(iter(records[-1].summaries)) if measure is None else full_name(measure)
     measured = [record for record in records if record.spelled(name)]
     if not measured:

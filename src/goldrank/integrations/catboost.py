@@ -40,7 +40,8 @@ def _judged(pool: Any) -> tuple[np.ndarray, np.ndarray]:
     hashes = np.asarray(pool.get_group_id_hash())
     grades = np.asarray(pool.get_label(), np.float64)
     if not len(hashes) or len(hashes) != len(grades):
-        raise InputError("the pool has no groups, or no labels", hint="catboost.Pool(X, y, group_id=ids)")
+        what = "the pool has no groups, or no labels"
+        raise InputError(what, hint="catboost.Pool(X, y, group_id=ids)", code="no-groups")
     changes = np.flatnonzero(hashes[1:] != hashes[:-1]) + 1  # CatBoost takes groups that stand together only
     return grades, np.repeat(np.arange(len(changes) + 1), np.diff([0, *changes, len(hashes)]))
 

@@ -39,7 +39,7 @@ def feval(
     def of_dataset(predictions: Any, data: Any) -> Evaluated:
         sizes = data.get_group()
         if sizes is None:
-            raise InputError("the dataset has no groups", hint="lightgbm.Dataset(X, y, group=sizes)")
+            raise InputError("the dataset has no groups", hint="lightgbm.Dataset(X, y, group=sizes)", code="no-groups")
         return _evaluated(data.get_label(), predictions, measures, sizes, convention)
 
     return of_dataset
@@ -52,7 +52,8 @@ def eval_metric(
 
     def of_arrays(grades: Any, predictions: Any, weight: Any = None, group: Any = None) -> Evaluated:
         if group is None:
-            raise InputError("there are no groups", hint="Use LGBMRanker, and give fit(eval_group=...).")
+            what = "there are no groups"
+            raise InputError(what, hint="Use LGBMRanker, and give fit(eval_group=...).", code="no-groups")
         return _evaluated(grades, predictions, measures, group, convention)
 
     return of_arrays

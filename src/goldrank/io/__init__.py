@@ -89,7 +89,8 @@ def read_runs(given: FileLike, *, format: str | None = None, columns: ColumnsLik
     run = read_run(given, format=format, columns=columns)
     if not isinstance(run.source, BlockSource) or not _has_tags(run.source):
         hint = f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}."
-        raise InputError("has no tags to tell runs apart by", where=getattr(run.source, "name", run.name), hint=hint)
+        what = "has no tags to tell runs apart by"
+        raise InputError(what, where=getattr(run.source, "name", run.name), hint=hint, code="no-tags")
     return Runs(run.source, name=run.name, notes=run.notes, alternatives=run.alternatives)
 
 
@@ -113,7 +114,8 @@ def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
         parts = [lambda run=run: run for run in runs if run.source.rows]  # type: ignore[misc]
         empty = [name for name, run in zip(names, runs, strict=True) if not run.source.rows]
         if not parts:
-            raise InputError("no rows in any file", where=files.name, hint="Did the system return anything?")
+            what = "no rows in any file"
+            raise InputError(what, where=files.name, hint="Did the system return anything?", code="empty-input")
         if empty:
             notes.append(Note.of("empty-files", count=len(empty), files=len(runs), first=empty[0]))
     return parts_run(files.name, files.label, parts, tuple(notes))
@@ -151,7 +153,8 @@ def read_qrels(
     whole = None if folder is None else formats.of_folder(folder)
     if whole or split is not None or (asked and asked.folder):
         if folder is None:
-            raise OptionError("split= chooses among the qrels of a BEIR folder", hint="Name the folder, not a file.")
+            what = "split= chooses among the qrels of a BEIR folder"
+            raise OptionError(what, hint="Name the folder, not a file.", code="not-a-beir-folder")
         whole = whole or formats.FORMATS["beir"]
         given, format = whole.implementation.find_file(folder, split), None
     named = Columns.of(columns)
@@ -396,4 +399,4 @@ def _iterable(given: Any, what: str) -> Iterable[Any]:
     if isinstance(given, Iterable) and not isinstance(given, bytes):
         return given
     hint = "Give a path, a dict of dicts, a list of tuples or a data frame."
-    raise InputError(f"{type(given).__name__} cannot be read as {what}", hint=hint)
+    raise InputError(f"{type(given).__name__} cannot be read as {what}", hint=hint, code="unreadable-object")

@@ -53,6 +53,7 @@ def _by_dlpack(given: Any, what: str) -> np.ndarray | None:
         raise InputError(
             f"{what} is on another device ({getattr(given, 'device', device[0])})",
             hint="Bring it to the processor: .cpu() in torch, jax.device_get in jax.",
+            code="other-device",
         )
     try:
         return np.from_dlpack(given)

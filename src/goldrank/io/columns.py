@@ -180,7 +180,7 @@ class Columns:
         if unused:
             shown = f"{unused[0]}={ids.show(self._given[unused[0]])}"
             hint = "Is the name right, and does the file have named columns? run.query and qrels.query name one side."
-            raise OptionError(f"no table has the column of {shown}", hint=hint)
+            raise OptionError(f"no table has the column of {shown}", hint=hint, code="no-column")
 
 
 def _may_be_grade(value: Any) -> bool:

@@ -49,7 +49,7 @@ def find(given: Any) -> list[Part] | None:
         inside = list(_walk(Path(text), Path(text)))
         if not inside:
             hint = "Name a file, or a folder that has some."
-            raise InputError("is a folder without data files", where=text, hint=hint)
+            raise InputError("is a folder without data files", where=text, hint=hint, code="no-data-files")
         return inside
     if not glob.has_magic(text) or os.path.lexists(text):
         return None
@@ -64,7 +64,8 @@ def find(given: Any) -> list[Part] | None:
             found.append(_part(path, root))
     if not found:
         what = "matches no data file" if matched else "matches no file"
-        raise InputError(what, where=text, hint="Is the pattern right, and is this the folder it is relative to?")
+        hint = "Is the pattern right, and is this the folder it is relative to?"
+        raise InputError(what, where=text, hint=hint, code="matches-no-file")
     return found
 
 

@@ -119,12 +119,14 @@ class Items:
                     f"{what}, and records before it have {'texts' if given.by_id else 'ids alone'}",
                     where=where,
                     hint="Either all questions are evaluated by texts or all by ids: split the file.",
+                    code="mixed-items",
                 )
             by_id = given.by_id
             if given.item.retrieved is not _SKIPPED:
                 yield given
         if not seen:
-            raise InputError("no items", where=self._records.name, hint="Did the system return anything?")
+            what = "no items"
+            raise InputError(what, where=self._records.name, hint="Did the system return anything?", code="empty-input")
         self._counts = counts
 
     @property

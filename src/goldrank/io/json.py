@@ -240,7 +240,8 @@ def _check_table(table: Any, where: str, check: Callable[[Any], Any], one_doc: b
                     check(value)
                 except InputError as error:
                     hint = nearest.hint(table) if isinstance(value, Mapping | list) else error.hint
-                    raise InputError(error.what, where=where + step(query) + step(doc), hint=hint) from None
+                    what = error.what
+                    raise InputError(what, where=where + step(query) + step(doc), hint=hint, code="bad-grade") from None
 
 
 def _mteb(data: Mapping[str, Any], where: str) -> tuple[Any, str]:

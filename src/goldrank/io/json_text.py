@@ -90,7 +90,8 @@ class JsonParser:
             found = ids.show(text[error.pos : error.pos + 20]) or "the end"
             is_cut_off = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
             hint = "Is the file complete?" if is_cut_off else None
-            raise InputError(f"is not JSON: {error.msg}, found '{found}'", where=where, hint=hint) from None
+            what = f"is not JSON: {error.msg}, found '{found}'"
+            raise InputError(what, where=where, hint=hint, code="not-json") from None
         except ValueError as error:  # Python refuses integers of thousands of digits
             raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
         except RecursionError:

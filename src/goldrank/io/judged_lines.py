@@ -32,7 +32,7 @@ def judgements_of(
             raise InputError(what, where=where, hint=hint)
         query, doc, _ = found
         if max(len(query), len(doc)) > ids.MAX_ID_BYTES:
-            raise InputError(f"an id has more than {ids.MAX_ID_BYTES:,} bytes", where=where)
+            raise InputError(f"an id has more than {ids.MAX_ID_BYTES:,} bytes", where=where, code="bad-id")
         rows.append(found)
         lines.append(number)
     if not rows:

@@ -58,7 +58,7 @@ def read_labels(
         retrieved, reference = (_text(found[role].value, role, where) for role in ("retrieved", "reference"))
         pairs.append(LabelledPair(retrieved, reference, _label(found["label"].value, where), where))
     if not pairs:
-        raise InputError("there are no labelled pairs", where=records.name, hint=HINT)
+        raise InputError("there are no labelled pairs", where=records.name, hint=HINT, code="empty-input")
     labels: dict[tuple[str, str], set[bool]] = {}
     for pair in pairs:
         labels.setdefault((pair.retrieved, pair.reference), set()).add(pair.label)

@@ -37,7 +37,7 @@ def score_of(text: bytes, where: Place | str, field: str = "", what: str = "scor
     hint = f"A {what} is a decimal number such as 12.5 or -3e-2."
     if re.fullmatch(rb"[+-]?[0-9]+,[0-9]+", text):
         hint = f"Is this a decimal comma? {hint}"
-    raise InputError(f"{what} '{shown(text)}'{field} is not a number", where=where, hint=hint)
+    raise InputError(f"{what} '{shown(text)}'{field} is not a number", where=where, hint=hint, code="bad-score")
 
 
 def plain_scores(texts: Sequence[bytes]) -> list[float] | None:

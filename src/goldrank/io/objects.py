@@ -30,7 +30,7 @@ RowName = Callable[[int], str]
 def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "error") -> Run:
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
     if not given:
-        raise InputError("the run is empty", where=name, hint="Did the system return anything?")
+        raise InputError("the run is empty", where=name, hint="Did the system return anything?", code="empty-input")
     if type(given) is not dict:  # a defaultdict, say: the rows are what takes time, and they may be plain
         given = dict(given)
     scores = gathered(given)
@@ -228,7 +228,7 @@ def _run(
             del row[d]
         row[d] = score
     if not results:
-        raise InputError("the run is empty", where=name, hint="Did the system return anything?")
+        raise InputError("the run is empty", where=name, hint="Did the system return anything?", code="empty-input")
     kind = ids.kind(query_types, doc_types, name)
     notes = notes_on_ids(kind)
     if repeated and duplicates not in ("first", "last"):

@@ -81,7 +81,7 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     unordered = ids.has_no_order(data) and not isinstance(data, MappingView)
     if isinstance(data, bytes) or unordered or not isinstance(data, Iterable):
         hint = "Give a path, a list of dicts, a dict of columns or a data frame."
-        raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint)
+        raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint, code="unreadable-object")
     entries = list(data) if isinstance(data, Iterator) else data
     return Records(name, name, lambda counts: enumerate(entries), lambda number: f"{name}[{number}]")
 
@@ -93,7 +93,7 @@ def _shown(value: Any) -> str:
 def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: int | None = None) -> Records:
     """One record, a dict of columns, or an object with a list of records in it."""
     if not data:
-        raise InputError("no items", where=name, hint="Is it the right file, and is it complete?")
+        raise InputError("no items", where=name, hint="Is it the right file, and is it complete?", code="empty-input")
     found = fields.find(data, name)
     key = next((key for key in RECORD_LISTS if _is_list_of_records(data.get(key))), None)
     if key is not None and not set(_LISTS) & found.keys():

@@ -122,7 +122,7 @@ class ByteSource:
         if what is not None:
             hint = "Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; text may be compressed: "
             hint += f"{', '.join(COMPRESSIONS)}."
-            raise InputError(f"is {what}, which is not read", where=self.name, hint=hint)
+            raise InputError(f"is {what}, which is not read", where=self.name, hint=hint, code="unsupported-format")
 
     @contextmanager
     def open(self) -> Iterator[Any]:
@@ -331,7 +331,8 @@ class ByteSource:
         """The error for an input without data."""
         lines = self.lines_before(1 << 62)
         size = f"{lines:,} lines, no data lines" if lines else "0 bytes, no data lines"
-        return InputError(size, where=self.name, hint="Is it the right file, and is it complete?")
+        hint = "Is it the right file, and is it complete?"
+        return InputError(size, where=self.name, hint=hint, code="empty-input")
 
     def digest(self) -> str:
         """SHA-256 of the bytes as stored, which are those that were read."""
@@ -363,7 +364,7 @@ class ByteSource:
             self.verify()
             kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
             what, hint = f"{kind}: {error} ({self.size:,} bytes as stored)", "Fetch or make the file again."
-            raise InputError(what, where=self.name, hint=hint) from None
+            raise InputError(what, where=self.name, hint=hint, code="damaged-file") from None
 
 
 def read_fully(stream: Any, size: int) -> bytes:
@@ -396,13 +397,14 @@ def open_source(given: Any) -> ByteSource:
     except (OSError, ValueError) as error:
         raise cannot_open(error, name) from None
     if stat.S_ISDIR(mode):
-        raise InputError("is a folder", where=name, hint="Name a file, or the folder of a BEIR data set.")
+        what = "is a folder"
+        raise InputError(what, where=name, hint="Name a file, or the folder of a BEIR data set.", code="is-a-folder")
     if stat.S_ISREG(mode):
         return ByteSource(name, lambda: open(path, "rb", buffering=0), path=path, label=path.name)
     try:
         with open(path, "rb") as stream:
             if stat.S_ISCHR(mode) and not stream.isatty():
-                raise InputError("is a device", where=name)
+                raise InputError("is a device", where=name, code="is-a-device")
             return _spool(stream, name)
     except OSError as error:
         raise cannot_open(error, name) from None
@@ -419,7 +421,8 @@ def _spool(stream: Any, name: str) -> ByteSource:
         except (OSError, ValueError) as error:
             raise InputError(f"cannot be read: {error}", where=name) from None
         if data is not None and not isinstance(data, bytes):
-            raise InputError("is a stream of text", where=name, hint="Open it in binary mode: open(path, 'rb').")
+            what = "is a stream of text"
+            raise InputError(what, where=name, hint="Open it in binary mode: open(path, 'rb').", code="text-stream")
         return data or b""
 
     held = bytearray()

@@ -191,7 +191,7 @@ class TableRun(BlockSource):
             yield lambda load=load, begin=begin: self._block(load(), begin)  # type: ignore[misc]
             begin += size
         if not begin:
-            raise InputError("no rows", where=self.name, hint="Did the system return anything?")
+            raise InputError("no rows", where=self.name, hint="Did the system return anything?", code="empty-input")
 
     @property
     def rows(self) -> int | None:
@@ -379,7 +379,8 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
             how.columns.refuse_likely_grades(first.iter_rows(named=True), table.where)
             frame = frame.with_columns(grade=pl.lit(1, pl.Int64))
     if not len(frame):
-        raise InputError("no rows", where=table.where, hint="Is it the right file, and is it complete?")
+        what = "no rows"
+        raise InputError(what, where=table.where, hint="Is it the right file, and is it complete?", code="empty-input")
     reserve_judgements(len(frame), table.where)
     grade = frame["grade"]
     unjudged = (grade.is_null() | (grade == "") if grade.dtype == pl.String else grade.is_null()).to_numpy()

@@ -58,7 +58,7 @@ def listed(value: Any, what: str, at: str) -> list[Any] | tuple[Any, ...]:
         hint = "Give a list: a set has no order, so that it gives another result the next time."
     elif isinstance(value, Iterable) and not isinstance(value, Mapping | bytes):
         return list(value)
-    raise InputError(f"is {shown(value)}, not a list of {what}", where=at, hint=hint)
+    raise InputError(f"is {shown(value)}, not a list of {what}", where=at, hint=hint, code="wrong-type")
 
 
 def retrieved_text(value: Any, at: str) -> RetrievedText:
@@ -140,7 +140,8 @@ def graded_ids(value: Any, at: str) -> dict[str, float]:
     for name, grade in pairs:
         key, checked = ids.as_text(name, "document id", at), check_grade(grade, at, real_grades=True)
         if found.setdefault(key, checked) != checked:
-            raise InputError(f"'{ids.show(key)}' has two grades, {found[key]:g} and {checked:g}", where=at)
+            what = f"'{ids.show(key)}' has two grades, {found[key]:g} and {checked:g}"
+            raise InputError(what, where=at, code="contradicting-judgements")
     return found
 
 

@@ -384,7 +384,7 @@ def tidy(raw: bytes, offset: int, source: ByteSource, layout: Layout) -> tuple[l
             if len(cells[column]) > ids.MAX_ID_BYTES and not bad:
                 what = f"the {name} id has more than {ids.MAX_ID_BYTES:,} bytes"
                 where = _spot(source, place(number), column)
-                raise InputError(what, where=where, hint="Is this a text file of rankings?")
+                raise InputError(what, where=where, hint="Is this a text file of rankings?", code="bad-id")
         if len(cells) > want:
             counts["extra-columns"] += 1
         kept.append(b" ".join(cells[:want]))
@@ -469,5 +469,5 @@ def _field(text: str, what: str) -> bytes:
     raw = ids.encode(text)
     if raw.split() != [raw] or raw.startswith(b"#") or b"\0" in raw:
         hint = "It is empty, has blanks in it or starts with #. Write JSON or Parquet instead."
-        raise InputError(f"{what} id '{ids.show(text)}' cannot stand in a TREC file", hint=hint)
+        raise InputError(f"{what} id '{ids.show(text)}' cannot stand in a TREC file", hint=hint, code="not-for-trec")
     return raw

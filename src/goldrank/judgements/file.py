@@ -109,7 +109,7 @@ class JudgementFile(SqliteFile):
             return
         if version != VERSION:
             what = f"has version {version} of the format; this goldrank knows version {VERSION}"
-            raise self._error(what, "Use the goldrank that wrote it, or a newer one.")
+            raise self._error(what, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
         there = {row[0] for row in self._db.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")}
         if there != set(TRIGGERS):
             raise self._damaged("somebody removed what keeps its rows from being changed")

@@ -72,7 +72,8 @@ class JudgeMatcher(Matcher):
         self.judge = as_judge(judge)
         if self.judge.scale is None and threshold is None:
             hint = f"For example JudgeMatcher(judge, 0.5), or --match judge:{self.judge.name}:0.5."
-            raise OptionError(f"{self.judge.name} answers with numbers from 0 to 1, which need a threshold", hint=hint)
+            what = f"{self.judge.name} answers with numbers from 0 to 1, which need a threshold"
+            raise OptionError(what, hint=hint, code="no-threshold")
         self.criteria, self.unanswered = criteria, unanswered
         self._how = Asking(criteria, log, concurrency, rate, attempts, budget, prices, max_calls)
         self._questions: Sequence[str] = ()
@@ -170,5 +171,5 @@ def _endpoint(model: str, base_url: str | None, prompt: str, key_variable: str, 
         raise OptionError("judge names no model", hint="For example judge:NAME, with OPENAI_BASE_URL set.")
     if not base:
         hint = f"Set OPENAI_BASE_URL, or spell it judge(base_url='http://localhost:8000/v1'):{model}."
-        raise OptionError(f"judge:{model} needs an endpoint", hint=hint)
+        raise OptionError(f"judge:{model} needs an endpoint", hint=hint, code="no-endpoint")
     return Endpoint(model, base, prompt=prompt, key_variable=key_variable, max_tokens=max_tokens)

@@ -94,7 +94,8 @@ def judge_gullibility(
     grades = {name: outcome.grades.get((item.query, item.doc)) for name, item in items.items()}
     tricks = tuple(_trick(way, grades, list(found)) for way in TRICKS)
     if not any(trick.pairs for trick in tricks):
-        raise InputError(f"{asks.name} gave no readable answer", hint="Look at the answers in the log.")
+        what = f"{asks.name} gave no readable answer"
+        raise InputError(what, hint="Look at the answers in the log.", code="no-answers")
     return Gullibility(asks.name, tricks, tuple(outcome.notes))
 
 

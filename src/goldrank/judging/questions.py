@@ -213,7 +213,7 @@ def _writer(given: Judge | Callable[..., Any]) -> Judge:
     fields = getattr(made, "fields", getattr(getattr(made, "prompt", None), "fields", ()))
     if set(fields) != set(FIELDS):
         hint = 'Endpoint(..., prompt="question"), or Function(function, fields=("question", "quote")).'
-        raise OptionError(f"{made.name} writes no question and quote", hint=hint)
+        raise OptionError(f"{made.name} writes no question and quote", hint=hint, code="writes-no-questions")
     return made
 
 

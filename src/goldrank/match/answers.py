@@ -42,6 +42,7 @@ def as_number(answer: object, by: str, where: str, *, most: float = 1.0) -> floa
         f"{by} returned {ids.show(repr(answer))}; it must be a bool or a number {limit}, or a word such as yes or no",
         where=where,
         hint="Nothing is returned without a return statement." if answer is None else None,
+        code="bad-answer",
     )
 
 

@@ -201,6 +201,7 @@ class Finder:
                 f"all_of has {ways:,} combinations of alternatives",
                 where=where,
                 hint='Longer quotations stand in fewer places; or several="first".',
+                code="too-many-combinations",
             )
         return [tuple(span for alternative in chosen for span in alternative) for chosen in product(*parts)]
 
@@ -257,6 +258,7 @@ class Finder:
                 "a quotation can be located only in the text of its source",
                 where=where,
                 hint="Give the sources: a mapping from id to text.",
+                code="needs-source-text",
             )
         name = None if source is None else self.source(source, where)
         spans = self._spans("quotations", text, name)
@@ -306,6 +308,7 @@ class Finder:
                 where=self._missed[0][2],
                 hint='Correct them, allow a lower similarity, or say what becomes of them: unlocated="missed" or '
                 '"skip" (--unlocated).',
+                code="not-located",
             )
         texts, unplaced = self._counts["texts"], self._counts["texts-unplaced"]
         if texts >= FEWEST_TEXTS and texts - unplaced < LEAST_PLACED * texts:
@@ -434,7 +437,8 @@ _NOTES = (
 
 def _checked(sources: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(sources, Mapping):
-        raise InputError(f"sources are a {type(sources).__name__}; they must be a mapping from id to text")
+        what = f"sources are a {type(sources).__name__}; they must be a mapping from id to text"
+        raise InputError(what, code="wrong-type")
     checked: dict[str, str] = {}
     for source, text in sources.items():
         name = ids.as_text(source, "source")

@@ -76,7 +76,8 @@ class Matcher(ABC):
 
     def _checked(self, threshold: float) -> float:
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-            raise OptionError(f"the threshold of {self.name} is {threshold!r}; it must be a number from 0 to 1")
+            what = f"the threshold of {self.name} is {threshold!r}; it must be a number from 0 to 1"
+            raise OptionError(what, code="bad-number")
         return threshold
 
     def __str__(self) -> str:
@@ -250,7 +251,8 @@ def matcher(given: MatcherLike) -> Matcher:
     if spelling["threshold"] is None:
         return matcher_class(**options)
     if matcher_class.default_threshold is None:
-        raise OptionError(f"{matcher_class.name} takes no threshold; it knows only yes and no")
+        what = f"{matcher_class.name} takes no threshold; it knows only yes and no"
+        raise OptionError(what, code="takes-no-threshold")
     return matcher_class(_threshold(given, spelling["threshold"]), inclusive=spelling["sign"] != ">", **options)
 
 
@@ -272,7 +274,8 @@ def _of_model(given: str, spelling: re.Match[str]) -> Matcher:
     threshold = None if spelling["threshold"] is None else _threshold(given, spelling["threshold"])
     if not spelling["model"] and threshold is not None:
         name = spelling["name"]
-        raise OptionError(f"{given!r} names no model", hint=f"For example {name}:sentence-transformers/NAME:0.8.")
+        what = f"{given!r} names no model"
+        raise OptionError(what, hint=f"For example {name}:sentence-transformers/NAME:0.8.", code="no-model")
     made: Matcher = kind(spelling["model"] or "", threshold, inclusive=spelling["sign"] != ">", **options)
     return made
 

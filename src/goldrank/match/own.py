@@ -46,7 +46,9 @@ class Own(Matcher):
         super().__init__(inclusive=inclusive)
         if not callable(function):
             raise OptionError(
-                f"{function!r} is no function", hint="Give a function of a retrieved text and a reference."
+                f"{function!r} is no function",
+                hint="Give a function of a retrieved text and a reference.",
+                code="not-a-function",
             )
         self.function: Callable[..., Any] = function  # of two texts, or of two lists of them
         self.at_once = 1
@@ -118,6 +120,7 @@ class Own(Matcher):
                 f"{self} failed with {type(error).__name__}: {error}",
                 where=f"{_pair(ours[at], theirs[at])}{among}",
                 hint="Every pair needs an answer: let the function return False where texts cannot be compared.",
+                code="function-failed",
             ) from error
 
     def _value(self, answer: object, retrieved: str, reference: str) -> float:
@@ -127,5 +130,6 @@ class Own(Matcher):
                 f"{self} returned {value!r}, and no threshold says whether that is a match",
                 where=_pair(retrieved, reference),
                 hint="Give one, as in Own(function, 0.5), or return True or False.",
+                code="no-threshold",
             )
         return value

@@ -78,7 +78,7 @@ def place_items(
         for cut in cuts:
             cut.add(batch)
     if not batches:
-        raise InputError("there are no questions", hint="Is it the right file, and is it complete?")
+        raise InputError("there are no questions", hint="Is it the right file, and is it complete?", code="empty-input")
     columns = map(np.concatenate, zip(*batches, strict=True))
     retrieved, judged_size, judged, repeated, tokens, text, reference, grade = columns
     start = np.concatenate(([0], np.cumsum(retrieved)))

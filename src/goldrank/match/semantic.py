@@ -102,13 +102,16 @@ class SemanticMatcher(Matcher):
                 f"{self.name} has no usual threshold: which number means a match differs from model to model",
                 hint=f"Give one, as in {self.name}:NAME:0.8. Label 50 pairs, 10 or more of each kind, and `goldrank "
                 f"agree labels.jsonl --match {self.name}:NAME:0.8` says which is best, and what it is worth on others.",
+                code="no-threshold",
             )
         if not isinstance(model, str) and not callable(self._function(model)):
-            raise OptionError(f"{model!r:.80} is no function", hint=f"Give a function of a list of {self.takes}.")
+            what = f"{model!r:.80} is no function"
+            raise OptionError(what, hint=f"Give a function of a list of {self.takes}.", code="not-a-function")
         if window not in ("best", None):
             raise OptionError(f"the window of {self.name} is {window!r}; it must be 'best' or None")
         if isinstance(cache, str) and not isinstance(model, str) and name is None:
-            raise OptionError("answers of a function are kept by the name of its model", hint='For example name="v1".')
+            what = "answers of a function are kept by the name of its model"
+            raise OptionError(what, hint='For example name="v1".', code="no-model-name")
         self.threshold = self._checked(threshold)
         self.at_once = whole_number(at_once, "at_once", 1)
         self.window = window
@@ -198,11 +201,13 @@ class SemanticMatcher(Matcher):
             except UnansweredError as failed:
                 error = failed.__cause__
                 raise InputError(
-                    f"{self.name} failed with {type(error).__name__}: {error}", where=_first(lots[failed.at], shown)
+                    f"{self.name} failed with {type(error).__name__}: {error}",
+                    where=_first(lots[failed.at], shown),
+                    code="function-failed",
                 ) from error
             except (TypeError, ValueError, OverflowError) as error:
                 what = f"{self.name} gave no numbers, {type(error).__name__}: {error}"
-                raise InputError(what, where=_first(lots[0], shown)) from error
+                raise InputError(what, where=_first(lots[0], shown), code="bad-vectors") from error
             rows = [self._rows(row, lot, shown) for row, lot in zip(rows, lots, strict=True)]
             if len({row.shape[1] for row in rows}) > 1:
                 raise InputError("embedding gave vectors of different lengths", where=_first(lots[0], shown))
@@ -256,11 +261,13 @@ class Embedding(SemanticMatcher):
                 f"embedding gave an array of shape {answer.shape} for {len(lot):,} texts",
                 where=_first(lot, shown),
                 hint="It must have one row for each text, all of one length.",
+                code="bad-vectors",
             )
         length = np.linalg.norm(answer.astype(np.float64), axis=1)
         bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
         if len(bad):
-            raise InputError("the vector has no direction: it is zero, or not all numbers", where=shown(lot[bad[0]]))
+            what = "the vector has no direction: it is zero, or not all numbers"
+            raise InputError(what, where=shown(lot[bad[0]]), code="bad-vectors")
         return np.asarray(answer / length[:, None], np.float32)
 
 
@@ -296,7 +303,7 @@ class CrossEncoder(SemanticMatcher):
             at = int(wrong[0]) if len(flat) == len(lot) else 0
             if len(flat) == len(lot):
                 what = f"returned {flat[at]!r:.40}, which is no number from 0 to 1"
-            raise InputError(f"{self.name} {what}", where=shown(lot[at]))
+            raise InputError(f"{self.name} {what}", where=shown(lot[at]), code="bad-answer")
         return flat[:, None]
 
 

@@ -34,7 +34,8 @@ def expected(measure: Measure, table: Table) -> np.ndarray:
     kernel = measure.declaration.ties
     if kernel is None:
         names = ", ".join(declared.name for declared in REGISTRY.values() if declared.ties is not None)
-        raise MeasureError(f"{measure} has no closed form over ties", hint=f"ties='expected' goes with {names}.")
+        what = f"{measure} has no closed form over ties"
+        raise MeasureError(what, hint=f"ties='expected' goes with {names}.", code="no-closed-form")
     return measure(table) if isinstance(kernel, str) else measure.with_kernel(kernel, measure.packed(table))
 
 
@@ -49,6 +50,7 @@ def check_credit(measure: Measure, credit: str) -> None:
         raise MeasureError(
             f"{measure} has no meaning for pairs of texts and references: no ranking is the ideal one",
             hint=f'credit="pairs" goes with {names}; credit="any" with all measures of texts.',
+            code="no-meaning-for-pairs",
         )
 
 

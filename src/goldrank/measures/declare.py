@@ -217,7 +217,7 @@ def _declaration(
     """The declaration of a function, or the error that says what is wrong with it."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in KEYS:
         hint = f"Letters, digits and _, a letter first, and not {' or '.join(KEYS)}."
-        raise MeasureError(f"{name!r} cannot be the name of a measure", hint=hint)
+        raise MeasureError(f"{name!r} cannot be the name of a measure", hint=hint, code="bad-measure-name")
     parameters, by_keyword, takes_any = _parameters(function)
     taken = {key: rule for key, rule in rules.items() if takes_any or key in parameters[1:]}
     options = {**COMMON, **taken}
@@ -230,12 +230,14 @@ def _declaration(
             raise MeasureError(
                 f"measure {name}: nothing says what option {option!r} may be",
                 hint=f'For example options={{"{option}": Choice(("one", "two"))}}, from goldrank.measures.options.',
+                code="undeclared-option",
             )
         options[option] = rule
         try:
             defaults[option] = rule.check(default)
         except ValueError as error:
-            raise MeasureError(f"measure {name}: option {option!r} needs a default that is {error}") from None
+            what = f"measure {name}: option {option!r} needs a default that is {error}"
+            raise MeasureError(what, code="no-default") from None
     declared = Declaration(
         name,
         function,
@@ -297,6 +299,7 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
                 hint="An alias cannot be another measure's own name."
                 if is_own_name
                 else "Give replace=True to replace it.",
+                code="name-taken",
             )
     if replace:
         replaced = [own[word] for word in names if word in own]

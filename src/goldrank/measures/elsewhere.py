@@ -86,15 +86,18 @@ def known_elsewhere(text: str) -> MeasureError | None:
     word = re.sub("[_-]", "", name).casefold()
     if word in OF_ANSWERS:
         what = f"{name} judges the answer, and goldrank measures what was retrieved"
-        return MeasureError(
-            what, hint="Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5."
-        )
+        hint = "Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5."
+        return MeasureError(what, hint=hint, code="not-of-rankings")
     if word in OF_RATINGS:
         what = f"{name} is of predicted ratings, and goldrank measures rankings"
-        return MeasureError(what, hint="Of rankings there are nDCG@10, R@10 and HR@10; sklearn.metrics has the other.")
+        hint = "Of rankings there are nDCG@10, R@10 and HR@10; sklearn.metrics has the other."
+        return MeasureError(what, hint=hint, code="not-of-rankings")
     if word in OF_RANKINGS:
         what = f"{name} is of two rankings, and a measure is of one and its judgements"
-        return MeasureError(what, hint="goldrank.rank_agreement compares rankings; `compare --agreement` shows it.")
+        hint = "goldrank.rank_agreement compares rankings; `compare --agreement` shows it."
+        return MeasureError(what, hint=hint, code="not-of-rankings")
     if word in TWO_MEANINGS:
-        return MeasureError(f"{name!r} has more than one meaning", hint=TWO_MEANINGS[word])
-    return MeasureError(f"unknown measure {text!r:.120}", hint=NEAREST[word]) if word in NEAREST else None
+        return MeasureError(f"{name!r} has more than one meaning", hint=TWO_MEANINGS[word], code="two-meanings")
+    if word not in NEAREST:
+        return None
+    return MeasureError(f"unknown measure {text!r:.120}", hint=NEAREST[word], code="unknown-measure")

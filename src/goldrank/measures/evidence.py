@@ -155,6 +155,7 @@ def span_precision_omega(s: Spans, *, repeated: str = "once", touching: str = "i
         raise MeasureError(
             "SpanPrecisionOmega needs all texts of the corpus, retrieved or not",
             hint="Give `chunks`: the source, start and end of each. SpanPrecision does without.",
+            code="needs-corpus",
         )
     if touching == "border":
         return ratio(s.touching.evidence, s.touching.bordering)

@@ -35,6 +35,7 @@ def of_object(given: Any) -> Spelled:
         raise MeasureError(
             f"{given} is a function of data frames, which only ir_measures calls",
             hint="Give goldrank a function of two lists of grades, or measure it with goldrank.compat.ir_measures.",
+            code="needs-data-frames",
         )
     unknown = [key for key in given.params if key not in given.SUPPORTED_PARAMS]
     if unknown:

@@ -25,6 +25,7 @@ def check_monotone(measure: Measure, what: str) -> None:
         raise MeasureError(
             f"{measure} has no {what}: nothing says that a relevant document further up never lowers it",
             hint="They exist for measures that are declared monotone, such as P, R, RR, AP, nDCG and RBP.",
+            code="no-bounds",
         )
 
 

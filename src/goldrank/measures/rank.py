@@ -78,7 +78,7 @@ def grouped_average_precision(p: Placements, *, k: int | None, rel: float, divis
 
 def _expected_average_precision(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
     if divisor == "hits" and k is not None:
-        raise MeasureError('AP(divisor="hits") with a cut-off has no closed form over ties')
+        raise MeasureError('AP(divisor="hits") with a cut-off has no closed form over ties', code="no-closed-form")
     total = np.zeros(len(p))
     for query, first, size, relevant, before in tie_groups(p, rel):
         rank = np.arange(first, first + size if k is None else min(first + size, k + 1))

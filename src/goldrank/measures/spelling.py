@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -121,7 +121,8 @@ class Measure:
             return table
         fill = getattr(table, "packed", None)
         if fill is None:
-            raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
+            what = f"{self} has no budget of tokens"
+            raise MeasureError(what, hint="A budget goes with measures of texts.", code="no-token-budget")
         depth = self.k if self.declaration.cutoff in ("optional", "needed") else None
         packed: Table = fill(budget, self.option("pack"), None if depth is None else int(depth))
         return packed
@@ -188,11 +189,11 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
         if rule is None:
             listed = ", ".join(declaration.options)
             near = did_you_mean(key, declaration.options)
-            raise MeasureError(f"{name} has no option {key!r}; it has: {listed}", hint=near)
+            raise MeasureError(f"{name} has no option {key!r}; it has: {listed}", hint=near, code="unknown-option")
         try:
             kept = rule.check(value)
         except (ValueError, TypeError) as error:
-            raise MeasureError(f"{name}: {key} is {value!r}; it must be {error}") from None
+            raise MeasureError(f"{name}: {key} is {value!r}; it must be {error}", code="bad-option") from None
         if kept != declaration.defaults.get(key):
             given[key] = kept
     if declaration.takes_budget and (given.get("tokens") is None or "pack" in given):
@@ -328,7 +329,8 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
     else:
         listed = list(measures)
     if not listed:
-        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
+        hint = "For example measures=['nDCG@10', 'AP']."
+        raise InputError("no measures were given", hint=hint, code="no-measures")
     if set(map(type, listed)) == {str}:
         spelled = tuple(listed)
         found = _of_texts(spelled)
@@ -386,7 +388,9 @@ def known(name: str) -> Measure | None:
 def _of_function(function: Callable[..., Any]) -> Measure:
     if not callable(function):
         raise MeasureError(
-            f"a measure is a text or a function, not {type(function).__name__}", hint="For example 'nDCG@10'."
+            f"a measure is a text or a function, not {type(function).__name__}",
+            hint="For example 'nDCG@10'.",
+            code="wrong-type",
         )
     for declared in REGISTRY.values():
         if declared.kernel is function:
@@ -397,6 +401,7 @@ def _of_function(function: Callable[..., Any]) -> Measure:
         raise MeasureError(
             "a function as a measure takes two arguments: grades in the order of ranks, and all judged grades",
             hint="For example lambda ranked, judged: ranked[0] or 0. For others see goldrank.measure.",
+            code="bad-function",
         ) from None
     except ValueError:
         pass  # written in C, without a signature
@@ -452,11 +457,13 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
         return elsewhere
     if "," in text and all(known(part.strip()) for part in text.split(",")):
         several = ", ".join(f'"{part.strip()}"' for part in text.split(","))
-        return MeasureError(f"{text!r:.120} is several measures", hint=f"Give a list: [{several}].")
+        what = f"{text!r:.120} is several measures"
+        return MeasureError(what, hint=f"Give a list: [{several}].", code="several-measures")
+    unknown = partial(MeasureError, f"unknown measure {text!r:.120}", code="unknown-measure")
     if numbered := _WORD_AND_NUMBER.fullmatch(text):
         spelled = f"{numbered[1]}@{numbered[2]}"
         if known(spelled):
-            return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {spelled}?")
+            return unknown(hint=f"Did you mean {spelled}?")
     starts = (re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]"))
     words = [word for word in dict.fromkeys((name, *starts)) if word]
     for word in words:
@@ -465,7 +472,7 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
             hint = (
                 f"What follows {word} is not understood. For example {word}{example}; see `goldrank measures {word}`."
             )
-            return MeasureError(f"unknown measure {text!r:.120}", hint=hint)
+            return unknown(hint=hint)
     import difflib
 
     for word in words:
@@ -476,5 +483,5 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
         offered = (*((alias.name + rest,) if ends else ()), alias.name) if alias else ()
         for other in offered:
             if known(other):
-                return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {other}?")
-    return MeasureError(f"unknown measure {text!r:.120}", hint="See `goldrank measures` for all of them.")
+                return unknown(hint=f"Did you mean {other}?")
+    return unknown(hint="See `goldrank measures` for all of them.")

@@ -179,7 +179,7 @@ def curve_measures(
     depths = [whole_number(k, "one of depths", 1) for k in as_list(depths, "depths")]
     budgets = [whole_number(n, "one of budgets", 1) for n in as_list(budgets, "budgets")]
     if not depths and not budgets:
-        raise OptionError("neither depths nor budgets are given")
+        raise OptionError("neither depths nor budgets are given", code="neither-given")
     more = "" if pack == "prefix" else f', pack="{pack}"'
     return [
         *(f"{measure}@{k}" for k in sorted(set(depths))),
@@ -196,7 +196,7 @@ def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
     by_name: dict[str, Scores] = {}
     for run in scores:
         if run.run in by_name:
-            raise InputError(f"two systems are both named {run.run!r}")
+            raise InputError(f"two systems are both named {run.run!r}", code="duplicate-name")
         by_name[run.run] = run
         for axis in found.values():
             axis[run.run] = []

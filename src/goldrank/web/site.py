@@ -51,7 +51,7 @@ def write(session: Session, folder: str) -> str:
     """Write the pages into a folder that is new or empty; a sentence that says what was written."""
     target = new_folder(folder)
     if os.listdir(target):
-        raise GoldrankError("the folder is not empty", where=str(target), hint="Name a new one.")
+        raise GoldrankError("the folder is not empty", where=str(target), hint="Name a new one.", code="not-empty")
     session.texts.wait()
     view = session.view()
     order = session.loss_order(view)[0].tolist()

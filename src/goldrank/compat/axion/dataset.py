@@ -139,7 +139,8 @@ def _by_either_name(whose: str, **given: Entries | None) -> list[Mapping[str, An
     field = next(iter(given))
     found = [entries for entries in (listed(value, field, whose) for value in given.values()) if entries is not None]
     if len(found) > 1 and found[0] != found[1]:
-        raise InputError(f"{whose}: {' and '.join(given)} are one field, and they differ", hint="Give one.")
+        what = f"{whose}: {' and '.join(given)} are one field, and they differ"
+        raise InputError(what, hint="Give one.", code="fields-differ")
     return found[0] if found else None
 
 

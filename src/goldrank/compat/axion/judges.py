@@ -65,6 +65,7 @@ class JudgedMetric(RetrievalMetric):
             raise OptionError(
                 f"judge is {judge!r}, which cannot be called",
                 hint="Give judge=, a function of an item and a text; it may ask a language model.",
+                code="not-a-function",
             )
         if not is_number(useful_from) or not useful_from > 0:
             raise OptionError(f"useful_from is {useful_from!r}; it must be a number above 0")

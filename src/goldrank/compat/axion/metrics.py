@@ -64,10 +64,10 @@ class MetricAtK(RetrievalMetric):
         given = list(k) if isinstance(k, list | tuple | set | frozenset | range | np.ndarray) else [k]
         kept = sorted({int(cut) for cut in given if is_whole(cut) and cut > 0})
         if not kept:
-            raise OptionError("k must contain at least one positive integer.", hint=f"It is {k!r}.")
+            raise OptionError("k must contain at least one positive integer.", hint=f"It is {k!r}.", code="bad-number")
         for cut in given:
             if not is_whole(cut) or (cut < 1 and not self.as_released):
-                raise OptionError(f"k contains {cut!r}, which is not a positive integer")
+                raise OptionError(f"k contains {cut!r}, which is not a positive integer", code="bad-number")
         if main_k is not None and not (is_whole(main_k) and main_k in kept):
             raise OptionError(f"main_k ({main_k}) must be one of the specified k values: {kept}")
         self.k = kept

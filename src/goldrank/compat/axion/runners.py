@@ -110,7 +110,7 @@ class MetricRunner:
     def __post_init__(self) -> None:
         positive(self.max_concurrent, "max_concurrent")
         if isinstance(self.metrics, str) or not isinstance(self.metrics, Iterable):
-            raise OptionError(f"metrics is {self.metrics!r}; it must be a list of metrics")
+            raise OptionError(f"metrics is {self.metrics!r}; it must be a list of metrics", code="wrong-type")
         self.metrics = list(self.metrics)
         if not isinstance(self.error_config, ErrorConfig):
             raise OptionError(f"error_config is {self.error_config!r}; it must be an ErrorConfig")

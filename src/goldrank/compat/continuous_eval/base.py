@@ -75,7 +75,8 @@ class Input:
             return
         one, other = (datum[name] for name in self.names)
         if one is not other and not (len(one) == len(other) and all(map(eq, one, other))):
-            raise InputError(f"{where} has {self.names[0]!r} and {self.names[1]!r}, and they differ", hint="Give one.")
+            what = f"{where} has {self.names[0]!r} and {self.names[1]!r}, and they differ"
+            raise InputError(what, hint="Give one.", code="fields-differ")
 
     def check(self, value: Any, where: str) -> None:
         """Raise the error that says that a value is not what it must be."""

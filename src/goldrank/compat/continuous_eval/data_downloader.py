@@ -67,5 +67,6 @@ def example_data_downloader(
         raise OptionError(
             f"{resource!r} would have to be downloaded, and goldrank downloads nothing",
             hint=f"There are: {', '.join(EXAMPLES)}.",
+            code="downloads-nothing",
         )
     return example_data(resource)

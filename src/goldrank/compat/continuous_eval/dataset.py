@@ -156,4 +156,5 @@ class Dataset(Sequence[Datum]):
         try:
             Path(path).write_text("".join(lines), encoding="utf-8")
         except OSError as error:
-            raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+            what = f"cannot be written: {error.strerror}"
+            raise GoldrankError(what, where=str(path), code="cannot-write") from None

@@ -50,6 +50,7 @@ class JudgedMetric(Metric):
             raise OptionError(
                 f"judge is {judge!r}, which cannot be called" if model is None else "no model is asked from here",
                 hint="Give judge=, a function of a question (or statement) and a text; it may ask a language model.",
+                code="not-a-function",
             )
         self.judge = judge
         self.use_few_shot = use_few_shot
@@ -65,7 +66,8 @@ class JudgedMetric(Metric):
             place = f"{where}, '{ids.show(text)}'"
             if isinstance(answer, Failure):  # a judge may fail in any way
                 error = answer.error
-                raise InputError(f"the judge failed with {type(error).__name__}: {error}", where=place) from error
+                what = f"the judge failed with {type(error).__name__}: {error}"
+                raise InputError(what, where=place, code="function-failed") from error
             yield as_number(answer, "the judge", place)
 
 
@@ -232,9 +234,9 @@ def _statements(answers: str | Sequence[str], where: str) -> list[list[str]]:
     found = [(answer, sentences(answer)) for answer in ([answers] if isinstance(answers, str) else answers)]
     for answer, statements in found:
         if not statements:
-            raise InputError(f"the answer {answer!r} has no statement", where=where)
+            raise InputError(f"the answer {answer!r} has no statement", where=where, code="no-statements")
     if not found:
-        raise InputError("there is no answer", where=where)
+        raise InputError("there is no answer", where=where, code="no-statements")
     return [statements for _, statements in found]
 
 

@@ -117,7 +117,8 @@ class MatchingMetric(Metric):
         grades = columns.get(RELEVANCE.names[0])
         if grades is not None:
             if self.as_released:
-                raise OptionError("the released codes know no grades", hint="Leave out as_released or the relevance.")
+                what = "the released codes know no grades"
+                raise OptionError(what, hint="Leave out as_released or the relevance.", code="options-conflict")
             truths, grades = _relevant(truths, grades)
         release = form if self.as_released else None
         strategy = self.matching_strategy or (RougeChunkMatch() if form == "later" else ExactChunkMatch())

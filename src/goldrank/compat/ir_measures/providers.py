@@ -129,7 +129,8 @@ class GoldrankProvider(Provider):
     def _evaluator(self, measures: list[Measure], qrels: Any) -> Evaluator:
         unknown = [measure for measure in measures if measure.NAME not in self._rules.measures.split()]
         if unknown:
-            raise MeasureError(f"Unsupported measures {unknown}", hint=f"{self.NAME} has {self._rules.measures}.")
+            what = f"Unsupported measures {unknown}"
+            raise MeasureError(what, hint=f"{self.NAME} has {self._rules.measures}.", code="unsupported-measure")
         return GoldrankEvaluator(measures, qrels, self._rules)
 
 

@@ -38,7 +38,8 @@ def get_file_kind(path: str = "run.json", kind: str | None = None) -> str:
         kind = os.path.splitext(path)[1][1:]
         kind = {"txt": "trec", "parq": "parquet"}.get(kind, kind)
     if kind not in KINDS:
-        raise QueryMismatchError(f"`kind` is {kind!r}; it must be one of: {', '.join(KINDS)}", where=str(path))
+        what = f"`kind` is {kind!r}; it must be one of: {', '.join(KINDS)}"
+        raise QueryMismatchError(what, where=str(path), code="unknown-choice")
     return kind
 
 
@@ -234,7 +235,8 @@ class Qrels(_Table[int]):
 
     def _number(self, value: Any) -> int:
         if int(value) != value:
-            raise InputError(f"grade {value!r} is not a whole number", hint="ranx would make it one by cutting it off.")
+            what = f"grade {value!r} is not a whole number"
+            raise InputError(what, hint="ranx would make it one by cutting it off.", code="bad-grade")
         return int(value)
 
     @property

@@ -68,6 +68,7 @@ def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> tuple[Sequence[str],
         raise QueryMismatchError(
             "qrels and run do not have the same queries",
             hint="make_comparable=True adds empty results for judged queries and drops those of others.",
+            code="different-queries",
         )
     measures = {metric: named.measure_of(metric, named.highest(judged)) for metric in asked}
     scores = goldrank.evaluate(judged, returned, list(measures.values()), convention=RULES)

@@ -126,7 +126,7 @@ def _check(runs: Sequence[Run]) -> None:
         raise QueryMismatchError("only one run was given")
     for number, run in enumerate(runs[1:], 1):
         if run.keys() != runs[0].keys():
-            raise QueryMismatchError(f"runs 0 and {number} do not have the same queries")
+            raise QueryMismatchError(f"runs 0 and {number} do not have the same queries", code="different-queries")
 
 
 def _function(method: str) -> Callable[..., Run]:
