@@ -20,8 +20,7 @@ from tests.fuzz.outcomes import drawn
 from tests.fuzz.running import ROOT, Findings, run
 from tests.lanes import many
 
-MUTATIONS = 1_000
-"""`make fuzz` tries these and many more."""
+MUTATIONS = 2_000
 
 
 @pytest.mark.slow

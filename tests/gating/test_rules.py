@@ -132,5 +132,5 @@ def test_a_rule_is_spelled_with_its_whole_limit(limit):
 
 
 def test_limits_are_spelled_as_people_do():
-    lines = ["AP: -100%", "AP: -5%", "AP: -0.5%", "AP: -1.25%", "AP >= 0.4", "AP >= 1", "missing <= 2%", "AP: -0.00001%"]
+    lines = ["AP: -100%", "AP: -5%", "AP: -0.5%", "AP: -1.25%", "AP >= 0.4", "AP >= 1", "missing <= 2%", "AP: -1e-17"]
     assert [str(Rule.parse(line)) for line in lines] == lines

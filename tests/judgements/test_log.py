@@ -356,5 +356,5 @@ def test_what_another_program_wrote_is_held_to_the_same_rules(tmp_path, table, c
     rewritten(path, table, column, value)
     with JudgementLog.open(path) as log:
         for read in (log.check, log.export, log.latest):
-            with pytest.raises(JudgementLogError, match="event 1 cannot be read|CHECK constraint failed"):
+            with pytest.raises(JudgementLogError, match=r"event 1 cannot be read|CHECK constraint failed"):
                 read()

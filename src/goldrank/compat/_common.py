@@ -76,8 +76,8 @@ def is_whole(value: object) -> TypeGuard[int]:
 def positive(k: object, what: str = "k") -> int:
     """A cut-off, or the error that says why it is none."""
     if not is_whole(k) or k < 1:
-        what = f"{what} is {k!r}; it must be a positive integer"
-        raise OptionError(what, hint=f"For example {what}=10.", code="bad-number")
+        text = f"{what} is {k!r}; it must be a positive integer"
+        raise OptionError(text, hint=f"For example {what}=10.", code="bad-number")
     return int(k)
 
 
