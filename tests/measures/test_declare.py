@@ -310,5 +310,5 @@ def test_the_names_of_ids_are_taken(name):
     assert scores.to_polars().to_dicts() == [{"query": "q", f"{name}_function": 0.5}]
     saved = scores.to_dict()
     saved["measures"][name] = saved["measures"].pop(f"{name}_function")
-    with pytest.raises(InputError, match=f"{name} cannot be the name"):
+    with pytest.raises(InputError, match=f"'{name}' cannot be the name"):
         Scores.from_dict(saved)
