@@ -19,7 +19,7 @@ import goldrank
 from goldrank import GoldrankError, Scores, evaluate, read_qrels, read_run, read_runs
 from goldrank.data.blocks import Plan
 from goldrank.engine import streaming as blocks
-from goldrank.io import sources, tables, trec
+from goldrank.io import files, sources, tables, trec
 
 MEASURES = ["AP", "nDCG"]
 Rows = list[tuple[str, str, float]]
@@ -374,3 +374,31 @@ def test_edges_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(held) > 50
     assert max(held) <= 10
     assert np.mean(held) > 0
+
+
+def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "part-0").write_text("q1 0 d1 1\n")
+    (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
+    assert goldrank.read_qrels(tmp_path).text == {"q1": {"d1": 1}}
+
+
+def test_a_folder_with_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home or a whole disk would take minutes to go through."""
+    monkeypatch.setattr(files, "MOST_FILES", 3)
+    for i in range(3):
+        (tmp_path / f"part-{i}").write_text(f"q{i} 0 d1 1\n")
+    assert len(goldrank.read_qrels(tmp_path)) == 3
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "part-3").write_text("q3 0 d1 1\n")
+    with raises_code(GoldrankError, "too-many-files"):
+        goldrank.read_qrels(tmp_path)
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "part-0").write_text("q1 0 d1 1\n")
+    monkeypatch.setattr(files.os, "scandir", refuse)
+    with raises_code(GoldrankError, "cannot-open", match="Permission denied"):
+        goldrank.read_qrels(tmp_path)

@@ -21,7 +21,7 @@ from goldrank.data.blocks import Block, BlockSource
 from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import InputError, did_you_mean
+from goldrank.errors import InputError, cannot_open, did_you_mean
 from goldrank.io import formats, sources
 from goldrank.io.formats import Format, KnownColumns, Partition
 from goldrank.io.sources import ByteSource
@@ -33,6 +33,9 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 MOST_PATH = 4_096
 """Characters of a pattern; Linux has no longer paths, and long patterns take long to match."""
+
+MOST_FILES = 100_000
+"""Files of one folder: with more it is hardly a run, but a home or a whole disk, which takes minutes to go through."""
 
 Part = tuple[Any, Partition]
 """What to open, and the columns that are in its path: year=2026/part-0.parquet has ("year", "2026")."""
@@ -46,7 +49,11 @@ def find(given: Any) -> list[Part] | None:
     if "\0" in text or len(text) > MOST_PATH:
         return None
     if os.path.isdir(text):
-        inside = list(_walk(Path(text), Path(text)))
+        inside = list(itertools.islice(_walk(Path(text), Path(text)), MOST_FILES + 1))
+        if len(inside) > MOST_FILES:
+            hint = "Name the folder that holds nothing else, or the files by a pattern."
+            what = f"is a folder with more than {MOST_FILES:,} files"
+            raise InputError(what, where=text, hint=hint, code="too-many-files")
         if not inside:
             hint = "Name a file, or a folder that has some."
             raise InputError("is a folder without data files", where=text, hint=hint, code="no-data-files")
@@ -69,14 +76,24 @@ def find(given: Any) -> list[Part] | None:
     return found
 
 
-def _walk(folder: Path, root: Path) -> Iterator[Part]:
-    for path in sorted(folder.iterdir()):
-        if _is_no_data(path.name):
+def _walk(folder: Path, root: Path, above: tuple[tuple[int, int], ...] = ()) -> Iterator[Part]:
+    """The files of a folder and of those in it. A link to a folder that it lies in is not followed."""
+    try:
+        about = folder.stat()
+        with os.scandir(folder) as entries:  # a folder may be huge
+            inside = sorted(entry.name for entry in itertools.islice(entries, MOST_FILES + 1))
+    except OSError as error:
+        raise cannot_open(error, str(folder)) from None
+    here = about.st_dev, about.st_ino
+    if here in above:
+        return
+    for name in inside:
+        if _is_no_data(name):
             continue
-        if path.is_dir():
-            yield from _walk(path, root)
+        if os.path.isdir(folder / name):
+            yield from _walk(folder / name, root, (*above, here))
         else:
-            yield _part(path, root)
+            yield _part(folder / name, root)
 
 
 def _part(path: Path, root: Path) -> Part:
