@@ -105,8 +105,7 @@ def test_the_limit_holds_while_commands_read(command: str, name: str, tmp_path: 
     asked = []
     monkeypatch.setattr("goldrank.data.budget.reserve", lambda *given: asked.append(budget._limit.get()))
     runs = [str(tmp_path / name), f"b={tmp_path / name}"][: 1 + (command == "compare")]
-    assert (
-        run([command, str(tmp_path / "qrels"), *runs, "-m", "AP", "--max-memory", "500GB"]) == 0
-    )  # of a process that other tests fill
+    # The limit is that of the process, which other tests may have filled.
+    assert run([command, str(tmp_path / "qrels"), *runs, "-m", "AP", "--max-memory", "500GB"]) == 0
     assert set(asked) == {500 * 10**9}
     assert budget._limit.get() is None
