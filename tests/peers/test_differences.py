@@ -33,15 +33,21 @@ def both(name):
 # pytrec_eval
 
 
+NOTHING = """
+import math, pytrec_eval
+evaluator = pytrec_eval.RelevanceEvaluator({"q": {"a": 1}}, {"iprec_at_recall", "11pt_avg"}, 1, %s)
+print(*(name for name, value in evaluator.evaluate({"q": %s})["q"].items() if math.isnan(value)))
+"""
+
+
 @pytest.mark.parametrize(("run", "judged_only"), [({"x": 1.0}, True), ({}, False)], ids=["-J", "empty"])
 def test_pytrec_eval_nothing_by_nothing(run, judged_only):
-    """No judged document is returned: precision is 0/0, which is nan there and 0 in goldrank."""
-    values = []
-    for tool in both("pytrec_eval"):
-        evaluator = tool.RelevanceEvaluator({"q": {"a": 1}}, {"iprec_at_recall", "11pt_avg"}, 1, judged_only)
-        values.append(evaluator.evaluate({"q": run})["q"])
-    assert [name for name, value in values[0].items() if math.isnan(value)] == ["iprec_at_recall_0.00", "11pt_avg"]
-    assert set(values[1].values()) == {0.0}
+    """No judged document is returned: precision is 0/0. It is 0 in goldrank, and there nan or what memory holds."""
+    _, stand_in = both("pytrec_eval")
+    told = subprocess.run([sys.executable, "-c", NOTHING % (judged_only, run)], capture_output=True, check=False)
+    assert set(told.stdout.decode().split()) <= {"iprec_at_recall_0.00", "11pt_avg"}
+    evaluator = stand_in.RelevanceEvaluator({"q": {"a": 1}}, {"iprec_at_recall", "11pt_avg"}, 1, judged_only)
+    assert set(evaluator.evaluate({"q": run})["q"].values()) == {0.0}
 
 
 @pytest.mark.parametrize(("qrels", "run"), [({"a": -1}, {"a": 1.0}), ({"a": 1}, {})], ids=["negative", "empty"])
@@ -50,10 +56,11 @@ def test_pytrec_eval_queries_that_crash_it(qrels, run):
     real, stand_in = both("pytrec_eval")
     made = f"p.RelevanceEvaluator({{'q': {qrels}}}, p.supported_measures)"
     code = f"import pytrec_eval as p; {made}.evaluate({{'q': {run}}})"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode != 0
     found = stand_in.RelevanceEvaluator({"q": qrels}, real.supported_measures).evaluate({"q": run})["q"]
     assert found["map"] == 0.0
     assert not any(math.isnan(value) for value in found.values())
+    if subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0:
+        pytest.xfail("what it reads there is not its own, and did not hurt this time")
 
 
 @pytest.mark.parametrize(
