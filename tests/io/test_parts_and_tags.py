@@ -394,6 +394,17 @@ def test_a_folder_with_too_many_files_is_refused(tmp_path: Path, monkeypatch: py
         goldrank.read_qrels(tmp_path)
 
 
+def test_links_that_branch_come_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each level is linked twice from the one above: 2 to the power of 30 ways, and no file."""
+    monkeypatch.setattr(files, "MOST_FILES", 1_000)
+    for level in range(30):
+        (tmp_path / str(level)).mkdir()
+        for name in ("a", "b") if level < 29 else ():
+            (tmp_path / str(level) / name).symlink_to(tmp_path / str(level + 1), target_is_directory=True)
+    with raises_code(GoldrankError, "too-many-files"):
+        goldrank.read_qrels(tmp_path / "0")
+
+
 def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: object) -> None:
         raise PermissionError(13, "Permission denied")

@@ -35,7 +35,7 @@ MOST_PATH = 4_096
 """Characters of a pattern; Linux has no longer paths, and long patterns take long to match."""
 
 MOST_FILES = 100_000
-"""Files of one folder: with more it is hardly a run, but a home or a whole disk, which takes minutes to go through."""
+"""Files and folders in one folder: with more it is hardly a run, but a home or a whole disk, minutes to go through."""
 
 Part = tuple[Any, Partition]
 """What to open, and the columns that are in its path: year=2026/part-0.parquet has ("year", "2026")."""
@@ -49,11 +49,7 @@ def find(given: Any) -> list[Part] | None:
     if "\0" in text or len(text) > MOST_PATH:
         return None
     if os.path.isdir(text):
-        inside = list(itertools.islice(_walk(Path(text), Path(text)), MOST_FILES + 1))
-        if len(inside) > MOST_FILES:
-            hint = "Name the folder that holds nothing else, or the files by a pattern."
-            what = f"is a folder with more than {MOST_FILES:,} files"
-            raise InputError(what, where=text, hint=hint, code="too-many-files")
+        inside = list(_walk(Path(text), Path(text), itertools.count(1)))
         if not inside:
             hint = "Name a file, or a folder that has some."
             raise InputError("is a folder without data files", where=text, hint=hint, code="no-data-files")
@@ -62,11 +58,12 @@ def find(given: Any) -> list[Part] | None:
         return None
     root = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), Path(text).parts[:-1]))
     found: list[Part] = []
+    looked = itertools.count(1)
     matched = sorted(glob.glob(text, recursive=True))
     for path in map(Path, matched):
         if path.is_dir():
             # A pattern with ** matches folders and the files in them: each file counts once.
-            found += _walk(path, root) if "**" not in text else ()
+            found += _walk(path, root, looked) if "**" not in text else ()
         elif not _is_no_data(path.name):
             found.append(_part(path, root))
     if not found:
@@ -76,8 +73,11 @@ def find(given: Any) -> list[Part] | None:
     return found
 
 
-def _walk(folder: Path, root: Path, above: tuple[tuple[int, int], ...] = ()) -> Iterator[Part]:
-    """The files of a folder and of those in it. A link to a folder that it lies in is not followed."""
+def _walk(folder: Path, root: Path, looked: Iterator[int], above: tuple[tuple[int, int], ...] = ()) -> Iterator[Part]:
+    """The files of a folder and of those in it. A link to a folder that it lies in is not followed.
+
+    `looked` counts files and folders, so that links that branch come to an end too.
+    """
     try:
         about = folder.stat()
         with os.scandir(folder) as entries:  # a folder may be huge
@@ -90,8 +90,11 @@ def _walk(folder: Path, root: Path, above: tuple[tuple[int, int], ...] = ()) -> 
     for name in inside:
         if _is_no_data(name):
             continue
+        if next(looked) > MOST_FILES:
+            what, hint = f"has more than {MOST_FILES:,} files", "Name the folder that holds the data and nothing else."
+            raise InputError(what, where=str(root), hint=hint, code="too-many-files")
         if os.path.isdir(folder / name):
-            yield from _walk(folder / name, root, (*above, here))
+            yield from _walk(folder / name, root, looked, (*above, here))
         else:
             yield _part(folder / name, root)
 
