@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain, count, pairwise, product
 from operator import methodcaller
 
@@ -45,10 +45,15 @@ class Lists:
     """The candidate of each entry."""
     score: np.ndarray
     """The score of each entry, or what a normalisation made of it."""
-    rank: np.ndarray
-    """The rank of each entry in its list, from 1."""
+    ranked: Callable[[], np.ndarray]
+    """Makes `rank` when it is first asked for: methods that go by scores never do."""
     absent: np.ndarray | None = None
     """For each list, what a document gets that is not in it; None for nothing."""
+
+    @property
+    def rank(self) -> np.ndarray:
+        """The rank of each entry in its list, from 1."""
+        return self.ranked()
 
     @cached_property
     def list(self) -> np.ndarray:
@@ -160,9 +165,9 @@ def _lists(
         docs.extend(number)
         first.append(len(docs))
     scores = _scores(runs, queries, rows, int(start[-1]))
-    rank = _ranks(-scores if lowest_first else scores, start, of_entry, docs, ties)
+    ranked = cache(partial(_ranks, -scores if lowest_first else scores, start, of_entry, docs, ties))
     names = tuple(run.name for run in runs)
-    return Lists(tuple(queries), names, tuple(docs), np.array(first, np.int64), start, of_entry, scores, rank)
+    return Lists(tuple(queries), names, tuple(docs), np.array(first, np.int64), start, of_entry, scores, ranked)
 
 
 def _scores(

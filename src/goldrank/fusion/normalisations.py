@@ -180,4 +180,4 @@ def _filled(lists: Lists, values: np.ndarray, absent: np.ndarray) -> Lists:
     score, rank = absent[of_list], np.diff(lists.start)[of_list] + 1
     there = start[lists.list] + lists.candidate - lists.first[lists.list // runs]
     score[there], rank[there] = values, lists.rank
-    return replace(lists, start=start, candidate=candidate, score=score, rank=rank, absent=None)
+    return replace(lists, start=start, candidate=candidate, score=score, ranked=lambda: rank, absent=None)
