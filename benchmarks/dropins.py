@@ -1,4 +1,4 @@
-"""The drop-ins of goldrank.compat beside goldrank's own `evaluate` and the originals: CPU milliseconds.
+"""The drop-ins of goldrank.compat beside the same steps with goldrank's own names and the originals: CPU milliseconds.
 
 python benchmarks/dropins.py [queries]       # 1,000 unless given; originals that are not installed are left out
 
@@ -37,9 +37,25 @@ def data(queries: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, f
     return qrels, run
 
 
-def evaluated(module: Any, qrels: Any, run: Any) -> list[float]:
-    """goldrank's own way; `module` is goldrank."""
-    return list(module.evaluate(qrels, run, OURS).mean.values())
+def evaluated(qrels: Any, run: Any) -> list[float]:
+    """goldrank's own way."""
+    return list(goldrank.evaluate(qrels, run, OURS).mean.values())
+
+
+def evaluated_from_dicts(qrels: Any, run: Any) -> list[float]:
+    """goldrank in pytrec_eval's steps and by its rules: files become dicts, and dicts of all values are made."""
+    if isinstance(run, str):
+        judged, ranked = goldrank.read_qrels(qrels), goldrank.read_run(run)
+        qrels, run = {query: dict(docs) for query, docs in judged.items()}, ranked.results
+    scores = goldrank.evaluate(qrels, run, OURS, convention="trec_eval-9")
+    values = {measure: dict(of_queries) for measure, of_queries in scores.per_query.items()}
+    assert all(len(of_queries) == len(qrels) for of_queries in values.values())
+    return list(scores.mean.values())
+
+
+def evaluated_from_objects(qrels: Any, run: Any) -> list[float]:
+    """goldrank in ranx's steps: dicts are copied into objects, and those are evaluated."""
+    return evaluated(qrels, run) if isinstance(run, str) else evaluated(goldrank.Qrels(qrels), goldrank.Run(run))
 
 
 def as_pytrec_eval(module: Any, qrels: Any, run: Any) -> list[float]:
@@ -70,26 +86,34 @@ def as_ranx(module: Any, qrels: Any, run: Any) -> list[float]:
     return [float(found[name]) for name in RANX]
 
 
-TOOLS = {"pytrec_eval": as_pytrec_eval, "ir_measures": as_ir_measures, "ranx": as_ranx}
+TOOLS = {
+    "pytrec_eval": (as_pytrec_eval, evaluated_from_dicts),
+    "ir_measures": (as_ir_measures, evaluated),
+    "ranx": (as_ranx, evaluated_from_objects),
+}
+"""For each tool its steps, and the same steps with goldrank's own names."""
+
+OWN, DROP_IN, ORIGINAL = "goldrank, the same steps", "drop-in", "original"
 
 
-def contestants() -> dict[str, Callable[[Any, Any], list[float]]]:
-    """By name, what gives the means; only of packages that are installed."""
-    found = {"goldrank": partial(evaluated, goldrank)}
-    for name, call in TOOLS.items():
-        found[f"as {name}"] = partial(call, import_module(f"goldrank.compat.{name}"))
+def contestants() -> dict[tuple[str, str], Callable[[Any, Any], list[float]]]:
+    """By tool and who plays it, what gives the means; originals only if they are installed."""
+    found: dict[tuple[str, str], Callable[[Any, Any], list[float]]] = {}
+    for name, (call, own) in TOOLS.items():
+        found[name, OWN] = own
+        found[name, DROP_IN] = partial(call, import_module(f"goldrank.compat.{name}"))
         try:
-            found[name] = partial(call, import_module(name))
+            found[name, ORIGINAL] = partial(call, import_module(name))
         except ImportError:
             continue
     return found
 
 
-def measured(qrels: Any, run: Any, turns: int = TURNS) -> dict[str, float]:
-    """By name, the least CPU time in milliseconds; an error where values differ."""
+def measured(qrels: Any, run: Any, turns: int = TURNS) -> dict[tuple[str, str], float]:
+    """By tool and player, the least CPU time in milliseconds; an error where values differ."""
     calls = contestants()
     best = dict.fromkeys(calls, math.inf)
-    expected = calls["goldrank"](qrels, run)
+    expected = evaluated(qrels, run)
     for turn in range(turns + 1):
         for name, call in calls.items():
             gc.collect()  # nobody pays for what another one left
@@ -98,7 +122,7 @@ def measured(qrels: Any, run: Any, turns: int = TURNS) -> dict[str, float]:
             spent = 1000 * (time.process_time() - begin)
             best[name] = min(best[name], spent if turn else math.inf)
             if any(abs(value - other) > 1e-6 for value, other in zip(values, expected, strict=True)):
-                raise SystemExit(f"{name} has other values: {values}, not {expected}")
+                raise SystemExit(f"{' '.join(name)} has other values: {values}, not {expected}")
     return best
 
 
@@ -111,11 +135,13 @@ def main() -> None:
         goldrank.write_qrels(qrels, paths[0], format="trec")
         goldrank.write_run(run, paths[1], format="trec")
         rows = {"dicts": measured(qrels, run), "files": measured(*paths)}
-    names = list(rows["dicts"])
+    players = (OWN, DROP_IN, ORIGINAL)
     sys.stdout.write(f"{queries:,} queries x {DEPTH} documents, {len(OURS)} measures, CPU milliseconds\n\n")
-    sys.stdout.write(f"| input | {' | '.join(names)} |\n|---|{'---:|' * len(names)}\n")
-    for what, found in rows.items():
-        sys.stdout.write(f"| {what} | {' | '.join(f'{found[name]:.0f}' for name in names)} |\n")
+    sys.stdout.write(f"| tool | input | {' | '.join(players)} |\n|---|---|{'---:|' * len(players)}\n")
+    for tool in TOOLS:
+        for what, best in rows.items():
+            times = (f"{best[tool, player]:.1f}" if (tool, player) in best else "" for player in players)
+            sys.stdout.write(f"| {tool} | {what} | {' | '.join(times)} |\n")
 
 
 if __name__ == "__main__":

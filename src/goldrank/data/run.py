@@ -106,9 +106,14 @@ class Run(Mapping[str, Mapping[str, float]]):
         alternatives: Alternatives | None = None,
     ) -> None:
         if isinstance(results, Mapping):
-            texts, id_kind = with_text_ids(results, name)
-            notes = (*notes, *notes_on_ids(id_kind))
-            results = Rankings({query: dict(row) for query, row in texts.items()})
+            plain = plain_copy(results)
+            if plain is None:
+                texts, id_kind = with_text_ids(results, name)
+                notes = (*notes, *notes_on_ids(id_kind))
+                plain = Rankings({query: dict(row) for query, row in texts.items()})
+            else:
+                id_kind = "str"
+            results = plain
         ids.check_text(name, "name of a run")
         self.name = name
         self.source: RunSource = results
@@ -267,6 +272,15 @@ def gathered(results: Mapping[Any, Any]) -> bytes | None:
         return None
     scores: bytes | None = core.gather(results, ids.SHORT)
     return scores
+
+
+def plain_copy(results: Mapping[Any, Any]) -> Rankings | None:
+    """A copy of rankings; None unless `gathered` finds nothing in them to look at more closely."""
+    if core is None or not all(isinstance(row, Mapping) for row in results.values()):
+        return None
+    copy = {query: {**row} for query, row in results.items()}
+    scores = gathered(copy)
+    return None if scores is None else Rankings(copy, scores)
 
 
 def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:

@@ -259,7 +259,7 @@ class ByteSource:
     def pieces(self, share: float = 1.0) -> Iterator[tuple[int, Load]]:
         """Offsets and loaders of consecutive pieces; each ends at a line end, except perhaps the last."""
         size = max(1, int(PIECE * share))
-        if self.compression is None and not self.old_mac and self.path is not None:
+        if self.compression is None and not self.old_mac:
             yield from self._file_pieces(size)
             return
         offset = self.start

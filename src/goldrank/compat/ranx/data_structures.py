@@ -17,7 +17,7 @@ from goldrank import io
 from goldrank.compat._common import rows_of
 from goldrank.data.blocks import BlockSource, ParsedBlocks
 from goldrank.data.qrels import plain_qrels
-from goldrank.data.run import Rankings, gathered
+from goldrank.data.run import Rankings, plain_copy
 from goldrank.errors import InputError, cannot_open
 from goldrank.io.sources import FREE, MAX_RATIO
 from goldrank.packages import needed
@@ -79,6 +79,9 @@ class _Table(Generic[Number]):
 
     def _put_in_order(self, given: Mapping[str, Mapping[str, Any]]) -> None:
         number = self._number
+        for query, row in given.items():
+            if not isinstance(row, Mapping):
+                raise TypeError(f"results of query {query!r:.80} are of type {type(row).__name__}, not a mapping")
         self.rows = {query: {doc: number(value) for doc, value in row.items()} for query, row in given.items()}
         self.sort()
 
@@ -296,9 +299,8 @@ class Run(_Table[float]):
 
     @staticmethod
     def _plain(rows: Mapping[str, Mapping[str, Any]]) -> goldrank.Run | None:
-        copy = {query: {**row} for query, row in rows.items()}
-        scores = gathered(copy)
-        return None if scores is None else goldrank.Run(Rankings(copy, scores))
+        copy = plain_copy(rows)
+        return None if copy is None else goldrank.Run(copy)
 
     @property
     def run(self) -> dict[str, dict[str, float]]:
