@@ -21,7 +21,8 @@ from goldrank.evaluation.recommending import Background
 from goldrank.gating import HOLES
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
 from goldrank.gating.corrected import corrected_verdict
-from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker, Sources
+from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker
+from goldrank.gating.holes import Sources
 from goldrank.gating.rules import Rules, RulesLike
 from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict

@@ -15,17 +15,15 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison import slices
 from goldrank.comparison.metadata import QueryValues, lookup, read_objects
-from goldrank.comparison.rank_changes import describe, locate
+from goldrank.comparison.rank_changes import QueryChange, describe, locate
 from goldrank.comparison.slices import Groups
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores, format_value
 from goldrank.errors import BaselineError, InputError, did_you_mean
-from goldrank.evaluation.pipeline import Placed
-from goldrank.gating.documents import KeptDocuments
-from goldrank.gating.holes import GateHoles, OtherJudgements
+from goldrank.gating.holes import GateHoles, OtherJudgements, Sources
 from goldrank.gating.rules import OF_MEASURES, Rule, Rules
-from goldrank.gating.verdict import Finding, Moved
+from goldrank.gating.verdict import Finding
 from goldrank.measures import Measure, known, parse
 from goldrank.notes import Note
 
@@ -77,18 +75,6 @@ class Draft:
     def said(self) -> str:
         """The same with how many queries moved, for rules without a test."""
         return f"{self.words(self.size)}; {self.moved}"
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where the documents of a run and of its baseline are."""
-
-    run: Placed
-    before: Placed | None
-    """The placed baseline; None if its documents are not known."""
-    kept: KeptDocuments | None
-    """Set where the baseline is placed from what was kept of it."""
-    depth: int | None
 
 
 @dataclass
@@ -149,8 +135,7 @@ class RuleChecker:
             return None
         measures = [parse(self.name(str(rule.measure))) for rule in self.rules.rules if rule.kind == "drop"]
         queries = [self.scores.queries[i] for i in self.at_now.tolist()]
-        found = self.sources
-        return GateHoles(found.run, found.before, found.kept, measures, found.depth, queries)
+        return GateHoles(self.sources, measures, queries)
 
     def name(self, measure: str) -> str:
         """The measure with the convention's options, as the scores have it."""
@@ -379,22 +364,16 @@ class RuleChecker:
             measure.k if isinstance(measure.k, int) else 10, values, heads,
         ).changes  # fmt: skip
         why = {change.query: change for change in changes}
-        return replace(
-            finding,
-            worst=tuple(
-                replace(moved, cause=one.cause, documents=one.documents, intruders=one.intruders)
-                if (one := why.get(moved.query))
-                else moved
-                for moved in finding.worst
-            ),
-        )
+        return replace(finding, worst=tuple(why.get(moved.query, moved) for moved in finding.worst))
 
-    def _worst(self, before: np.ndarray, after: np.ndarray, at: np.ndarray, direction: float) -> tuple[Moved, ...]:
+    def _worst(
+        self, before: np.ndarray, after: np.ndarray, at: np.ndarray, direction: float
+    ) -> tuple[QueryChange, ...]:
         gains = direction * (after - before)
         order = np.argsort(gains, kind="stable")[: self.rules.worst]
         where = self.at_now[at]
         queries = self.scores.queries
-        return tuple(Moved(queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0)
+        return tuple(QueryChange(queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0)
 
     def _share(self, rule: Rule) -> Finding:
         counts, n = self.scores.counts, len(self.scores.queries)
