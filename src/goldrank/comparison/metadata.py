@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from goldrank import ids, types
 from goldrank.errors import InputError, Place
@@ -53,6 +56,11 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
             raise InputError(f"query metadata has no field for the query id or no field {field!r}: {list(row)[:8]}")
         table[ids.as_text(key, "query id")] = row[field]
     return table.get
+
+
+def is_missing(value: object) -> bool:
+    """Whether a query has no value: None, or NaN as data frames have it."""
+    return value is None or (isinstance(value, float | np.floating) and math.isnan(value))
 
 
 def _records(given: Any, name: str, what: str) -> Iterable[dict[str, Any]]:

@@ -34,7 +34,7 @@ from goldrank.comparison.intervals import (
     mean_interval,
     too_few_to_decide,
 )
-from goldrank.comparison.metadata import Attribute, lookup
+from goldrank.comparison.metadata import Attribute, is_missing, lookup
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import Facts, facts_of
@@ -211,7 +211,7 @@ def _judged_shares(comparison: Comparison) -> list[float | None]:
 
 def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups | None:
     """Each value of the attribute with the queries that have it; None if it tells no queries apart."""
-    values = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    values = [None if is_missing(value) else value for value in values]
     known = [value for value in values if value is not None]
     if not known:
         what = f"slices by {name!r}: no query of the comparison has a value"
