@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from goldrank.comparison.frontier import FIRM, LIKELY
@@ -11,7 +10,7 @@ from goldrank.comparison.result import Comparison
 from goldrank.comparison.sweep import Sweep, SweepRow
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, escape_html, note_sentences
 from goldrank.evaluation.causes import NAMES
-from goldrank.report.charts import COLOURS, Chart, x_axis, y_axis
+from goldrank.report.charts import COLOURS, Chart, Scale, log_scale, scale, x_axis, y_axis
 from goldrank.report.charts import ticks as round_ticks
 
 WIDE, NARROW = 760, 380
@@ -125,21 +124,15 @@ def chart(sweep: Sweep, width: int = WIDE) -> Chart:
     low, high = min(paid) / 1.1, max(paid) * 1.1
     top_value = max(0.05, min(1.0, max(row.interval.high for row in rows) * 1.05))
     left, right, top, bottom = 40.0, width - 14.0, 10.0, 330.0 if width >= WIDE else 260.0
-
-    def x(cost: float) -> float:
-        return left + math.log(max(cost, 1.0) / low) / math.log(high / low) * (right - left)
-
-    def y(value: float) -> float:
-        return bottom - value / top_value * (bottom - top)
-
+    at_cost, y = log_scale(low, high, left, right), scale(0.0, top_value, bottom, top)
+    x = [at_cost(cost) for cost in paid]
     body = [y_axis(y, round_ticks(0.0, top_value), left, right)]
-    body.append(x_axis(x, {at: f"{at:,.0f}" for at in _costs(low, high, 3 if width < WIDE else 7)}, bottom, top))
-    edge = sorted((row for row in rows if row.on_frontier), key=lambda row: row.tokens)
-    steps = f"M{x(edge[0].tokens):.1f} {y(edge[0].mean):.1f}"
-    steps += "".join(f"H{x(row.tokens):.1f}V{y(row.mean):.1f}" for row in edge[1:])
+    body.append(x_axis(at_cost, {at: f"{at:,.0f}" for at in _costs(low, high, 3 if width < WIDE else 7)}, bottom, top))
+    edge = sorted((i for i, row in enumerate(rows) if row.on_frontier), key=lambda i: rows[i].tokens)
+    steps = f"M{x[edge[0]]:.1f} {y(rows[edge[0]].mean):.1f}"
+    steps += "".join(f"H{x[i]:.1f}V{y(rows[i].mean):.1f}" for i in edge[1:])
     body.append(f'<path class="zero" d="{steps}H{right:g}"/>')
-    for row in rows:
-        body.append(_point(row, systems.index(row.setting.system), x(row.tokens), y))
+    body += [_point(row, systems.index(row.setting.system), at, y) for row, at in zip(rows, x, strict=True)]
     middle, line = (left + right) / 2, bottom + 34
     body.append(
         f'<text class="mid dim" x="{middle:.1f}" y="{line:g}">tokens of the context, mean over questions</text>'
@@ -151,11 +144,11 @@ def chart(sweep: Sweep, width: int = WIDE) -> Chart:
         at = left + (i % columns) * (right - left) / columns
         body.append(f'<circle class="s{i % COLOURS}" cx="{at + 5:.1f}" cy="{line - 4:g}" r="4.5"/>')
         body.append(f'<text x="{at + 16:.1f}" y="{line:g}">{escape_html(system, 34)}</text>')
-    words = f"{len(rows)} settings; on the frontier: {', '.join(row.name for row in edge[:10])}"
+    words = f"{len(rows)} settings; on the frontier: {', '.join(rows[i].name for i in edge[:10])}"
     return Chart(f"{sweep.measure} against tokens", words, line + 12, "".join(body), width)
 
 
-def _point(row: SweepRow, system: int, x: float, y: Callable[[float], float]) -> str:
+def _point(row: SweepRow, system: int, x: float, y: Scale) -> str:
     """A setting: filled where it is surely on the frontier, hollow where that is likely, else small."""
     kind = f"s{system % COLOURS}"
     at, low, high = y(row.mean), y(row.interval.low), y(row.interval.high)
