@@ -13,7 +13,7 @@ from goldrank import io
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.metadata import Attribute, QueryValues, lookup
 from goldrank.comparison.slices import AUTOMATIC, SMALL, Groups, group_queries, relevant_counts, word_counts
-from goldrank.comparison.statistics import Facts, facts_of
+from goldrank.comparison.statistics import Facts, facts_of, on_scale
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError, of_type
@@ -144,12 +144,11 @@ def interval_of(
     counted = values if column.counts_nan else values[~np.isnan(values)]
     interval, mean = UNKNOWN, math.nan
     if len(counted) and column.average != "sum" and not _of_all(column):
-        is_geometric = column.average == "geometric"
-        on, facts = _scaled(column, counted), _facts(column)
+        on, facts = on_scale(counted, column.average), _facts(column)
         mean = float(on.mean())
         if np.isfinite(on).all():
             interval = mean_interval(on, level=level, low=facts.low, high=facts.high)
-        if is_geometric:
+        if column.average == "geometric":
             mean, interval = math.exp(mean), Interval(*(math.exp(end) for end in interval))
     elif len(counted) and column.average == "sum":
         mean = float(counted.sum())
@@ -158,14 +157,8 @@ def interval_of(
     return MeanInterval(column.measure, attribute, value, len(counted), mean, interval, column.average)
 
 
-def _scaled(column: Column, values: np.ndarray) -> np.ndarray:
-    """Values as they are averaged: a geometric mean is a mean of logarithms."""
-    with np.errstate(divide="ignore"):
-        return np.log(values) if column.average == "geometric" else values
-
-
 def _facts(column: Column) -> Facts:
-    return facts_of(column, _scaled(column, column.values))
+    return facts_of(column, on_scale(column.values, column.average))
 
 
 def _of_all(column: Column) -> bool:

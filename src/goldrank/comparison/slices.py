@@ -274,13 +274,13 @@ def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Not
 def _means(comparison: Comparison, facts: Facts, part: Part, design: Design) -> Slice:
     """The means of the systems on a slice, with their intervals."""
     attribute, value, which = part
-    units, weights = design.part(which)
     rows = dict(zip(comparison.runs, comparison.values[facts.name][:, which], strict=True))
     about: dict[str, Any] = {"level": comparison.settings.level, "low": facts.low, "high": facts.high}
+    about |= design.part(which)._asdict()
     return Slice(
         attribute, value, facts.name, int(which.sum()),
         means={run: design.mean(row, which) for run, row in rows.items()},
-        intervals={run: mean_interval(row, **about, units=units, weights=weights) for run, row in rows.items()},
+        intervals={run: mean_interval(row, **about) for run, row in rows.items()},
     )  # fmt: skip
 
 
@@ -329,14 +329,8 @@ def _differences(
             freedom = estimate(values, *part).freedom
             of_units = t_of_u(joint.critical, len(values))
             critical = of_units if design.is_plain else t_of_u_weighted(joint.critical, freedom)
-        interval = difference_interval(
-            values,
-            level=settings.level,
-            reach=facts.reach,
-            critical=critical,
-            units=part.units,
-            weights=part.weights,
-        )
+        about = {"level": settings.level, "reach": facts.reach, "critical": critical, **part._asdict()}
+        interval = difference_interval(values, **about)
         mean, p = design.mean(values, which), adjusted.get(i, math.nan)
         turned = p <= settings.alpha and mean * pair.difference < 0
         about_pair = (pair.measure, len(values), pair.a, pair.b, mean, interval, raw[i], p, turned)

@@ -59,6 +59,12 @@ def facts_of(column: Column, values: np.ndarray) -> Facts:
     return Facts(column.measure, column.higher_is_better, low, high, declared.diagnostic)
 
 
+def on_scale(values: np.ndarray, average: str) -> np.ndarray:
+    """Values as they are averaged and compared: a geometric mean is a mean of logarithms."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values)) if average == "geometric" else values
+
+
 @dataclass(frozen=True)
 class Compared:
     """What is compared: the values of systems, by which measures, which pairs of systems, and how."""
@@ -308,10 +314,8 @@ class _Row:
             return self.estimate.interval(critical).cut(-reach, reach)
         is_joint = self.critical_u is not None
         level = self.compared.settings.level if is_joint else 1 - self.alpha
-        joint, (units, weights) = critical if is_joint else None, self.part
-        return intervals.difference_interval(
-            self.differences, level=level, reach=reach, critical=joint, units=units, weights=weights
-        )
+        about = {"level": level, "reach": reach, "critical": critical if is_joint else None, **self.part._asdict()}
+        return intervals.difference_interval(self.differences, **about)
 
     def _power(self, critical: float) -> dict[str, Any]:
         """The effect, the smallest difference that would be found, and the queries that this one needs."""

@@ -17,6 +17,7 @@ from goldrank.comparison.frontier import frontier, support
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.resampling import SAMPLES, bands, resampled_means
 from goldrank.comparison.result import Comparison
+from goldrank.comparison.tabular import Shown
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Scores
 from goldrank.data.spans import Spans
@@ -97,8 +98,10 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Shown):
     """All settings with what they cover and cost, and which differences are real."""
+
+    drawn_by = "sweep"
 
     measure: str
     rows: Sequence[SweepRow]
@@ -139,18 +142,6 @@ class Sweep:
                 "rows": rows, "tests": tests, "effects": effects, "cheaper": list(self.cheaper),
                 "choice": None if self.choice is None else self.choice._asdict(),
                 "notes": [note.to_dict() for note in self.notes]}  # fmt: skip
-
-    def __str__(self) -> str:
-        from goldrank.data.table import plain
-        from goldrank.report.sweep import parts
-
-        return plain(parts(self))
-
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import NOTEBOOK_STYLE, html
-        from goldrank.report.sweep import parts
-
-        return f"{NOTEBOOK_STYLE}{html(parts(self))}</div>"
 
 
 def _plain(pair: Any) -> dict[str, Any]:

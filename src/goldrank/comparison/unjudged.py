@@ -12,7 +12,7 @@ from goldrank.comparison.flips import flip, max_t
 from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge, finder_of, standing
 from goldrank.comparison.pair import Pair, verdict_of
 from goldrank.comparison.settings import Settings
-from goldrank.comparison.statistics import Compared, with_secondaries
+from goldrank.comparison.statistics import Compared, on_scale, with_secondaries
 from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.evaluation.pipeline import Placed
@@ -122,10 +122,7 @@ def _has_holes(measure: Measure, tables: Sequence[Placements]) -> bool:
 
 def _condensed(measure: Measure, tables: Sequence[Placements], at: np.ndarray, observed: np.ndarray) -> np.ndarray:
     """The values with unjudged documents taken out, NaN where the observed ones are."""
-    found = np.array([measure(p.condensed)[at] for p in tables])
-    if measure.declaration.average == "geometric":
-        with np.errstate(divide="ignore"):
-            found = np.log(found)
+    found = on_scale(np.array([measure(p.condensed)[at] for p in tables]), measure.declaration.average)
     return np.where(np.isnan(observed), np.nan, found)
 
 

@@ -17,6 +17,7 @@ from goldrank.comparison import slices
 from goldrank.comparison.metadata import QueryValues, lookup, read_objects
 from goldrank.comparison.rank_changes import QueryChange, describe, locate
 from goldrank.comparison.slices import Groups
+from goldrank.comparison.statistics import on_scale
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores, format_value
@@ -296,8 +297,7 @@ class RuleChecker:
             moved=f"{worse:,} of {counted(n, 'query', 'queries')} worse, {better:,} better",
         )
         if column.average == "geometric":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                before, after = np.log(before), np.log(after)
+            before, after = (on_scale(values, "geometric") for values in (before, after))
             if not np.isfinite(after - before).all():
                 if not rule.tested:
                     return Draft(replace(finding, status="pass" if tolerated else "fail", words=draft.said))
@@ -328,9 +328,7 @@ class RuleChecker:
             every[at] = before
             others = self.holes.look(measure, every, direction, factor, shift)
         declared = measure.declaration
-        with np.errstate(divide="ignore"):
-            ends = np.array([declared.low, declared.high])
-            ends = np.log(ends) if draft.average == "geometric" else ends
+        ends = on_scale(np.array([declared.low, declared.high]), draft.average)
         return replace(
             draft, shifted=shifted, own=own, gains=gains, others=others, reach=float(np.ptp(ends)),
             worst=abs(float(before.mean() - ends[0 if direction > 0 else 1])),
@@ -428,8 +426,7 @@ def _summary(values: np.ndarray, average: str) -> float:
     if average == "sum":
         return float(values.sum())
     if average == "geometric":
-        with np.errstate(divide="ignore"):
-            return float(np.exp(np.log(values).mean()))
+        return float(np.exp(on_scale(values, average).mean()))
     return float(np.cumsum(values)[-1] / len(values))
 
 
