@@ -1,11 +1,15 @@
-"""Numbers as reports show them; '-' where one is not defined."""
+"""Numbers as reports show them; '-' where one is not defined, and a dot in a row of bars."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from goldrank.comparison.intervals import Interval
 from goldrank.data.table import Cell
+
+BARS = "▁▂▃▄▅▆▇█"
+MISSING = "·"
 
 
 def number(value: float | None, digits: int = 4, signed: bool = False) -> str:
@@ -38,3 +42,20 @@ def count(value: int, what: str) -> str:
 def counted(value: int) -> Cell:
     """'1,200', as the cell of a table."""
     return Cell(f"{value:,}", value)
+
+
+def sparkline(values: Iterable[float], low: float = 0.0, high: float = 1.0) -> str:
+    """One bar per value, the lowest for `low` or less and the highest for `high` or more; a dot for NaN.
+
+    >>> sparkline([0, 0.5, 1, float("nan")])
+    '▁▅█·'
+    """
+    span = high - low
+    bars = []
+    for value in values:
+        if math.isnan(value):
+            bars.append(MISSING)
+        else:
+            share = min(1.0, max(0.0, (value - low) / span)) if span > 0 else 0.0
+            bars.append(BARS[min(len(BARS) - 1, int(share * len(BARS)))])
+    return "".join(bars)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from goldrank.comparison.frontier import FIRM, LIKELY
 from goldrank.comparison.result import Comparison
-from goldrank.comparison.sweep import Sweep, SweepRow
+from goldrank.comparison.sweep import FIRM, LIKELY, Sweep, SweepRow
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, escape_html, note_sentences
 from goldrank.evaluation.causes import NAMES
 from goldrank.report.charts import COLOURS, Chart, Scale, log_scale, scale, x_axis, y_axis
