@@ -168,8 +168,12 @@ def corrected_values(
     wanted = resolve_measures(measures, rules)
     people, machine = io.as_qrels(human), io.as_qrels(model)
     opened = io.as_runs(runs) or [io.as_run(runs)]
-    if baseline is not None and baseline not in [run.name for run in opened]:
-        names = [run.name for run in opened]
+    names = [run.name for run in opened]
+    pairs = list(combinations(range(len(opened)), 2))
+    if baseline is not None and baseline in names:
+        at = names.index(baseline)
+        pairs = [(at, j) for j in range(len(opened)) if j != at]
+    elif baseline is not None:
         raise InputError(f"no system is named '{ids.show(baseline)}'", hint=did_you_mean(baseline, names))
     both = ScoredTwice.of(people, machine, opened, wanted, rules, depth)
     units = both.units(clusters, strata)
@@ -177,20 +181,16 @@ def corrected_values(
     for measure in wanted:
         table = [both.values(i, measure) for i in range(len(opened))]
         values += [
-            CorrectedValue(str(measure), run.name, "", units.estimate(*y_f, level))
-            for run, y_f in zip(opened, table, strict=True)
+            CorrectedValue(str(measure), name, "", units.estimate(*y_f, level))
+            for name, y_f in zip(names, table, strict=True)
         ]
-        pairs = [(i, j) for i, j in combinations(range(len(opened)), 2)]
-        if baseline is not None:
-            at = [run.name for run in opened].index(baseline)
-            pairs = [(at, j) for j in range(len(opened)) if j != at]
         for i, j in pairs:
             y, f = (table[j][side] - table[i][side] for side in (0, 1))
             estimate = units.estimate(y, f, level)
             surely = units.estimate(y, f, 1 - (1 - level) / len(pairs))
             better = (estimate.estimate > 0) == both.higher_is_better(measure)
             verdict = "unclear" if surely.holds(0.0) else "better" if better else "worse"
-            values.append(CorrectedValue(str(measure), opened[j].name, opened[i].name, estimate, verdict))
+            values.append(CorrectedValue(str(measure), names[j], names[i], estimate, verdict))
     cautions = dict.fromkeys(words for one in values for words in one.estimate.cautions)
     notes = [*both.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
     others = tuple(query for query in both.queries if query not in set(both.judged))

@@ -66,7 +66,7 @@ def is_missing(value: object) -> bool:
 def _records(given: Any, name: str, what: str) -> Iterable[dict[str, Any]]:
     """The rows of a JSONL file, a data frame, or an iterator such as those of ir_datasets."""
     if isinstance(given, str | os.PathLike):
-        return _objects(given)
+        return read_objects(given)
     if hasattr(given, f"{what.replace('documents', 'docs')}_iter"):  # a data set of ir_datasets
         given = getattr(given, f"{what.replace('documents', 'docs')}_iter")()
     for method, arguments in (("to_dicts", ()), ("to_dict", ("records",)), ("to_pylist", ())):
@@ -124,12 +124,8 @@ def _line(value: Any) -> str:
     return " ".join(_titled(value)[: 2 * MOST_TEXT].split())[:MOST_TEXT]
 
 
-def read_objects(path: types.Path) -> list[dict[str, Any]]:
+def read_objects(path: types.Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSONL file, or the one object of a JSON file."""
-    return list(_objects(path))
-
-
-def _objects(path: types.Path) -> Iterator[dict[str, Any]]:
     source = open_source(path)
     hint = "Each field has one name."
     if json_text.is_lines(source):

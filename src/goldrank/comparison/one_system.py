@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from goldrank import io
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.metadata import Attribute, QueryValues, lookup
-from goldrank.comparison.slices import AUTOMATIC, SMALL, Groups, group_queries, relevant_counts, word_counts
+from goldrank.comparison.slices import AUTOMATIC, SMALL, relevant_counts, slice_parts, word_counts
 from goldrank.comparison.statistics import Facts, facts_of, on_scale
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Column, Scores
@@ -118,20 +119,13 @@ def score_intervals(
     if not 0 < level < 1:
         raise OptionError(f"level is {level!r}; it must be between 0 and 1", code="bad-number")
     notes: list[Note] = []
-    groups: dict[str, Groups] = {}
-    for name, given in (slice_by or {}).items():
-        parts = group_queries(str(name), attribute_values(scores, str(name), given, queries, qrels), notes)
-        if parts is not None:
-            groups[str(name)] = parts
+    values = partial(attribute_values, scores, texts=queries, qrels=qrels)
+    parts = slice_parts(slice_by or {}, values, notes)
     found: list[MeanInterval] = []
     for column in scores.columns.values():
         everywhere = np.ones(len(scores.queries), bool)
         found.append(interval_of(column, everywhere, level))
-        found += [
-            interval_of(column, which, level, attribute, value)
-            for attribute, masks in groups.items()
-            for value, which in masks.items()
-        ]
+        found += [interval_of(column, which, level, attribute, value) for attribute, value, which in parts]
         notes += _remarks(column)
     return RunIntervals(scores.run, level, tuple(found), tuple(notes))
 

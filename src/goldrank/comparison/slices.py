@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -145,12 +146,18 @@ class SliceTable:
 def with_slices(comparison: Comparison, slice_by: Mapping[str, Attribute] | None) -> Comparison:
     """The comparison with a table of slices; `slice_by` as `compare` takes it."""
     notes: list[Note] = []
-    groups: dict[str, Groups] = {}
-    for name, given in (slice_by or dict.fromkeys(_available(comparison))).items():
-        parts = group_queries(str(name), _attribute(comparison, str(name), given), notes)
-        if parts is not None:
-            groups[str(name)] = parts
-    return replace(comparison, slices=_table(comparison, groups, notes))
+    asked = slice_by or dict.fromkeys(_available(comparison))
+    parts = slice_parts(asked, partial(_attribute, comparison), notes)
+    return replace(comparison, slices=_table(comparison, parts, notes))
+
+
+def slice_parts(
+    slice_by: Mapping[str, Attribute], values: Callable[[str, Attribute], Sequence[Any]], notes: list[Note]
+) -> list[Part]:
+    """All slices by some attributes; `values` gives an attribute's value of each query."""
+    named = {str(name): given for name, given in slice_by.items()}
+    groups = {name: group_queries(name, values(name, given), notes) or {} for name, given in named.items()}
+    return [(name, value, which) for name, masks in groups.items() for value, which in masks.items()]
 
 
 def _available(comparison: Comparison) -> list[str]:
@@ -243,9 +250,8 @@ def _thirds(values: np.ndarray) -> dict[str, np.ndarray]:
     return {f"{values[part].min():.4g} to {values[part].max():.4g}": part for part in parts if part.any()}
 
 
-def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Note]) -> SliceTable:
+def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> SliceTable:
     design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
-    parts = [(attribute, value, which) for attribute, masks in groups.items() for value, which in masks.items()]
     slices: list[Slice] = []
     differences: list[SliceDifference] = []
     if not parts:

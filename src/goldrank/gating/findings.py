@@ -439,7 +439,7 @@ def read_latencies(given: LatencyLike, field_name: str) -> np.ndarray:
     """Latencies from a mapping, a JSON object of numbers by query, or JSONL with a field."""
     where = ids.show(str(given), 200) if isinstance(given, str | Path) else "latency"
     if isinstance(given, str | Path):
-        rows = read_objects(given)
+        rows = list(read_objects(given))
         if len(rows) == 1 and field_name not in rows[0]:
             given = rows[0]
         else:

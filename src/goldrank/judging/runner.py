@@ -67,6 +67,10 @@ class Outcome:
         self.calls, self.cost, self.stopped = job.calls, job.cost, job.stopped
         self.perhaps_paid = max(self.perhaps_paid, job.perhaps_paid)
 
+    def why_not(self, pair: tuple[str, str]) -> str:
+        """Why a pair has no grade."""
+        return self.failed.get(pair) or self.unreadable.get(pair) or self.stopped
+
     @property
     def seconds_left(self) -> float | None:
         """How long the rest takes, at the speed so far; None as long as nothing is known."""

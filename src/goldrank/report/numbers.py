@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from goldrank.comparison.intervals import Interval
-from goldrank.data.table import Cell
+from goldrank.data.table import Cell, Head, Table
 
 BARS = "▁▂▃▄▅▆▇█"
 MISSING = "·"
@@ -42,6 +42,12 @@ def count(value: int, what: str) -> str:
 def counted(value: int) -> Cell:
     """'1,200', as the cell of a table."""
     return Cell(f"{value:,}", value)
+
+
+def figures(title: str, rows: Mapping[str, int | float | Cell]) -> Table:
+    """What is known in numbers: a name and a number in each row; amounts have four decimals."""
+    cells = [[name, counted(value) if isinstance(value, int) else value] for name, value in rows.items()]
+    return Table([*Head.texts(title), *Head.numbers("")], cells)
 
 
 def sparkline(values: Iterable[float], low: float = 0.0, high: float = 1.0) -> str:
