@@ -13,7 +13,7 @@ import numpy as np
 from goldrank import io
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.metadata import Attribute, QueryValues, lookup
-from goldrank.comparison.slices import AUTOMATIC, SMALL, relevant_counts, slice_parts, word_counts
+from goldrank.comparison.slices import SMALL, no_slice_values, relevant_counts, slice_parts, word_counts
 from goldrank.comparison.statistics import Facts, facts_of, on_scale
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Column, Scores
@@ -185,8 +185,4 @@ def attribute_values(
     needs = {"length": "the queries' texts", "relevant": "the qrels", "judged": "Judged@10 among the measures"}
     if name in needs:
         raise InputError(f"slices by {name} need {needs[name]}", code="slice-needs-input")
-    raise InputError(
-        f"no values were given for slices by {name!r}",
-        hint=f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}.",
-        code="no-slice-values",
-    )
+    raise no_slice_values(name)

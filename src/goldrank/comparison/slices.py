@@ -183,11 +183,13 @@ def _attribute(comparison: Comparison, name: str, given: Attribute) -> Sequence[
         return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
     if name == "judged":
         return _judged_shares(comparison)
-    raise InputError(
-        f"no values were given for slices by {name!r}",
-        hint=f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}.",
-        code="no-slice-values",
-    )
+    raise no_slice_values(name)
+
+
+def no_slice_values(name: str) -> InputError:
+    """The error for an attribute that nobody gave the values of."""
+    hint = f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}."
+    return InputError(f"no values were given for slices by {name!r}", hint=hint, code="no-slice-values")
 
 
 def word_counts(text_of: Callable[[str], Any], queries: Sequence[str]) -> list[int | None]:

@@ -23,10 +23,9 @@ from goldrank.errors import InputError, OptionError, one_of, whole_number
 from goldrank.evaluation.unjudged import worth_judging
 from goldrank.judgements.agreement import alpha
 from goldrank.judgements.log import JudgementLog
-from goldrank.judging.asking import Asking, AskOptions, LogLike
 from goldrank.judging.function import Function
 from goldrank.judging.item import Item, Judge
-from goldrank.judging.runner import Outcome
+from goldrank.judging.runner import Asking, AskOptions, LogLike, Outcome
 from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike

@@ -15,10 +15,9 @@ from goldrank.data.qrels import Grade
 from goldrank.data.texts import Texts
 from goldrank.errors import JudgeError, OptionError, one_of
 from goldrank.judging.ask import as_judge, opened_log
-from goldrank.judging.asking import DEFAULT_LOG, Asking, LogLike
 from goldrank.judging.endpoint import KEY_VARIABLE, Endpoint
 from goldrank.judging.item import Item, Judge
-from goldrank.judging.runner import Outcome
+from goldrank.judging.runner import DEFAULT_LOG, Asking, LogLike, Outcome
 from goldrank.match.matcher import Matcher
 from goldrank.notes import Note
 from goldrank.waiting import Failure, finished
