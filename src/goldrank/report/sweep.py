@@ -11,6 +11,7 @@ from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, e
 from goldrank.evaluation.causes import NAMES
 from goldrank.report.charts import COLOURS, Chart, Scale, log_scale, scale, x_axis, y_axis
 from goldrank.report.charts import ticks as round_ticks
+from goldrank.report.numbers import interval
 
 WIDE, NARROW = 760, 380
 """Widths of the drawing, for large and for small screens."""
@@ -30,25 +31,19 @@ def parts(sweep: Sweep) -> list[Part]:
 def _answers(sweep: Sweep) -> list[Sentence]:
     best = sweep.best
     told = [
-        Sentence(
-            f"{best.name} covers most: {sweep.measure} {best.mean:.3f} ({best.interval.low:.3f} to "
-            f"{best.interval.high:.3f}) for {best.tokens:,.0f} tokens a question; {len(sweep.rows)} settings, "
-            f"{len(sweep.queries):,} questions."
-        )
+        f"{best.name} covers most: {sweep.measure} {best.mean:.3f} ({interval(best.interval, 3)}) for "
+        f"{best.tokens:,.0f} tokens a question; {len(sweep.rows)} settings, {len(sweep.queries):,} questions."
     ]
-    if sweep.choice is not None:
-        choice = sweep.choice
+    if (choice := sweep.choice) is not None:
         told.append(
-            Sentence(
-                f"The best of many is flattered: {choice.name} was chosen on half of the questions with "
-                f"{choice.chosen_on:.3f}, and has {choice.mean:.3f} ({choice.interval.low:.3f} to "
-                f"{choice.interval.high:.3f}) on the other {choice.questions:,}."
-            )
+            f"The best of many is flattered: {choice.name} was chosen on half of the questions with "
+            f"{choice.chosen_on:.3f}, and has {choice.mean:.3f} ({interval(choice.interval, 3)}) on the other "
+            f"{choice.questions:,}."
         )
     if sweep.cheaper:
         more = f" and {len(sweep.cheaper) - 8} more" if len(sweep.cheaper) > 8 else ""
-        told.append(Sentence(f"Cheaper, and not to be told from it: {', '.join(sweep.cheaper[:8])}{more}."))
-    return told
+        told.append(f"Cheaper, and not to be told from it: {', '.join(sweep.cheaper[:8])}{more}.")
+    return list(map(Sentence, told))
 
 
 def table(sweep: Sweep) -> Table:
@@ -66,7 +61,7 @@ def table(sweep: Sweep) -> Table:
             cells.append(Cell("", 0) if setting.budget is None else Cell(f"{setting.budget:,}", setting.budget))
         cells += [
             Cell(f"{row.mean:.3f}", row.mean, style="best" if row.on_frontier else ""),
-            Cell(f"{row.interval.low:.3f} to {row.interval.high:.3f}", row.interval.low),
+            Cell(interval(row.interval, 3), row.interval.low),
             Cell(f"{row.tokens:,.0f}", row.tokens),
             Cell(f"{row.tokens_high:,.0f}", row.tokens_high),
             Cell(f"{row.support:.0%}", row.support),
@@ -153,10 +148,8 @@ def _point(row: SweepRow, system: int, x: float, y: Scale) -> str:
     at, low, high = y(row.mean), y(row.interval.low), y(row.interval.high)
     size = "5.5" if row.support >= LIKELY else "2.5"
     hollow = ' fill-opacity="0" stroke-width="2"' if LIKELY <= row.support < FIRM else ""
-    told = (
-        f"{row.name}: {row.mean:.3f} ({row.interval.low:.3f} to {row.interval.high:.3f}), {row.tokens:,.0f} tokens, "
-        f"on the frontier in {row.support:.0%} of resamples"
-    )
+    told = f"{row.name}: {row.mean:.3f} ({interval(row.interval, 3)}), {row.tokens:,.0f} tokens, on the frontier in "
+    told += f"{row.support:.0%} of resamples"
     return (
         f"<g><title>{escape_html(told, 300)}</title>"
         f'<path class="line {kind}" stroke-opacity=".35" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
