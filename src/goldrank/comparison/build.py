@@ -216,7 +216,7 @@ def compare(
     if unbounded:
         code = "no-bounded-interval" if settings.interval == "bounded" else "no-bounds"
         notes.append(Note.of(code, measures=", ".join(unbounded)))
-    notes += [*different_lengths(systems, shared), *_unequal_weights(systems, values), *_scored_notes(systems)]
+    notes += [*different_lengths(systems, shared), *_unequal_weights(systems, values), *scored_notes(systems)]
     tested = compared.tested()
     if holes == "look":
         known = placed or placed_alike(systems)
@@ -481,7 +481,7 @@ def _reads_ranks(measure: Measure) -> bool:
     return measure.k is not None or (declared.over == "placements" and declared.ties != "unordered")
 
 
-def _scored_notes(scores: Sequence[Scores]) -> list[Note]:
+def scored_notes(scores: Sequence[Scores]) -> list[Note]:
     """The notes of the single systems: once where all systems share them."""
     shared = [note for note in scores[0].notes if all(note in system.notes for system in scores)]
     return shared + [

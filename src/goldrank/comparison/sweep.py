@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goldrank import ids
-from goldrank.comparison.build import compare, different_lengths
+from goldrank.comparison.build import compare, different_lengths, scored_notes
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.resampling import SAMPLES, bands, resampled_means
 from goldrank.comparison.result import Comparison
@@ -391,9 +391,7 @@ def _notes(
     notes += different_lengths(scores, spelled)
     if baseline is None:
         notes.append(Note.of("sweep-untested"))
-    shared = [note for note in scores[0].notes if all(note in system.notes for system in scores)]
-    notes += shared
-    return notes + [note.with_about(ids.show(one.run)) for one in scores for note in one.notes if note not in shared]
+    return notes + scored_notes(scores)
 
 
 class _Columns:
