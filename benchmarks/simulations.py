@@ -274,7 +274,7 @@ def clusters(rounds: int) -> str:
             a, b = (rng.normal(0, 0.02, (runs, 1)) + rng.normal(0, 0.1, (runs, 200)) for _ in range(2))
             found = intervals.replicated(a, b)
             false += found.p <= 0.05
-            held += 0 in found.estimate.interval(intervals.t_quantile(0.975, found.estimate.freedom))
+            held += 0 in found.interval(intervals.t_quantile(0.975, found.freedom))
             single += stats.ttest_1samp(b[0] - a[0], 0).pvalue <= 0.05
         rows.append(
             (f"{runs} runs of each system, n = 200", *(percent(hits, rounds) for hits in (false, single, held)))

@@ -9,7 +9,8 @@ import random
 import pytest
 from lanes import many
 
-from goldrank import evaluate, explain_difference
+from goldrank import conventions, evaluate, explain_difference
+from goldrank.comparison.convention_difference import _with
 from goldrank.conventions import CONVENTIONS, POLICIES, TREC_EVAL_10, Convention
 from goldrank.errors import GoldrankError
 from goldrank.measures import parse
@@ -67,8 +68,11 @@ def check(qrels, run, measure, first, second):
     found = explain_difference(qrels, run, measure, first, second)
     assert [repr(end) for end in found.values] == [repr(number) for number, _ in ends]
     assert list(found.problems) == [problem for _, problem in ends]
-    if found.rules:
-        assert repr(found.rules[-1].so_far) == repr(found.values[1])
+    changed, wanted, other = conventions.get(first), parse(measure), conventions.get(second)
+    for rule in found.rules:
+        changed = _with(changed, rule.name, rule.second, wanted, other)
+    if found.rules:  # they are all rules that matter: with all of them replaced the other value comes out
+        assert repr(value(qrels, run, measure, changed)[0]) == repr(found.values[1])
     elif not any(found.problems):
         assert found.values[0] == found.values[1]
     for rule in found.rules:

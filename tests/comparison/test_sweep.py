@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldrank import evaluate_texts, sweep
-from goldrank.comparison.frontier import frontier, support
 from goldrank.comparison.resampling import bands, resampled_means
+from goldrank.comparison.sweep import frontier, support
 from goldrank.errors import MismatchError, OptionError
 from goldrank.report import sweep as report
 

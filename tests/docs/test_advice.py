@@ -37,7 +37,7 @@ def test_ninety_of_a_hundred() -> None:
 def test_runs_of_a_system(runs: int, freedom: int, quantile: float) -> None:
     # A run's queries are equal and the runs differ, alike in both systems: only the seeds matter.
     a, b = ([[value] * 50 for value in range(start, start + runs)] for start in (0, 100))
-    found = replicated(*(np.array(rows, dtype=float) for rows in (a, b))).estimate
+    found = replicated(*(np.array(rows, dtype=float) for rows in (a, b)))
     assert found.freedom == pytest.approx(freedom)
     assert t_quantile(0.975, found.freedom) == pytest.approx(quantile, abs=5e-4)
     told = f"two runs of each give intervals that reach {4.303:.1f} standard errors to each side, five {2.306:.1f}"

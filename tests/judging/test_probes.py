@@ -9,8 +9,8 @@ from raising import raises_code
 
 import goldrank
 from goldrank.errors import InputError, OptionError
+from goldrank.judging.ask import consistency
 from goldrank.judging.probes import judge_gullibility
-from goldrank.judging.steadiness import consistency
 
 QRELS = {"q": {f"d{i}": 0 for i in range(20)} | {"good": 2, "bad": -1}}
 DOCS = {f"d{i}": f"plain words {i} about nothing of it" for i in range(20)} | {

@@ -12,7 +12,7 @@ from goldrank import coverage_curves, evaluate_texts
 from goldrank.errors import InputError, OptionError
 from goldrank.report import texts as report
 from goldrank.report.coverage import curve_measures, curves_of
-from goldrank.report.sparkline import sparkline
+from goldrank.report.numbers import sparkline
 
 ITEMS = [
     {"id": "a", "retrieved": ["one two", "three", "x y z", "four"], "references": ["one", "three", "four", "five"]},

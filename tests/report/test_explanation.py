@@ -15,7 +15,7 @@ from goldrank import evaluate_texts
 from goldrank.data.explanation import MOST_TEXTS, ROOM, Explanation, clip, shown
 from goldrank.data.texts import Reference
 from goldrank.errors import InputError, OptionError
-from goldrank.report import explanation as report
+from goldrank.report import texts
 
 ITEM = {
     "id": "q1",
@@ -264,7 +264,7 @@ def test_hostile_texts_on_a_terminal(hostile: Explanation) -> None:
 
 
 def test_hostile_texts_in_html(hostile: Explanation) -> None:
-    for html in (hostile._repr_html_(), report.render(hostile)):
+    for html in (hostile._repr_html_(), texts.render([], explanations={"q": hostile})):
         assert harmless(html.replace("\n", ""))
         parser = Tags()
         parser.feed(html)
@@ -290,7 +290,7 @@ def test_words_of_other_scripts_are_left_alone() -> None:
 def test_html_marks_words() -> None:
     found = evaluate_texts([ITEM], "Cover@5", matcher="rouge-l:0.7").explain("q1")
     assert "<mark>The tower was built</mark> by a firm <mark>in 1889</mark>." in found._repr_html_()
-    page = report.render(found)
+    page = texts.render([], explanations={"q": found})
     assert page.startswith("<!doctype html>")
     assert "<mark>in 1889</mark>" in page
     assert "default-src 'none'" in page

@@ -126,7 +126,11 @@ def measures_agree(comparison: Comparison) -> dict[tuple[str, str], float]:
     """Kendall's tau-b between the orders in which each two measures put the systems."""
     taus = {}
     for both in combinations(comparison.measures, 2):
-        means = [[comparison.summaries[measure, run].mean for run in comparison.runs] for measure in both]
-        constant = any(len(set(row)) == 1 for row in means)
-        taus[both] = math.nan if constant else float(stats.kendalltau(*means).statistic)
+        taus[both] = tau_b(*([comparison.summaries[measure, run].mean for run in comparison.runs] for measure in both))
     return taus
+
+
+def tau_b(first: Sequence[float], second: Sequence[float]) -> float:
+    """Kendall's tau-b of two rows of numbers; NaN if one has a single value."""
+    constant = len(set(first)) == 1 or len(set(second)) == 1
+    return math.nan if constant else float(stats.kendalltau(first, second).statistic)

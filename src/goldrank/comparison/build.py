@@ -21,7 +21,7 @@ from goldrank.comparison.replicates import averaged, flattened, run_values
 from goldrank.comparison.result import Comparison, Summary
 from goldrank.comparison.settings import CompareOptions, Settings
 from goldrank.comparison.slices import with_slices
-from goldrank.comparison.statistics import Compared, Facts, facts_of
+from goldrank.comparison.statistics import Compared, Facts, facts_of, on_scale
 from goldrank.comparison.unjudged import placed_alike, with_holes
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
@@ -216,7 +216,7 @@ def compare(
     if unbounded:
         code = "no-bounded-interval" if settings.interval == "bounded" else "no-bounds"
         notes.append(Note.of(code, measures=", ".join(unbounded)))
-    notes += [*different_lengths(systems, shared), *_unequal_weights(systems, values), *_scored_notes(systems)]
+    notes += [*different_lengths(systems, shared), *_unequal_weights(systems, values), *scored_notes(systems)]
     tested = compared.tested()
     if holes == "look":
         known = placed or placed_alike(systems)
@@ -312,15 +312,8 @@ def _check_design(design: Design, settings: Settings, has_replicates: bool) -> N
 def _summary(values: np.ndarray, column: Column, about: Facts, settings: Settings, design: Design) -> Summary:
     """One system's mean with its interval."""
     counted = ~np.isnan(values)
-    part, n = design.part(counted), int(counted.sum())
-    interval = intervals.mean_interval(
-        values[counted],
-        level=settings.level,
-        low=about.low,
-        high=about.high,
-        units=part.units,
-        weights=part.weights,
-    )
+    part, n = design.part(counted)._asdict(), int(counted.sum())
+    interval = intervals.mean_interval(values[counted], level=settings.level, low=about.low, high=about.high, **part)
     mean, shown = design.mean(values[counted], counted), column.summary
     if design.weights is not None:
         shown = math.exp(mean) if column.average == "geometric" else mean * (n if column.average == "sum" else 1)
@@ -431,8 +424,7 @@ def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray],
     matrix = np.array([column.values[at] for column, at in zip(columns, rows, strict=True)])
     kinds = {column.average for column in columns}
     if "geometric" in kinds:
-        with np.errstate(divide="ignore"):
-            matrix = np.log(matrix)
+        matrix = on_scale(matrix, "geometric")
         notes.append(Note.of("on-logarithm", measure=measure))
     if "sum" in kinds:
         notes.append(Note.of("mean-of-sum", measure=measure))
@@ -489,7 +481,7 @@ def _reads_ranks(measure: Measure) -> bool:
     return measure.k is not None or (declared.over == "placements" and declared.ties != "unordered")
 
 
-def _scored_notes(scores: Sequence[Scores]) -> list[Note]:
+def scored_notes(scores: Sequence[Scores]) -> list[Note]:
     """The notes of the single systems: once where all systems share them."""
     shared = [note for note in scores[0].notes if all(note in system.notes for system in scores)]
     return shared + [

@@ -27,8 +27,6 @@ class RuleDifference:
     second: object
     alone: float
     """The value by the first convention with this one rule taken from the second; NaN if there is none."""
-    so_far: float
-    """The value with this rule and those listed before it taken from the second convention."""
     problem: str | None = None
     """The error that this rule makes where the first convention has none, or another one."""
     matters: bool = True
@@ -128,14 +126,9 @@ def explain_difference(
         alone, why = value(_with(old, name, theirs, wanted, new))
         matters = why != problem or not _same(alone, start)
         own_problem = why if why != problem else None
-        differences.append(RuleDifference(name, mine, theirs, alone, math.nan, own_problem, matters))
+        differences.append(RuleDifference(name, mine, theirs, alone, own_problem, matters))
     differences.sort(key=lambda rule: (not rule.matters, _least(rule.alone - start)))
-    changed = old
-    for i, rule in enumerate(differences):
-        changed = _with(changed, rule.name, rule.second, wanted, new)
-        differences[i] = replace(rule, so_far=value(changed)[0])
-    named = (old.name, new.name)
-    return Difference(str(wanted), named, (start, end), tuple(differences), (problem, at_end))
+    return Difference(str(wanted), (old.name, new.name), (start, end), tuple(differences), (problem, at_end))
 
 
 _TOGETHER = "different only together"

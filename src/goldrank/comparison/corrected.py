@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Unpack
@@ -11,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from goldrank import conventions, ids, io
-from goldrank.comparison.metadata import Attribute, lookup
+from goldrank.comparison.metadata import Attribute, is_missing, lookup
 from goldrank.comparison.ppi import Estimate, cluster_means, corrected_mean
 from goldrank.comparison.strata import allocated, spreads, strata_of, stratified_mean
 from goldrank.comparison.tabular import Tabular, attributes
@@ -61,31 +60,6 @@ class CorrectedValue:
 
 
 @dataclass(frozen=True)
-class Draw:
-    """How the queries that people judged were drawn, and what the next ones are drawn by."""
-
-    judged: np.ndarray
-    """Which of all queries people judged."""
-    rest: np.ndarray
-    """Of these, Y - L F of the first value: what the model does not tell. NaN where there is no value."""
-    strata: tuple[str, ...] = ()
-    """What strata are called; none if queries were drawn at random from all."""
-    stratum: np.ndarray | None = None
-    """Of each query."""
-
-    def more(self, count: int, rng: np.random.Generator) -> list[int]:
-        """So many queries that people did not judge, by their places."""
-        assert self.stratum is not None
-        left = np.ones(len(self.stratum), bool)
-        left[self.judged] = False
-        kinds = range(len(self.strata))
-        size, judged = (np.bincount(codes, minlength=len(kinds)) for codes in (self.stratum, self.stratum[self.judged]))
-        wanted = allocated(size, spreads(self.rest, self.stratum[self.judged], len(kinds)), judged, count).tolist()
-        found = [rng.permutation(np.flatnonzero((self.stratum == one) & left))[: wanted[one]] for one in kinds]
-        return [place for places in found for place in places.tolist()]
-
-
-@dataclass(frozen=True)
 class CorrectedValues(Tabular):
     """Means and differences by people, by the model, and corrected."""
 
@@ -99,7 +73,8 @@ class CorrectedValues(Tabular):
     others: tuple[str, ...] = field(default=(), repr=False)
     queries: tuple[str, ...] = field(default=(), repr=False)
     """All queries."""
-    draw: Draw | None = field(default=None, repr=False, compare=False)
+    draw: Units | None = field(default=None, repr=False, compare=False)
+    """What the next queries are drawn by."""
 
     def __getitem__(self, which: tuple[str, ...]) -> Estimate:
         """By (measure, system), or (measure, system, against)."""
@@ -127,7 +102,7 @@ class CorrectedValues(Tabular):
                 raise OptionError(
                     "the queries were drawn by strata already", hint="Go on with these: leave strata out."
                 )
-            stratum, names = strata_of(_named(lookup(strata, "stratum"), self.queries, "a query has no stratum"))
+            stratum, names = strata_of(_named(strata, "stratum", self.queries))
             draw = replace(draw, stratum=stratum, strata=tuple(names))
         if draw is None or not draw.strata:
             return [self.others[i] for i in rng.permutation(len(self.others))[:count].tolist()]
@@ -193,8 +168,12 @@ def corrected_values(
     wanted = resolve_measures(measures, rules)
     people, machine = io.as_qrels(human), io.as_qrels(model)
     opened = io.as_runs(runs) or [io.as_run(runs)]
-    if baseline is not None and baseline not in [run.name for run in opened]:
-        names = [run.name for run in opened]
+    names = [run.name for run in opened]
+    pairs = list(combinations(range(len(opened)), 2))
+    if baseline is not None and baseline in names:
+        at = names.index(baseline)
+        pairs = [(at, j) for j in range(len(opened)) if j != at]
+    elif baseline is not None:
         raise InputError(f"no system is named '{ids.show(baseline)}'", hint=did_you_mean(baseline, names))
     both = ScoredTwice.of(people, machine, opened, wanted, rules, depth)
     units = both.units(clusters, strata)
@@ -202,24 +181,21 @@ def corrected_values(
     for measure in wanted:
         table = [both.values(i, measure) for i in range(len(opened))]
         values += [
-            CorrectedValue(str(measure), run.name, "", units.estimate(*y_f, level))
-            for run, y_f in zip(opened, table, strict=True)
+            CorrectedValue(str(measure), name, "", units.estimate(*y_f, level))
+            for name, y_f in zip(names, table, strict=True)
         ]
-        pairs = [(i, j) for i, j in combinations(range(len(opened)), 2)]
-        if baseline is not None:
-            at = [run.name for run in opened].index(baseline)
-            pairs = [(at, j) for j in range(len(opened)) if j != at]
         for i, j in pairs:
             y, f = (table[j][side] - table[i][side] for side in (0, 1))
             estimate = units.estimate(y, f, level)
             surely = units.estimate(y, f, 1 - (1 - level) / len(pairs))
             better = (estimate.estimate > 0) == both.higher_is_better(measure)
             verdict = "unclear" if surely.holds(0.0) else "better" if better else "worse"
-            values.append(CorrectedValue(str(measure), opened[j].name, opened[i].name, estimate, verdict))
+            values.append(CorrectedValue(str(measure), names[j], names[i], estimate, verdict))
     cautions = dict.fromkeys(words for one in values for words in one.estimate.cautions)
     notes = [*both.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
     others = tuple(query for query in both.queries if query not in set(both.judged))
-    draw = units.draw(*both.values(0, wanted[0]), values[0].estimate.weight)
+    y, f = both.values(0, wanted[0])
+    draw = replace(units, rest=y - values[0].estimate.weight * f[units.at])
     return CorrectedValues(level, tuple(values), tuple(notes), both.judged, others, both.queries, draw)
 
 
@@ -291,7 +267,11 @@ class Units:
     count: int
     cluster: np.ndarray | None = None
     stratum: np.ndarray | None = None
+    """Of each query."""
     strata: tuple[str, ...] = ()
+    """What strata are called; none if queries were drawn at random from all."""
+    rest: np.ndarray | None = None
+    """Of the judged ones, Y - L F of the first value: what the model does not tell. NaN where there is no value."""
 
     def estimate(self, y: np.ndarray, f: np.ndarray, level: float, two_valued: bool = False) -> Estimate:
         """The estimate of one row: `y` of the judged queries, `f` of all. `two_valued` if these are made of 0 and 1."""
@@ -314,9 +294,17 @@ class Units:
             cluster_means(f[elsewhere], names[elsewhere])[0], level=level, two_valued=False,
         )  # fmt: skip
 
-    def draw(self, y: np.ndarray, f: np.ndarray, weight: float) -> Draw:
-        """What the next queries are drawn by."""
-        return Draw(self.at, y - weight * f[self.at], self.strata, self.stratum)
+    def more(self, count: int, rng: np.random.Generator) -> list[int]:
+        """So many queries that people did not judge, by their places."""
+        assert self.stratum is not None
+        assert self.rest is not None
+        left = np.ones(self.count, bool)
+        left[self.at] = False
+        kinds = range(len(self.strata))
+        size, judged = (np.bincount(codes, minlength=len(kinds)) for codes in (self.stratum, self.stratum[self.at]))
+        wanted = allocated(size, spreads(self.rest, self.stratum[self.at], len(kinds)), judged, count).tolist()
+        found = [rng.permutation(np.flatnonzero((self.stratum == one) & left))[: wanted[one]] for one in kinds]
+        return [place for places in found for place in places.tolist()]
 
 
 @dataclass(frozen=True)
@@ -377,23 +365,20 @@ class ScoredTwice:
         place = {query: i for i, query in enumerate(self.queries)}
         at = np.array([place[query] for query in self.judged], np.int64)
         if clusters is not None:
-            named = _named(lookup(clusters, "cluster"), self.queries, "a query has no cluster")
-            return Units(at, len(self.queries), cluster=np.array([str(name) for name in named]))
+            return Units(at, len(place), cluster=np.array(list(map(str, _named(clusters, "cluster", self.queries)))))
         if strata is not None:
-            stratum, names = strata_of(_named(lookup(strata, "stratum"), self.queries, "a query has no stratum"))
-            return Units(at, len(self.queries), stratum=stratum, strata=tuple(names))
-        return Units(at, len(self.queries))
+            stratum, names = strata_of(_named(strata, "stratum", self.queries))
+            return Units(at, len(place), stratum=stratum, strata=tuple(names))
+        return Units(at, len(place))
 
 
-def _named(of: Callable[[str], Any], queries: Sequence[str], what: str) -> list[Any]:
-    named = [of(query) for query in queries]
-    lacking = [
-        query
-        for query, name in zip(queries, named, strict=True)
-        if name is None or (isinstance(name, float) and math.isnan(name))
-    ]
+def _named(given: Attribute, kind: str, queries: Sequence[str]) -> list[Any]:
+    """The cluster, or the stratum, of each query."""
+    named = list(map(lookup(given, kind), queries))
+    lacking = [query for query, name in zip(queries, named, strict=True) if is_missing(name)]
     if lacking:
-        raise InputError(f"{what}: {ids.samples(lacking)}", hint="Give each query one.", code="no-stratum")
+        what = f"a query has no {kind}: {ids.samples(lacking)}"
+        raise InputError(what, hint="Give each query one.", code="no-stratum")
     return named
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.flips import unit_sums
-from goldrank.comparison.metadata import Attribute, lookup
+from goldrank.comparison.metadata import Attribute, is_missing, lookup
 from goldrank.errors import InputError
 from goldrank.notes import Note
 
@@ -78,7 +78,7 @@ def make_design(queries: Sequence[str], clusters: Attribute, weights: Attribute,
 def _clusters(queries: Sequence[str], cluster_of: Any, notes: list[Note]) -> np.ndarray:
     """The number of each query's cluster. A query without one is a cluster of its own, and counted."""
     given = [cluster_of(query) for query in queries]
-    alone = [query for query, cluster in zip(queries, given, strict=True) if _is_missing(cluster)]
+    alone = [query for query, cluster in zip(queries, given, strict=True) if is_missing(cluster)]
     if len(alone) == len(queries):
         raise InputError("no query of the comparison has a cluster", hint="Are the ids the same?", code="no-clusters")
     if alone:
@@ -86,7 +86,7 @@ def _clusters(queries: Sequence[str], cluster_of: Any, notes: list[Note]) -> np.
         notes.append(Note.of("unclustered-queries", count=len(alone), queries=len(queries), samples=samples))
     # A name and a query id that are equal are still two clusters.
     names = [
-        (1, query) if _is_missing(cluster) else (0, str(cluster)) for query, cluster in zip(queries, given, strict=True)
+        (1, query) if is_missing(cluster) else (0, str(cluster)) for query, cluster in zip(queries, given, strict=True)
     ]
     numbers = {name: i for i, name in enumerate(sorted(set(names)))}
     return np.array([numbers[name] for name in names], np.int64)
@@ -109,7 +109,3 @@ def _weights(queries: Sequence[str], weight_of: Any) -> np.ndarray:
     if not found.any():
         raise InputError("all weights are 0", hint="Give some query a weight above 0.", code="weights-are-zero")
     return np.asarray(found / found.mean())
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))

@@ -227,8 +227,7 @@ def raw_p(flipped: Flipped, i: int, tail: Tail = "both") -> PValue:
         p = lattice_p(changed, unit, tail)
         if p is not None:
             return PValue(p, "exact")
-    sums = flipped.sums(i)
-    sums = np.abs(sums) if tail == "both" else -sums if tail == "less" else sums
+    sums = _turned(flipped.sums(i), tail)
     reached = int(np.count_nonzero(sums >= sums[0] - flipped.slacks[i]))
     if flipped.exact or reached - 1 >= FEW:
         return PValue(reached / len(sums), "exact" if flipped.exact else "sampled")

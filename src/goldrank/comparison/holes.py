@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.comparison.statistics import on_scale
 from goldrank.data.placements import Placements
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
@@ -278,11 +279,7 @@ class _Pair:
 
     def values(self, p: Placements) -> np.ndarray:
         """The measure, on the logarithm if its means are geometric."""
-        found = self.measure(p)
-        if self.measure.declaration.average != "geometric":
-            return found
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(found))
+        return on_scale(self.measure(p), self.measure.declaration.average)
 
     def difference(self, first: Placements, second: Placements) -> np.ndarray:
         """What is compared, per query."""
@@ -448,8 +445,7 @@ class _Pair:
         count = count_holes(part, self.depth)
         most = int(count.max(initial=0))
         if not declared.monotone or self.measure.option("judged_only") or most * int(count.sum()) > MOST_FILLED:
-            scale = np.array([declared.low, declared.high])
-            scale = np.log(scale) if declared.average == "geometric" else scale
+            scale = on_scale(np.array([declared.low, declared.high]), declared.average)
             return np.full(len(queries), scale[0]), np.full(len(queries), scale[1])
         query, rank = find_holes(part, self.depth)
         from_top = np.arange(len(query)) - (np.cumsum(count) - count)[query]

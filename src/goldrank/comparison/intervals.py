@@ -53,6 +53,16 @@ class Estimate(NamedTuple):
         """The standard error."""
         return math.sqrt(self.variance)
 
+    @property
+    def t(self) -> float:
+        """Student's t; infinite where nothing varies."""
+        return self.mean / self.error if self.error > 0 else math.copysign(math.inf, self.mean) if self.mean else 0.0
+
+    @property
+    def p(self) -> float:
+        """The two-sided p-value of the mean by Student's t."""
+        return float(2 * special.stdtr(self.freedom, -abs(self.t)))
+
     def interval(self, quantile: float) -> Interval:
         """The mean and so many standard errors either side."""
         if math.isnan(self.variance):
@@ -250,27 +260,7 @@ def caveats(changed: int, units: int, alpha: float = 0.05, *, clustered: bool = 
 # Replicates: several runs of each system.
 
 
-class Replicated(NamedTuple):
-    """The difference of two systems that were run several times each, and what its variance is made of."""
-
-    estimate: Estimate
-    of_runs: float
-    of_queries: float
-    interaction: float
-
-    @property
-    def t(self) -> float:
-        """Student's t; infinite where nothing varies."""
-        mean, error = self.estimate.mean, self.estimate.error
-        return mean / error if error > 0 else math.copysign(math.inf, mean) if mean else 0.0
-
-    @property
-    def p(self) -> float:
-        """The two-sided p-value."""
-        return float(2 * special.stdtr(self.estimate.freedom, -abs(self.t)))
-
-
-def replicated(a: np.ndarray, b: np.ndarray) -> Replicated:
+def replicated(a: np.ndarray, b: np.ndarray) -> Estimate:
     """The difference b - a of systems with two or more runs each: a row per run, a column per query."""
     (runs_a, n), runs_b = a.shape, len(b)
     differences = without_rounding(b.mean(axis=0) - a.mean(axis=0))
@@ -283,7 +273,7 @@ def replicated(a: np.ndarray, b: np.ndarray) -> Replicated:
         variance = 0.0  # the rounding of equal runs' means
     parts = of_a**2 / (runs_a - 1) + of_b**2 / (runs_b - 1) + of_queries**2 / (n - 1)
     freedom = max(1.0, variance**2 / parts) if parts > 0 else float(n - 1)
-    return Replicated(Estimate(float(differences.mean()), variance, freedom), of_runs, of_queries, interaction)
+    return Estimate(float(differences.mean()), variance, freedom)
 
 
 def _residual(runs: np.ndarray) -> float:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from goldrank import ids, types
-from goldrank.comparison.intervals import UNKNOWN, Interval
+from goldrank.comparison.intervals import Interval
+from goldrank.comparison.resampling import percentiles
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.explanation import clip
 from goldrank.data.json_values import without_nan
@@ -254,15 +255,10 @@ def _kappas(tables: np.ndarray) -> np.ndarray:
     return kappas
 
 
-def _percentiles(values: np.ndarray, level: float) -> Interval:
-    known = values[~np.isnan(values)]
-    return Interval(*np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()) if len(known) else UNKNOWN
-
-
 def _kappa_interval(confusion: Confusion, level: float, samples: int, seed: int) -> Interval:
     """Bootstrap over pairs: a sample of pairs is a sample of the four counts."""
     drawn = np.random.default_rng(seed).multinomial(confusion.n, np.array(confusion) / confusion.n, samples)
-    return _percentiles(_kappas(drawn.astype(np.float64)), level)
+    return percentiles(_kappas(drawn.astype(np.float64)), level)
 
 
 def _behind(best: _Decisions, other: _Decisions, truth: np.ndarray, level: float, samples: int, seed: int) -> Interval:
@@ -274,7 +270,7 @@ def _behind(best: _Decisions, other: _Decisions, truth: np.ndarray, level: float
     def kappas(table: np.ndarray) -> np.ndarray:  # samples x decided x label
         return _kappas(np.stack([table[:, 1, 1], table[:, 1, 0], table[:, 0, 1], table[:, 0, 0]], 1).astype(np.float64))
 
-    return _percentiles(kappas(drawn.sum(axis=2)) - kappas(drawn.sum(axis=1)), level)
+    return percentiles(kappas(drawn.sum(axis=2)) - kappas(drawn.sum(axis=1)), level)
 
 
 def _choose(degrees: np.ndarray, truth: np.ndarray, by: str) -> tuple[float, float]:

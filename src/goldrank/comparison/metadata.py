@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from goldrank import ids, types
 from goldrank.errors import InputError, Place
@@ -55,10 +58,15 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
     return table.get
 
 
+def is_missing(value: object) -> bool:
+    """Whether a query has no value: None, or NaN as data frames have it."""
+    return value is None or (isinstance(value, float | np.floating) and math.isnan(value))
+
+
 def _records(given: Any, name: str, what: str) -> Iterable[dict[str, Any]]:
     """The rows of a JSONL file, a data frame, or an iterator such as those of ir_datasets."""
     if isinstance(given, str | os.PathLike):
-        return _objects(given)
+        return read_objects(given)
     if hasattr(given, f"{what.replace('documents', 'docs')}_iter"):  # a data set of ir_datasets
         given = getattr(given, f"{what.replace('documents', 'docs')}_iter")()
     for method, arguments in (("to_dicts", ()), ("to_dict", ("records",)), ("to_pylist", ())):
@@ -116,12 +124,8 @@ def _line(value: Any) -> str:
     return " ".join(_titled(value)[: 2 * MOST_TEXT].split())[:MOST_TEXT]
 
 
-def read_objects(path: types.Path) -> list[dict[str, Any]]:
+def read_objects(path: types.Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSONL file, or the one object of a JSON file."""
-    return list(_objects(path))
-
-
-def _objects(path: types.Path) -> Iterator[dict[str, Any]]:
     source = open_source(path)
     hint = "Each field has one name."
     if json_text.is_lines(source):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ import numpy as np
 from goldrank import io
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.metadata import Attribute, QueryValues, lookup
-from goldrank.comparison.slices import AUTOMATIC, SMALL, Groups, group_queries, relevant_counts, word_counts
-from goldrank.comparison.statistics import Facts, facts_of
+from goldrank.comparison.slices import SMALL, no_slice_values, relevant_counts, slice_parts, word_counts
+from goldrank.comparison.statistics import Facts, facts_of, on_scale
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError, of_type
@@ -118,20 +119,13 @@ def score_intervals(
     if not 0 < level < 1:
         raise OptionError(f"level is {level!r}; it must be between 0 and 1", code="bad-number")
     notes: list[Note] = []
-    groups: dict[str, Groups] = {}
-    for name, given in (slice_by or {}).items():
-        parts = group_queries(str(name), attribute_values(scores, str(name), given, queries, qrels), notes)
-        if parts is not None:
-            groups[str(name)] = parts
+    values = partial(attribute_values, scores, texts=queries, qrels=qrels)
+    parts = slice_parts(slice_by or {}, values, notes)
     found: list[MeanInterval] = []
     for column in scores.columns.values():
         everywhere = np.ones(len(scores.queries), bool)
         found.append(interval_of(column, everywhere, level))
-        found += [
-            interval_of(column, which, level, attribute, value)
-            for attribute, masks in groups.items()
-            for value, which in masks.items()
-        ]
+        found += [interval_of(column, which, level, attribute, value) for attribute, value, which in parts]
         notes += _remarks(column)
     return RunIntervals(scores.run, level, tuple(found), tuple(notes))
 
@@ -144,12 +138,11 @@ def interval_of(
     counted = values if column.counts_nan else values[~np.isnan(values)]
     interval, mean = UNKNOWN, math.nan
     if len(counted) and column.average != "sum" and not _of_all(column):
-        is_geometric = column.average == "geometric"
-        on, facts = _scaled(column, counted), _facts(column)
+        on, facts = on_scale(counted, column.average), _facts(column)
         mean = float(on.mean())
         if np.isfinite(on).all():
             interval = mean_interval(on, level=level, low=facts.low, high=facts.high)
-        if is_geometric:
+        if column.average == "geometric":
             mean, interval = math.exp(mean), Interval(*(math.exp(end) for end in interval))
     elif len(counted) and column.average == "sum":
         mean = float(counted.sum())
@@ -158,14 +151,8 @@ def interval_of(
     return MeanInterval(column.measure, attribute, value, len(counted), mean, interval, column.average)
 
 
-def _scaled(column: Column, values: np.ndarray) -> np.ndarray:
-    """Values as they are averaged: a geometric mean is a mean of logarithms."""
-    with np.errstate(divide="ignore"):
-        return np.log(values) if column.average == "geometric" else values
-
-
 def _facts(column: Column) -> Facts:
-    return facts_of(column, _scaled(column, column.values))
+    return facts_of(column, on_scale(column.values, column.average))
 
 
 def _of_all(column: Column) -> bool:
@@ -198,8 +185,4 @@ def attribute_values(
     needs = {"length": "the queries' texts", "relevant": "the qrels", "judged": "Judged@10 among the measures"}
     if name in needs:
         raise InputError(f"slices by {name} need {needs[name]}", code="slice-needs-input")
-    raise InputError(
-        f"no values were given for slices by {name!r}",
-        hint=f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}.",
-        code="no-slice-values",
-    )
+    raise no_slice_values(name)

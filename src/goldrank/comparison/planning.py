@@ -176,7 +176,7 @@ def plan(
             what = f"alpha is {alpha!r}; it must be between 0 and 0.5"
             raise OptionError(what, hint="0.05 is usual.", code="bad-number")
         critical = _bonferroni(alpha, whole_number(tests, "tests", 1))
-        row = _planned("", "", "", deviation, critical, wanted, differences, sizes)
+        row = _planned(("", "", ""), deviation, critical, wanted, differences, sizes)
         return Plan(alpha, wanted, tests, None, (row,))
     if deviation is not None:
         raise InputError("a pilot has its own deviations", hint="Leave deviation out.", code="options-conflict")
@@ -188,9 +188,8 @@ def plan(
         values = dict(zip(pilot.runs, pilot.values[pair.measure], strict=True))
         found = _varying(pilot, values[pair.b] - values[pair.a])
         critical = _critical(pair.critical, found, pilot.settings.alpha, len(chosen))
-        rows.append(
-            _planned(pair.measure, pair.a, pair.b, found.spread, critical, wanted, differences, sizes or [found.n])
-        )
+        about = pair.measure, pair.a, pair.b
+        rows.append(_planned(about, found.spread, critical, wanted, differences, sizes or [found.n]))
     outcomes = () if limit is None else tuple(_outcomes(pilot, limit, is_relative, sizes or [len(pilot.queries)]))
     alpha = pilot.settings.alpha
     return Plan(alpha, wanted, len(chosen), len(pilot.queries), tuple(rows), outcomes, limit, is_relative)
@@ -203,7 +202,7 @@ def read_tolerance(given: str | float) -> tuple[float, bool]:
     try:
         value = abs(float(text.removesuffix("%")))
     except ValueError:
-        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02", code="bad-tolerance") from None
+        value = math.nan
     if not math.isfinite(value):
         raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02", code="bad-tolerance")
     return (value / 100, True) if share else (value, False)
@@ -249,25 +248,19 @@ def _critical(t: float, found: _Varying, alpha: float, tests: int) -> float:
 
 
 def _planned(
-    measure: str,
-    a: str,
-    b: str,
-    spread: float,
-    critical: float,
-    wanted: float,
-    differences: Sequence[float],
+    about: tuple[str, str, str], spread: float, critical: float, wanted: float, differences: Sequence[float],
     sizes: Sequence[int],
-) -> PlannedRow:
-    needed = []
-    for difference in differences:
-        # Systems that differ on no query of the pilot say nothing of how they will.
-        queries = queries_needed(difference / spread, wanted, critical=critical) if spread > 0 else None
-        needed.append(Needed(difference, queries))
+) -> PlannedRow:  # fmt: skip
+    """The row of a measure and two systems. Those that differ on no query of the pilot say nothing of how they will."""
+    varies = spread > 0
+    needed = [
+        Needed(one, queries_needed(one / spread, wanted, critical=critical) if varies else None) for one in differences
+    ]
     found = [
-        Found(n, detectable_effect(n, wanted, family_alpha(critical, n)) * spread if spread > 0 else math.nan)
+        Found(n, detectable_effect(n, wanted, family_alpha(critical, n)) * spread if varies else math.nan)
         for n in sizes
     ]
-    return PlannedRow(measure, a, b, spread, critical, tuple(needed), tuple(found))
+    return PlannedRow(*about, spread, critical, tuple(needed), tuple(found))
 
 
 def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequence[int]) -> list[GateOutcome]:

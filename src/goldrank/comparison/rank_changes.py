@@ -135,7 +135,7 @@ class QueryChange:
     query: str
     before: float
     after: float
-    documents: tuple[DocumentChange, ...]
+    documents: tuple[DocumentChange, ...] = ()
     """Relevant documents and those judged not relevant that entered or left the first k; what moved most first."""
     intruders: tuple[Intruder, ...] = ()
     """Unjudged documents that came in or rose, the highest first; empty if the documents are not known."""
@@ -144,6 +144,9 @@ class QueryChange:
     def delta(self) -> float:
         """After minus before."""
         return self.after - self.before
+
+    change = delta
+    """The same, as the findings of a gate call it."""
 
     @property
     def causes(self) -> dict[str, int]:
@@ -156,6 +159,11 @@ class QueryChange:
         wanted = FALLS if self.delta < 0 else ("found", "pulled in", "moved up")
         counts = {cause: n for cause, n in self.causes.items() if cause in wanted}
         return max(counts, key=lambda cause: counts[cause], default="")
+
+    def to_dict(self, names: str = "query before after delta cause") -> dict[str, Any]:
+        """The named attributes and all documents, as plain values."""
+        documents, intruders = ([vars(one) for one in listed] for listed in (self.documents, self.intruders))
+        return {**attributes(self, names), "documents": documents, "intruders": intruders}
 
 
 def _count_causes(changes: Sequence[QueryChange]) -> dict[str, int]:
@@ -196,14 +204,7 @@ class Diff(Tabular):
             "format": "goldrank-diff",
             "version": 2,
             **attributes(self, "a b measure k delta causes"),
-            "queries": [
-                {
-                    **row,
-                    "documents": [vars(document) for document in change.documents],
-                    "intruders": [vars(intruder) for intruder in change.intruders],
-                }
-                for row, change in zip(self.rows(), self.changes, strict=True)
-            ],
+            "queries": [change.to_dict() for change in self.changes],
         }
 
     def rows(self) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from goldrank import ids
+from goldrank.comparison.statistics import on_scale
 from goldrank.data.run import Run
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError
@@ -62,12 +63,8 @@ def averaged(system: str, runs: Sequence[Scores]) -> Scores:
     for measure, first in runs[0].columns.items():
         if not all(measure in run.columns for run in runs):
             continue
-        values = np.array([aligned(run, measure, common) for run in runs])
-        if first.average == "geometric":
-            with np.errstate(divide="ignore"):
-                mean = np.exp(np.log(values).mean(axis=0))
-        else:
-            mean = values.mean(axis=0)
+        mean = on_scale(np.array([aligned(run, measure, common) for run in runs]), first.average).mean(axis=0)
+        mean = np.exp(mean) if first.average == "geometric" else mean
         summary = float(np.mean([run.columns[measure].summary for run in runs]))
         flags = {"higher_is_better": first.higher_is_better, "counts_nan": first.counts_nan}
         columns[measure] = Column(measure, mean, summary, first.average, **flags)
@@ -87,11 +84,8 @@ def run_values(
     """
     found: dict[str, list[np.ndarray]] = {}
     for measure, average in averages.items() if replicates else ():
-        systems = [np.array([aligned(run, measure, queries) for run in runs]) for runs in replicates.values()]
-        if average == "geometric":
-            with np.errstate(divide="ignore"):
-                systems = [np.log(runs) for runs in systems]
-        found[measure] = systems
+        values = ([aligned(run, measure, queries) for run in runs] for runs in replicates.values())
+        found[measure] = [on_scale(np.array(runs), average) for runs in values]
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from goldrank.comparison.intervals import Interval
+from goldrank.comparison.intervals import UNKNOWN, Interval
 
 SAMPLES = 1_000
 LEVEL = 0.95
@@ -36,3 +36,9 @@ def bands(means: np.ndarray, level: float = LEVEL) -> list[Interval]:
     """The percentile interval of each column of `resampled_means`."""
     low, high = np.quantile(means, ((1 - level) / 2, (1 + level) / 2), axis=0)
     return [Interval(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def percentiles(values: np.ndarray, level: float) -> Interval:
+    """The percentile interval of one number's values in resamples; those that are not defined are left out."""
+    known = values[~np.isnan(values)]
+    return Interval(*np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()) if len(known) else UNKNOWN

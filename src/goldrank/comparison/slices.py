@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,7 +35,7 @@ from goldrank.comparison.intervals import (
     mean_interval,
     too_few_to_decide,
 )
-from goldrank.comparison.metadata import Attribute, lookup
+from goldrank.comparison.metadata import Attribute, is_missing, lookup
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import Facts, facts_of
@@ -145,12 +146,18 @@ class SliceTable:
 def with_slices(comparison: Comparison, slice_by: Mapping[str, Attribute] | None) -> Comparison:
     """The comparison with a table of slices; `slice_by` as `compare` takes it."""
     notes: list[Note] = []
-    groups: dict[str, Groups] = {}
-    for name, given in (slice_by or dict.fromkeys(_available(comparison))).items():
-        parts = group_queries(str(name), _attribute(comparison, str(name), given), notes)
-        if parts is not None:
-            groups[str(name)] = parts
-    return replace(comparison, slices=_table(comparison, groups, notes))
+    asked = slice_by or dict.fromkeys(_available(comparison))
+    parts = slice_parts(asked, partial(_attribute, comparison), notes)
+    return replace(comparison, slices=_table(comparison, parts, notes))
+
+
+def slice_parts(
+    slice_by: Mapping[str, Attribute], values: Callable[[str, Attribute], Sequence[Any]], notes: list[Note]
+) -> list[Part]:
+    """All slices by some attributes; `values` gives an attribute's value of each query."""
+    named = {str(name): given for name, given in slice_by.items()}
+    groups = {name: group_queries(name, values(name, given), notes) or {} for name, given in named.items()}
+    return [(name, value, which) for name, masks in groups.items() for value, which in masks.items()]
 
 
 def _available(comparison: Comparison) -> list[str]:
@@ -176,11 +183,13 @@ def _attribute(comparison: Comparison, name: str, given: Attribute) -> Sequence[
         return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
     if name == "judged":
         return _judged_shares(comparison)
-    raise InputError(
-        f"no values were given for slices by {name!r}",
-        hint=f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}.",
-        code="no-slice-values",
-    )
+    raise no_slice_values(name)
+
+
+def no_slice_values(name: str) -> InputError:
+    """The error for an attribute that nobody gave the values of."""
+    hint = f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}."
+    return InputError(f"no values were given for slices by {name!r}", hint=hint, code="no-slice-values")
 
 
 def word_counts(text_of: Callable[[str], Any], queries: Sequence[str]) -> list[int | None]:
@@ -211,7 +220,7 @@ def _judged_shares(comparison: Comparison) -> list[float | None]:
 
 def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups | None:
     """Each value of the attribute with the queries that have it; None if it tells no queries apart."""
-    values = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    values = [None if is_missing(value) else value for value in values]
     known = [value for value in values if value is not None]
     if not known:
         what = f"slices by {name!r}: no query of the comparison has a value"
@@ -243,9 +252,8 @@ def _thirds(values: np.ndarray) -> dict[str, np.ndarray]:
     return {f"{values[part].min():.4g} to {values[part].max():.4g}": part for part in parts if part.any()}
 
 
-def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Note]) -> SliceTable:
+def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> SliceTable:
     design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
-    parts = [(attribute, value, which) for attribute, masks in groups.items() for value, which in masks.items()]
     slices: list[Slice] = []
     differences: list[SliceDifference] = []
     if not parts:
@@ -274,13 +282,13 @@ def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Not
 def _means(comparison: Comparison, facts: Facts, part: Part, design: Design) -> Slice:
     """The means of the systems on a slice, with their intervals."""
     attribute, value, which = part
-    units, weights = design.part(which)
     rows = dict(zip(comparison.runs, comparison.values[facts.name][:, which], strict=True))
     about: dict[str, Any] = {"level": comparison.settings.level, "low": facts.low, "high": facts.high}
+    about |= design.part(which)._asdict()
     return Slice(
         attribute, value, facts.name, int(which.sum()),
         means={run: design.mean(row, which) for run, row in rows.items()},
-        intervals={run: mean_interval(row, **about, units=units, weights=weights) for run, row in rows.items()},
+        intervals={run: mean_interval(row, **about) for run, row in rows.items()},
     )  # fmt: skip
 
 
@@ -329,14 +337,8 @@ def _differences(
             freedom = estimate(values, *part).freedom
             of_units = t_of_u(joint.critical, len(values))
             critical = of_units if design.is_plain else t_of_u_weighted(joint.critical, freedom)
-        interval = difference_interval(
-            values,
-            level=settings.level,
-            reach=facts.reach,
-            critical=critical,
-            units=part.units,
-            weights=part.weights,
-        )
+        about = {"level": settings.level, "reach": facts.reach, "critical": critical, **part._asdict()}
+        interval = difference_interval(values, **about)
         mean, p = design.mean(values, which), adjusted.get(i, math.nan)
         turned = p <= settings.alpha and mean * pair.difference < 0
         about_pair = (pair.measure, len(values), pair.a, pair.b, mean, interval, raw[i], p, turned)

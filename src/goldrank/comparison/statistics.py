@@ -13,12 +13,11 @@ from goldrank.comparison import intervals, paired, power
 from goldrank.comparison.correction import adjust, randomized_tukey
 from goldrank.comparison.design import Design, Part
 from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, t_of_u_weighted, u_of_t, without_rounding
-from goldrank.comparison.intervals import Estimate, Interval
+from goldrank.comparison.intervals import Interval
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.settings import Settings
 from goldrank.data.scores import SLACK, Column
-from goldrank.errors import MeasureError
-from goldrank.measures import parse
+from goldrank.measures import known
 from goldrank.notes import Note
 from goldrank.packages import special
 
@@ -47,10 +46,10 @@ class Facts:
 
 def facts_of(column: Column, values: np.ndarray) -> Facts:
     """What is declared of a column's measure. One that nobody declared, or that passes its bounds, has none."""
-    try:
-        declared = parse(column.measure).declaration
-    except MeasureError:
+    measure = known(column.measure)
+    if measure is None:
         return Facts(column.measure, column.higher_is_better)
+    declared = measure.declaration
     low, high = declared.low, declared.high
     if column.average == "geometric":
         low, high = (math.log(end) if end > 0 else -math.inf for end in (low, high))
@@ -58,6 +57,12 @@ def facts_of(column: Column, values: np.ndarray) -> Facts:
     if len(counted) and (counted.min() < low - SLACK or counted.max() > high + SLACK):
         low, high = -math.inf, math.inf
     return Facts(column.measure, column.higher_is_better, low, high, declared.diagnostic)
+
+
+def on_scale(values: np.ndarray, average: str) -> np.ndarray:
+    """Values as they are averaged and compared: a geometric mean is a mean of logarithms."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values)) if average == "geometric" else values
 
 
 @dataclass(frozen=True)
@@ -189,10 +194,10 @@ class _Row:
         part = self.part
         self.estimate = intervals.estimate(differences, *part)
         p, self.how = raw_p(flipped, number)
-        of_units = differences if design.is_plain else flipped.row(number)
+        of_units, varies = differences if design.is_plain else flipped.row(number), self.estimate.variance > 0
         self.p = {
             "randomization": p,
-            "t": paired.t_test(differences) if design.is_plain else _t_p(self.estimate),
+            "t": paired.t_test(differences) if design.is_plain else self.estimate.p if varies else math.nan,
             "wilcoxon": paired.wilcoxon_test(of_units),
             "sign": paired.sign_test(of_units),
         }
@@ -203,9 +208,8 @@ class _Row:
         """The p-value that the verdict goes by, before correction."""
         runs = self._runs
         if runs is not None:
-            replicated = intervals.replicated(*runs)
-            self.estimate, self.how, self.tested = replicated.estimate, "replicates", replicated.p
-            self.p["t"] = replicated.p
+            self.estimate, self.how = intervals.replicated(*runs), "replicates"
+            self.tested = self.p["t"] = self.estimate.p
         elif settings.test != "randomization" and not math.isnan(self.p[settings.test]):
             # Where all differences are the same, t has no answer, and flips have one.
             self.tested, self.how = self.p[settings.test], "formula"
@@ -310,10 +314,8 @@ class _Row:
             return self.estimate.interval(critical).cut(-reach, reach)
         is_joint = self.critical_u is not None
         level = self.compared.settings.level if is_joint else 1 - self.alpha
-        joint, (units, weights) = critical if is_joint else None, self.part
-        return intervals.difference_interval(
-            self.differences, level=level, reach=reach, critical=joint, units=units, weights=weights
-        )
+        about = {"level": level, "reach": reach, "critical": critical if is_joint else None, **self.part._asdict()}
+        return intervals.difference_interval(self.differences, **about)
 
     def _power(self, critical: float) -> dict[str, Any]:
         """The effect, the smallest difference that would be found, and the queries that this one needs."""
@@ -348,13 +350,6 @@ class _Row:
             codes = tuple("none-differs-unbounded" if code == "none-differs" else code for code in codes)
         about: dict[str, Any] = {"units": self.units, "unit": "clusters" if clustered else "queries"}
         return [Note.of(code, **about, differing=self.changed, end=interval.high) for code in codes]
-
-
-def _t_p(found: Estimate) -> float:
-    """The two-sided p-value of an estimate by Student's t."""
-    if not found.variance > 0:
-        return math.nan
-    return float(2 * special.stdtr(found.freedom, -abs(found.mean) / found.error))
 
 
 def with_secondaries(found: Sequence[Pair]) -> list[Pair]:

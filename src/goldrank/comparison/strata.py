@@ -35,9 +35,6 @@ def strata_of(values: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
     >>> strata_of([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])[0].tolist()
     [0, 0, 1, 2, 3, 4]
     """
-    missing = next((i for i, value in enumerate(values) if value is None or value != value), None)
-    if missing is not None:
-        raise InputError("a query has no stratum", hint="Give each query one.", code="no-stratum")
     numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values)
     if not numbers or len(set(values)) <= COUNT:
         names = sorted(set(map(str, values)))
@@ -68,7 +65,10 @@ def stratified_mean(
     open_share = 1 - judged / size
     parts = [(y[group], f[group]) for group in groups]
     tuning = np.where(judged > 1, share**2 * open_share / judged, 0.0)
-    weight = _tuned(parts, tuning)
+    shared = np.array([float(np.cov(a, b, ddof=1)[0, 1]) if len(a) > 1 else 0.0 for a, b in parts])
+    of_model = np.array([_variance(b) for _, b in parts])
+    # L that makes the sum over strata of tuning var(Y - L F) least.
+    weight = min(1.0, max(0.0, float(tuning @ shared) / below)) if (below := float(tuning @ of_model)) > 0 else 0.0
     means = np.bincount(stratum, model) / size
 
     def made(weight: float) -> tuple[float, float, float]:
@@ -78,7 +78,7 @@ def stratified_mean(
             for part, mean, (a, b) in zip(share, means, parts, strict=True)
         ))  # fmt: skip
         terms = np.array([
-            open_share[one] * _jackknifed(one, parts, tuning, share, means, tuned=weight > 0)
+            open_share[one] * _jackknifed(one, parts, share, means, (tuning, shared, of_model) if weight > 0 else None)
             for one in range(len(parts))
         ])  # fmt: skip
         second = float(sum(part * (a**2).mean() for part, (a, _) in zip(share, parts, strict=True)))
@@ -129,25 +129,25 @@ def spreads(rest: np.ndarray, stratum: np.ndarray, count: int) -> np.ndarray:
     usual = float(np.var(rest, ddof=1)) if len(rest) > 1 else 1.0
     found = [rest[stratum == one] for one in range(count)]
     known = np.array([max(len(each) - 1, 0) for each in found])
-    own = np.array([float(np.var(each, ddof=1)) if len(each) > 1 else 0.0 for each in found])
+    own = np.array([_variance(each) for each in found])
     return np.asarray(np.sqrt((known * own + COMMON * usual) / (known + COMMON)))
 
 
-Parts = Sequence[tuple[np.ndarray, np.ndarray]]
-
-
-def _tuned(parts: Parts, tuning: np.ndarray) -> float:
-    """L that makes the sum over strata of a var(Y - L F) least, within 0 and 1; `tuning` is a."""
-    shared = [float(np.cov(a, b, ddof=1)[0, 1]) if len(a) > 1 else 0.0 for a, b in parts]
-    spread = [float(np.var(b, ddof=1)) if len(b) > 1 else 0.0 for _, b in parts]
-    below = float(tuning @ np.array(spread))
-    return min(1.0, max(0.0, float(tuning @ np.array(shared)) / below)) if below > 0 else 0.0
+def _variance(values: np.ndarray) -> float:
+    return float(np.var(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 def _jackknifed(
-    one: int, parts: Parts, tuning: np.ndarray, share: np.ndarray, means: np.ndarray, *, tuned: bool
+    one: int,
+    parts: Sequence[tuple[np.ndarray, np.ndarray]],
+    share: np.ndarray,
+    means: np.ndarray,
+    moments: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
 ) -> float:
-    """(n-1)/n sum (t_i - mean t)^2 over the judged queries of a stratum; t_i is the estimate without query i."""
+    """(n-1)/n sum (t_i - mean t)^2 over the judged queries of a stratum; t_i is the estimate without query i.
+
+    L is tuned anew from what it was tuned by, `moments`; without them it is 0.
+    """
     a, b = parts[one]
     n = len(a)
     if n < 2:
@@ -156,17 +156,16 @@ def _jackknifed(
     a_mean, b_mean = (a.sum() - a) / m, (b.sum() - b) / m
     weight = np.zeros(n)
     others = [i for i in range(len(parts)) if i != one]
-    if tuned:
-        shared = np.array([float(np.cov(*parts[i], ddof=1)[0, 1]) if len(parts[i][0]) > 1 else 0.0 for i in others])
-        spread = np.array([float(np.var(parts[i][1], ddof=1)) if len(parts[i][1]) > 1 else 0.0 for i in others])
+    if moments is not None:
+        tuning, shared, of_model = moments
         x, z = a - a.mean(), b - b.mean()
         own_shared = own_spread = np.zeros(n)
         if m > 1:
             x_mean, z_mean = -x / m, -z / m
             own_shared = ((x * z).sum() - x * z - m * x_mean * z_mean) / (m - 1)
             own_spread = ((z * z).sum() - z * z - m * z_mean**2) / (m - 1)
-        above = tuning[others] @ shared + tuning[one] * own_shared
-        below = tuning[others] @ spread + tuning[one] * own_spread
+        above = tuning[others] @ shared[others] + tuning[one] * own_shared
+        below = tuning[others] @ of_model[others] + tuning[one] * own_spread
         weight = np.divide(above, below, out=np.zeros(n), where=below > 0).clip(0.0, 1.0)
     fixed = np.array([parts[i][0].mean() for i in others]) @ share[others]
     moved = np.array([means[i] - parts[i][1].mean() for i in others]) @ share[others]

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goldrank import ids
-from goldrank.comparison.build import compare, different_lengths
-from goldrank.comparison.frontier import frontier, support
+from goldrank.comparison.build import compare, different_lengths, scored_notes
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.resampling import SAMPLES, bands, resampled_means
 from goldrank.comparison.result import Comparison
+from goldrank.comparison.tabular import Shown
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Scores
 from goldrank.data.spans import Spans
@@ -36,6 +36,10 @@ MANY = 10
 """With more settings than this, the best one is chosen on half of the questions and reported on the other half."""
 FEW_QUESTIONS = 10
 """With fewer questions in a half nothing is chosen."""
+FIRM, LIKELY = 0.9, 0.5
+"""The support from which on a setting is surely, or likely, on the frontier."""
+DECIMALS = 12
+"""What differs by less is equal: the last bits of a mean are the rounding of the machine that made it."""
 
 
 class Setting(NamedTuple):
@@ -97,8 +101,10 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Shown):
     """All settings with what they cover and cost, and which differences are real."""
+
+    drawn_by = "sweep"
 
     measure: str
     rows: Sequence[SweepRow]
@@ -139,18 +145,6 @@ class Sweep:
                 "rows": rows, "tests": tests, "effects": effects, "cheaper": list(self.cheaper),
                 "choice": None if self.choice is None else self.choice._asdict(),
                 "notes": [note.to_dict() for note in self.notes]}  # fmt: skip
-
-    def __str__(self) -> str:
-        from goldrank.data.table import plain
-        from goldrank.report.sweep import parts
-
-        return plain(parts(self))
-
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import NOTEBOOK_STYLE, html
-        from goldrank.report.sweep import parts
-
-        return f"{NOTEBOOK_STYLE}{html(parts(self))}</div>"
 
 
 def _plain(pair: Any) -> dict[str, Any]:
@@ -267,6 +261,35 @@ def sweep(
     )
 
 
+def frontier(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
+    """Which points no other one dominates: one that costs no more and gains no less, one of the two strictly.
+
+    >>> frontier(np.array([1, 2, 2, 3]), np.array([0.5, 0.5, 0.7, 0.7])).tolist()
+    [True, False, True, False]
+    >>> frontier(np.array([1.0, 1.0]), np.array([0.3, 0.1 + 0.2])).tolist()
+    [True, True]
+    """
+    cost, gain = np.round(cost, DECIMALS), np.round(gain, DECIMALS)
+    order = np.lexsort((-gain, cost))
+    kept = np.zeros(len(cost), bool)
+    best = -np.inf
+    best_cost = np.nan
+    for i in order.tolist():
+        # Equal points do not dominate each other.
+        if gain[i] > best or (gain[i] == best and cost[i] == best_cost):
+            kept[i] = True
+            best, best_cost = gain[i], cost[i]
+    return kept
+
+
+def support(costs: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    """For each point, in which share of resamples (one per line) it is on the frontier."""
+    times = np.zeros(costs.shape[1])
+    for cost, gain in zip(costs, gains, strict=True):
+        times += frontier(cost, gain)
+    return np.asarray(times / max(len(costs), 1))
+
+
 def _numbers(given: Sequence[int] | int | None, what: str) -> list[int | None]:
     """Whole numbers from 1, ascending, each once."""
     listed = [] if given is None else [given] if isinstance(given, int) else as_list(given, what)
@@ -368,9 +391,7 @@ def _notes(
     notes += different_lengths(scores, spelled)
     if baseline is None:
         notes.append(Note.of("sweep-untested"))
-    shared = [note for note in scores[0].notes if all(note in system.notes for system in scores)]
-    notes += shared
-    return notes + [note.with_about(ids.show(one.run)) for one in scores for note in one.notes if note not in shared]
+    return notes + scored_notes(scores)
 
 
 class _Columns:

@@ -18,11 +18,25 @@ if TYPE_CHECKING:
     import polars
 
 
-class Tabular(ABC):
-    """A result that says what it holds by `rows` and `to_dict`."""
+class Shown:
+    """A result that people can look at."""
 
     drawn_by: ClassVar[str]
     """The module of `report/` whose `parts` are shown, by `print` and in notebooks."""
+
+    def __str__(self) -> str:
+        return plain(self._parts())
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self._parts())
+
+    def _parts(self) -> list[Part]:
+        parts: list[Part] = import_module(f"goldrank.report.{self.drawn_by}").parts(self)
+        return parts
+
+
+class Tabular(Shown, ABC):
+    """One that says what it holds by `rows` and `to_dict`."""
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
@@ -54,16 +68,6 @@ class Tabular(ABC):
             import pandas
 
         return pandas.DataFrame([with_utf8(row) for row in self.rows()])
-
-    def __str__(self) -> str:
-        return plain(self._parts())
-
-    def _repr_html_(self) -> str:
-        return notebook_html(self._parts())
-
-    def _parts(self) -> list[Part]:
-        parts: list[Part] = import_module(f"goldrank.report.{self.drawn_by}").parts(self)
-        return parts
 
 
 def attributes(result: object, names: str) -> dict[str, Any]:

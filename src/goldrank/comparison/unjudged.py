@@ -9,10 +9,10 @@ import numpy as np
 
 from goldrank.comparison.design import Design
 from goldrank.comparison.flips import flip, max_t
-from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge, finder_of, standing
+from goldrank.comparison.holes import PairHoles, ToJudge, finder_of, standing
 from goldrank.comparison.pair import Pair, verdict_of
 from goldrank.comparison.settings import Settings
-from goldrank.comparison.statistics import Compared, with_secondaries
+from goldrank.comparison.statistics import Compared, on_scale, with_secondaries
 from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.evaluation.pipeline import Placed
@@ -59,7 +59,11 @@ def with_holes(
     read = [(name, one) for name, one in zip(compared.names, placed, strict=True) if name in about]
     finder = finder_of([one for _, one in read], [looked[found[i].measure] for i in chosen])
     number = {name: i for i, (name, _) in enumerate(read)}
-    holes = {i: _pair_holes(finder, looked[found[i].measure], found[i], number) for i in chosen}
+    holes: dict[int, PairHoles] = {}
+    for i in chosen:
+        of_pair = finder.pair(looked[found[i].measure], number[found[i].a], number[found[i].b])
+        assert of_pair is not None  # `looked` has the measures that are about documents
+        holes[i] = of_pair
     held = dict.fromkeys(chosen, "open")
     if small:
         ends = [_extremes(found, holes, at, compared, end) for end in ("low", "high")]
@@ -122,22 +126,13 @@ def _has_holes(measure: Measure, tables: Sequence[Placements]) -> bool:
 
 def _condensed(measure: Measure, tables: Sequence[Placements], at: np.ndarray, observed: np.ndarray) -> np.ndarray:
     """The values with unjudged documents taken out, NaN where the observed ones are."""
-    found = np.array([measure(p.condensed)[at] for p in tables])
-    if measure.declaration.average == "geometric":
-        with np.errstate(divide="ignore"):
-            found = np.log(found)
+    found = on_scale(np.array([measure(p.condensed)[at] for p in tables]), measure.declaration.average)
     return np.where(np.isnan(observed), np.nan, found)
 
 
 def _decision(pair: Pair) -> str:
     """The verdict, with nothing said of systems that are the same on every query: a sample shows no more than that."""
     return "unclear" if pair.verdict == "same" else pair.verdict
-
-
-def _pair_holes(finder: HoleFinder, measure: Measure, pair: Pair, number: dict[str, int]) -> PairHoles:
-    holes = finder.pair(measure, number[pair.a], number[pair.b])
-    assert holes is not None
-    return holes
 
 
 def _extremes(

@@ -112,8 +112,7 @@ class SourcePlaces:
 class Explanation:
     """One question's texts and references, pair by pair.
 
-    It prints as plain text, with colours on a terminal that rich writes to, and as HTML in a notebook;
-    `goldrank.report.explanation.render` makes a page of it.
+    It prints as plain text, with colours on a terminal that rich writes to, and as HTML in a notebook.
     """
 
     query: str

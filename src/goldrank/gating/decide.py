@@ -21,7 +21,8 @@ from goldrank.evaluation.recommending import Background
 from goldrank.gating import HOLES
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
 from goldrank.gating.corrected import corrected_verdict
-from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker, Sources
+from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker
+from goldrank.gating.holes import Sources
 from goldrank.gating.rules import Rules, RulesLike
 from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict
@@ -116,7 +117,14 @@ def gate(
         changed = against is not None and against.judgements is not None and against.basis.qrels != judged.digest
         hashes = judgement_hashes(judged) if changed else None
         now = Basis(judged.digest, judged.criteria or "", scores.convention, depth, scores.queries, hashes, __version__)
-    notes = _check_basis(scores, held_to, against, now, allow_changed_qrels)
+    needing = next((rule for rule in held_to.rules if rule.needs_baseline), None)
+    if against is None and needing is not None:
+        raise BaselineError(
+            f"the rule '{ids.show(str(needing))}' needs a baseline",
+            hint="Name one with --baseline (baseline=...); `goldrank baseline set` makes it.",
+        )
+    notes = [] if against is None else _check_comparable(against, now, allow_changed_qrels)
+    _check_answered(scores, "the run")
     before, sources = None, None
     if against is not None:
         before, sources, more = _documents(scores, against, held_to, policy, now)
@@ -186,21 +194,6 @@ def measures_for(rules: Rules, convention: Convention) -> list[str]:
     if any(rule.kind == "overlap" for rule in rules.rules):
         measures.append(JUDGED)
     return list(dict.fromkeys(measures))
-
-
-def _check_basis(
-    scores: Scores, rules: Rules, baseline: Baseline | None, now: Basis, allow_changed_qrels: bool
-) -> list[Note]:
-    """Refuse what nothing can be decided about: a run without results, a baseline that says nothing about the run."""
-    needing = next((rule for rule in rules.rules if rule.needs_baseline), None)
-    if baseline is None and needing is not None:
-        raise BaselineError(
-            f"the rule '{ids.show(str(needing))}' needs a baseline",
-            hint="Name one with --baseline (baseline=...); `goldrank baseline set` makes it.",
-        )
-    notes = [] if baseline is None else _check_comparable(baseline, now, allow_changed_qrels)
-    _check_answered(scores, "the run")
-    return notes
 
 
 def _check_answered(scores: Scores, what: str) -> None:

@@ -15,17 +15,16 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison import slices
 from goldrank.comparison.metadata import QueryValues, lookup, read_objects
-from goldrank.comparison.rank_changes import describe, locate
+from goldrank.comparison.rank_changes import QueryChange, describe, locate
 from goldrank.comparison.slices import Groups
+from goldrank.comparison.statistics import on_scale
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores, format_value
 from goldrank.errors import BaselineError, InputError, did_you_mean
-from goldrank.evaluation.pipeline import Placed
-from goldrank.gating.documents import KeptDocuments
-from goldrank.gating.holes import GateHoles, OtherJudgements
+from goldrank.gating.holes import GateHoles, OtherJudgements, Sources
 from goldrank.gating.rules import OF_MEASURES, Rule, Rules
-from goldrank.gating.verdict import Finding, Moved
+from goldrank.gating.verdict import Finding
 from goldrank.measures import Measure, known, parse
 from goldrank.notes import Note
 
@@ -77,18 +76,6 @@ class Draft:
     def said(self) -> str:
         """The same with how many queries moved, for rules without a test."""
         return f"{self.words(self.size)}; {self.moved}"
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where the documents of a run and of its baseline are."""
-
-    run: Placed
-    before: Placed | None
-    """The placed baseline; None if its documents are not known."""
-    kept: KeptDocuments | None
-    """Set where the baseline is placed from what was kept of it."""
-    depth: int | None
 
 
 @dataclass
@@ -149,8 +136,7 @@ class RuleChecker:
             return None
         measures = [parse(self.name(str(rule.measure))) for rule in self.rules.rules if rule.kind == "drop"]
         queries = [self.scores.queries[i] for i in self.at_now.tolist()]
-        found = self.sources
-        return GateHoles(found.run, found.before, found.kept, measures, found.depth, queries)
+        return GateHoles(self.sources, measures, queries)
 
     def name(self, measure: str) -> str:
         """The measure with the convention's options, as the scores have it."""
@@ -311,8 +297,7 @@ class RuleChecker:
             moved=f"{worse:,} of {counted(n, 'query', 'queries')} worse, {better:,} better",
         )
         if column.average == "geometric":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                before, after = np.log(before), np.log(after)
+            before, after = (on_scale(values, "geometric") for values in (before, after))
             if not np.isfinite(after - before).all():
                 if not rule.tested:
                     return Draft(replace(finding, status="pass" if tolerated else "fail", words=draft.said))
@@ -343,9 +328,7 @@ class RuleChecker:
             every[at] = before
             others = self.holes.look(measure, every, direction, factor, shift)
         declared = measure.declaration
-        with np.errstate(divide="ignore"):
-            ends = np.array([declared.low, declared.high])
-            ends = np.log(ends) if draft.average == "geometric" else ends
+        ends = on_scale(np.array([declared.low, declared.high]), draft.average)
         return replace(
             draft, shifted=shifted, own=own, gains=gains, others=others, reach=float(np.ptp(ends)),
             worst=abs(float(before.mean() - ends[0 if direction > 0 else 1])),
@@ -379,22 +362,16 @@ class RuleChecker:
             measure.k if isinstance(measure.k, int) else 10, values, heads,
         ).changes  # fmt: skip
         why = {change.query: change for change in changes}
-        return replace(
-            finding,
-            worst=tuple(
-                replace(moved, cause=one.cause, documents=one.documents, intruders=one.intruders)
-                if (one := why.get(moved.query))
-                else moved
-                for moved in finding.worst
-            ),
-        )
+        return replace(finding, worst=tuple(why.get(moved.query, moved) for moved in finding.worst))
 
-    def _worst(self, before: np.ndarray, after: np.ndarray, at: np.ndarray, direction: float) -> tuple[Moved, ...]:
+    def _worst(
+        self, before: np.ndarray, after: np.ndarray, at: np.ndarray, direction: float
+    ) -> tuple[QueryChange, ...]:
         gains = direction * (after - before)
         order = np.argsort(gains, kind="stable")[: self.rules.worst]
         where = self.at_now[at]
         queries = self.scores.queries
-        return tuple(Moved(queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0)
+        return tuple(QueryChange(queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0)
 
     def _share(self, rule: Rule) -> Finding:
         counts, n = self.scores.counts, len(self.scores.queries)
@@ -449,8 +426,7 @@ def _summary(values: np.ndarray, average: str) -> float:
     if average == "sum":
         return float(values.sum())
     if average == "geometric":
-        with np.errstate(divide="ignore"):
-            return float(np.exp(np.log(values).mean()))
+        return float(np.exp(on_scale(values, average).mean()))
     return float(np.cumsum(values)[-1] / len(values))
 
 
@@ -463,7 +439,7 @@ def read_latencies(given: LatencyLike, field_name: str) -> np.ndarray:
     """Latencies from a mapping, a JSON object of numbers by query, or JSONL with a field."""
     where = ids.show(str(given), 200) if isinstance(given, str | Path) else "latency"
     if isinstance(given, str | Path):
-        rows = read_objects(given)
+        rows = list(read_objects(given))
         if len(rows) == 1 and field_name not in rows[0]:
             given = rows[0]
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,19 +17,25 @@ from goldrank.measures.holes import copies
 MOST_TO_JUDGE = 10
 
 
-class Variants(NamedTuple):
-    """The differences of a rule under other judgements, one per common query, positive where the run is better."""
+@dataclass(frozen=True)
+class Sources:
+    """Where the documents of a run and of its baseline are."""
 
-    condensed: np.ndarray
-    worst: np.ndarray
-    best: np.ndarray
+    run: Placed
+    before: Placed | None
+    """The placed baseline; None if its documents are not known."""
+    kept: KeptDocuments | None
+    """Set where the baseline is placed from what was kept of it."""
+    depth: int | None
 
 
 @dataclass(frozen=True)
 class OtherJudgements:
-    """A rule's differences under other judgements: for its test, and as changes of the mean."""
+    """A rule's differences under other judgements, one per common query, positive where the run is better."""
 
-    shifted: Variants
+    condensed: np.ndarray
+    worst: np.ndarray
+    best: np.ndarray
     pair: PairHoles
     at: np.ndarray
     """Where the common queries are in the pair."""
@@ -45,16 +50,9 @@ class OtherJudgements:
 class GateHoles:
     """The holes of a run and its baseline, for some measures."""
 
-    def __init__(
-        self,
-        run: Placed,
-        before: Placed | None,
-        kept: KeptDocuments | None,
-        measures: Sequence[Measure],
-        depth: int | None,
-        queries: Sequence[str],
-    ) -> None:
-        """`before` is the placed baseline, None if its documents are not known; `queries` are those of both."""
+    def __init__(self, found: Sources, measures: Sequence[Measure], queries: Sequence[str]) -> None:
+        """`queries` are those of run and baseline."""
+        run, before, depth = found.run, found.before, found.depth
         table = _cut(run, depth)
         self.knows_both = before is not None
         if before is None:
@@ -66,7 +64,7 @@ class GateHoles:
         else:
             other = _cut(before, depth)
             known = wanted_depth(measures, [table, other])
-            base = kept.system(other) if kept else System(other, before.top_documents(known), known)
+            base = found.kept.system(other) if found.kept else System(other, before.top_documents(known), known)
         self.finder = HoleFinder([base, System(table, run.top_documents(known), known)])
         position = {query: i for i, query in enumerate(table.queries)}
         self._pairs: dict[tuple[Measure, float], PairHoles | None] = {}
@@ -88,7 +86,7 @@ class GateHoles:
         fixed = 0.0 if self.knows_both else factor * before
         rows = [direction * (ends[self.at] - fixed) + shift for ends in (pair.condensed, pair.low, pair.high)]
         worst, best = rows[1:] if direction > 0 else rows[:0:-1]
-        return OtherJudgements(Variants(rows[0], worst, best), pair, self.at)
+        return OtherJudgements(rows[0], worst, best, pair, self.at)
 
 
 def _cut(placed: Placed, depth: int | None) -> Placements:

@@ -81,7 +81,7 @@ def _row(draft: Draft, variant: str) -> np.ndarray:
     assert draft.own is not None
     if variant == "observed" or draft.others is None:
         return draft.shifted
-    return np.where(draft.own, getattr(draft.others.shifted, variant), 0.0)
+    return np.where(draft.own, getattr(draft.others, variant), 0.0)
 
 
 def _family(family: Sequence[Draft], names: Sequence[str], settings: Settings) -> dict[str, _Tests]:

@@ -10,32 +10,12 @@ from typing import Any
 from goldrank import ids
 from goldrank.comparison.holes import ToJudge
 from goldrank.comparison.intervals import UNKNOWN, Interval
-from goldrank.comparison.rank_changes import DocumentChange, Intruder
+from goldrank.comparison.rank_changes import QueryChange
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Scores
 from goldrank.errors import GoldrankError
 from goldrank.gating.rules import Rule
 from goldrank.notes import Note
-
-
-@dataclass(frozen=True)
-class Moved:
-    """One query's value before and after, and why it moved, if the documents of both are known."""
-
-    query: str
-    before: float
-    after: float
-    cause: str = ""
-    """What happened to most of its relevant documents, as `diff` calls it."""
-    documents: tuple[DocumentChange, ...] = ()
-    """Its judged documents that moved, what moved most first."""
-    intruders: tuple[Intruder, ...] = ()
-    """Unjudged documents that came in or rose."""
-
-    @property
-    def change(self) -> float:
-        """After minus before."""
-        return self.after - self.before
 
 
 @dataclass(frozen=True)
@@ -69,7 +49,8 @@ class Finding:
     queries: int = 0
     worse: int = 0
     better: int = 0
-    worst: tuple[Moved, ...] = ()
+    worst: tuple[QueryChange, ...] = ()
+    """What lost most; with their documents if those of run and baseline are known."""
 
     @property
     def failed(self) -> bool:
@@ -104,14 +85,7 @@ class Finding:
         return {
             **self.rule.to_dict(),
             **record,
-            "worst": [
-                {
-                    **attributes(moved, "query before after cause"),
-                    "documents": [vars(document) for document in moved.documents],
-                    "intruders": [vars(intruder) for intruder in moved.intruders],
-                }
-                for moved in self.worst
-            ],
+            "worst": [moved.to_dict("query before after cause") for moved in self.worst],
             "judge": [vars(document) for document in self.judge],
         }
 

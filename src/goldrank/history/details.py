@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import compress
 
 import numpy as np
 
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.metadata import Attribute, QueryValues
 from goldrank.comparison.one_system import MeanInterval, attribute_values, interval_of
-from goldrank.comparison.slices import group_queries
+from goldrank.comparison.slices import slice_parts
 from goldrank.data.scores import Column
 from goldrank.history import History
 from goldrank.history.trends import TrendLine
@@ -58,12 +60,11 @@ def line_details(
     everywhere = [interval_of(column, np.ones(len(ids), bool), level).interval for ids, column in columns]
     notes: list[Note] = []
     slices: list[SliceTrend] = []
-    for name, given in (slice_by or {}).items():
+    if slice_by:
         newest = history.scores(line.records[-1])
-        groups = group_queries(str(name), attribute_values(newest, str(name), given, queries), notes) or {}
-        for value, mask in groups.items():
-            inside = {query for query, wanted in zip(newest.queries, mask.tolist(), strict=True) if wanted}
-            slices.append(SliceTrend(str(name), value, tuple(_on(inside, columns, level, str(name), value))))
+        for name, value, mask in slice_parts(slice_by, partial(attribute_values, newest, texts=queries), notes):
+            inside = set(compress(newest.queries, mask.tolist()))
+            slices.append(SliceTrend(name, value, tuple(_on(inside, columns, level, name, value))))
     return LineDetails(line, tuple(everywhere), tuple(slices), tuple(notes))
 
 

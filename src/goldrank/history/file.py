@@ -16,8 +16,6 @@ APPLICATION = 0x676F6C64
 VERSION = 3
 """Of the format, kept in SQLite's user_version. Since 2 notes are objects (before, they were text); since 3 there are
 analyses."""
-OLDEST_READABLE = 1
-"""Files from this version on can be read without bringing them up to date."""
 
 ANALYSIS = """
 CREATE TABLE analysis (
@@ -109,11 +107,7 @@ class HistoryFile(SqliteFile):
         if version > VERSION:
             what = f"has version {version} of the format; this goldrank knows versions up to {VERSION}"
             raise self._error(what, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
-        if self.read_only:
-            if version < OLDEST_READABLE:
-                hint = "Open it once for writing, as `goldrank record` does: that brings it up to date."
-                what = f"has the older version {version} of the format, and it is opened read-only"
-                raise self._error(what, hint, code="read-only")
+        if self.read_only:  # every version so far can be read without bringing it up to date
             return
         for old in range(version, VERSION):
             with self._writing():

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from goldrank.conventions import options_of
-from goldrank.errors import MeasureError
-from goldrank.measures import known, parse
+from goldrank.measures import known
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,4 @@ def analysis_digest(line: str, measure: str, alpha: float, content: str) -> str:
 
 def full_name(measure: object) -> str:
     """A measure's full spelling, by any of its spellings; as it is, if it is not declared here."""
-    try:
-        return str(parse(str(measure)))
-    except MeasureError:
-        return str(measure)  # a measure of the user's own that is not declared here
+    return str(known(str(measure)) or measure)

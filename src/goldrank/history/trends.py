@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from goldrank.data.scores import format_value
-from goldrank.errors import HistoryError, MeasureError, OptionError, did_you_mean, whole_number
+from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
 from goldrank.history import History, Record
 from goldrank.history.analysis import Analysis, Mark, analyse
 from goldrank.history.changes import FLIPS, NO_NOISE, RunNoise
 from goldrank.history.record import full_name
-from goldrank.measures import parse
+from goldrank.measures import known
 
 ALPHA = 0.05
 
@@ -133,8 +133,8 @@ def trend_lines(
     name = next(iter(records[-1].summaries)) if measure is None else full_name(measure)
     measured = [record for record in records if record.spelled(name)]
     if not measured:
-        known = dict.fromkeys(known_name for record in records for known_name in record.summaries)
-        hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
+        names = dict.fromkeys(one for record in records for one in record.summaries)
+        hint = did_you_mean(name, names) or f"There are: {', '.join(names)}."
         raise HistoryError(f"{name} was never recorded", where=history.path, hint=hint)
     shown = {record.id for record in measured[-(limit or len(measured)) :]}
     groups: dict[tuple[object, ...], list[Record]] = {}
@@ -159,10 +159,8 @@ def trend_lines(
 
 def is_diagnostic(measure: str) -> bool:
     """Whether a measure says nothing about how good a run is."""
-    try:
-        return parse(measure).declaration.diagnostic
-    except MeasureError:
-        return False  # a measure of the user's own that is not declared here
+    declared = known(measure)  # None for a measure of the user's own that is not declared here
+    return declared is not None and declared.declaration.diagnostic
 
 
 def _changes(found: Analysis, records: tuple[Record, ...], measure: str) -> list[TrendChange]:

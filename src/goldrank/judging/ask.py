@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
-from goldrank import io
+import numpy as np
+
+from goldrank import conventions, io
 from goldrank.comparison.metadata import document_texts, lookup
+from goldrank.comparison.ppi import wilson
 from goldrank.conventions import DEFAULT, Convention
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.run import Run
 from goldrank.engine import engine_for
 from goldrank.errors import InputError, OptionError, one_of, whole_number
 from goldrank.evaluation.unjudged import worth_judging
+from goldrank.judgements.agreement import alpha
 from goldrank.judgements.log import JudgementLog
-from goldrank.judging.asking import Asking, AskOptions, LogLike
 from goldrank.judging.function import Function
 from goldrank.judging.item import Item, Judge
-from goldrank.judging.runner import Outcome
-from goldrank.judging.steadiness import Consistency, consistency, doubts
+from goldrank.judging.runner import Asking, AskOptions, LogLike, Outcome
 from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
@@ -33,6 +36,20 @@ WHICH = {
     "all": "the first `depth` documents of every run, judged or not",
     "judged": "what people judged: to see how far the model agrees with them",
 }
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """How steady a judge is over repeated questions."""
+
+    pairs: int
+    """Pairs with two or more answers."""
+    alpha: float
+    """Krippendorff's, ordinal; NaN if all grades are the same."""
+    unanimous: float
+    """The share of pairs that always had the same grade, with Wilson's interval."""
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -132,6 +149,35 @@ def as_judge(given: Judge | Callable[..., Any]) -> Judge:
     return Function(given)
 
 
+def doubts(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> dict[str, float]:
+    """For each query that was asked about several times, the mean distance of the grades of its documents.
+
+    >>> doubts({("q", "a"): [0, 2], ("q", "b"): [1, 1], ("r", "a"): [1]})
+    {'q': 1.0}
+    """
+    apart: dict[str, list[float]] = {}
+    for (query, _), grades in repeated.items():
+        if len(grades) > 1:
+            apart.setdefault(query, []).append(float(max(grades) - min(grades)))
+    return {query: float(np.mean(each)) for query, each in apart.items()}
+
+
+def consistency(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> Consistency | None:
+    """The consistency of all grades of each pair; None if no pair has several.
+
+    >>> consistency({("q", "a"): [0, 0, 1], ("q", "b"): [2, 2, 2], ("q", "c"): [1]}).unanimous
+    0.5
+    """
+    several = [grades for grades in repeated.values() if len(grades) > 1]
+    if not several:
+        return None
+    table = np.full((max(map(len, several)), len(several)), math.nan)
+    for at, grades in enumerate(several):
+        table[: len(grades), at] = grades
+    same = sum(len(set(grades)) == 1 for grades in several)
+    return Consistency(len(several), alpha(table), same / len(several), *wilson(same, len(several)))
+
+
 @contextmanager
 def opened_log(log: LogLike, dry_run: bool = False) -> Iterator[JudgementLog]:
     """A log, opened if it is a path; with `dry_run` nothing is written to it."""
@@ -178,8 +224,6 @@ def _pairs(
 
 
 def _top_documents(run: Run, depth: int, convention: str | Convention) -> dict[str, list[str]]:
-    from goldrank import conventions
-
     queries = tuple(run)
     return dict(
         zip(queries, engine_for(run).top_documents(run, queries, depth, conventions.get(convention)), strict=True)

@@ -17,9 +17,11 @@ import numpy as np
 
 from goldrank import conventions, io
 from goldrank.comparison import compare
-from goldrank.comparison.intervals import Interval
+from goldrank.comparison.agreement import tau_b
+from goldrank.comparison.intervals import UNKNOWN, Interval
 from goldrank.comparison.metadata import document_texts, lookup
 from goldrank.comparison.pair import Pair
+from goldrank.comparison.resampling import percentiles
 from goldrank.comparison.tabular import Tabular
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.run import Run
@@ -28,7 +30,6 @@ from goldrank.errors import MismatchError, OptionError, whole_number
 from goldrank.evaluation.documents import evaluate
 from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
 from goldrank.misuse import checked
-from goldrank.packages import stats
 from goldrank.types import MeasuresLike, QrelsLike, RunsLike
 
 MOST_SAMPLES = 100_000
@@ -144,17 +145,15 @@ def judge_agreement(
     grades = tuple(scale) if scale is not None else _scale(first, second)
     table = confusion(first, second, grades)
     places = {grade: i for i, grade in enumerate(grades)}
-    data = _Data(
-        pairs, np.array([places[g] for g in first]), np.array([places[g] for g in second]), np.array(second) - first,
-        len(grades), level,
-    )  # fmt: skip
-    drawn = data.weights(samples, np.random.default_rng(whole_number(seed, "seed")))
+    by_people, by_model = (np.array([places[grade] for grade in given]) for given in (first, second))
+    data = _Data(pairs, by_people, by_model, (np.array(second) - first).astype(np.float64), len(grades), level)
+    data.draw(samples, np.random.default_rng(whole_number(seed, "seed")))
     opened = [] if runs is None else io.as_runs(runs) or []
     if runs is not None and not opened:
         raise OptionError("runs must be several, by name", hint='For example {"bm25": run, "dense": run}.')
     return JudgeAgreement(
-        grades, table, len(data.names), level, _coefficients(data, drawn, grades),
-        (*_lenience(data, drawn), *_text_bias(data, drawn, docs, queries), *_run_bias(data, drawn, opened)),
+        grades, table, len(data.names), level, _coefficients(data, grades),
+        (*_lenience(data), *_text_bias(data, docs, queries), *_run_bias(data, opened)),
         _orders(people, machine, opened, measures, seed) if len(opened) > 1 else (),
     )  # fmt: skip
 
@@ -166,54 +165,42 @@ def _scale(first: Sequence[Grade], second: Sequence[Grade]) -> tuple[Grade, ...]
     return tuple(sorted(found))
 
 
+@dataclass
 class _Data:
     """The doubly judged pairs as arrays."""
 
-    def __init__(
-        self,
-        pairs: list[tuple[str, str]],
-        human: np.ndarray,
-        model: np.ndarray,
-        error: np.ndarray,
-        size: int,
-        level: float,
-    ) -> None:
-        self.pairs, self.human, self.model, self.size, self.level = pairs, human, model, size, level
-        self.error = error.astype(np.float64)
-        self.names = list(dict.fromkeys(query for query, _ in pairs))
-        number = {query: i for i, query in enumerate(self.names)}
-        self.query = np.array([number[query] for query, _ in pairs])
+    pairs: list[tuple[str, str]]
+    human: np.ndarray
+    model: np.ndarray
+    error: np.ndarray
+    size: int
+    level: float
 
-    def weights(self, samples: int, rng: np.random.Generator) -> np.ndarray:
-        """How often each query is in each sample."""
+    def __post_init__(self) -> None:
+        self.names = list(dict.fromkeys(query for query, _ in self.pairs))
+        number = {query: i for i, query in enumerate(self.names)}
+        self.query = np.array([number[query] for query, _ in self.pairs])
+
+    def draw(self, samples: int, rng: np.random.Generator) -> None:
+        """Draw how often each query is in each sample."""
         count = len(self.names)
-        return rng.multinomial(count, np.full(count, 1 / count), samples).astype(np.float64)
+        self.drawn = rng.multinomial(count, np.full(count, 1 / count), samples).astype(np.float64)
 
     def by_query(self, *columns: np.ndarray) -> np.ndarray:
         """The sums of columns over each query's pairs: queries by columns."""
         return np.stack([np.bincount(self.query, column, len(self.names)) for column in columns], axis=1)
 
     def figure(
-        self,
-        name: str,
-        about: str,
-        sums: np.ndarray,
-        drawn: np.ndarray,
-        value: Callable[[np.ndarray], np.ndarray],
-        pairs: int,
+        self, name: str, about: str, sums: np.ndarray, value: Callable[[np.ndarray], np.ndarray], pairs: int
     ) -> Figure:
         """A figure that is a function of sums, whose last axis is columns."""
         whole = float(value(sums.sum(axis=0, keepdims=True))[0])
-        sampled = value(drawn @ sums)
-        sampled = sampled[~np.isnan(sampled)]
-        ends = Interval(math.nan, math.nan)
-        if len(self.names) > 1 and len(sampled) > len(drawn) / 2 and not math.isnan(whole):
-            low, high = np.quantile(sampled, [(1 - self.level) / 2, (1 + self.level) / 2])
-            ends = Interval(float(low), float(high))
-        return Figure(name, whole, ends, pairs, about)
+        sampled = value(self.drawn @ sums)
+        is_known = len(self.names) > 1 and np.isnan(sampled).mean() < 0.5 and not math.isnan(whole)
+        return Figure(name, whole, percentiles(sampled, self.level) if is_known else UNKNOWN, pairs, about)
 
 
-def _coefficients(data: _Data, drawn: np.ndarray, grades: tuple[Grade, ...]) -> tuple[Figure, ...]:
+def _coefficients(data: _Data, grades: tuple[Grade, ...]) -> tuple[Figure, ...]:
     size = data.size
     sums = np.zeros((len(data.names), size * size))
     np.add.at(sums, (data.query, data.human * size + data.model), 1)
@@ -226,7 +213,7 @@ def _coefficients(data: _Data, drawn: np.ndarray, grades: tuple[Grade, ...]) -> 
         "AC2": (lambda table: gwet(table, "quadratic"), "Gwet's, weighted by squared steps"),
     }
     return tuple(
-        data.figure(name, about, sums, drawn, _each(function, size), len(data.pairs))
+        data.figure(name, about, sums, _each(function, size), len(data.pairs))
         for name, (function, about) in functions.items()
     )
 
@@ -240,19 +227,19 @@ def _share(rows: np.ndarray) -> np.ndarray:
         return np.where(rows[:, 1] > 0, rows[:, 0] / rows[:, 1], np.nan)
 
 
-def _lenience(data: _Data, drawn: np.ndarray) -> list[Figure]:
+def _lenience(data: _Data) -> list[Figure]:
     ones = np.ones(len(data.pairs))
     zero = (data.human == 0) * 1.0
     high = zero * (data.model >= (data.size + 1) // 2)
     return [
-        data.figure("lenience", "the judge's grade minus people's, on average", data.by_query(data.error, ones), drawn,
+        data.figure("lenience", "the judge's grade minus people's, on average", data.by_query(data.error, ones),
                     _share, len(data.pairs)),
         data.figure("high for the lowest", "share in the upper half of the scale of what people graded lowest",
-                    data.by_query(high, zero), drawn, _share, int(zero.sum())),
+                    data.by_query(high, zero), _share, int(zero.sum())),
     ]  # fmt: skip
 
 
-def _slope(data: _Data, drawn: np.ndarray, x: np.ndarray, name: str, about: str) -> Figure:
+def _slope(data: _Data, x: np.ndarray, name: str, about: str) -> Figure:
     """The slope of the error on x within people's grades."""
     known = ~np.isnan(x)
     columns = []
@@ -268,10 +255,10 @@ def _slope(data: _Data, drawn: np.ndarray, x: np.ndarray, name: str, about: str)
         shared, spread = (sxe - sx * se / safe).sum(axis=1), (sxx - sx * sx / safe).sum(axis=1)
         return np.where(spread > 1e-9, shared / np.where(spread > 1e-9, spread, 1), np.nan)
 
-    return data.figure(name, about, sums, drawn, value, int(known.sum()))
+    return data.figure(name, about, sums, value, int(known.sum()))
 
 
-def _text_bias(data: _Data, drawn: np.ndarray, docs: Any, queries: Any) -> list[Figure]:
+def _text_bias(data: _Data, docs: Any, queries: Any) -> list[Figure]:
     if docs is None:
         return []
     texts = document_texts(docs, {doc for _, doc in data.pairs}, whole=True)
@@ -280,7 +267,7 @@ def _text_bias(data: _Data, drawn: np.ndarray, docs: Any, queries: Any) -> list[
         [math.log(max(1, len(_WORD.findall(texts[doc])))) if doc in texts else math.nan for _, doc in data.pairs]
     )
     about = "how much higher the judge grades a text that is e = 2.7 times as long, people's grade being the same"
-    found = [_slope(data, drawn, length, "length", about)]
+    found = [_slope(data, length, "length", about)]
     if queries is not None:
         questions = lookup(queries, "queries")
         asked = {query: set(_WORD.findall(str(questions(query) or "").casefold())) for query in data.names}
@@ -289,11 +276,11 @@ def _text_bias(data: _Data, drawn: np.ndarray, docs: Any, queries: Any) -> list[
             for query, doc in data.pairs
         ])  # fmt: skip
         about = "how much higher the judge grades a text with all words of the query than one with none"
-        found.append(_slope(data, drawn, shared, "overlap", about))
+        found.append(_slope(data, shared, "overlap", about))
     return found
 
 
-def _run_bias(data: _Data, drawn: np.ndarray, runs: Sequence[Run]) -> list[Figure]:
+def _run_bias(data: _Data, runs: Sequence[Run]) -> list[Figure]:
     if not runs:
         return []
     rules = conventions.DEFAULT
@@ -305,14 +292,14 @@ def _run_bias(data: _Data, drawn: np.ndarray, runs: Sequence[Run]) -> list[Figur
     at = np.array([[own.get(pair, math.nan) for pair in data.pairs] for own in ranks])
     best = np.array([np.nanmin(column) if not np.isnan(column).all() else math.nan for column in at.T])
     about = "how much higher the judge grades a document one rank further down, people's grade being the same"
-    found = [_slope(data, drawn, best, "rank", about)]
+    found = [_slope(data, best, "rank", about)]
     several = (~np.isnan(at)).sum(axis=0)
     for run, own in zip(runs, at, strict=True) if len(runs) > 1 else ():
         alone = (~np.isnan(own) & (several == 1)) * 1.0
         sums = data.by_query(alone * data.error, alone, (1 - alone) * data.error, 1 - alone)
         about = f"the judge's lenience on documents that {run.name} alone returned, less that on all others"
         value: Callable[[np.ndarray], np.ndarray] = lambda rows: _share(rows[:, :2]) - _share(rows[:, 2:])  # noqa: E731
-        found.append(data.figure(f"system {run.name}", about, sums, drawn, value, int(alone.sum())))
+        found.append(data.figure(f"system {run.name}", about, sums, value, int(alone.sum())))
     return found
 
 
@@ -338,9 +325,7 @@ def _orders(
             flipped = own[0].difference * own[1].difference < 0
             flips += flipped
             hard += flipped and verdicts[1] != 0
-        means = [[side.summaries[measure, name].mean for name in named] for side in sides]
-        constant = any(len(set(row)) == 1 for row in means)
-        tau = math.nan if constant else float(stats.kendalltau(*means).statistic)
+        tau = tau_b(*([side.summaries[measure, name].mean for name in named] for side in sides))
         rows = tuple((int(a), int(b), int(c)) for a, b, c in table)
         found.append(SystemOrder(measure, tau, int(table.sum()), flips, hard, rows))
     return tuple(found)

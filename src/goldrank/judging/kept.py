@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from goldrank import ids
 from goldrank.errors import of_type
@@ -37,14 +37,6 @@ def canonical(value: object) -> str:
     ).decode()  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What the log has of a key."""
-
-    status: str
-    answer: Answer
-
-
 class Paid:
     """The calls of one judge in a log."""
 
@@ -54,7 +46,7 @@ class Paid:
         self.description = judge.description()
         self._parameters = canonical({"kind": self.description.kind, **self.description.parameters})
 
-    def answers(self, keys: Sequence[str]) -> dict[str, Kept]:
+    def answers(self, keys: Sequence[str]) -> dict[str, Reply]:
         """Of these keys, the answers that there are: readable ones, else those that could not be read."""
         with self.log._reading():
             rows = self.log._db.execute(
@@ -64,7 +56,7 @@ class Paid:
                 (json.dumps(keys),),
             ).fetchall()
         try:
-            return {key: Kept(status, _answer(parsed)) for key, status, parsed in rows}
+            return {key: Reply("", _answer(parsed), status) for key, status, parsed in rows}
         except (ValueError, RecursionError) as error:  # an InputError is a ValueError
             raise self.log._damaged(f"an answer cannot be read: {ids.show(str(error), 200)}") from None
 

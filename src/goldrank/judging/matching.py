@@ -15,10 +15,9 @@ from goldrank.data.qrels import Grade
 from goldrank.data.texts import Texts
 from goldrank.errors import JudgeError, OptionError, one_of
 from goldrank.judging.ask import as_judge, opened_log
-from goldrank.judging.asking import DEFAULT_LOG, Asking, LogLike
 from goldrank.judging.endpoint import KEY_VARIABLE, Endpoint
 from goldrank.judging.item import Item, Judge
-from goldrank.judging.runner import Outcome
+from goldrank.judging.runner import DEFAULT_LOG, Asking, LogLike, Outcome
 from goldrank.match.matcher import Matcher
 from goldrank.notes import Note
 from goldrank.waiting import Failure, finished
@@ -103,10 +102,8 @@ class JudgeMatcher(Matcher):
         items = [_item(*each, self.criteria) for each in asked_about]
         outcome = asked(self.judge, items, self._how)
         found: list[float | Failure] = []
-        for item in items:
-            pair = item.query, item.doc
-            grade = outcome.grades.get(pair)
-            why = outcome.failed.get(pair) or outcome.unreadable.get(pair) or outcome.stopped
+        for pair in ((item.query, item.doc) for item in items):
+            grade, why = outcome.grades.get(pair), outcome.why_not(pair)
             found.append(Failure(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
         return found
 
@@ -115,8 +112,7 @@ class JudgeMatcher(Matcher):
         missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
         if missing and (self.unanswered == "error" or outcome.stopped):
             one = missing[0]
-            pair = one.query, one.doc
-            why = outcome.failed.get(pair) or outcome.unreadable.get(pair) or outcome.stopped
+            why = outcome.why_not((one.query, one.doc))
             error = JudgeError(
                 f"{self.judge.name} gave no answer for {len(missing):,} of {len(items):,} pairs: {ids.show(why)}",
                 where=f"text '{ids.show(one.text)}', reference '{ids.show(one.reference)}'",

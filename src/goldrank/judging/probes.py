@@ -14,9 +14,9 @@ from goldrank.comparison.ppi import wilson
 from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.judging.ask import as_judge
-from goldrank.judging.asking import Asking, AskOptions
 from goldrank.judging.item import Item, Judge
 from goldrank.judging.matching import asked
+from goldrank.judging.runner import Asking, AskOptions
 from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import QrelsLike

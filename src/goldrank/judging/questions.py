@@ -21,11 +21,10 @@ from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.escaping import json_text
 from goldrank.io.corpus import read_sources
 from goldrank.judging.ask import as_judge, opened_log
-from goldrank.judging.asking import Asking, AskOptions
 from goldrank.judging.function import Function
 from goldrank.judging.item import Answer, Item, Judge
 from goldrank.judging.money import BYTES_A_TOKEN
-from goldrank.judging.runner import Outcome
+from goldrank.judging.runner import Asking, AskOptions, Outcome
 from goldrank.match.folding import fold
 from goldrank.match.locate import SourceIndex
 from goldrank.match.semantic import sentence_places

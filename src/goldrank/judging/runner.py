@@ -1,4 +1,7 @@
-"""`Job`: many items asked of one judge, some at a time; nothing paid is lost, and nothing is asked twice."""
+"""`Job`: many items asked of one judge, some at a time; nothing paid is lost, and nothing is asked twice.
+
+`Asking` has the options that every function which asks a judge takes, and makes jobs.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ import asyncio
 import hashlib
 import json
 import math
+import os
 import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
 
 from goldrank.data.qrels import Grade
 from goldrank.errors import JudgeError, OptionError, whole_number
@@ -18,7 +23,7 @@ from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.records import MOST_COMMENT, Event, checked
 from goldrank.judging.item import Answer, AskAgainLater, Call, Item, ItemFailed, JobStopped, Judge, Reply
 from goldrank.judging.kept import Paid, key_of
-from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens
+from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens, prices_of
 from goldrank.notes import Note
 
 LONGEST_WAIT = 60.0
@@ -27,6 +32,9 @@ GROW_AFTER = 20
 """Successes until one more call is made at a time, after the other side refused some."""
 _LONG_PROMPT = 3_000
 _RANDOM = secrets.SystemRandom()
+DEFAULT_LOG = "judgements.db"
+
+LogLike = str | os.PathLike[str] | JudgementLog
 
 
 @dataclass
@@ -66,6 +74,10 @@ class Outcome:
         self.unreadable |= job.unreadable
         self.calls, self.cost, self.stopped = job.calls, job.cost, job.stopped
         self.perhaps_paid = max(self.perhaps_paid, job.perhaps_paid)
+
+    def why_not(self, pair: tuple[str, str]) -> str:
+        """Why a pair has no grade."""
+        return self.failed.get(pair) or self.unreadable.get(pair) or self.stopped
 
     @property
     def seconds_left(self) -> float | None:
@@ -385,6 +397,44 @@ class Job:
             self.outcome.seconds = time.monotonic() - self._began
             self.outcome.calls = self.budget.calls
             self.progress(self.outcome)
+
+
+class AskOptions(TypedDict, total=False):
+    """Options of functions that ask, as `judge` has them."""
+
+    criteria: str
+    log: LogLike
+    concurrency: int
+    rate: float | None
+    attempts: int
+    budget: float | None
+    prices: Any
+    max_calls: int | None
+    progress: Callable[[Outcome], None] | None
+
+
+@dataclass
+class Asking:
+    """The same with what they are by default. All jobs that are made of it share one purse."""
+
+    criteria: str = ""
+    log: LogLike = DEFAULT_LOG
+    concurrency: int = 8
+    rate: float | None = None
+    attempts: int = 6
+    budget: float | None = None
+    prices: Any = None
+    max_calls: int | None = None
+    progress: Callable[[Outcome], None] | None = None
+    purse: Budget = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.purse = Budget(self.budget, prices_of(self.prices), self.max_calls)
+
+    def job(self, judge: Judge, items: Sequence[Item], log: JudgementLog, **more: Any) -> Job:
+        """A job for some items."""
+        how: dict[str, Any] = {"concurrency": self.concurrency, "rate": self.rate, "attempts": self.attempts}
+        return Job(judge, items, log, budget=self.purse, progress=self.progress, **how, **more)
 
 
 class _OutOfBudget(Exception):  # noqa: N818 - no error, but the end of the job

@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -72,17 +72,22 @@ class Chart:
 
 def all_charts(c: Comparison) -> dict[str, Chart]:
     """Every chart of a comparison, by a name for its file."""
-    at = {run: i for i, run in enumerate(c.runs)}
     ranks = locate(c.placed) if c.placed else None
     found = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
     found |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
     for pair in c.of(c.measures[0]):
-        a, b = c.values[pair.measure][at[pair.a]], c.values[pair.measure][at[pair.b]]
         letters = f"{c.letters[pair.a]}-{c.letters[pair.b]}"
-        found |= {f"deltas-{letters}": delta_bars(pair, b - a), f"scatter-{letters}": scatter(pair, a, b)}
-        if ranks is not None:
-            found[f"ranks-{letters}"] = rank_shift((pair.a, pair.b), ranks, at[pair.a], at[pair.b])
+        for kind, drawn in zip(("deltas", "scatter", "ranks"), of_pair(c, pair, ranks), strict=False):
+            found[f"{kind}-{letters}"] = drawn
     return found
+
+
+def of_pair(c: Comparison, pair: Pair, ranks: Ranks | None, only: Collection[str] | None = None) -> list[Chart]:
+    """The charts of the queries of one pair: differences, one dot each, and where documents went, if that is known."""
+    i, j = c.runs.index(pair.a), c.runs.index(pair.b)
+    a, b = c.values[pair.measure][i], c.values[pair.measure][j]
+    drawn = [delta_bars(pair, b - a), scatter(pair, a, b)]
+    return drawn if ranks is None else [*drawn, rank_shift((pair.a, pair.b), ranks, i, j, only)]
 
 
 def _file_word(text: str) -> str:
@@ -103,17 +108,15 @@ class ForestRow(NamedTuple):
 def forest(comparison: Comparison, measure: str) -> Chart:
     """Each pair's difference with its interval: right of the dashed line B is higher."""
     pairs = comparison.of(measure)
-    rows = [_pair_row(pair, f"{escape_html(pair.b, 26)} − {escape_html(pair.a, 26)}") for pair in pairs]
-    title = f"{measure}: differences with {percent(comparison.settings.level)} intervals"
-    return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
+    labels = [f"{escape_html(pair.b, 26)} − {escape_html(pair.a, 26)}" for pair in pairs]
+    return _pairs_forest(measure, comparison, pairs, labels)
 
 
 def measures_forest(comparison: Comparison, pairs: Sequence[Pair]) -> Chart:
     """One pair's difference by each measure, with its interval."""
-    rows = [_pair_row(pair, escape_html(pair.measure + f" ({pair.role})" * bool(pair.role), 50)) for pair in pairs]
+    labels = [escape_html(pair.measure + f" ({pair.role})" * bool(pair.role), 50) for pair in pairs]
     names = f"{ids.show(pairs[0].b, 40)} − {ids.show(pairs[0].a, 40)}"
-    title = f"{names}: differences with {percent(comparison.settings.level)} intervals"
-    return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
+    return _pairs_forest(names, comparison, pairs, labels)
 
 
 def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, higher_is_better: bool) -> Chart:
@@ -131,11 +134,15 @@ def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, 
     )
 
 
-def _pair_row(pair: Pair, label: str) -> ForestRow:
-    within = "" if math.isnan(pair.interval.low) else f" ({interval(pair.interval, signed=True)})"
-    brief = f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{within}"
-    sign = {"better": "up", "worse": "down"}.get(pair.verdict, "even")
-    return ForestRow(label, pair.difference, pair.interval, sign, brief)
+def _pairs_forest(about: str, comparison: Comparison, pairs: Sequence[Pair], labels: Sequence[str]) -> Chart:
+    rows = []
+    for pair, label in zip(pairs, labels, strict=True):
+        within = "" if math.isnan(pair.interval.low) else f" ({interval(pair.interval, signed=True)})"
+        brief = f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{within}"
+        sign = {"better": "up", "worse": "down"}.get(pair.verdict, "even")
+        rows.append(ForestRow(label, pair.difference, pair.interval, sign, brief))
+    title = f"{about}: differences with {percent(comparison.settings.level)} intervals"
+    return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
 
 
 def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Chart:
@@ -146,10 +153,7 @@ def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Cha
     low, high = (low - 0.05 * (high - low), high + 0.05 * (high - low)) if high > low else (-1.0, 1.0)
     left, right, top, step = 8.0, WIDTH - 64.0, 4.0, 38.0
     bottom = top + step * len(shown)
-
-    def x(value: float) -> float:
-        return left + (value - low) / (high - low) * (right - left)
-
+    x = scale(low, high, left, right)
     labels = {tick: f"{tick:+g}" if abs(tick) > 1e-12 else "0" for tick in ticks(low, high)}
     bands = [top + step * i for i in range(len(shown))]
     grid = "".join(f"M{x(tick):.1f} {y + 17:g}v20" for tick in labels for y in bands)
@@ -192,16 +196,8 @@ def curves(
     top_value = _nice_top(max(ys, default=1.0))
     lowest, highest = min(xs), max(xs)
     left, right, top, bottom = 40.0, WIDTH - 12.0 - 4 * max(0, len(f"{highest:g}") - 3), 10.0, 210.0
-
-    def x(k: float) -> float:
-        if recall:
-            return left + k * (right - left)
-        span = math.log(highest / lowest) or 1.0
-        return left + math.log(k / lowest) / span * (right - left)
-
-    def y(value: float) -> float:
-        return bottom - value / top_value * (bottom - top)
-
+    x = scale(0.0, 1.0, left, right) if recall else log_scale(lowest, highest, left, right)
+    y = scale(0.0, top_value, bottom, top)
     parts = [y_axis(y, ticks(0.0, top_value), left, right)]
     for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs)):
         parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16:g}">{tick:g}</text>')
@@ -258,13 +254,7 @@ def powers(title: str, label: str, series: Mapping[str, Sequence[tuple[float, fl
         (math.floor(min(logs)), max(math.ceil(max(logs)), math.floor(min(logs)) + 1)) for logs in ends_of
     )
     left, right, top, bottom = 48.0, WIDTH - 16.0, 10.0, 230.0
-
-    def x(value: float) -> float:
-        return left + (math.log10(value) - x_low) / (x_high - x_low) * (right - left)
-
-    def y(value: float) -> float:
-        return bottom - (math.log10(value) - y_low) / (y_high - y_low) * (bottom - top)
-
+    x, y = log_scale(10.0**x_low, 10.0**x_high, left, right), log_scale(10.0**y_low, 10.0**y_high, bottom, top)
     axes = y_axis(y, [10.0**power for power in range(y_low, y_high + 1)], left, right)
     axes += x_axis(x, {10.0**power: f"1e{power}" for power in range(x_low, x_high + 1)}, bottom, top)
     drawn = {name: [(x(a), y(b)) for a, b in line if min(a, b) > 0] for name, line in series.items()}
@@ -429,7 +419,22 @@ def ticks(low: float, high: float) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def x_axis(x: Callable[[float], float], labels: Mapping[float, str], bottom: float, top: float) -> str:
+Scale: TypeAlias = Callable[[float], float]
+"""Where a value is drawn."""
+
+
+def scale(low: float, high: float, start: float, end: float) -> Scale:
+    """Values from low to high, evenly from start to end."""
+    return lambda value: start + (value - low) / (high - low) * (end - start)
+
+
+def log_scale(low: float, high: float, start: float, end: float) -> Scale:
+    """The same where equal ratios are equal distances."""
+    span = math.log(high / low) or 1.0
+    return lambda value: start + math.log(value / low) / span * (end - start)
+
+
+def x_axis(x: Scale, labels: Mapping[float, str], bottom: float, top: float) -> str:
     """Lines up the chart at some values, with their labels below."""
     return "".join(
         f'<path class="grid" d="M{x(tick):.1f} {top:g}V{bottom:g}"/>'
@@ -438,7 +443,7 @@ def x_axis(x: Callable[[float], float], labels: Mapping[float, str], bottom: flo
     )
 
 
-def y_axis(y: Callable[[float], float], at: Sequence[float], left: float, right: float) -> str:
+def y_axis(y: Scale, at: Sequence[float], left: float, right: float) -> str:
     """Lines across the chart at some values, with their numbers."""
     return "".join(
         f'<path class="grid" d="M{left:g} {y(tick):.1f}H{right:g}"/>'

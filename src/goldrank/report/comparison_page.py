@@ -286,16 +286,9 @@ def _sample(c: Comparison) -> set[str] | None:
 def _by_pair(
     c: Comparison, pairs: Sequence[Pair], ranks: Ranks | None, sample: set[str] | None
 ) -> list[tuple[str, dict[str, charts.Chart]]]:
-    at = {run: i for i, run in enumerate(c.runs)}
-    found = []
-    for pair in pairs[:MOST_CHART_PAIRS]:
-        a, b = c.values[pair.measure][at[pair.a]], c.values[pair.measure][at[pair.b]]
-        drawn = {
-            "Difference of each query": charts.delta_bars(pair, b - a),
-            "One dot per query": charts.scatter(pair, a, b),
-        }
-        if ranks is not None:
-            where = charts.rank_shift((pair.a, pair.b), ranks, at[pair.a], at[pair.b], sample)
-            drawn["Where the relevant documents went"] = where
-        found.append((f"{ids.show(pair.b)} against {ids.show(pair.a)}, {pair.measure}", drawn))
-    return found
+    titles = ("Difference of each query", "One dot per query", "Where the relevant documents went")
+    return [
+        (f"{_pair_name(pair.a, pair.b)}, {pair.measure}",
+         dict(zip(titles, charts.of_pair(c, pair, ranks, sample), strict=False)))
+        for pair in pairs[:MOST_CHART_PAIRS]
+    ]  # fmt: skip

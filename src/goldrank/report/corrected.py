@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from goldrank.comparison.corrected import CorrectedValues
-from goldrank.comparison.intervals import percent
-from goldrank.comparison.ppi import Estimate
+from goldrank.comparison.intervals import Interval, percent
 from goldrank.data.table import Cell, Head, Part, Table, note_sentences
 from goldrank.report.forms import writers
+from goldrank.report.numbers import interval
 
 _BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alone (Wilson)"}
 
@@ -19,7 +19,7 @@ def parts(found: CorrectedValues) -> list[Part]:
         e = one.estimate
         system = f"{one.system} - {one.against}" if one.against else one.system
         by = _BY[e.method] + (f": {e.why}" if e.why else "")
-        numbers: list[Cell | str | float] = [e.estimate, _interval(e), e.human, e.model]
+        numbers: list[Cell | str | float] = [e.estimate, interval(Interval(e.low, e.high)), e.human, e.model]
         shares = [f"{e.rho:.2f}", f"{e.weight:.2f}", f"{e.effective:.0f}"]
         rows.append([system, one.measure, *numbers, *shares, by, *([one.verdict] if pairs else [])])
     heads = [
@@ -37,7 +37,3 @@ def parts(found: CorrectedValues) -> list[Part]:
 
 
 WRITERS = writers(parts, "table", "markdown", "json")
-
-
-def _interval(e: Estimate) -> str:
-    return f"{e.low:.4f} to {e.high:.4f}"

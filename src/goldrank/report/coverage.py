@@ -12,7 +12,7 @@ import numpy as np
 
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.resampling import bands, resampled_means
-from goldrank.data.scores import Scores
+from goldrank.data.scores import Column, Scores
 from goldrank.data.table import Cells, Head, Part, Table, entities, note_sentences, plain
 from goldrank.errors import InputError, OptionError, as_list, one_of, whole_number
 from goldrank.evaluation.causes import COVER, COVER_BY_PLACE
@@ -25,7 +25,7 @@ from goldrank.measures.options import PACKERS
 from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.report.charts import Chart, curves
-from goldrank.report.sparkline import sparkline
+from goldrank.report.numbers import sparkline
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 POINTS = 8
@@ -190,16 +190,13 @@ def curve_measures(
 
 def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
     """The curves of scores that have the `curve_measures`."""
-    found: dict[str, dict[str, list[tuple[float, str]]]] = {"texts": {}, "tokens": {}}
+    axes: tuple[_Axis, _Axis] = ({}, {})
     ends: dict[str, float] = {}
     loose = False
-    by_name: dict[str, Scores] = {}
     for run in scores:
-        if run.run in by_name:
+        if run.run in axes[0]:
             raise InputError(f"two systems are both named {run.run!r}", code="duplicate-name")
-        by_name[run.run] = run
-        for axis in found.values():
-            axis[run.run] = []
+        by_texts, by_tokens = (axis.setdefault(run.run, []) for axis in axes)
         for name, column in run.columns.items():
             measure = known(name)
             if measure is None or measure.name != drawn:
@@ -208,41 +205,36 @@ def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
             if measure.k is None and budget is None:
                 ends[run.run] = column.summary
             elif budget is None:
-                found["texts"][run.run].append((float(measure.k or 0), name))
+                by_texts.append((float(measure.k or 0), name, column))
             elif measure.k is None:
-                found["tokens"][run.run].append((float(budget), name))
+                by_tokens.append((float(budget), name, column))
                 loose |= measure.option("pack") == "skip"
-    lines: dict[str, dict[str, Points]] = {}
-    intervals: dict[str, Bands] = {}
-    for axis_name, axis in found.items():
-        points = {
-            run: [(at, by_name[run].columns[name].summary) for at, name in sorted(named)] for run, named in axis.items()
-        }
-        lines[axis_name] = _trimmed(points, ends)
-        intervals[axis_name] = {
-            run: _bands(by_name[run], [name for _, name in sorted(axis[run])][: len(line)])
-            for run, line in lines[axis_name].items()
-        }
+    (texts, of_texts), (tokens, of_tokens) = (_trimmed(axis, ends) for axis in axes)
     notes = [Note.of("skip-not-monotone")] if loose else []
-    return CoverageCurves(lines["texts"], lines["tokens"], drawn, intervals["texts"], intervals["tokens"], notes)
+    return CoverageCurves(texts, tokens, drawn, of_texts, of_tokens, notes)
 
 
-def _bands(run: Scores, names: Sequence[str]) -> list[Interval]:
-    """The interval of each point of a system."""
-    if not names:
-        return []
-    values = np.array([run.columns[name].values for name in names])
-    values = values[:, ~np.isnan(values).any(axis=0)]
-    return bands(resampled_means(values)) if values.shape[1] > 1 else []
+_Axis = dict[str, list[tuple[float, str, Column]]]
+"""By system where each point is, and what was measured there."""
 
 
-def _trimmed(lines: Mapping[str, list[tuple[float, float]]], ends: Mapping[str, float]) -> dict[str, Points]:
-    """Lines up to the first place where all have reached their end, at least two points."""
-    size = min((len(points) for points in lines.values()), default=0)
-    ordered = {run: sorted(points) for run, points in lines.items()}
-    last = size
+def _trimmed(axis: _Axis, ends: Mapping[str, float]) -> tuple[Mapping[str, Points], Bands]:
+    """Lines up to the first place where all have reached their end, at least two points; and their intervals."""
+    ordered = {run: sorted(points, key=lambda point: point[:2]) for run, points in axis.items()}
+    last = size = min(map(len, ordered.values()), default=0)
     for i in range(size):
-        if all(math.isclose(points[i][1], ends.get(run, math.inf)) for run, points in ordered.items()):
+        if all(math.isclose(points[i][2].summary, ends.get(run, math.inf)) for run, points in ordered.items()):
             last = max(2, i + 1)
             break
-    return {run: points[:last] for run, points in ordered.items()}
+    kept = {run: points[:last] for run, points in ordered.items()}
+    lines = {run: [(at, column.summary) for at, _, column in points] for run, points in kept.items()}
+    return lines, {run: _bands([column.values for *_, column in points]) for run, points in kept.items()}
+
+
+def _bands(points: Sequence[np.ndarray]) -> list[Interval]:
+    """The interval of each point of a system."""
+    if not points:
+        return []
+    values = np.array(points)
+    values = values[:, ~np.isnan(values).any(axis=0)]
+    return bands(resampled_means(values)) if values.shape[1] > 1 else []

@@ -17,7 +17,8 @@ from goldrank.report import WIDTH, markdown
 from goldrank.report.numbers import number, p_value
 
 if TYPE_CHECKING:
-    from goldrank.gating.verdict import Finding, Moved, Verdict
+    from goldrank.comparison.rank_changes import QueryChange
+    from goldrank.gating.verdict import Finding, Verdict
 
 FORMS = {
     "text": "for the terminal",
@@ -110,7 +111,7 @@ def _lost_most(finding: Finding) -> Fold:
     return Fold(f"Queries that lost most: {finding.title}", [Table(heads, rows)])
 
 
-def _why(moved: Moved) -> str:
+def _why(moved: QueryChange) -> str:
     """The documents that a query lost by: relevant ones that fell, and unjudged ones that came in or rose."""
     from goldrank.comparison.rank_changes import FALLS
 

@@ -9,38 +9,32 @@ from goldrank.data.table import Cell, Head, Part, Table, note_sentences
 from goldrank.escaping import json_text
 from goldrank.judging.ask import Judged
 from goldrank.judging.probes import TRICKS, Gullibility
-from goldrank.report.numbers import counted, number
+from goldrank.report.numbers import counted, figures, number
 
 
 def parts(found: Judged, *, dry_run: bool = False) -> list[Part]:
     """The counts of a job, the grades that were given, and its notes."""
     outcome = found.outcome
-    rows: list[list[Cell | str]] = [
-        ["pairs", counted(outcome.total)],
-        ["answered by the log", counted(outcome.from_log)],
-        ["to ask" if dry_run else "asked for", counted(found.asked)],
-    ]
+    rows: dict[str, int | float] = {"pairs": outcome.total, "answered by the log": outcome.from_log}
     if dry_run:
-        rows.append(["tokens of prompts, estimated", counted(found.tokens)])
-        rows.append(["cost at most", Cell(f"{found.most_cost:.4f}", found.most_cost)])
+        rows |= {"to ask": found.asked, "tokens of prompts, estimated": found.tokens}
+        rows["cost at most"] = float(found.most_cost)
     else:
-        rows.append(["calls", counted(outcome.calls)])
-        rows.append(["tokens of prompts", counted(outcome.tokens_in)])
-        rows.append(["tokens of answers", counted(outcome.tokens_out)])
-        rows.append(["cost", Cell(f"{outcome.cost:.4f}", outcome.cost)])
-    made: list[Part] = [Table([*Head.texts(found.judge), *Head.numbers("")], rows)]
+        rows |= {"asked for": found.asked, "calls": outcome.calls, "tokens of prompts": outcome.tokens_in}
+        rows |= {"tokens of answers": outcome.tokens_out, "cost": outcome.cost}
+    made: list[Part] = [figures(found.judge, rows)]
     grades = Counter(found.grades.values())
     if grades:
         by_grade: list[list[Cell | str]] = [[str(grade), counted(grades[grade])] for grade in sorted(grades)]
         made.append(Table([*Head.names("grade"), *Head.numbers("pairs")], by_grade))
     steady = found.consistency
     if steady is not None:
-        told: list[list[Cell | str]] = [
-            ["pairs asked several times", counted(steady.pairs)],
-            ["of them, always the same grade", share(steady.unanimous, steady.low, steady.high)],
-            ["Krippendorff's alpha (ordinal)", Cell(number(steady.alpha, 3), steady.alpha)],
-        ]
-        made.append(Table([*Head.texts("does it agree with itself?"), *Head.numbers("")], told))
+        told: dict[str, int | float | Cell] = {
+            "pairs asked several times": steady.pairs,
+            "of them, always the same grade": share(steady.unanimous, steady.low, steady.high),
+            "Krippendorff's alpha (ordinal)": Cell(number(steady.alpha, 3), steady.alpha),
+        }
+        made.append(figures("does it agree with itself?", told))
     return [*made, *note_sentences((*found.notes, *(n for n in found.qrels.notes if n.code == "who-judged")))]
 
 

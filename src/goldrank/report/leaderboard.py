@@ -99,7 +99,7 @@ def diagram(board: Leaderboard) -> Chart:
 
     A critical-difference diagram on its side: a row per system has room for its name at any width.
     """
-    from goldrank.report.charts import WIDTH, Chart, ticks, x_axis
+    from goldrank.report.charts import WIDTH, Chart, scale, ticks, x_axis
 
     standings = board.standings
     ends = [v for standing in standings for v in (standing.value, *standing.interval) if v == v]
@@ -110,10 +110,7 @@ def diagram(board: Leaderboard) -> Chart:
     left, top, step = 8.0, 4.0, 36.0
     right = WIDTH - 16.0 - 10.0 * max(1, len(groups))
     bottom = top + step * len(standings)
-
-    def x(value: float) -> float:
-        return left + (value - low) / (high - low) * (right - left)
-
+    x = scale(low, high, left, right)
     labels = {tick: f"{tick:g}" for tick in ticks(low, high) if x(tick) > left + 8}
     drawn = [x_axis(x, labels, bottom, bottom - 4), f'<path class="axis" d="M{left:g} {bottom:g}H{right:g}"/>']
     rows = []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from goldrank import ids
-from goldrank.comparison.planning import Plan
+from goldrank.comparison.planning import Plan, PlannedRow
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
 from goldrank.report.forms import writers
-from goldrank.report.numbers import count, number
+from goldrank.report.numbers import count, counted, number
 
 FEW = 30
 """Queries of a pilot below which what it does not tell is a warning."""
@@ -31,48 +33,42 @@ def parts(plan: Plan) -> list[Part]:
     return shown
 
 
-def _about(plan: Plan) -> tuple[list[Head], list[list[Cell | str]]]:
-    """What each row is about."""
-    if plan.pilot is None:
-        rows: list[list[Cell | str]] = [[Cell(number(row.deviation), row.deviation)] for row in plan.planned]
-        return Head.numbers("deviation"), rows
-    rows = [
-        [row.measure, f"{ids.show(row.b)} - {ids.show(row.a)}", Cell(number(row.deviation), row.deviation)]
-        for row in plan.planned
-    ]
-    return [*Head.texts("measure"), *Head.names("pair"), *Head.numbers("deviation")], rows
-
-
 def _needed(plan: Plan) -> Table:
-    heads, rows = _about(plan)
-    differences = [one.difference for one in plan.planned[0].needed]
-    every: list[Cells] = []
-    for about, row in zip(rows, plan.planned, strict=True):
-        cells = [Cell("-" if one.queries is None else f"{one.queries:,}", one.queries) for one in row.needed]
-        every.append([*about, *cells])
-    return Table([*heads, *Head.numbers(*(f"{one:g}" for one in differences))], every, "queries needed, by difference")
+    differences = [f"{one.difference:g}" for one in plan.planned[0].needed]
+
+    def cells(row: PlannedRow) -> list[Cell]:
+        return [Cell("-" if one.queries is None else f"{one.queries:,}", one.queries) for one in row.needed]
+
+    return _table(plan, "queries needed, by difference", differences, cells)
 
 
 def _found(plan: Plan) -> Table:
-    heads, rows = _about(plan)
-    every: list[Cells] = []
-    same = all([one.queries for one in row.found] == [one.queries for one in plan.planned[0].found]
-               for row in plan.planned)  # fmt: skip
-    for about, row in zip(rows, plan.planned, strict=True):
-        cells: list[Cell | str] = []
-        for one in row.found:
-            cells += [] if same else [Cell(f"{one.queries:,}", one.queries)]
-            cells.append(Cell(number(one.detectable), one.detectable))
-        every.append([*about, *cells])
-    sizes = [f"{one.queries:,} queries" for one in plan.planned[0].found] if same else ["queries", "difference"]
-    return Table([*heads, *Head.numbers(*sizes)], every, "smallest difference found, by queries")
+    sizes = [one.queries for one in plan.planned[0].found]
+    same = all([one.queries for one in row.found] == sizes for row in plan.planned)
+
+    def cells(row: PlannedRow) -> list[Cell]:
+        both = [[counted(one.queries), Cell(number(one.detectable), one.detectable)] for one in row.found]
+        return [cell for pair in both for cell in pair[same:]]
+
+    heads = [f"{size:,} queries" for size in sizes] if same else ["queries", "difference"]
+    return _table(plan, "smallest difference found, by queries", heads, cells)
+
+
+def _table(plan: Plan, title: str, heads: Sequence[str], cells: Callable[[PlannedRow], list[Cell]]) -> Table:
+    """A row for each measure and pair of the pilot, with its deviation."""
+    rows: list[Cells] = []
+    for row in plan.planned:
+        about = [] if plan.pilot is None else [row.measure, f"{ids.show(row.b)} - {ids.show(row.a)}"]
+        rows.append([*about, Cell(number(row.deviation), row.deviation), *cells(row)])
+    named = [] if plan.pilot is None else [*Head.texts("measure"), *Head.names("pair")]
+    return Table([*named, *Head.numbers("deviation", *heads)], rows, title)
 
 
 def _gate(plan: Plan) -> Table:
     rows: list[Cells] = [
         [
             one.measure,
-            Cell(f"{one.queries:,}", one.queries),
+            counted(one.queries),
             Cell(_size(one.drop, plan), one.drop),
             *map(_chance, (one.fails, one.unclear, one.shown)),
         ]

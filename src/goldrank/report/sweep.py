@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
-from goldrank.comparison.frontier import FIRM, LIKELY
 from goldrank.comparison.result import Comparison
-from goldrank.comparison.sweep import Sweep, SweepRow
+from goldrank.comparison.sweep import FIRM, LIKELY, Sweep, SweepRow
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, escape_html, note_sentences
 from goldrank.evaluation.causes import NAMES
-from goldrank.report.charts import COLOURS, Chart, x_axis, y_axis
+from goldrank.report.charts import COLOURS, Chart, Scale, log_scale, scale, x_axis, y_axis
 from goldrank.report.charts import ticks as round_ticks
+from goldrank.report.numbers import interval
 
 WIDE, NARROW = 760, 380
 """Widths of the drawing, for large and for small screens."""
@@ -32,25 +31,19 @@ def parts(sweep: Sweep) -> list[Part]:
 def _answers(sweep: Sweep) -> list[Sentence]:
     best = sweep.best
     told = [
-        Sentence(
-            f"{best.name} covers most: {sweep.measure} {best.mean:.3f} ({best.interval.low:.3f} to "
-            f"{best.interval.high:.3f}) for {best.tokens:,.0f} tokens a question; {len(sweep.rows)} settings, "
-            f"{len(sweep.queries):,} questions."
-        )
+        f"{best.name} covers most: {sweep.measure} {best.mean:.3f} ({interval(best.interval, 3)}) for "
+        f"{best.tokens:,.0f} tokens a question; {len(sweep.rows)} settings, {len(sweep.queries):,} questions."
     ]
-    if sweep.choice is not None:
-        choice = sweep.choice
+    if (choice := sweep.choice) is not None:
         told.append(
-            Sentence(
-                f"The best of many is flattered: {choice.name} was chosen on half of the questions with "
-                f"{choice.chosen_on:.3f}, and has {choice.mean:.3f} ({choice.interval.low:.3f} to "
-                f"{choice.interval.high:.3f}) on the other {choice.questions:,}."
-            )
+            f"The best of many is flattered: {choice.name} was chosen on half of the questions with "
+            f"{choice.chosen_on:.3f}, and has {choice.mean:.3f} ({interval(choice.interval, 3)}) on the other "
+            f"{choice.questions:,}."
         )
     if sweep.cheaper:
         more = f" and {len(sweep.cheaper) - 8} more" if len(sweep.cheaper) > 8 else ""
-        told.append(Sentence(f"Cheaper, and not to be told from it: {', '.join(sweep.cheaper[:8])}{more}."))
-    return told
+        told.append(f"Cheaper, and not to be told from it: {', '.join(sweep.cheaper[:8])}{more}.")
+    return list(map(Sentence, told))
 
 
 def table(sweep: Sweep) -> Table:
@@ -68,7 +61,7 @@ def table(sweep: Sweep) -> Table:
             cells.append(Cell("", 0) if setting.budget is None else Cell(f"{setting.budget:,}", setting.budget))
         cells += [
             Cell(f"{row.mean:.3f}", row.mean, style="best" if row.on_frontier else ""),
-            Cell(f"{row.interval.low:.3f} to {row.interval.high:.3f}", row.interval.low),
+            Cell(interval(row.interval, 3), row.interval.low),
             Cell(f"{row.tokens:,.0f}", row.tokens),
             Cell(f"{row.tokens_high:,.0f}", row.tokens_high),
             Cell(f"{row.support:.0%}", row.support),
@@ -125,21 +118,15 @@ def chart(sweep: Sweep, width: int = WIDE) -> Chart:
     low, high = min(paid) / 1.1, max(paid) * 1.1
     top_value = max(0.05, min(1.0, max(row.interval.high for row in rows) * 1.05))
     left, right, top, bottom = 40.0, width - 14.0, 10.0, 330.0 if width >= WIDE else 260.0
-
-    def x(cost: float) -> float:
-        return left + math.log(max(cost, 1.0) / low) / math.log(high / low) * (right - left)
-
-    def y(value: float) -> float:
-        return bottom - value / top_value * (bottom - top)
-
+    at_cost, y = log_scale(low, high, left, right), scale(0.0, top_value, bottom, top)
+    x = [at_cost(cost) for cost in paid]
     body = [y_axis(y, round_ticks(0.0, top_value), left, right)]
-    body.append(x_axis(x, {at: f"{at:,.0f}" for at in _costs(low, high, 3 if width < WIDE else 7)}, bottom, top))
-    edge = sorted((row for row in rows if row.on_frontier), key=lambda row: row.tokens)
-    steps = f"M{x(edge[0].tokens):.1f} {y(edge[0].mean):.1f}"
-    steps += "".join(f"H{x(row.tokens):.1f}V{y(row.mean):.1f}" for row in edge[1:])
+    body.append(x_axis(at_cost, {at: f"{at:,.0f}" for at in _costs(low, high, 3 if width < WIDE else 7)}, bottom, top))
+    edge = sorted((i for i, row in enumerate(rows) if row.on_frontier), key=lambda i: rows[i].tokens)
+    steps = f"M{x[edge[0]]:.1f} {y(rows[edge[0]].mean):.1f}"
+    steps += "".join(f"H{x[i]:.1f}V{y(rows[i].mean):.1f}" for i in edge[1:])
     body.append(f'<path class="zero" d="{steps}H{right:g}"/>')
-    for row in rows:
-        body.append(_point(row, systems.index(row.setting.system), x(row.tokens), y))
+    body += [_point(row, systems.index(row.setting.system), at, y) for row, at in zip(rows, x, strict=True)]
     middle, line = (left + right) / 2, bottom + 34
     body.append(
         f'<text class="mid dim" x="{middle:.1f}" y="{line:g}">tokens of the context, mean over questions</text>'
@@ -151,20 +138,18 @@ def chart(sweep: Sweep, width: int = WIDE) -> Chart:
         at = left + (i % columns) * (right - left) / columns
         body.append(f'<circle class="s{i % COLOURS}" cx="{at + 5:.1f}" cy="{line - 4:g}" r="4.5"/>')
         body.append(f'<text x="{at + 16:.1f}" y="{line:g}">{escape_html(system, 34)}</text>')
-    words = f"{len(rows)} settings; on the frontier: {', '.join(row.name for row in edge[:10])}"
+    words = f"{len(rows)} settings; on the frontier: {', '.join(rows[i].name for i in edge[:10])}"
     return Chart(f"{sweep.measure} against tokens", words, line + 12, "".join(body), width)
 
 
-def _point(row: SweepRow, system: int, x: float, y: Callable[[float], float]) -> str:
+def _point(row: SweepRow, system: int, x: float, y: Scale) -> str:
     """A setting: filled where it is surely on the frontier, hollow where that is likely, else small."""
     kind = f"s{system % COLOURS}"
     at, low, high = y(row.mean), y(row.interval.low), y(row.interval.high)
     size = "5.5" if row.support >= LIKELY else "2.5"
     hollow = ' fill-opacity="0" stroke-width="2"' if LIKELY <= row.support < FIRM else ""
-    told = (
-        f"{row.name}: {row.mean:.3f} ({row.interval.low:.3f} to {row.interval.high:.3f}), {row.tokens:,.0f} tokens, "
-        f"on the frontier in {row.support:.0%} of resamples"
-    )
+    told = f"{row.name}: {row.mean:.3f} ({interval(row.interval, 3)}), {row.tokens:,.0f} tokens, on the frontier in "
+    told += f"{row.support:.0%} of resamples"
     return (
         f"<g><title>{escape_html(told, 300)}</title>"
         f'<path class="line {kind}" stroke-opacity=".35" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'

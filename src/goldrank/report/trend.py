@@ -11,8 +11,7 @@ from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Head, Part, Row, Sentence, Table, facts
 from goldrank.history import Record
 from goldrank.history.trends import TrendChange, TrendLine
-from goldrank.report.numbers import count
-from goldrank.report.sparkline import sparkline
+from goldrank.report.numbers import count, sparkline
 
 MOST_BARS = 60
 MOST_ROWS = 30

@@ -17,7 +17,7 @@ from goldrank.history import Record
 from goldrank.history.details import LineDetails
 from goldrank.history.trends import TrendChange, TrendLine
 from goldrank.report import charts
-from goldrank.report.charts import Chart
+from goldrank.report.charts import Chart, Scale
 from goldrank.report.numbers import count, interval
 from goldrank.report.trend import brief
 
@@ -31,8 +31,7 @@ WIDE, NARROW = (1080.0, 340.0), (380.0, 250.0)
 
 
 Across: TypeAlias = Callable[[Record], float]
-Up: TypeAlias = Callable[[float], float]
-"""Where a record is drawn across the chart, and where a value is drawn up."""
+"""Where a record is drawn across the chart."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +100,7 @@ def draw(title: str, series: Sequence[Series], size: tuple[float, float], links:
     def x(record: Record) -> float:
         return left + 6 + order[record.id] / last * (right - left - 12)
 
-    def y(value: float) -> float:
-        return bottom - (value - low) / (high - low) * (bottom - top)
-
+    y = charts.scale(low, high, bottom, top)
     parts = [charts.y_axis(y, charts.ticks(low, high), left, right), _dates(ordered, x, bottom, left, right)]
     drawn = []
     for i, line in enumerate(series):
@@ -152,7 +149,7 @@ def _dates(ordered: Sequence[Record], x: Across, bottom: float, left: float, rig
     )
 
 
-def _band(line: Series, x: Across, y: Up, style: str) -> str:
+def _band(line: Series, x: Across, y: Scale, style: str) -> str:
     """The intervals of the records, as an area; a bar where there is one record only."""
     known = [(x(r), one) for r, one in zip(line.records, line.intervals, strict=False) if math.isfinite(one.low)]
     if not known:
@@ -165,7 +162,7 @@ def _band(line: Series, x: Across, y: Up, style: str) -> str:
     return f'<path class="band {style}" d="M{up}L{down}Z"/>'
 
 
-def _line(line: Series, x: Across, y: Up, style: str, dashes: str) -> str:
+def _line(line: Series, x: Across, y: Scale, style: str, dashes: str) -> str:
     points = [(x(r), y(v)) for r, v in zip(line.records, line.values, strict=True) if math.isfinite(v)]
     if not points:
         return ""
@@ -174,7 +171,7 @@ def _line(line: Series, x: Across, y: Up, style: str, dashes: str) -> str:
     return f'<g><title>{title}</title><path class="line {style}"{dashes} d="{path}"/></g>'
 
 
-def _mark(change: TrendChange, line: Series, x: Across, y: Up, top: float, bottom: float) -> str:
+def _mark(change: TrendChange, line: Series, x: Across, y: Scale, top: float, bottom: float) -> str:
     """Where a line changed: the range as an area, the record as a line across."""
     known = {record.id: record for record in line.records}
     a = x(change.record)
@@ -188,7 +185,7 @@ def _mark(change: TrendChange, line: Series, x: Across, y: Up, top: float, botto
     return "".join(parts)
 
 
-def _dots(line: Series, x: Across, y: Up, style: str, is_narrow: bool, links: bool) -> str:
+def _dots(line: Series, x: Across, y: Scale, style: str, is_narrow: bool, links: bool) -> str:
     """A dot for each record, with what it says when it is pointed at."""
     drawn = [(i, r, v) for i, (r, v) in enumerate(zip(line.records, line.values, strict=True)) if math.isfinite(v)]
     if len(drawn) > MOST_DOTS:

@@ -2,16 +2,9 @@
   const holder = document.getElementById("causes-data");
   if (!holder) return;
   const data = JSON.parse(holder.textContent);
-  const at = (id) => document.getElementById(id);
   const list = at("cause-list"), count = at("cause-count"), more = at("cause-more"), pick = at("cause-pick"), words = at("cause-words");
   const PAGE = 100;
   let shown = PAGE, found = [];
-  const make = (tag, text, name) => {
-    const node = document.createElement(tag);
-    if (text !== undefined) node.textContent = text;
-    if (name) node.className = name;
-    return node;
-  };
   const chip = (cause) => make("span", cause, `cause ${cause === "covered" ? "covered" : cause === "unknown" ? "unknown" : ""}`);
   const marked = (text, marks) => {
     // Marks count characters of Python, which may be two here: text is cut into characters first.

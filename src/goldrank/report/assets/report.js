@@ -1,4 +1,12 @@
 "use strict";
+// What every script of a page uses: an element by its id, and a new one.
+const at = (id) => document.getElementById(id);
+const make = (tag, text, name) => {
+  const node = document.createElement(tag);
+  if (text !== undefined) node.textContent = text;
+  if (name) node.className = name;
+  return node;
+};
 (() => {
   // Tables that are in the page: sort by a column, filter by what a row is.
   for (const table of document.querySelectorAll("table[data-sortable]")) {
@@ -32,16 +40,9 @@
   const holder = document.getElementById("data");
   if (!holder) return;
   const data = JSON.parse(holder.textContent);
-  const at = (id) => document.getElementById(id);
   const body = at("query-rows"), count = at("query-count"), more = at("query-more");
   const PAGE = 50, SCALE = data.scale;
   let shown = PAGE, sortBy = "size", sortDown = true, rows = [];
-  const make = (tag, text, name) => {
-    const node = document.createElement(tag);
-    if (text !== undefined) node.textContent = text;
-    if (name) node.className = name;
-    return node;
-  };
   const fill = (select, names, chosen) => {
     names.forEach((name, i) => {
       const option = make("option", name);
