@@ -44,12 +44,12 @@ def is_answer(table: Any) -> bool:
     """Whether all keys of an object are those of some search engine's answer, so that they are no queries."""
     if not isinstance(table, Mapping) or len(table) < 2:
         return False
-    return any(table.keys() <= set(shape.keys) for shape in shapes.all_shapes())
+    return any(table.keys() <= set(shape.keys) for shape in shapes.SHAPES)
 
 
 def hint(record: Mapping[Any, Any]) -> str:
     """The known shape that has most of an object's keys, or the simplest one if none has any."""
-    known = _OTHERS | {f"an answer of {shape.name}": (shape.keys, shape.example) for shape in shapes.all_shapes()}
+    known = _OTHERS | {f"an answer of {shape.name}": (shape.keys, shape.example) for shape in shapes.SHAPES}
     present = {aliases.normal(key) for key in record if isinstance(key, str)}
     for value in list(record.values())[:3]:
         if isinstance(value, Mapping):

@@ -76,11 +76,9 @@ def _of_mapping(docs: Mapping[Any, Any], where: str) -> Any:
         return _pairs(docs[key], f"{where}, {key}")
     if (shape := _shape(docs)) is None:
         return docs
-    from goldrank.io import shapes
-
     if shape.responses(docs) is not None:
         raise InputError("is the answer to several searches", where=where, hint="Give each query its own response.")
-    page = shapes.page_of(shape, docs, where)
+    page = shape.page(docs, where)
     return _with_scores([hit.doc for hit in page.hits], [hit.score for hit in page.hits])
 
 
