@@ -190,9 +190,9 @@ def _is_msmarco(seen: Beginning) -> bool:
 def _is_ratings(seen: Beginning) -> bool:
     if not seen.lines or not (b"\t" in seen.lines[0] or b"::" in seen.lines[0]):
         return False
-    from goldrank.io import ratings
+    from goldrank.io.judged_lines import is_rating
 
-    return all(map(ratings.is_rating, seen.lines[:3]))
+    return all(map(is_rating, seen.lines[:3]))
 
 
 def _is_letor(seen: Beginning) -> bool:
@@ -222,8 +222,8 @@ FORMATS: dict[str, Format] = {
         Format("csv", _TABLE, _IO + "text_tables", writes=True, suffixes=(".csv",), keeps_judges="all"),
         Format("tsv", _TABLE, _IO + "text_tables", writes=True, writer="dump_tsv", suffixes=(".tsv",),
                keeps_judges="all"),
-        Format("ratings", ("qrels",), _IO + "ratings", _is_ratings),
-        Format("letor", ("qrels",), _IO + "letor", _is_letor),
+        Format("ratings", ("qrels",), _IO + "judged_lines", _is_ratings),
+        Format("letor", ("qrels",), _IO + "judged_lines", _is_letor),
         Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True, keeps_judges="one"),
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),
