@@ -11,7 +11,7 @@ import numpy as np
 from goldrank.data.blocks import Block
 from goldrank.data.id_column import IdColumn, pair_keys
 from goldrank.engine.lines import JudgementIndex, RunLines
-from goldrank.errors import GoldrankError
+from goldrank.errors import GoldrankError, Place
 
 IN_MEMORY = 64 << 20
 """Bytes of scattered lines that are kept in memory rather than in a temporary file."""
@@ -98,7 +98,7 @@ class ExternalSort:
         lines = sum(size for _, size, *_ in self.index[bucket])
         return lines, SCATTERED_LINE * lines + 2 * sum(doc_bytes for *_, doc_bytes, _ in self.index[bucket])
 
-    def read(self, bucket: int, place_of: Callable[[int, int], object]) -> RunLines:
+    def read(self, bucket: int, place_of: Callable[[int, int], Place | str]) -> RunLines:
         """The lines of a bucket, in input order."""
         columns: dict[str, list[np.ndarray]] = {name: [] for name in STORED}
         texts: list[bytes] = []
@@ -113,10 +113,10 @@ class ExternalSort:
         docs = IdColumn.packed(b"".join(texts), whole["length"])
         owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])
         return RunLines(
-            whole["code"].astype(np.int64),
-            whole["score"],
-            whole["key"],
-            docs.take,
-            lambda line: place_of(int(owner[line]), int(whole["line"][line])),
-            lambda lines: whole["claimed"][lines].astype(np.int64),
+            score=whole["score"],
+            key=whole["key"],
+            docs=docs.take,
+            place=lambda line: place_of(int(owner[line]), int(whole["line"][line])),
+            claimed=lambda lines: whole["claimed"][lines].astype(np.int64),
+            code=whole["code"].astype(np.int64),
         )

@@ -21,6 +21,7 @@ from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run, check_score, gathered
+from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores, tie_order
 from goldrank.native import core
 
@@ -35,7 +36,7 @@ _TIES = {"input": 0, "docid-ascending": 2}
 """How the compiled core is told a tie rule; all others order by descending id."""
 
 
-class MemoryEngine:
+class MemoryEngine(ScoredEngine):
     """Places runs that are mappings of mappings."""
 
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
@@ -59,9 +60,6 @@ class MemoryEngine:
         if not (tied or left):
             first = last = rank
         return assemble(arrays, retrieved, answered, query, rank, label, first, last, is_ordered=not left), counts
-
-    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
-        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
 
     def top_scored(
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention

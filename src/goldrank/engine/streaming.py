@@ -26,6 +26,7 @@ from goldrank.data.id_column import IdColumn
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
+from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import RunCounts, assemble, compared, in_order, ranked_with_scores
 from goldrank.engine.distinct import DistinctIds
 from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Part
@@ -39,6 +40,7 @@ from goldrank.engine.ranking import (
     rank_lines,
     refuse_repeats,
 )
+from goldrank.errors import Place
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -217,7 +219,7 @@ def one_run(block: Block) -> Iterable[tuple[bytes, Block]]:
     return [(b"", block)]
 
 
-class StreamingEngine:
+class StreamingEngine(ScoredEngine):
     """Places runs that come in blocks."""
 
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
@@ -229,9 +231,6 @@ class StreamingEngine:
     ) -> dict[bytes, tuple[Placements, RunCounts]]:
         """Placements of several runs in one input, told apart by their tags; it is read once for all of them."""
         return _place(qrels, source, convention, plan, Block.by_tag)
-
-    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
-        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
 
     def top_scored(
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention
@@ -357,7 +356,7 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
     found = rank_block(block, inner, judged, convention)
     if found is None:
         line_code = np.repeat(inner, np.diff(block.start))
-        lines = RunLines(line_code, block.score, block.key, block.docs, block.place, block.claimed)
+        lines = RunLines(block.score, block.key, block.docs, block.place, line_code, claimed=block.claimed)
         if (inner < 0).any():
             lines = lines.take(np.flatnonzero(line_code >= 0))
         found = rank_lines(lines, judged, convention)
@@ -479,7 +478,7 @@ def _rank_buckets(
         for tag, sort in sorts.items():
             for bucket in sort.filled():
 
-                def place_of(number: int, line: int, tag: bytes = tag) -> object:
+                def place_of(number: int, line: int, tag: bytes = tag) -> Place | str:
                     """Where a line stands: its piece is read once more, for a message."""
                     piece = next(islice(source.pieces(plan.share), number, None))
                     return dict(split(piece()))[tag].place(line)

@@ -299,19 +299,16 @@ class RowsInMemory(BlockSource):
         queries = [ids.encode(query) for query, _, _ in self.rows]
         docs = IdColumn.of(ids.encode(doc) for _, doc, _ in self.rows)
         begin = [i for i in range(len(queries)) if i == 0 or queries[i] != queries[i - 1]]
-        score = np.array([score for _, _, score in self.rows], np.float64)
-        key = self.keys(docs)
-
-        def columns(lines: np.ndarray) -> dict[str, Any]:
-            texts, place = lambda some: docs.take(lines[some]), lambda i: self._place(int(lines[i]))
-            return {"score": score[lines], "key": key[lines], "docs": texts, "place": place}
-
-        return Block(
-            **columns(np.arange(len(docs))),
+        block = Block(
+            score=np.array([score for _, _, score in self.rows], np.float64),
+            key=self.keys(docs),
+            docs=docs.take,
+            place=self._place,
             queries=IdColumn.of(queries[i] for i in begin),
             start=np.array([*begin, len(docs)], np.int64),
-            keep=lambda lines: Rows(**columns(lines)),
+            keep=lambda lines: Rows(**block.taken(lines)),
         )
+        return block
 
 
 def checked(run: Run) -> Run:
