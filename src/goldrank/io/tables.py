@@ -6,7 +6,6 @@ integers stay exact, and text that looks like a missing value ("NA") is an id li
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -85,6 +84,21 @@ class InputTable:
         with reading(self.where):
             return self.frame.collect_schema().names()
 
+    def batches(self, size: int) -> Iterator[pl.DataFrame]:
+        """The rows, so many at a time."""
+        with reading(self.where):
+            batches = self.frame.collect_batches(maintain_order=True, chunk_size=size)
+        while True:
+            with reading(self.where, source=self.source):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows, each as a mapping; a few are in memory at a time."""
+        return (row for batch in self.batches(BATCH_OF_RECORDS) for row in batch.iter_rows(named=True))
+
     def with_columns_of_path(self, partition: Partition) -> InputTable:
         """The same with those columns of its path that it does not have itself."""
         present = self.columns() if partition else []
@@ -118,14 +132,14 @@ def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callab
 
 
 def read_run(table: InputTable, how: Reading) -> Run:
-    return _run(table.with_columns_of_path(how.partition), how.columns, how.duplicates, is_file=True)
+    return _run(table.with_columns_of_path(how.partition), how.columns, how.duplicates)
 
 
 def read_qrels(table: InputTable, how: Reading) -> Judgements | Qrels:
     table = table.with_columns_of_path(how.partition)
     if (rows := _list_rows(table, table.columns(), "qrels", how.columns)) is not None:
         qrels = objects.qrels_from_rows(rows, table.label, how, where=lambda i: str(table.place(i)))
-        qrels.id_kind = "text"
+        qrels.id_kind = qrels.id_kind if table.source is None else "text"
         qrels.notes = (*table.notes, *qrels.notes)
         return qrels
     return _judgements(table, how.columns.find_qrels(table.columns(), table.where), how)
@@ -136,40 +150,25 @@ def read_records(table: InputTable, how: Reading) -> Records:
     assert how.fields is not None
     present = table.columns()
     wanted = [name for name in present if how.fields.wants(name)]
-    frame = table.frame.select(wanted or present)
-
-    def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
-        batches = _batches(frame, BATCH_OF_RECORDS, table.where, table.source)
-        return enumerate(row for batch in batches for row in batch.iter_rows(named=True))
-
+    part = replace(table, frame=table.frame.select(wanted or present))
     digest = None if table.source is None else table.source.digest
+    rows = lambda counts: enumerate(part.records())  # noqa: E731
     return Records(table.where, table.label, rows, table.row_name, digest, list(table.notes))
-
-
-def _batches(frame: pl.LazyFrame, size: int, where: str, source: ByteSource | None) -> Iterator[pl.DataFrame]:
-    with reading(where):
-        batches = frame.collect_batches(maintain_order=True, chunk_size=size)
-    while True:
-        with reading(where, source=source):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        yield batch
 
 
 def run_from_frame(frame: Any, name: str, columns: Columns, duplicates: str) -> Run:
     """A run from a data frame with columns for query, document and score (or what orders documents in its place)."""
-    return _run(InputTable(to_lazy(frame, name), name=name), columns, duplicates, is_file=False)
+    return _run(InputTable(to_lazy(frame, name), name=name), columns, duplicates)
 
 
 def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
     table = InputTable(to_lazy(frame, name), name=name)
-    if (rows := _list_rows(table, table.columns(), "qrels", how.columns)) is not None:
-        return objects.qrels_from_rows(rows, name, how, where=table.row_name)
-    found = how.columns.find_qrels(table.columns(), table.where)
-    qrels = Qrels.from_parts([_judgements(table, found, how)], name=name, judgements=how.judgements)
-    qrels.id_kind = _id_kind(table, found.columns)
+    found = read_qrels(table, how)
+    if isinstance(found, Qrels):
+        return found
+    qrels = Qrels.from_parts([found], name=name, judgements=how.judgements)
+    qrels.id_kind = _id_kind(table, how.columns.find_qrels(table.columns(), table.where).columns)
     return qrels
 
 
@@ -219,8 +218,8 @@ class TableRun(BlockSource):
             yield lambda begin=begin, size=size: load(begin, size), size  # type: ignore[misc]
 
     def _batches(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
-        frame, held = self._table.frame, self._table.held
-        for batch in (frame.collect(),) if held else _batches(frame, step, self.name, self.source):
+        table = self._table
+        for batch in (table.frame.collect(),) if table.held else table.batches(step):
             for low in range(0, len(batch), step):
                 part = batch.slice(low, step)
                 yield lambda part=part: part, len(part)  # type: ignore[misc]
@@ -289,8 +288,7 @@ def _list_rows(table: InputTable, present: Sequence[str], thing: str, columns: C
     named = columns.named("doc", thing) is not None
     if named or aliases.find(present, "doc") is not None or not IdLists(thing, columns).is_header(present):
         return None
-    batches = _batches(table.frame, BATCH_OF_RECORDS, table.where, table.source)
-    return (row for batch in batches for row in batch.iter_rows(named=True))
+    return table.records()
 
 
 def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
@@ -305,8 +303,8 @@ def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
     return IdColumn.packed((joined or "").encode(), column.bin.size().to_numpy().astype(np.int64))
 
 
-def _run(table: InputTable, columns: Columns, duplicates: str, is_file: bool) -> Run:
-    present = table.columns()
+def _run(table: InputTable, columns: Columns, duplicates: str) -> Run:
+    present, is_file = table.columns(), table.source is not None
     if (rows := _list_rows(table, present, "run", columns)) is not None:
         lists = IdLists("run", columns)
         run = objects.run_of_lists(lists, rows, table.label, duplicates, lambda i: str(table.place(i)))
