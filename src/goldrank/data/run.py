@@ -123,11 +123,19 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def fitted(self, judged: Qrels) -> Run:
         """The same run with its ids from the columns whose values are judged; where none are, as it is."""
-        found = fitting_columns(self.alternatives, judged)
-        if self.alternatives is None or found is None:
+        given = self.alternatives
+        if given is None:
             return self
-        columns, notes = found
-        run = self.alternatives.taken(columns).renamed(self.name)
+        chosen: dict[str, str] = {}
+        notes: list[Note] = []
+        for role in ("query", "doc"):
+            names = list(given.candidates[role])
+            counts = given.matches(role, chosen, judged) if len(names) > 1 else [1]
+            best = max(range(len(names)), key=lambda i: (counts[i], -i))
+            chosen[role] = names[best]
+            if len(names) > 1:
+                notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
+        run = given.taken(chosen).renamed(self.name)
         run.alternatives = None
         run.notes = (*(note for note in run.notes if note.code != "column-choice"), *notes)
         return run
@@ -228,22 +236,6 @@ class Runs(Mapping[str, Run]):
 
     def __repr__(self) -> str:
         return f"<Runs in {self.name}, told apart by tag>"
-
-
-def fitting_columns(given: Alternatives | None, judged: Qrels) -> tuple[dict[str, str], tuple[Note, ...]] | None:
-    """The columns whose values are judged most often, and notes that say so; None if there is no choice."""
-    if given is None:
-        return None
-    chosen: dict[str, str] = {}
-    notes: list[Note] = []
-    for role in ("query", "doc"):
-        names = list(given.candidates[role])
-        counts = given.matches(role, chosen, judged) if len(names) > 1 else [1]
-        best = max(range(len(names)), key=lambda i: (counts[i], -i))
-        chosen[role] = names[best]
-        if len(names) > 1:
-            notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
-    return chosen, tuple(notes)
 
 
 def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = False) -> Note:
