@@ -17,7 +17,7 @@ from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
-from goldrank.io import aliases, id_lists, result_objects
+from goldrank.io import aliases, result_objects
 from goldrank.io.columns import LOOKED_AT, Columns
 from goldrank.io.field_values import as_mapping
 from goldrank.io.formats import Reading
@@ -145,21 +145,9 @@ def run_from_rows(
 
 def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, duplicates: str, where: RowName | None) -> Run:
     """A run from records with the ids that were retrieved."""
-    place = where or (lambda number: f"{name}[{number}]")
-    queries: list[Any] = []
-    places: list[str] = []
-
-    def lines() -> Iterator[tuple[Any, Any, Any]]:
-        given = ((place(i), as_mapping(record, place(i))) for i, record in enumerate(rows))
-        for entry in lists.entries(given):
-            if isinstance(entry, str):
-                queries.append(entry)
-            else:
-                places.append(entry.where)
-                yield entry.query, entry.doc, entry.score
-
-    found = list(lines())
-    run = _run(found, name, duplicates, queries, places.__getitem__)
+    entries, queries = lists.read(rows, where or (lambda number: f"{name}[{number}]"))
+    lines = [(entry.query, entry.doc, entry.score) for entry in entries]
+    run = _run(lines, name, duplicates, queries, lambda number: entries[number].where)
     run.has_scores = lists.has_scores
     run.notes += from_counts(lists.counts)
     return run
@@ -369,7 +357,9 @@ def qrels_from_rows(
     elif fields is None:
         lines = _triples(rows, ("query", "doc", "grade"), name)
     elif lists.is_record(as_mapping(first, name)):
-        lines, queries, place = _lines_of_lists(lists, rows, name, where)
+        entries, queries = lists.read(rows, where or (lambda number: f"{name}[{number}]"))
+        lines = [(entry.query, entry.doc, 1 if entry.number is None else entry.number) for entry in entries]
+        place = lambda number: entries[number].where  # noqa: E731
         counts = dict(lists.counts)
     else:
         found = how.columns.find_qrels(fields, name)
@@ -380,7 +370,7 @@ def qrels_from_rows(
         said = aliases.find(unread, "judged_by")
         if said is not None:
             rows = list(rows)
-            judged_by = [row.get(said) if isinstance(row, Mapping) else getattr(row, said, None) for row in rows]
+            judged_by = [_field(row, said) for row in rows]
         if implicit:
             first_rows, rows = _first(rows, LOOKED_AT)
             how.columns.refuse_likely_grades((as_mapping(row, name) for row in first_rows), name)
@@ -396,19 +386,6 @@ def qrels_from_rows(
         made = Qrels({query: made.get(query, {}) for query in queries}, name=name, real_grades=True)
     made.notes = (*made.notes, *notes, *from_counts(counts))
     return made
-
-
-def _lines_of_lists(
-    lists: IdLists, rows: Iterable[Any], name: str, where: RowName | None
-) -> tuple[list[tuple[Any, Any, Any]], list[str], RowName]:
-    """Rows of judgements from records with the ids that were expected, all queries, and where each row stands."""
-    place = where or (lambda number: f"{name}[{number}]")
-    given = ((place(i), as_mapping(record, place(i))) for i, record in enumerate(rows))
-    found = list(lists.entries(given))
-    entries = [entry for entry in found if isinstance(entry, id_lists.Entry)]
-    queries = [entry for entry in found if isinstance(entry, str)]
-    lines = [(entry.query, entry.doc, 1 if entry.number is None else entry.number) for entry in entries]
-    return lines, queries, lambda number: entries[number].where
 
 
 def _qrels(
