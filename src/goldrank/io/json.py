@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: the shapes that ranx, MTEB, LlamaIndex, Elasticsearch and OpenSearch write.
+"""JSON and JSON Lines: the shapes that ranx, MTEB, LlamaIndex, Quepid, Elasticsearch and OpenSearch write.
 
 Each shape is recognised by its keys and becomes either a table {query: {doc: number}} or rows (query, doc, number),
 which `objects` checks. Errors give the JSON path ($.q1.d1) of what is wrong.
@@ -19,14 +19,14 @@ from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade, Qrels, reserve_judgements
 from goldrank.data.run import Rankings, Run, check_score
 from goldrank.errors import InputError
-from goldrank.io import aliases, json_rows, json_text, nearest, objects, quepid, responses
+from goldrank.io import aliases, json_rows, json_text, nearest, objects, responses
 from goldrank.io.formats import Reading
 from goldrank.io.id_lists import IdLists
 from goldrank.io.json_records import RecordRows
 from goldrank.io.json_rows import ROW
 from goldrank.io.json_text import step
 from goldrank.io.numbers import grade_of
-from goldrank.io.records import HINT, Records, of_mapping
+from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
 from goldrank.io.sources import ByteSource
 from goldrank.io.written_rows import header_of, rows_of
 from goldrank.notes import Note, from_counts
@@ -35,6 +35,7 @@ HELD_LINES = 1_000
 """After how many lines it is asked whether more fit."""
 ONE_OBJECT = "Each query has one object, and each document stands in it once."
 ONE_NAME = "Each field of an item has one name."
+_QUEPID = 'Expected {"queries": [{"query": ..., "ratings": {doc: rating}}]}.'
 TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
 
 
@@ -79,8 +80,8 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     data, lines = _load(source, how, json_text.GRADES)
     where = source.name
     noticed: Counter[str] = Counter()
-    if (rated := quepid.ratings(data, where, noticed)) is not None:
-        qrels = _qrels_of_rows(rated, source, how)
+    if _is_quepid(data):
+        qrels = _qrels_of_rows(_quepid_rows(data["queries"], where, noticed), source, how)
     elif isinstance(data, list):
         reserve_judgements(len(data), where)
         qrels = _qrels_of_records(data, lines, source, how)
@@ -117,7 +118,7 @@ def _qrels_of_rows(
 
 
 def _judgement_keys(data: Mapping[str, Any]) -> bool:
-    return "requests" in data or "judgmentRatings" in data or "relevant_docs" in data or quepid.is_export(data)
+    return "requests" in data or "judgmentRatings" in data or "relevant_docs" in data or _is_quepid(data)
 
 
 def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: ByteSource, how: Reading) -> Run:
@@ -208,7 +209,9 @@ def _load(source: ByteSource, how: Reading, kinds: dict[str, Any]) -> tuple[Any,
     data = json_text.read_whole(source, ONE_OBJECT, kinds)
     if isinstance(data, Mapping) and _is_record(data, how):
         return [data], [1]
-    key = next((key for key in aliases.RECORD_LISTS if isinstance(data, Mapping) and _are_records(data.get(key))), None)
+    key = next(
+        (key for key in aliases.RECORD_LISTS if isinstance(data, Mapping) and is_list_of_records(data.get(key))), None
+    )
     if key is not None:
         return data[key], None
     if not isinstance(data, dict | list):
@@ -220,10 +223,6 @@ def _is_record(data: Mapping[str, Any], how: Reading) -> bool:
     """Whether an object is the one record of a file, rather than a table of queries."""
     query = aliases.find(data, "query")
     return (query is not None and isinstance(data[query], str | int)) or IdLists("run", how.columns).is_record(data)
-
-
-def _are_records(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(record, Mapping) for record in value)
 
 
 def _check_table(table: Any, where: str, check: Callable[[Any], Any], one_doc: bool = False) -> None:
@@ -306,3 +305,50 @@ def _items(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise InputError(f"is {value!r:.40}, not a list", where=where)
     return value
+
+
+def _is_quepid(data: Any) -> bool:
+    """Whether it is an export of Quepid with ratings: by query, of a case, or for the Rated Ranking Evaluator."""
+    queries = data.get("queries") if isinstance(data, Mapping) else None
+    if not isinstance(queries, list) or not queries or not isinstance(queries[0], Mapping):
+        return False
+    return bool(queries[0].keys() & {"ratings", "relevant_documents"}) and "relevant_docs" not in data
+
+
+def _quepid_rows(queries: list[Any], where: str, counts: Counter[str]) -> Iterator[tuple[Any, Any, Any, str]]:
+    """Rows of query, document, rating and place; `counts` gets codes of notes."""
+    for i, entry in enumerate(queries):
+        place = f"{where}: $.queries[{i}]"
+        if not isinstance(entry, Mapping):
+            raise InputError(f"is {ids.show(repr(entry), 60)}, not an object", where=place, hint=_QUEPID)
+        query = entry.get("query", entry.get("query_text"))
+        placeholders = entry.get("placeholders")
+        if query is None and isinstance(placeholders, Mapping):
+            query = placeholders.get("$query", next(iter(placeholders.values()), None))
+        if query is None:
+            raise InputError("has no query", where=place, hint=_QUEPID)
+        rated = list(_rated(entry, place))
+        counts["unrated-queries"] += not rated
+        for doc, rating, at in rated:
+            if rating is None:
+                counts["ungraded-rows"] += 1
+            else:
+                yield query, doc, rating, at
+
+
+def _rated(entry: Mapping[str, Any], place: str) -> Iterator[tuple[Any, Any, str]]:
+    """Documents with their ratings: {doc: rating}, or {rating: [doc, ...]} for the Rated Ranking Evaluator."""
+    name = "ratings" if "ratings" in entry else "relevant_documents"
+    given = entry.get(name) or {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"is {ids.show(repr(given), 60)}, not an object", where=f"{place}.{name}", hint=_QUEPID)
+    for key, value in given.items():
+        at = f"{place}.{name}['{ids.show(key, 40)}']"
+        if name == "ratings":
+            yield key, value, at
+            continue
+        docs = value.get("relevant", value.get("docs")) if isinstance(value, Mapping) else value
+        if not isinstance(docs, list) or not str(key).lstrip("-").isdigit():
+            raise InputError("is no rating with a list of documents", where=at, hint=_QUEPID)
+        for doc in docs:
+            yield doc, int(key), at

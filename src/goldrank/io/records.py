@@ -86,16 +86,12 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     return Records(name, name, lambda counts: enumerate(entries), lambda number: f"{name}[{number}]")
 
 
-def _shown(value: Any) -> str:
-    return ids.show(repr(value), 60)
-
-
 def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: int | None = None) -> Records:
     """One record, a dict of columns, or an object with a list of records in it."""
     if not data:
         raise InputError("no items", where=name, hint="Is it the right file, and is it complete?", code="empty-input")
     found = fields.find(data, name)
-    key = next((key for key in RECORD_LISTS if _is_list_of_records(data.get(key))), None)
+    key = next((key for key in RECORD_LISTS if is_list_of_records(data.get(key))), None)
     if key is not None and not set(_LISTS) & found.keys():
         return Records(name, name, lambda counts: enumerate(data[key]), lambda number: f"{name}: $.{key}[{number}]")
     words = [found[role].value for role in ("question", "query") if role in found]
@@ -110,7 +106,7 @@ def of_columns(data: Mapping[Any, Any], name: str) -> Records:
     """Records from a dict of columns."""
     for key, values in data.items():
         if not _is_column(values):
-            raise InputError(f"column '{ids.show(str(key))}' is {_shown(values)}, not a list", where=name)
+            raise InputError(f"column '{ids.show(str(key))}' is {ids.show(repr(values), 60)}, not a list", where=name)
     columns = {key: list(values) for key, values in data.items()}
     if len({len(values) for values in columns.values()}) > 1:
         listed = ", ".join(f"{ids.show(str(key))} has {len(values):,}" for key, values in columns.items())
@@ -131,7 +127,7 @@ def _is_column_of_lists(value: Any) -> bool:
     return first is not None and _is_column(first) and not isinstance(first, tuple)
 
 
-def _is_list_of_records(value: Any) -> bool:
+def is_list_of_records(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
 
 
