@@ -36,12 +36,8 @@ def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
     """
     columns = _columns(frame, "score", name, named or Columns())
     run = _run(columns, name)
-    if any(len(names) > 1 for names in columns.candidates.values()):
-
-        def taken(chosen: Mapping[str, str]) -> Run:
-            return _run(columns.having(chosen), name)
-
-        run.alternatives = OtherColumns(columns, taken)
+    if Found({}, columns.candidates).is_open:
+        run.alternatives = OtherColumns(frame, columns.candidates, lambda chosen: _run(columns.having(chosen), name))
     return run
 
 
@@ -49,18 +45,15 @@ def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
 class OtherColumns:
     """Columns of a frame that could hold its ids (`data.run.Alternatives`): some rows tell."""
 
-    columns: _Columns
+    frame: Any
+    candidates: Mapping[str, Sequence[str]]
     taken: Callable[[Mapping[str, str]], Run]
-
-    @property
-    def candidates(self) -> Mapping[str, Sequence[str]]:
-        return self.columns.candidates
 
     def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
         names = self.candidates[role]
         asked = [_quoted(name) for name in (*names, *(chosen[one] for one in chosen))]
         with needed("pyspark"):
-            rows = self.columns.frame.select(*dict.fromkeys(asked)).limit(SAMPLED).toArrow().to_pylist()
+            rows = self.frame.select(*dict.fromkeys(asked)).limit(SAMPLED).toArrow().to_pylist()
         counts = [0] * len(names)
         for row in rows:
             known: Any = judged if role == "query" else judged.get(_as_text(row[chosen["query"]]), ())

@@ -23,7 +23,7 @@ from goldrank.data.qrels import Grade, Judgements, Qrels, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
-from goldrank.io import aliases, objects, parquet_check
+from goldrank.io import aliases, objects, table_checks
 from goldrank.io.columns import LOOKED_AT, Columns, Found
 from goldrank.io.formats import Partition, Reading
 from goldrank.io.frames import first_line, to_lazy
@@ -65,7 +65,7 @@ class InputTable:
     """What to call it if it is no file."""
     line_of: Callable[[int], int] | None = None
     """The line that a row stands in, for text."""
-    shape: parquet_check.Shape | None = None
+    shape: table_checks.Shape | None = None
     """For a Parquet file that can be read in slices, its size."""
     held: int = 0
     """Bytes that it takes where it is in memory whole."""
@@ -232,7 +232,7 @@ class TableRun(BlockSource):
             step = min(share * BATCH, self.shape.rows)
             return int((threads + 1) * (PAGES + step * (size / rows + ROW)))
         ahead = min(
-            READ_AHEAD * (size + parquet_check.ROW * rows), self.shape.unpacked + parquet_check.ROW * self.shape.rows
+            READ_AHEAD * (size + table_checks.ROW * rows), self.shape.unpacked + table_checks.ROW * self.shape.rows
         )
         return int(ahead + (threads + 1) * share * BATCH * ROW)
 
