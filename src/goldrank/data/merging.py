@@ -156,11 +156,14 @@ def _notes(
 
 def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
     """Where the merged numbers come from: what the shards share, and the inputs of each."""
+    import hashlib
+
     inputs = {}
     for side in ("qrels", "run"):
         found = [dict(origin.get(side) or {}) for origin in origins]
-        hashes = list(dict.fromkeys(str(given.get("sha256")) for given in found))
-        inputs[side] = {**found[0], "sha256": hashes[0] if len(hashes) == 1 else _together(sorted(hashes))}
+        hashes = sorted({str(given.get("sha256")) for given in found})
+        together = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+        inputs[side] = {**found[0], "sha256": hashes[0] if len(hashes) == 1 else together}
     inputs["run"]["name"] = run
     return {
         **{key: value for key, value in origins[0].items() if key != "shard"},
@@ -168,12 +171,6 @@ def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
         **inputs,
         "shards": [{key: origin.get(key) for key in SHARD} for origin in origins],
     }
-
-
-def _together(hashes: Sequence[str]) -> str:
-    import hashlib
-
-    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def _name(shards: Sequence[Scores], i: int) -> str:

@@ -10,9 +10,9 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.forking import check_polars
 from goldrank.io import tables
+from goldrank.io.formats import header_of, rows_of
 from goldrank.io.sources import ByteSource
 from goldrank.io.table_checks import ROW, check_arrow, check_parquet
-from goldrank.io.written_rows import header_of, rows_of
 from goldrank.packages import needed
 
 with needed("polars"):

@@ -17,7 +17,7 @@ A new format is one module and one entry of `FORMATS`. For each thing that the f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldrank import ids
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io import aliases
 from goldrank.io.columns import Columns, no_known_columns
@@ -296,3 +298,22 @@ def to_write(path: Path, name: str | None) -> Format:
 def of_folder(path: Path) -> Format | None:
     """The format of a folder that is a whole data set; None for a folder of part files."""
     return next((entry for entry in FORMATS.values() if entry.folder and (path / entry.folder).is_dir()), None)
+
+
+# Runs and qrels as rows, for the formats that have a row for each document.
+
+
+def header_of(data: Run | Qrels) -> list[str]:
+    """The names of the columns: query, doc and score or grade; `judged_by` where a model judged."""
+    value = "score" if isinstance(data, Run) else "grade"
+    return ["query", "doc", value, *(["judged_by"] if isinstance(data, Qrels) and data.judges else [])]
+
+
+def rows_of(data: Run | Qrels) -> Iterator[tuple[Any, ...]]:
+    """A row for each document of each query; where people and a model judged it, one for each of them."""
+    parts: Mapping[str, Run | Qrels] = data.judges if isinstance(data, Qrels) and data.judges else {"": data}
+    for who, part in parts.items():
+        said = (who,) if who else ()
+        for query in part:
+            for doc, number in part[query].items():
+                yield query, doc, number, *said

@@ -19,16 +19,15 @@ from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade, Qrels, reserve_judgements
 from goldrank.data.run import Rankings, Run, check_score
 from goldrank.errors import InputError
-from goldrank.io import aliases, json_rows, json_text, nearest, objects, responses
-from goldrank.io.formats import Reading
+from goldrank.io import aliases, json_rows, json_text, objects, responses
+from goldrank.io.formats import Reading, header_of, rows_of
 from goldrank.io.id_lists import IdLists
-from goldrank.io.json_records import RecordRows
+from goldrank.io.json_records import RecordRows, is_answer, keys_of, nearest_shape
 from goldrank.io.json_rows import ROW
 from goldrank.io.json_text import step
 from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
 from goldrank.io.sources import ByteSource
-from goldrank.io.written_rows import header_of, rows_of
 from goldrank.notes import Note, from_counts
 
 HELD_LINES = 1_000
@@ -65,9 +64,9 @@ def read_run(source: ByteSource, how: Reading) -> Run:
         raise InputError("these are judgements, not a run", where=where, hint=hint)
     else:
         table, path = _mteb(data, where) if "mteb_model_meta" in data else (data, "$")
-        if nearest.is_answer(table):
+        if is_answer(table):
             what = "has the keys of an answer of a search engine, and no results that can be read"
-            raise InputError(what, where=where, hint=nearest.hint(table))
+            raise InputError(what, where=where, hint=nearest_shape(table))
         _check_table(table, f"{where}: {path}", lambda score: check_score(score, where))
         run = objects.run_from_mapping(table, source.label, how.duplicates)
     run.id_kind = "text"
@@ -151,7 +150,7 @@ def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: 
         place, record = shape.ungraded[0]
         if len(shape.ungraded) < len(shape.places) and not how.columns.all_relevant():
             hint = "If it was not judged, leave it out; if it is relevant, say so with a grade."
-            raise InputError(f"has no grade, and others have; it has: {nearest.keys(record)}", where=place, hint=hint)
+            raise InputError(f"has no grade, and others have; it has: {keys_of(record)}", where=place, hint=hint)
         how.columns.refuse_likely_grades((record for _, record in shape.ungraded), place)
         qrels.notes += (Note.of("implicit-grades", count=len(shape.ungraded)),)
     return qrels
@@ -232,13 +231,13 @@ def _check_table(table: Any, where: str, check: Callable[[Any], Any], one_doc: b
     for query, row in table.items():
         if not isinstance(row, Mapping | list | str if one_doc else Mapping | list):
             what = f"holds {ids.show(repr(row), 40)} where documents should be"
-            raise InputError(what, where=where + step(query), hint=nearest.hint(table))
+            raise InputError(what, where=where + step(query), hint=nearest_shape(table))
         if isinstance(row, Mapping):
             for doc, value in row.items():
                 try:
                     check(value)
                 except InputError as error:
-                    hint = nearest.hint(table) if isinstance(value, Mapping | list) else error.hint
+                    hint = nearest_shape(table) if isinstance(value, Mapping | list) else error.hint
                     what = error.what
                     raise InputError(what, where=where + step(query) + step(doc), hint=hint, code="bad-grade") from None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -39,6 +39,8 @@ BY_MODEL = b"model"
 """The second field of a line of qrels that a model judged. Other tools do not read that field."""
 TIMES_PIECE = 16
 """How many times its size a piece takes while it is parsed and ranked: 7.5 with lines of 39 bytes, 14 with 19."""
+TAIL = 1 << 16
+"""Bytes at the end of a file in which its last line is looked for."""
 UNPACKING = 16 << 20
 """What a decompressor takes; zstd's largest usual window is 8 MB."""
 
@@ -440,3 +442,30 @@ def _field(text: str, what: str) -> bytes:
         hint = "It is empty, has blanks in it or starts with #. Write JSON or Parquet instead."
         raise InputError(f"{what} id '{ids.show(text)}' cannot stand in a TREC file", hint=hint, code="not-for-trec")
     return raw
+
+
+def last_tag(source: ByteSource) -> bytes:
+    """The tag of a run's last line, which trec_eval prints as the name of the run."""
+    if source.compression is None and not source.old_mac and source.path is not None:
+        with source.open() as file:
+            size, taken = file.seek(0, 2), TAIL
+            while True:
+                file.seek(max(source.start, size - taken))
+                cut, *whole = sources.read_fully(file, taken).split(b"\n")
+                at_start = source.start >= size - taken
+                found = _last_tag([cut, *whole] if at_start else whole)
+                if found or at_start:  # else the last lines are long, or comments
+                    return found
+                taken *= 16
+    tail = b""
+    for _, load in deque(source.pieces(), maxlen=1):
+        tail = load()[: -scan.PAD].tobytes()
+    return _last_tag(tail.split(b"\n"))
+
+
+def _last_tag(lines: Sequence[bytes]) -> bytes:
+    for line in reversed(lines):
+        cells = line.split()
+        if len(cells) > 5 and not cells[0].startswith(b"#"):
+            return cells[5]
+    return b""
