@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from goldrank import ids
@@ -36,12 +37,7 @@ class Note:
     @classmethod
     def of(cls, code: str, *, samples: Iterable[str] = (), about: str = "", **facts: Any) -> Note:
         """A note of a declared kind. A few of the samples are kept, and one more to show that there are others."""
-        kept: list[str] = []
-        for sample in samples:
-            kept.append(sample)
-            if len(kept) > MOST_SAMPLES:
-                break
-        return cls(code, tuple(sorted(facts.items())), tuple(kept), about)
+        return cls(code, tuple(sorted(facts.items())), tuple(islice(samples, MOST_SAMPLES + 1)), about)
 
     @property
     def kind(self) -> Kind:

@@ -22,7 +22,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run, check_score, gathered
 from goldrank.engine import ScoredEngine
-from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores, tie_order
+from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble, compared, ranked_with_scores, tie_order
 from goldrank.native import core
 
 COUNT_AT_MOST = 12
@@ -52,10 +52,8 @@ class MemoryEngine(ScoredEngine):
             counts.example_docs = list(islice(results[first_answered], 3))
         for name, forms in qrels.near_forms.items():
             counts.near_forms += len(forms.keys() & results.get(name, {}).keys())
-        for name in unjudged:
-            if qrels.owns(ids.encode(name)):
-                counts.unjudged_queries += 1
-                counts.example(counts.unjudged_examples, name)
+        strangers = [name for name in unjudged if qrels.owns(ids.encode(name))]
+        counts.unjudged_queries, counts.unjudged_examples = len(strangers), strangers[:MOST_EXAMPLES]
         query, rank, first, last, label = rows
         if not (tied or left):
             first = last = rank
