@@ -169,9 +169,14 @@ class FieldValue(NamedTuple):
 
 
 class RecordFields:
-    """Fields that a user names by dotted paths, `given`, and all names that are `known` otherwise."""
+    """Fields that a user names by dotted paths, `given`, and all names that are `known` otherwise.
 
-    def __init__(self, given: Mapping[str, str | None] | None, known: Mapping[str, Groups]) -> None:
+    With `refusal`, a hint, it is an error if several fields may be one thing, unless one has its very name.
+    """
+
+    def __init__(
+        self, given: Mapping[str, str | None] | None, known: Mapping[str, Groups], refusal: str | None = None
+    ) -> None:
         if given is not None and not isinstance(given, Mapping):
             hint = 'For example fields={"retrieved": "outputs.docs"}.'
             raise OptionError(f"fields is {given!r:.60}, not a dict", hint=hint)
@@ -184,6 +189,7 @@ class RecordFields:
             self.given[role] = path
         paths = [path for path in self.given.values() if path is not None]
         self._roots = {path.split(".")[0] for path in paths} | set(paths)
+        self._roles, self._refusal = known, refusal
         self._known = {name for groups in known.values() for group in groups for name in group}
 
     def normal(self, name: str) -> str:
@@ -195,8 +201,17 @@ class RecordFields:
         return column in self._roots or self.normal(column) in self._known
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        """What the record holds, by goldrank's names."""
-        raise NotImplementedError
+        """What the record holds, by goldrank's names; of several fields the one that is known first."""
+        by_name = {self.normal(key): key for key in record if isinstance(key, str)}
+        found = self.find_given(record, where)
+        for role, groups in self._roles.items():
+            keys = [by_name[name] for group in groups for name in group if name in by_name and role not in self.given]
+            if self._refusal and len(keys) > 1 and self.normal(keys[0]) != role:
+                listed = ", ".join(map(ids.show, keys))
+                raise InputError(f"more than one field may be the {role}: {listed}", where=where, hint=self._refusal)
+            if keys:
+                found[role] = FieldValue(record[keys[0]], keys[0])
+        return found
 
     def find_given(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """The fields that the user named."""
