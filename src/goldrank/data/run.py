@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -32,22 +33,17 @@ class RunSource(Protocol):
         ...
 
 
-class Alternatives(Protocol):
+@dataclass(frozen=True)
+class Alternatives:
     """Other columns of a run's input that could hold its ids."""
 
-    @property
-    def candidates(self) -> Mapping[str, Sequence[str]]:
-        """For "query" and "doc" the columns that could be it; the first is the one that was taken."""
-        ...
-
-    @property
-    def taken(self) -> Callable[[Mapping[str, str]], Run]:
-        """The run with its ids from certain columns."""
-        ...
-
-    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> Sequence[int]:
-        """For each candidate, how many lines have an id in it that is judged; `chosen` has what is settled."""
-        ...
+    candidates: Mapping[str, Sequence[str]]
+    """For "query" and "doc" the columns that could be it; the first is the one that was taken."""
+    taken: Callable[[Mapping[str, str]], Run]
+    """The run with its ids from certain columns."""
+    matches: Callable[[Sequence[str], Mapping[str, str], Qrels], Sequence[int]]
+    """For each of some columns, how many lines have an id in it that is judged: a document's where the column of
+    queries is chosen already, else a query's."""
 
 
 class Rankings:
@@ -130,7 +126,7 @@ class Run(Mapping[str, Mapping[str, float]]):
         notes: list[Note] = []
         for role in ("query", "doc"):
             names = list(given.candidates[role])
-            counts = given.matches(role, chosen, judged) if len(names) > 1 else [1]
+            counts = given.matches(names, chosen, judged) if len(names) > 1 else [1]
             best = max(range(len(names)), key=lambda i: (counts[i], -i))
             chosen[role] = names[best]
             if len(names) > 1:

@@ -17,7 +17,7 @@ from goldrank import ids
 from goldrank.data import budget
 from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade, Qrels, reserve_judgements
-from goldrank.data.run import Rankings, Run, check_score
+from goldrank.data.run import Alternatives, Rankings, Run, check_score
 from goldrank.errors import InputError
 from goldrank.io import aliases, json_rows, json_text, objects, responses
 from goldrank.io.formats import Reading, header_of, rows_of
@@ -135,7 +135,7 @@ def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: By
 
     run = taken({})
     if shape.is_open:
-        run.alternatives = objects.OtherFields(data, shape.candidates, taken)
+        run.alternatives = Alternatives(shape.candidates, taken, partial(objects.matches, data))
     return run
 
 

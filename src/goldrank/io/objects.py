@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice, pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ from goldrank.data.grades import check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
+from goldrank.data.run import Alternatives, Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
 from goldrank.io import aliases, result_objects
 from goldrank.io.columns import LOOKED_AT, Columns
@@ -138,8 +138,7 @@ def run_from_rows(
 
     run = taken({})
     if found.is_open:
-        assert isinstance(rows, Sequence)
-        run.alternatives = OtherFields(rows, found.candidates, taken)
+        run.alternatives = Alternatives(found.candidates, taken, partial(matches, rows))
     return run
 
 
@@ -153,22 +152,14 @@ def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, duplicates: str
     return run
 
 
-@dataclass(frozen=True)
-class OtherFields:
-    """Fields of rows in memory that could hold their ids (`data.run.Alternatives`)."""
-
-    rows: Sequence[Any]
-    candidates: Mapping[str, Sequence[str]]
-    taken: Callable[[Mapping[str, str]], Run]
-
-    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-        names = self.candidates[role]
-        counts = [0] * len(names)
-        for row in self.rows:
-            known: Any = judged if role == "query" else judged.get(_text(_field(row, chosen["query"])), ())
-            for i, name in enumerate(names):
-                counts[i] += _text(_field(row, name)) in known
-        return counts
+def matches(rows: Iterable[Any], names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+    """How many ids in each field of rows are judged (`data.run.Alternatives`)."""
+    counts = [0] * len(names)
+    for row in rows:
+        known: Any = judged.get(_text(_field(row, chosen["query"])), ()) if chosen else judged
+        for i, name in enumerate(names):
+            counts[i] += _text(_field(row, name)) in known
+    return counts
 
 
 def _field(row: Any, name: str) -> Any:

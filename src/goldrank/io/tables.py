@@ -20,7 +20,7 @@ from goldrank.data.grades import HIGH_GRADE, check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Grade, Judgements, Qrels, reserve_judgements
-from goldrank.data.run import Run
+from goldrank.data.run import Alternatives, Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io import aliases, objects, table_checks
@@ -330,33 +330,25 @@ def _run(table: InputTable, columns: Columns, duplicates: str) -> Run:
 
     run = taken({})
     if found.is_open:
-        run.alternatives = _OtherColumns(table, found.candidates, taken)
+        run.alternatives = Alternatives(found.candidates, taken, partial(_matches, table))
     return run
 
 
-@dataclass(frozen=True)
-class _OtherColumns:
-    """Columns of a table that could hold its ids (`data.run.Alternatives`). Counting reads the table once."""
-
-    table: InputTable
-    candidates: Mapping[str, Sequence[str]]
-    taken: Callable[[Mapping[str, str]], Run]
-
-    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-        names = self.candidates[role]
-        with reading(self.table.where, source=self.table.source):
-            if role == "query":
-                known = pl.Series([ids.encode(query) for query in judged], dtype=pl.Binary)
-                found = [_as_bytes(name).is_in(known.implode()).sum().alias(str(i)) for i, name in enumerate(names)]
-                return list(self.table.frame.select(found).collect(engine="streaming").row(0))
-            pairs = [(ids.encode(query), ids.encode(doc)) for query, docs in judged.items() for doc in docs]
-            wanted = pl.DataFrame(pairs, schema={"q": pl.Binary, "d": pl.Binary}, orient="row").lazy()
-            counts = []
-            for name in names:
-                lines = self.table.frame.select(_as_bytes(chosen["query"]).alias("q"), _as_bytes(name).alias("d"))
-                kept = lines.join(wanted, on=["q", "d"], how="semi").select(pl.len())
-                counts.append(int(kept.collect(engine="streaming").item()))
-            return counts
+def _matches(table: InputTable, names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+    """How many ids of each column are judged (`data.run.Alternatives`). Counting reads the table once."""
+    with reading(table.where, source=table.source):
+        if not chosen:
+            known = pl.Series([ids.encode(query) for query in judged], dtype=pl.Binary)
+            found = [_as_bytes(name).is_in(known.implode()).sum().alias(str(i)) for i, name in enumerate(names)]
+            return list(table.frame.select(found).collect(engine="streaming").row(0))
+        pairs = [(ids.encode(query), ids.encode(doc)) for query, docs in judged.items() for doc in docs]
+        wanted = pl.DataFrame(pairs, schema={"q": pl.Binary, "d": pl.Binary}, orient="row").lazy()
+        counts = []
+        for name in names:
+            lines = table.frame.select(_as_bytes(chosen["query"]).alias("q"), _as_bytes(name).alias("d"))
+            kept = lines.join(wanted, on=["q", "d"], how="semi").select(pl.len())
+            counts.append(int(kept.collect(engine="streaming").item()))
+        return counts
 
 
 def _as_bytes(column: str) -> pl.Expr:
