@@ -61,18 +61,21 @@ def _joined(parts: Sequence[Column], order: np.ndarray) -> Column:
     return replace(whole, summary=summarise(whole.average, whole.counted))
 
 
-def _check_by_query(scores: Scores) -> None:
-    """A measure whose values depend on all queries cannot be put together from parts of them."""
+def _first_measure(scores: Scores, which: Callable[[Any], bool]) -> str | None:
+    """The first measure of which something holds that is declared of it."""
     from goldrank.measures import known
 
-    for name in scores.columns:
-        measure = known(name)
-        if measure is not None and measure.declaration.of_all_queries:
-            raise InputError(
-                f"{name} depends on all queries together, and shards have some of them",
-                hint="Evaluate all queries at once for it, and leave it out of the shards.",
-                code="all-queries-together",
-            )
+    measures = ((name, known(name)) for name in scores.columns)
+    return next((name for name, measure in measures if measure is not None and which(measure.declaration)), None)
+
+
+def _check_by_query(scores: Scores) -> None:
+    """A measure whose values depend on all queries cannot be put together from parts of them."""
+    name = _first_measure(scores, lambda declared: declared.of_all_queries)
+    if name is not None:
+        what = f"{name} depends on all queries together, and shards have some of them"
+        hint = "Evaluate all queries at once for it, and leave it out of the shards."
+        raise InputError(what, hint=hint, code="all-queries-together")
 
 
 def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
@@ -112,16 +115,11 @@ def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
 
 def _check_local(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
     """Refuse measures that look at the judgements of all queries, if shards did not have them."""
-    from goldrank.measures import known
-
     if len({(origin.get("qrels") or {}).get("sha256") for origin in origins}) > 1:
-        for measure in shards[0].columns:
-            parsed = known(measure)
-            if parsed is not None and parsed.declaration.over == "heads":
-                raise InputError(
-                    f"{measure} depends on the judgements of all queries, and each shard knew its own alone",
-                    hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.",
-                )
+        name = _first_measure(shards[0], lambda declared: declared.over == "heads")
+        if name is not None:
+            what = f"{name} depends on the judgements of all queries, and each shard knew its own alone"
+            raise InputError(what, hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.")
 
 
 def _of(origin: Mapping[str, Any]) -> int | None:

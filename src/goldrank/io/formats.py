@@ -97,6 +97,14 @@ class Beginning:
         is_wide_enough = len(cells) >= width if self.thing == "run" else len(cells) == width
         return bool(cells) and is_wide_enough and b"\0" not in line and NUMBER.fullmatch(cells[number]) is not None
 
+    def has_magic(self, *signs: bytes) -> bool:
+        """Whether the file begins as those of a binary format do."""
+        return self.source.head.startswith(signs) and not self.is_trec
+
+    @property
+    def is_table(self) -> bool:
+        return not self.is_trec and self.known_columns(self.header)
+
     @property
     def is_empty(self) -> bool:
         return not self.text or not (self.lines or self.source.has_line(DATA_LINE))
@@ -156,14 +164,6 @@ def _is_comment(line: bytes) -> bool:
     return line.lstrip().startswith(b"#")
 
 
-def _is_parquet(seen: Beginning) -> bool:
-    return seen.source.head.startswith(b"PAR1") and not seen.is_trec
-
-
-def _is_arrow(seen: Beginning) -> bool:
-    return seen.source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")) and not seen.is_trec
-
-
 def _is_json(seen: Beginning) -> bool:
     if not seen.text.startswith((b"{", b"[")):
         return False
@@ -178,10 +178,6 @@ def _is_json_lines(seen: Beginning) -> bool:
     from goldrank.io import json_text
 
     return json_text.is_lines(seen.source)
-
-
-def _is_table(seen: Beginning) -> bool:
-    return not seen.is_trec and seen.known_columns(seen.header)
 
 
 def _is_msmarco(seen: Beginning) -> bool:
@@ -213,14 +209,15 @@ _TABLE = ("run", "qrels", "records")
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
-        Format("parquet", _TABLE, _IO + "binary_tables", _is_parquet, writes=True, suffixes=(".parquet", ".pq"),
-               counts_rows=True, binary=True, keeps_judges="all"),
-        Format("arrow", _TABLE, _IO + "binary_tables", _is_arrow, writes=True, writer="dump_arrow",
+        Format("parquet", _TABLE, _IO + "binary_tables", lambda seen: seen.has_magic(b"PAR1"), writes=True,
+               suffixes=(".parquet", ".pq"), counts_rows=True, binary=True, keeps_judges="all"),
+        Format("arrow", _TABLE, _IO + "binary_tables", lambda seen: seen.has_magic(b"ARROW1", b"\xff\xff\xff\xff"),
+               writes=True, writer="dump_arrow",
                suffixes=(".arrow", ".feather"), binary=True, keeps_judges="all"),
         Format("jsonl", _TABLE, _IO + "json", _is_json_lines, writes=True, writer="dump_lines",
                suffixes=(".jsonl", ".ndjson"), in_memory=True, keeps_judges="all"),
         Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
-        Format("table", _TABLE, _IO + "text_tables", _is_table),
+        Format("table", _TABLE, _IO + "text_tables", lambda seen: seen.is_table),
         Format("csv", _TABLE, _IO + "text_tables", writes=True, suffixes=(".csv",), keeps_judges="all"),
         Format("tsv", _TABLE, _IO + "text_tables", writes=True, writer="dump_tsv", suffixes=(".tsv",),
                keeps_judges="all"),
