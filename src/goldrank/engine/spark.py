@@ -21,8 +21,7 @@ from goldrank.conventions import Convention
 from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
-from goldrank.data.spark import PROBLEMS, SparkLines
+from goldrank.data.run import PROBLEMS, Run, SparkLines
 from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble
 from goldrank.errors import InputError
 from goldrank.packages import needed

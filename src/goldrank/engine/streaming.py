@@ -28,8 +28,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import RunCounts, assemble, compared, in_order, ranked_with_scores
-from goldrank.engine.distinct import DistinctIds
-from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Part
+from goldrank.engine.external_sort import IN_MEMORY, DistinctIds, ExternalSort, Part
 from goldrank.engine.lines import JudgementIndex, RunLines, join
 from goldrank.engine.ranking import (
     PER_ROW,

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Alternatives, Run
-from goldrank.data.spark import SparkLines
+from goldrank.data.run import Alternatives, Run, SparkLines
 from goldrank.errors import InputError
 from goldrank.io import aliases, objects
 from goldrank.io.columns import Columns, Found
