@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,10 +44,20 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
         self._set(list(zip(*rows, strict=True)) or [()] * 4, name, (), lambda i: name)
 
     @classmethod
-    def from_rows(cls, *columns: Sequence[Any], name: str, where: Where, notes: Sequence[Note] = ()) -> Self:
-        """Judgements from columns of queries, aspects, documents and checked grades; `where(i)` names row i."""
+    def from_rows(
+        cls,
+        queries: Sequence[bytes],
+        aspects: Sequence[bytes],
+        docs: Sequence[bytes],
+        grades: Sequence[Grade],
+        *,
+        name: str,
+        where: Where,
+        notes: Sequence[Note] = (),
+    ) -> AspectQrels:
+        """Judgements from parallel columns with checked grades; `where(i)` names row i in a message."""
         seen: dict[tuple[bytes, bytes, bytes], int] = {}
-        for i, key in enumerate(zip(*columns[:3], strict=True)):
+        for i, key in enumerate(zip(queries, aspects, docs, strict=True)):
             before = seen.setdefault(key, i)
             if before != i:
                 query, aspect, doc = (ids.show(ids.decode(text)) for text in key)
@@ -56,7 +66,7 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
                     where=where(i),
                     hint="Remove one of the two lines.",
                 )
-        return super().from_rows(*columns, name=name, where=where, notes=notes)
+        return cls._of(queries, aspects, docs, grades, name=name, where=where, notes=notes)
 
     def _take(self, where: Where, *columns: Sequence[Any]) -> None:
         queries, aspects, docs, grades = columns

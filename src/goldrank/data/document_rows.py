@@ -23,7 +23,7 @@ class DocumentRows(ABC):
     criteria: str | None = None
 
     @classmethod
-    def from_rows(cls, *columns: Sequence[Any], name: str, where: Where, notes: Sequence[Note] = ()) -> Self:
+    def _of(cls, *columns: Sequence[Any], name: str, where: Where, notes: Sequence[Note]) -> Self:
         """Judgements from parallel columns, ids as bytes and numbers that were checked; `where(i)` names row i."""
         judged = cls.__new__(cls)
         judged._set(columns, name, tuple(notes), where)

@@ -15,6 +15,7 @@ from goldrank.data.document_rows import DocumentRows, Where
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError, as_list, of_type
 from goldrank.escaping import shown
+from goldrank.notes import Note
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,22 @@ class Preferences(DocumentRows):
                         where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
                         rows.append((*keys, _level(level, where)))  # type: ignore[arg-type]
         self._set(list(zip(*rows, strict=True)) or [()] * 5, name, (), lambda i: name)
+
+    @classmethod
+    def from_rows(
+        cls,
+        queries: Sequence[bytes],
+        judges: Sequence[bytes],
+        lists: Sequence[bytes],
+        docs: Sequence[bytes],
+        levels: Sequence[float],
+        *,
+        name: str,
+        where: Where,
+        notes: Sequence[Note] = (),
+    ) -> Preferences:
+        """Preferences from parallel columns; `where(i)` names row i in a message."""
+        return cls._of(queries, judges, lists, docs, levels, name=name, where=where, notes=notes)
 
     def _take(self, where: Where, *columns: Sequence[Any]) -> None:
         queries, judges, lists, docs, levels = columns

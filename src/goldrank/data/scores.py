@@ -365,18 +365,20 @@ class ScoresByRun(Mapping[str, Scores]):
 
     def to_polars(self) -> polars.DataFrame:
         """One row per run and query, one column per measure."""
-        frames = [scores.to_polars() for scores in self.values()]
-        import polars
+        with needed("polars"):
+            import polars
 
+        frames = [scores.to_polars() for scores in self.values()]
         for run, frame in zip(self, frames, strict=True):
             frame.insert_column(0, polars.lit(utf8(run)).alias("run"))
         return polars.concat(frames, how="diagonal")  # files may hold runs with other measures
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per run and query, one column per measure."""
-        frames = [scores.to_pandas() for scores in self.values()]
-        import pandas
+        with needed("pandas"):
+            import pandas
 
+        frames = [scores.to_pandas() for scores in self.values()]
         for run, frame in zip(self, frames, strict=True):
             frame.insert(0, "run", utf8(run))
         return pandas.concat(frames, ignore_index=True)

@@ -30,6 +30,7 @@ from goldrank.io.aliases import normal
 from goldrank.io.formats import DATA_LINE, Reading, header_of, rows_of, separator
 from goldrank.io.records import Records
 from goldrank.io.sources import FILLED, MAX_RECORD, ByteSource
+from goldrank.packages import needed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -270,7 +271,8 @@ def _without_gaps(body: bytes, numbers: _Numbers, counts: Counter[str]) -> bytes
 
 def _split_quoted(body: bytes, numbers: _Numbers, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
     """The rows of a table, and the line of each."""
-    import polars as pl
+    with needed("polars"):
+        import polars as pl
 
     found = read_rows([(numbers.first, 0, body.removesuffix(b"\n"))], name, counts)
     _, header = next(found, (0, []))
@@ -282,7 +284,8 @@ def _split_quoted(body: bytes, numbers: _Numbers, name: str, counts: Counter[str
 
 def _split_plain(body: bytes, numbers: _Numbers, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
     """The same for a table without quotes."""
-    import polars as pl
+    with needed("polars"):
+        import polars as pl
 
     at: Callable[[int], Place] = partial(numbers.place, name)
     if not _is_utf8_without_nul(body):
@@ -347,7 +350,8 @@ def _keep_empty_cells() -> dict[str, Any]:
     """The option that keeps empty cells apart from missing ones; polars 2 renamed it."""
     import inspect
 
-    import polars as pl
+    with needed("polars"):
+        import polars as pl
 
     renamed = "empty_string_is_null" in inspect.signature(pl.read_csv).parameters
     return {"empty_string_is_null": False} if renamed else {"missing_utf8_is_empty_string": True}
