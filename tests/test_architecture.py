@@ -33,7 +33,6 @@ _GROUND = (
         "native",
         "sqlite_file",
         "packages",
-        "deprecating",
     ),
 )
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
@@ -52,7 +51,6 @@ LAYERS = {
     "conventions": ("errors",),
     "waiting": (),
     "native": (),
-    "deprecating": (),
     "types": ("errors", "ids", "notes", "conventions"),
     "data": _GROUND,
     "io": (*_GROUND, "data"),

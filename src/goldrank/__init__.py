@@ -115,7 +115,7 @@ _RENAMED = {
     "compare_scores": "compare",
     "gate_scores": "gate",
 }
-"""Names of 0.2 and what they are called now. They work until 2.0, with a warning."""
+"""Names of 0.2 and what they are called now. They work until 2.0, with a warning (docs/promises.md)."""
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate", "evaluate_arrays", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve",
@@ -138,9 +138,10 @@ def __getattr__(name: str) -> Any:
         globals()[name] = value
         return value
     if name in _RENAMED:
-        from goldrank.deprecating import warn_renamed
+        import warnings
 
-        warn_renamed(name, _RENAMED[name], gone_in="2.0")
+        message = f"goldrank.{name} is now goldrank.{_RENAMED[name]}; the old name goes in goldrank 2.0"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
         return __getattr__(_RENAMED[name])
     raise AttributeError(f"module 'goldrank' has no attribute {name!r}")
 

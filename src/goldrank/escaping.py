@@ -17,7 +17,7 @@ import re
 LINE_LIMIT = 2_000
 """Characters of a line or of a part of a message."""
 
-_BUILD_COMMAND = re.compile(r"(?:^|(?<=\s)):(?=:)|##(?=\w*\[)")
+_BUILD_COMMAND = re.compile(r"(^|(?<=\s)):(?=:)|##(?=\w*\[)")
 """What build servers act on: `::error::` where a line may begin, `##[error]`, `##vso[...]` and `##teamcity[...]`."""
 _COMMAND_LINE = re.compile(r"^((?:[ \t]|\x1b\[[\d;]*m)*):(?=:)|##(?=\w*\[)", re.MULTILINE)
 _UNSAFE = re.compile(r"[^\n\t -~]")
@@ -61,7 +61,7 @@ def log_text(text: str, styled: bool = False) -> str:
     """
     if not styled:
         text = _UNSAFE.sub(lambda found: _printable(found[0]), text)
-    return _COMMAND_LINE.sub(_defused_line, text) if "::" in text or "##" in text else text
+    return _COMMAND_LINE.sub(_defused, text) if "::" in text or "##" in text else text
 
 
 def json_text(text: str) -> str:
@@ -79,8 +79,4 @@ def _printable(sign: str) -> str:
 
 
 def _defused(found: re.Match[str]) -> str:
-    return r"#\x23" if found[0] == "##" else r"\x3a"
-
-
-def _defused_line(found: re.Match[str]) -> str:
     return r"#\x23" if found[0] == "##" else rf"{found[1]}\x3a"

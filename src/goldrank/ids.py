@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, MappingView, Set
+from itertools import islice
 from numbers import Integral
 
 from goldrank.errors import InputError
@@ -164,9 +165,5 @@ def other_forms(text: str) -> set[str]:
 
 def samples(ids: Iterable[str], limit: int = 3) -> str:
     """The first few ids, quoted, for a message."""
-    first: list[str] = []
-    for text in ids:
-        if len(first) == limit:
-            return ", ".join(first) + ", ..."
-        first.append(f"'{show(text)}'")
-    return ", ".join(first) if first else "none"
+    first = [f"'{show(text)}'" for text in islice(ids, limit + 1)]
+    return ", ".join([*first[:limit], "..."] if len(first) > limit else first) or "none"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from goldrank import ids
-from goldrank.note_kinds import JUDGES, TEXTS, Facts, Kind
+from goldrank.note_kinds import JUDGES, TEXTS, Facts, Kind, warns
 
 MOST_SAMPLES = 3
 MOST_WORDS = 2_000
@@ -36,12 +37,7 @@ class Note:
     @classmethod
     def of(cls, code: str, *, samples: Iterable[str] = (), about: str = "", **facts: Any) -> Note:
         """A note of a declared kind. A few of the samples are kept, and one more to show that there are others."""
-        kept: list[str] = []
-        for sample in samples:
-            kept.append(sample)
-            if len(kept) > MOST_SAMPLES:
-                break
-        return cls(code, tuple(sorted(facts.items())), tuple(kept), about)
+        return cls(code, tuple(sorted(facts.items())), tuple(islice(samples, MOST_SAMPLES + 1)), about)
 
     @property
     def kind(self) -> Kind:
@@ -184,25 +180,21 @@ def _inconsistent(facts: Facts) -> str:
 
 
 KINDS: dict[str, Kind] = {
-    "text": Kind("{text}", counts=()),
+    "text": Kind("{text}"),
     # What a file or object had in it that was tolerated.
     "blank-lines": Kind("blank lines: {count:,}"),
     "comment-lines": Kind("comment lines: {count:,}"),
-    "comments-like-data": Kind(
-        "comment lines that look like data (an id must not start with #): {count:,}", warning=True
-    ),
+    "comments-like-data": warns("comment lines that look like data (an id must not start with #): {count:,}"),
     "extra-columns": Kind("lines with more columns than needed, which were ignored: {count:,}"),
-    "no-line-end": Kind("the last line has no line end: is the file complete?", warning=True, counts=()),
-    "byte-order-mark": Kind("a byte order mark was dropped", counts=()),
-    "not-compressed": Kind("named {suffix} but not compressed", counts=()),
-    "cr-line-ends": Kind("lines end in CR only", counts=()),
+    "no-line-end": warns("the last line has no line end: is the file complete?", counts=()),
+    "byte-order-mark": Kind("a byte order mark was dropped"),
+    "not-compressed": Kind("named {suffix} but not compressed"),
+    "cr-line-ends": Kind("lines end in CR only"),
     "ungraded-rows": Kind("rows without a grade, taken as not judged: {count:,}"),
-    "empty-files": Kind(
-        "files without rows: {count:,} of {files:,}, the first is {first}", warning=True, counts=("count", "files")
-    ),
-    "integer-ids": Kind("integer ids are compared as text", counts=()),
+    "empty-files": warns("files without rows: {count:,} of {files:,}, the first is {first}", counts=("count", "files")),
+    "integer-ids": Kind("integer ids are compared as text"),
     "repeated-judgements": Kind("{count:,} repeated judgements", "{count:,} repeated judgement"),
-    "high-grade": Kind("the highest grade is {grade:,}: is the grade column right?", warning=True, counts=()),
+    "high-grade": warns("the highest grade is {grade:,}: is the grade column right?"),
     "not-utf8": Kind("items with bytes that are not UTF-8: {count:,}"),
     "single-cells": Kind("cells that are no list, taken as one text: {count:,}"),
     "numbered-items": Kind("items without an id, numbered: {count:,}"),
@@ -212,69 +204,58 @@ KINDS: dict[str, Kind] = {
     "empty-references": Kind("references that are empty, left out: {count:,}"),
     "no-references": Kind("items without references: {count:,}"),
     "unanswerable": Kind("questions without an answer: {count:,}"),
-    "unanswerable-references": Kind(
-        "questions without an answer that have references all the same, left out: {count:,}", warning=True
+    "unanswerable-references": warns(
+        "questions without an answer that have references all the same, left out: {count:,}"
     ),
-    "scores-not-descending": Kind(
-        "items whose scores do not descend, taken in the order of their list: {count:,}", warning=True
-    ),
-    "failed-as-nothing": Kind("questions that failed, taken as if nothing was retrieved: {count:,}", warning=True),
-    "failed-left-out": Kind("questions that failed, left out: {count:,}", warning=True),
-    "failed-questions": Kind("questions that failed: {count:,} of {questions:,} ({kinds})", warning=True, counts=()),
-    "column-choice": Kind(lambda facts: _column_choice(facts), counts=()),
+    "scores-not-descending": warns("items whose scores do not descend, taken in the order of their list: {count:,}"),
+    "failed-as-nothing": warns("questions that failed, taken as if nothing was retrieved: {count:,}"),
+    "failed-left-out": warns("questions that failed, left out: {count:,}"),
+    "failed-questions": warns("questions that failed: {count:,} of {questions:,} ({kinds})", counts=()),
+    "column-choice": Kind(lambda facts: _column_choice(facts)),
     "implicit-grades": Kind(lambda facts: _implicit_grades(facts)),
-    "ratings-as-grades": Kind(
+    "ratings-as-grades": warns(
         "ratings are taken as grades, so that a rating of 1 counts as relevant; relevant_from=4 (--relevant-from 4) "
-        "makes those from 4 relevant and the others not",
-        warning=True,
-        counts=(),
+        "makes those from 4 relevant and the others not"
     ),
     "ratings-cut": Kind("ratings from {least} are relevant: {part:,} of {whole:,}", counts=("part", "whole")),
     "unrated-queries": Kind("queries without any rating, which are not judged: {count:,}"),
-    "partial-responses": Kind(
-        "responses that are not complete (timed out, or without an answer from every shard): {count:,}", warning=True
+    "partial-responses": warns(
+        "responses that are not complete (timed out, or without an answer from every shard): {count:,}"
     ),
-    "click-prior": Kind(
-        "values are drawn towards the mean as if {a} more clicks and {b} more misses were seen", counts=()
-    ),
-    "click-bootstrap": Kind("intervals: {draws:,} bootstrap samples of {unit}", counts=()),
+    "click-prior": Kind("values are drawn towards the mean as if {a} more clicks and {b} more misses were seen"),
+    "click-bootstrap": Kind("intervals: {draws:,} bootstrap samples of {unit}"),
     "clipped-propensities": Kind("{count:,} views at ranks with a propensity below {least} count with that one"),
     "too-few-views": Kind(
         "{count:,} of {pairs:,} pairs were shown fewer than {least:,} times and are not judged",
         counts=("count", "pairs"),
     ),
-    "ascending-scores": Kind(
+    "ascending-scores": warns(
         "the scores of all {count:,} lists of three or more results ascend, so that each list is ranked from its end: "
-        "are they distances? Then give -distance, or the ids alone, best first",
-        warning=True,
-        counts=("count",),
+        "are they distances? Then give -distance, or the ids alone, best first"
     ),
-    "field-choice": Kind("of {fields} the first was taken as the {role}", counts=()),
-    "query-field": Kind("query ids are those of 'query', not of '{other}'", counts=()),
-    "answers-as-references": Kind("references are the answers in '{field}'", counts=()),
+    "field-choice": Kind("of {fields} the first was taken as the {role}"),
+    "query-field": Kind("query ids are those of 'query', not of '{other}'"),
+    "answers-as-references": Kind("references are the answers in '{field}'"),
     "empty-labelled": Kind(
         "{count:,} pairs have an empty text; that is no match for any matcher",
         "1 pair has an empty text; that is no match for any matcher",
     ),
-    "both-labels": Kind(
+    "both-labels": warns(
         "{count:,} pairs have both labels; no matcher can agree with that",
         "1 pair has both labels; no matcher can agree with that",
-        warning=True,
     ),
     "repeated-pairs": Kind(
         "{count:,} pairs have been listed before; each counts", "1 pair has been listed before; each counts"
     ),
     # What run and judgements say of each other.
-    "missing-queries": Kind(
-        "{count:,} of {judged:,} judged queries are not in the run, {how}: {samples}",
-        warning=True,
-        whole=(("judged", "queries"),),
+    "missing-queries": warns(
+        "{count:,} of {judged:,} judged queries are not in the run, {how}: {samples}", whole=(("judged", "queries"),)
     ),
-    "without-missing": Kind("without the missing queries: {means}", counts=(), of_values=True),
+    "without-missing": Kind("without the missing queries: {means}", of_values=True),
     "empty-rankings": Kind(
         "{count:,} queries are in the run without any document", "1 query is in the run without any document"
     ),
-    "nothing-returned": Kind("the run returned nothing at all for the judged queries", warning=True, counts=()),
+    "nothing-returned": warns("the run returned nothing at all for the judged queries"),
     "unjudged-queries": Kind(
         "{count:,} queries of the run are not judged and were left out: {samples}",
         "1 query of the run is not judged and was left out: {samples}",
@@ -283,60 +264,51 @@ KINDS: dict[str, Kind] = {
         "pairs that users had before, removed: {count:,} of {users:,} users; left with less than {k:,}: {short:,}",
         counts=("count", "users", "short"),
     ),
-    "train-without-users": Kind("no judged user is in the training data, which has {samples}", warning=True, counts=()),
-    "judged-in-train": Kind("judged items that the user had before, removed and never found: {count:,}", warning=True),
+    "train-without-users": warns("no judged user is in the training data, which has {samples}"),
+    "judged-in-train": warns("judged items that the user had before, removed and never found: {count:,}"),
     "guessed-catalogue": Kind("catalogue not given: {count:,} items of train, judgements and run are taken", counts=()),
     "users-left-out": Kind("{measure}: {count:,} of {users:,} users have no value and are left out", counts=()),
     "never-seen-items": Kind("recommended items that nobody had before, counted as had by one user: {count:,}"),
-    "sampled": Kind("{measure} is of samples, and may order systems otherwise than the whole", warning=True, counts=()),
-    "accuracy-of-pairs": Kind("{measure} is of pairs in order, as in ir_measures; BEIR's is Success", counts=()),
-    "of-all-queries": Kind("{measure} is a number of all queries together and has no interval", counts=()),
+    "sampled": warns("{measure} is of samples, and may order systems otherwise than the whole"),
+    "accuracy-of-pairs": Kind("{measure} is of pairs in order, as in ir_measures; BEIR's is Success"),
+    "of-all-queries": Kind("{measure} is a number of all queries together and has no interval"),
     "padding": Kind("entries that are padding, left out: {count:,}"),
-    "cut-rankings": Kind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}", counts=()),
+    "cut-rankings": Kind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}"),
     "no-relevant": Kind("{count:,} queries have no relevant document", "1 query has no relevant document"),
     "judged-share": Kind("{share:.1%} of the returned documents are judged", counts=("part", "whole")),
     "tied-documents": Kind(
         "{count:,} judged documents are tied, {rule}", "1 judged document is tied with others, {rule}"
     ),
-    "tie-ranges": Kind(
-        lambda facts: f"in another order of tied documents: {_ranges(facts)}", counts=(), of_values=True, warning=True
-    ),
+    "tie-ranges": warns(lambda facts: f"in another order of tied documents: {_ranges(facts)}", of_values=True),
     "unjudged-ranges": Kind(
         lambda facts: (
             "as unjudged documents may turn out: "
             + ", ".join(f"{name} from {low} to {high}" for name, low, high in facts["ranges"])
         ),
-        counts=(),
         of_values=True,
     ),
-    "constant-scores": Kind(
-        "{count:,} queries have one score for all their documents",
-        "1 query has one score for all its documents",
-        warning=True,
+    "constant-scores": warns(
+        "{count:,} queries have one score for all their documents", "1 query has one score for all its documents"
     ),
     "repeated-places": Kind(
         "{count:,} places hold a judged document that stands higher up already",
         "1 place holds a judged document that stands higher up already",
     ),
     "repeated-documents": Kind("{count:,} repeated documents were dropped", "1 repeated document was dropped"),
-    "infinite-scores": Kind("{count:,} scores are infinite", "1 score is infinite", warning=True),
-    "contradicted-ranks": Kind(
+    "infinite-scores": warns("{count:,} scores are infinite", "1 score is infinite"),
+    "contradicted-ranks": warns(
         "{count:,} judged documents claimed a better rank in the rank column than the scores give; the scores count",
         "1 judged document claimed a better rank in the rank column than the scores give; the scores count",
-        warning=True,
     ),
-    "near-forms": Kind(
+    "near-forms": warns(
         "{count:,} documents equal a judged id only after Unicode normalisation (NFC, NFD) and do not count: "
         "normalise the ids on both sides",
         "1 document of the run equals a judged id only after Unicode normalisation (NFC, NFD) and does not count: "
         "normalise the ids on both sides",
-        warning=True,
     ),
-    "several-tags": Kind(
+    "several-tags": warns(
         "lines have different tags and count as one run all the same: {samples}; "
-        "to score each tag on its own: read_runs, or --by-tag",
-        warning=True,
-        counts=(),
+        "to score each tag on its own: read_runs, or --by-tag"
     ),
     "unreachable-recall": Kind(
         "{measure} cannot be 1 for {count:,} of {queries:,} queries: they have more than {k:,} relevant documents",
@@ -349,120 +321,91 @@ KINDS: dict[str, Kind] = {
     ),
     **TEXTS,
     # What to look at before a result is reported.
-    "one-measure": Kind(
-        "only {measure} is reported: another measure may tell another story (for example {others})", counts=()
-    ),
-    "one-cutoff": Kind("every measure is cut at {k}: other cut-offs may tell another story", counts=()),
-    "wrong-k": Kind("measured at k = {cutoffs}; for '{use_case}' people look at {usual} results", counts=()),
-    "different-cutoffs": Kind("{measure} is cut differently and cannot be compared: {cuts}", warning=True, counts=()),
-    "no-criteria": Kind(
-        "the relevance criteria are not recorded: say what counts as relevant in Qrels(criteria=...)", counts=()
-    ),
-    "inconsistent-grades": Kind(_inconsistent, warning=True, counts=()),
+    "one-measure": Kind("only {measure} is reported: another measure may tell another story (for example {others})"),
+    "one-cutoff": Kind("every measure is cut at {k}: other cut-offs may tell another story"),
+    "wrong-k": Kind("measured at k = {cutoffs}; for '{use_case}' people look at {usual} results"),
+    "different-cutoffs": warns("{measure} is cut differently and cannot be compared: {cuts}"),
+    "no-criteria": Kind("the relevance criteria are not recorded: say what counts as relevant in Qrels(criteria=...)"),
+    "inconsistent-grades": warns(_inconsistent),
     # Merged results.
-    "merged-shards": Kind("merged from {shards}", counts=()),
-    "several-versions": Kind("shards were made by different versions of goldrank: {versions}", warning=True, counts=()),
+    "merged-shards": Kind("merged from {shards}"),
+    "several-versions": warns("shards were made by different versions of goldrank: {versions}"),
     "more-notes": Kind("{count:,} more notes are in the shards", counts=()),
     **JUDGES,
     # Comparisons and gates.
     "common-queries": Kind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
-    "left-out-measures": Kind("not measured for all systems, left out: {measures}", counts=()),
-    "on-logarithm": Kind("{measure} is compared on its logarithm: a difference of 0.1 is a factor of 1.105", counts=()),
-    "mean-of-sum": Kind("{measure} is a sum; its mean per query is compared", counts=()),
+    "left-out-measures": Kind("not measured for all systems, left out: {measures}"),
+    "on-logarithm": Kind("{measure} is compared on its logarithm: a difference of 0.1 is a factor of 1.105"),
+    "mean-of-sum": Kind("{measure} is a sum; its mean per query is compared"),
     "partly-compared": Kind("{measure} is compared on {count:,} of {queries:,} queries", counts=()),
-    "none-differs": Kind("no query differs; a difference of up to {end:.4f} either way cannot be excluded", counts=()),
+    "none-differs": Kind("no query differs; a difference of up to {end:.4f} either way cannot be excluded"),
     "none-differs-unbounded": Kind(
-        "no query differs; without bounds of the measure nobody knows how large a difference is possible", counts=()
+        "no query differs; without bounds of the measure nobody knows how large a difference is possible"
     ),
-    "too-few-differ": Kind(
-        "only {differing:,} of {units:,} {unit} differ: no test can decide", warning=True, counts=()
-    ),
-    "few-differ": Kind("it rests on {differing:,} {unit} that differ", counts=()),
-    "too-few-clusters": Kind("too few clusters for a verdict: {units:,}", warning=True, counts=()),
-    "few-clusters": Kind("it rests on {units:,} clusters", warning=True, counts=()),
-    "interval-reaches-zero": Kind("skewed or few: the interval reaches 0", counts=()),
-    "interval-excludes-zero": Kind("close: the interval leaves out 0, but the test does not decide", counts=()),
-    "primary-undecided": Kind("{primary} decides, and does not say the same of this pair", counts=()),
-    "no-bounds": Kind(
-        "without bounds, so that intervals are plain Student's where few queries differ: {measures}", counts=()
-    ),
-    "no-bounded-interval": Kind(
-        "without bounds, so that no bounded interval can be made: {measures}", warning=True, counts=()
-    ),
+    "too-few-differ": warns("only {differing:,} of {units:,} {unit} differ: no test can decide"),
+    "few-differ": Kind("it rests on {differing:,} {unit} that differ"),
+    "too-few-clusters": warns("too few clusters for a verdict: {units:,}"),
+    "few-clusters": warns("it rests on {units:,} clusters"),
+    "interval-reaches-zero": Kind("skewed or few: the interval reaches 0"),
+    "interval-excludes-zero": Kind("close: the interval leaves out 0, but the test does not decide"),
+    "primary-undecided": Kind("{primary} decides, and does not say the same of this pair"),
+    "no-bounds": Kind("without bounds, so that intervals are plain Student's where few queries differ: {measures}"),
+    "no-bounded-interval": warns("without bounds, so that no bounded interval can be made: {measures}"),
     "weightless-queries": Kind("{count:,} of {queries:,} queries weigh 0 and are left out", counts=()),
-    "single-runs": Kind("one run only, which says nothing about other seeds: {systems}", warning=True, counts=()),
-    "unclustered-queries": Kind(
-        "{count:,} of {queries:,} queries have no cluster and stand for themselves: {samples}", warning=True, counts=()
+    "single-runs": warns("one run only, which says nothing about other seeds: {systems}"),
+    "unclustered-queries": warns(
+        "{count:,} of {queries:,} queries have no cluster and stand for themselves: {samples}", counts=()
     ),
-    "simpson": Kind(
+    "simpson": warns(
         "{measure}: by the means over their own queries {ahead} is ahead of {behind}, on the same queries it is behind "
-        "(Simpson's paradox)",
-        warning=True,
-        counts=(),
+        "(Simpson's paradox)"
     ),
-    "sum-without-interval": Kind("{measure} is a sum over queries and has no interval", counts=()),
-    "unbounded-interval": Kind(
-        "{measure} has no bounds: its interval is plain Student's, which is too narrow for few or skewed values",
-        warning=True,
-        counts=(),
+    "sum-without-interval": Kind("{measure} is a sum over queries and has no interval"),
+    "unbounded-interval": warns(
+        "{measure} has no bounds: its interval is plain Student's, which is too narrow for few or skewed values"
     ),
     "no-clicks": Kind("{count:,} of {impressions:,} impressions have no click and are left out", counts=()),
     "repeated-clicks": Kind(
         "{count:,} clicks on a document that was clicked before count once",
         one="a second click on a document counts once",
     ),
-    "partly-known-users": Kind(
-        "{count:,} of {impressions:,} impressions name no user, so that each {unit} counts as independent",
-        warning=True,
-        counts=(),
+    "partly-known-users": warns(
+        "{count:,} of {impressions:,} impressions name no user, so that each {unit} counts as independent", counts=()
     ),
     "unsliced-queries": Kind(
         "{attribute}: {count:,} of {queries:,} queries have no value and are in no slice", counts=()
     ),
-    "one-slice": Kind("{attribute}: all queries have the same value, so there are no slices", counts=()),
-    "slice-turned": Kind(
-        "{overall}, but not where {attribute} is {value} ({mean:+.4f}, {count:,} queries)", warning=True, counts=()
+    "one-slice": Kind("{attribute}: all queries have the same value, so there are no slices"),
+    "slice-turned": warns(
+        "{overall}, but not where {attribute} is {value} ({mean:+.4f}, {count:,} queries)", counts=()
     ),
-    "slice-decides": Kind(
-        "{overall}, but not if each {attribute} counts the same ({mean:+.4f}): one slice with many queries decides",
-        warning=True,
-        counts=(),
+    "slice-decides": warns(
+        "{overall}, but not if each {attribute} counts the same ({mean:+.4f}): one slice with many queries decides"
     ),
-    "changed-judgements": Kind("compared although the judgements changed: {what}", warning=True, counts=()),
-    "baseline-rescored": Kind("the baseline was scored again on the judgements of now, from its documents", counts=()),
-    "rescored-in-part": Kind(
+    "changed-judgements": warns("compared although the judgements changed: {what}"),
+    "baseline-rescored": Kind("the baseline was scored again on the judgements of now, from its documents"),
+    "rescored-in-part": warns(
         "{measures} of the baseline look below the {depth:,} documents of a query that it keeps: documents that were "
-        "judged since then are missing there",
-        warning=True,
-        counts=(),
+        "judged since then are missing there"
     ),
-    "two-yardsticks": Kind(
-        "the baseline keeps no documents and could not be scored again: its values are by other judgements",
-        warning=True,
-        counts=(),
+    "two-yardsticks": warns(
+        "the baseline keeps no documents and could not be scored again: its values are by other judgements"
     ),
-    "baseline-without-documents": Kind(
-        "the baseline keeps no documents, so that unjudged ones count as the run's alone; set it anew, as a file",
-        warning=True,
-        counts=(),
+    "baseline-without-documents": warns(
+        "the baseline keeps no documents, so that unjudged ones count as the run's alone; set it anew, as a file"
     ),
-    "judging-cannot-change": Kind("judging more documents cannot change this", counts=()),
-    "only-extreme-judgements": Kind("only extreme judgements of unjudged documents could change this", counts=()),
-    "unjudged-decide": Kind(
+    "judging-cannot-change": Kind("judging more documents cannot change this"),
+    "only-extreme-judgements": Kind("only extreme judgements of unjudged documents could change this"),
+    "unjudged-decide": warns(
         lambda facts: (
             "unjudged documents could decide this" + (f"; judge first: {facts['samples']}" if facts["samples"] else "")
-        ),
-        warning=True,
-        counts=(),
+        )
     ),
-    "holes-not-looked-at": Kind(
-        "what unjudged documents could change was not looked at: {why}", warning=True, counts=()
-    ),
-    "baseline-version": Kind("the baseline was measured by goldrank {then}, the run by {now}", warning=True, counts=()),
-    "lost-answers": Kind(
+    "holes-not-looked-at": warns("what unjudged documents could change was not looked at: {why}"),
+    "baseline-version": warns("the baseline was measured by goldrank {then}, the run by {now}"),
+    "lost-answers": warns(
         "{count:,} queries that the baseline answered returned nothing: {samples}",
         "1 query that the baseline answered returned nothing: {samples}",
-        warning=True,
     ),
 }
 

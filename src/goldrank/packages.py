@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
 from importlib import import_module
-from types import TracebackType
 from typing import Any
 
 from goldrank.errors import GoldrankError
@@ -31,10 +29,11 @@ class MissingPackageError(GoldrankError, ImportError):
     """A package that this needs is not installed."""
 
 
-def needed(package: str, *, install: str | None = None, instead: str = "") -> AbstractContextManager[None]:
+class needed:  # noqa: N801 - it is used as a function is
     """Where a package is imported, and may be missing: then the error is one that says how to install it.
 
-    `install` is what pip calls it, if that is another name; `instead` what people can do without it.
+    `install` is what pip calls it, if that is another name; `instead` what people can do without it. It may stand in a
+    loop, so it is no generator and looks nothing up unless something is missing.
 
     >>> with needed("no_such_package", install="no-such-package", instead="leave it out"):
     ...     import no_such_package
@@ -42,7 +41,19 @@ def needed(package: str, *, install: str | None = None, instead: str = "") -> Ab
     goldrank.packages.MissingPackageError: no_such_package is not installed
       pip install no-such-package, or leave it out.
     """
-    return _Needed(package, install, instead)
+
+    def __init__(self, package: str, *, install: str | None = None, instead: str = "") -> None:
+        self.package, self.install, self.instead = package, install, instead
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        # What the package itself needs may be missing too; the same line brings it. Our own modules are never missing.
+        if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("goldrank"):
+            hint = install_hint(self.package, self.install)
+            hint += f", or {self.instead}." if self.instead else ""
+            raise MissingPackageError(f"{error.name or self.package} is not installed", hint=hint) from None
 
 
 def installed(package: str) -> bool:
@@ -60,25 +71,6 @@ def install_hint(package: str, install: str | None = None) -> str:
         return f"pip install {install or package}"
     alone = f", or, to keep a light install light, pip install {package}" if package in PLAIN else ""
     return f"pip install 'goldrank[{PARTS[package]}]'{alone}"
-
-
-class _Needed:
-    """It may stand in a loop, so it is no generator and looks nothing up unless something is missing."""
-
-    def __init__(self, package: str, install: str | None, instead: str) -> None:
-        self.package, self.install, self.instead = package, install, instead
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # What the package itself needs may be missing too; the same line brings it. Our own modules are never missing.
-        if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("goldrank"):
-            hint = install_hint(self.package, self.install)
-            hint += f", or {self.instead}." if self.instead else ""
-            raise MissingPackageError(f"{error.name or self.package} is not installed", hint=hint) from None
 
 
 class Lazy:

@@ -67,7 +67,11 @@ class SqliteFile:
             what = f"there is no {cls.noun.removeprefix('a ')} here"
             raise cls.error_class(what, where=name, hint=cls.make, code="no-file")
         try:
-            opened = cls._connected(Path(name), name, create, read_only, lock_timeout)
+            if os.path.isfile(name) and 0 < os.path.getsize(name) < LEAST_BYTES:
+                what = "is not an SQLite file, or all but its beginning is lost"
+                raise cls.error_class(what, where=name, hint=cls.recover, code="not-sqlite")
+            with cls._translated_at(name, lock_timeout):
+                opened = cls(_connect(Path(name), create, read_only, lock_timeout), name, read_only, lock_timeout)
         except ValueError as error:  # a name with NUL in it
             raise cls.error_class(f"cannot be opened: {error}", where=name, code="cannot-open") from None
         try:
@@ -101,15 +105,6 @@ class SqliteFile:
             raise self._error(what, f"{self.elsewhere} It is made if it is not there.", code="other-program")
         self._check_schema(self.noun)
         return version
-
-    @classmethod
-    def _connected(cls, path: Path, name: str, create: bool, read_only: bool, lock_timeout: float) -> Self:
-        """The open file, with nothing looked at but that it is SQLite's."""
-        if os.path.isfile(name) and 0 < path.stat().st_size < LEAST_BYTES:
-            what = "is not an SQLite file, or all but its beginning is lost"
-            raise cls.error_class(what, where=name, hint=cls.recover, code="not-sqlite")
-        with cls._translated_at(name, lock_timeout):
-            return cls(_connect(path, create, read_only, lock_timeout), name, read_only, lock_timeout)
 
     def _check_schema(self, what: str) -> None:
         """Plain tables only: views, triggers and computed columns run what somebody wrote, perhaps without end."""

@@ -18,7 +18,7 @@ from raising import raises_code
 from goldrank import cli, evaluate
 from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.qrels import Qrels
-from goldrank.engine.distinct import DistinctIds
+from goldrank.engine.external_sort import DistinctIds
 from goldrank.errors import MemoryLimitError, OptionError
 from goldrank.evaluation import memory
 from goldrank.report import charts

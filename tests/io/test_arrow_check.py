@@ -17,7 +17,7 @@ from lanes import QUICK
 from goldrank import GoldrankError, evaluate, read_run
 from goldrank.cli import run
 from goldrank.data import budget
-from goldrank.io import arrow_check
+from goldrank.io.table_checks import check_arrow
 
 ROWS = {"query": ["q1", "q1", "q2"], "doc": ["d1", "longer-than-twelve-bytes", "d1"], "score": [2.0, 1.0, 3.0]}
 FORMS: dict[str, Callable[[pl.DataFrame, io.BytesIO], Any]] = {
@@ -42,7 +42,7 @@ def test_sound_data(form: str) -> None:
         kind=pl.Series(["a", "b", "a"], dtype=pl.Categorical), nothing=None, flag=True, lists=[[1], [], [2, 3]]
     )
     data = arrow(form, frame)
-    assert arrow_check.check(data, "x") >= 3 * (16 + 16 + 8) - 16 * ("old" in form)
+    assert check_arrow(data, "x") >= 3 * (16 + 16 + 8) - 16 * ("old" in form)
     assert dict(read_run(io.BytesIO(data)).results["q1"]) == {"d1": 2.0, "longer-than-twelve-bytes": 1.0}
 
 

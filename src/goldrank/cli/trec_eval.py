@@ -54,7 +54,7 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
     """
     from goldrank import conventions, io
     from goldrank.evaluation import footer, pipeline
-    from goldrank.io import run_tags, sources
+    from goldrank.io import sources, trec
     from goldrank.measures import trec_names
     from goldrank.measures.apply import logarithms
     from goldrank.measures.judged import grade_strings
@@ -132,7 +132,7 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
         n = len(answered) if settings.complete else len(queries)
         for line, measure, label, each in zip(lines, measured, labels, values, strict=True):
             if line.name == "runid":
-                yield f"{label}\tall\t{ids.decode(run_tags.last_tag(source))}\n"
+                yield f"{label}\tall\t{ids.decode(trec.last_tag(source))}\n"
             elif isinstance(each, np.ndarray):
                 total = _summary(line, measure, each, n, settings, placements)
                 text = str(int(total)) if line.entry.count and whole else number % total

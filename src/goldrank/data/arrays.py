@@ -58,7 +58,7 @@ class ArrayQrels(Qrels):
 
     def __init__(self, rows: GradedRows, name: str = "qrels") -> None:
         highest = rows.grade.max(initial=0).item()
-        self._set(name=name, text=None, raw=None, notes=notes_on_grades(highest), criteria=None, id_kind="str")
+        self._set(name=name, notes=notes_on_grades(highest), id_kind="str")
         self.graded = rows
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.document_rows import DocumentRows
+from goldrank.data.document_rows import DocumentRows, Where
 from goldrank.data.grades import check_grade
+from goldrank.data.judgement_columns import Grade, grade_array
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Grade, Qrels
-from goldrank.errors import InputError, Place, of_type
+from goldrank.errors import InputError, of_type
 from goldrank.notes import Note
 
 
-class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
+class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]]):
     """Judgements: for each query and aspect of it, the grade of each judged document.
 
     An aspect is a subtopic, a reference that an answer needs, or one of several judges.
@@ -41,8 +41,7 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
                         for key, what in ((query, "query id"), (aspect, "aspect"), (doc, "document id"))
                     )
                     rows.append((*keys, check_grade(grade, where)))  # type: ignore[arg-type]
-        columns: Any = list(zip(*rows, strict=True)) if rows else [()] * 4
-        self._set(columns[0], columns[1], columns[2], columns[3], name, ())
+        self._set(list(zip(*rows, strict=True)) or [()] * 4, name, (), lambda i: name)
 
     @classmethod
     def from_rows(
@@ -53,7 +52,7 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
         grades: Sequence[Grade],
         *,
         name: str,
-        where: Callable[[int], Place | str],
+        where: Where,
         notes: Sequence[Note] = (),
     ) -> AspectQrels:
         """Judgements from parallel columns with checked grades; `where(i)` names row i in a message."""
@@ -61,40 +60,26 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
         for i, key in enumerate(zip(queries, aspects, docs, strict=True)):
             before = seen.setdefault(key, i)
             if before != i:
+                query, aspect, doc = (ids.show(ids.decode(text)) for text in key)
                 raise InputError(
-                    f"document '{ids.show(ids.decode(key[2]))}' of query '{ids.show(ids.decode(key[0]))}', "
-                    f"aspect '{ids.show(ids.decode(key[1]))}' is judged here and at {where(before)}",
+                    f"document '{doc}' of query '{query}', aspect '{aspect}' is judged here and at {where(before)}",
                     where=where(i),
                     hint="Remove one of the two lines.",
                 )
-        qrels = cls.__new__(cls)
-        qrels._set(queries, aspects, docs, grades, name, tuple(notes))
-        return qrels
+        return cls._of(queries, aspects, docs, grades, name=name, where=where, notes=notes)
 
-    def _set(
-        self,
-        queries: Sequence[bytes],
-        aspects: Sequence[bytes],
-        docs: Sequence[bytes],
-        grades: Sequence[Grade],
-        name: str,
-        notes: tuple[Note, ...],
-    ) -> None:
-        self.name = name
-        self.notes = notes
-        self._documents = DocumentRows.of(queries, docs, grades, name)
+    def _take(self, where: Where, *columns: Sequence[Any]) -> None:
+        queries, aspects, docs, grades = columns
+        self._number(queries, docs, grades)
         pairs = sorted(set(zip(queries, aspects, strict=True)))
         code = {pair: i for i, pair in enumerate(pairs)}
         query_code = {query: i for i, query in enumerate(sorted({query for query, _ in pairs}))}
         self._aspects = tuple(ids.decode(aspect) for _, aspect in pairs)
         self._owner = np.array([query_code[query] for query, _ in pairs], np.int64)
         aspect = np.array([code[pair] for pair in zip(queries, aspects, strict=True)], np.int64)
-        kind = np.int64 if all(type(grade) is int for grade in grades) else np.float64
-        grade = np.array(grades, kind)
+        grade = grade_array(grades)
         order = np.lexsort((-grade, aspect))
-        self._aspect, self._doc, self._grade = aspect[order], self._documents.label[order], grade[order]
-
-    criteria: str | None = None
+        self._aspect, self._doc, self._grade = aspect[order], self._label[order], grade[order]
 
     @cached_property
     def digest(self) -> str:
@@ -105,11 +90,6 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
         for column in (self._owner, self._aspect, self._doc, self._grade):
             digest.update(column.tobytes())
         return digest.hexdigest()
-
-    @property
-    def documents(self) -> Qrels:
-        """What an engine is to place: each judged document, with its highest grade."""
-        return self._documents.qrels
 
     def table_of(self, placed: Placements) -> Aspects:
         """The placements of each aspect by itself."""
@@ -144,9 +124,6 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.documents)
-
-    def __len__(self) -> int:
-        return len(self.documents)
 
     def __repr__(self) -> str:
         return f"<AspectQrels {self.name}: {len(self):,} queries, {len(self._aspects):,} aspects>"

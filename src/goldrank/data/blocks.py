@@ -41,6 +41,17 @@ class Rows:
     def __len__(self) -> int:
         return len(self.score)
 
+    def taken(self, lines: np.ndarray) -> dict[str, Any]:
+        """The columns of some of the lines, in the order given."""
+        claimed = self.claimed
+        return {
+            "score": self.score[lines],
+            "key": self.key[lines],
+            "docs": lambda some: self.docs(lines[some]),
+            "place": lambda line: self.place(int(lines[line])),
+            "claimed": None if claimed is None else lambda some: claimed(lines[some]),
+        }
+
 
 @dataclass(frozen=True)
 class Block(Rows):
@@ -93,16 +104,11 @@ class Block(Rows):
         """Some of the lines, in ascending order."""
         line_code = self._line_query[lines]
         begin = np.concatenate((np.zeros(min(1, len(lines)), np.int64), np.flatnonzero(np.diff(line_code)) + 1))
-        claimed = self.claimed
         return Block(
-            self.score[lines],
-            self.key[lines],
-            lambda some: self.docs(lines[some]),
-            lambda line: self.place(int(lines[line])),
-            self.queries.take(line_code[begin]),
-            np.append(begin, len(lines)),
-            lambda some: self.keep(lines[some]),
-            claimed=None if claimed is None else lambda some: claimed(lines[some]),
+            **self.taken(lines),
+            queries=self.queries.take(line_code[begin]),
+            start=np.append(begin, len(lines)),
+            keep=lambda some: self.keep(lines[some]),
             notes=self.notes,
         )
 

@@ -130,11 +130,7 @@ class History:
     @cached_property
     def popularity(self) -> dict[str, int]:
         """How many users had each item."""
-        counted: dict[str, int] = {}
-        for had in self.items.values():
-            for item in had:
-                counted[item] = counted.get(item, 0) + 1
-        return counted
+        return Counter(item for had in self.items.values() for item in had)
 
     @cached_property
     def digest(self) -> str:

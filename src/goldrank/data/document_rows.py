@@ -1,30 +1,45 @@
-"""The documents that judgements with several rows per document are about."""
+"""What judgements with several rows for a document share: by aspect, or as preferences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.data.qrels import Grade, Qrels
+from goldrank.errors import Place
+from goldrank.notes import Note
+
+Where = Callable[[int], Place | str]
+"""Names a row in a message."""
 
 
-@dataclass(frozen=True)
-class DocumentRows:
-    """Which document each row of judgements is about, and the documents as plain qrels for an engine to place."""
+class DocumentRows(ABC):
+    """Rows of judgements, and the documents that they are about as plain qrels for an engine to place."""
 
-    qrels: Qrels
-    """Each document once, in byte order within its query, with its highest grade."""
-    query: np.ndarray
-    """The number of the query of each row."""
-    label: np.ndarray
-    """The document of each row, as `Placements.label` numbers them."""
+    criteria: str | None = None
 
     @classmethod
-    def of(cls, queries: Sequence[bytes], docs: Sequence[bytes], grades: Sequence[Grade], name: str) -> DocumentRows:
-        """The documents of rows given as parallel columns."""
+    def _of(cls, *columns: Sequence[Any], name: str, where: Where, notes: Sequence[Note]) -> Self:
+        """Judgements from parallel columns, ids as bytes and numbers that were checked; `where(i)` names row i."""
+        judged = cls.__new__(cls)
+        judged._set(columns, name, tuple(notes), where)
+        return judged
+
+    def _set(self, columns: Sequence[Sequence[Any]], name: str, notes: tuple[Note, ...], where: Where) -> None:
+        self.name = name
+        self.notes = notes
+        self._take(where, *columns)
+
+    @abstractmethod
+    def _take(self, where: Where, *columns: Sequence[Any]) -> None:
+        """Keep the rows."""
+
+    def _number(self, queries: Sequence[bytes], docs: Sequence[bytes], grades: Sequence[Grade]) -> None:
+        """Find the documents of the rows, and number the query and the document of each row."""
         highest: dict[bytes, dict[bytes, Grade]] = {query: {} for query in sorted(set(queries))}
         for query, doc, grade in zip(queries, docs, grades, strict=True):
             row = highest[query]
@@ -32,14 +47,23 @@ class DocumentRows:
         table = {
             ids.decode(query): {ids.decode(doc): row[doc] for doc in sorted(row)} for query, row in highest.items()
         }
-        qrels = Qrels(table, name=name, real_grades=True)
-        qrels.id_kind = "text"
+        self._qrels = Qrels(table, name=self.name, real_grades=True)
+        self._qrels.id_kind = "text"
         number = {query: i for i, query in enumerate(highest)}
         label_of: list[dict[bytes, int]] = []
         first = 0
         for row in highest.values():
             label_of.append({doc: label for label, doc in enumerate(sorted(row), first)})
             first += len(row)
-        query_of = np.array([number[query] for query in queries], np.int64)
-        labels = [label_of[i][doc] for i, doc in zip(query_of.tolist(), docs, strict=True)]
-        return cls(qrels, query_of, np.array(labels, np.int64))
+        self._query = np.array([number[query] for query in queries], np.int64)
+        labels = [label_of[i][doc] for i, doc in zip(self._query.tolist(), docs, strict=True)]
+        self._label = np.array(labels, np.int64)
+        """The document of each row, as `Placements.label` numbers them."""
+
+    @property
+    def documents(self) -> Qrels:
+        """What an engine is to place: each judged document once, with its highest grade."""
+        return self._qrels
+
+    def __len__(self) -> int:
+        return len(self._qrels)

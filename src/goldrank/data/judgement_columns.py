@@ -39,6 +39,34 @@ class Judgements:
     by_model: np.ndarray | None = None
     """Which rows are a model's judgements; None if none is, as far as the file says."""
 
+    @classmethod
+    def joined(cls, parts: Sequence[Judgements]) -> Judgements:
+        """The rows of several, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        first = np.cumsum([0, *(len(part.docs) for part in parts)])
+        places = [part.where for part in parts]
+
+        def where(row: int) -> Place | str:
+            part = int(np.searchsorted(first, row, "right")) - 1
+            return places[part](int(row - first[part]))
+
+        marks = [np.zeros(len(part.docs), bool) if part.by_model is None else part.by_model for part in parts]
+        return cls(
+            IdColumn.joined([_as_column(part.queries) for part in parts]),
+            IdColumn.joined([_as_column(part.docs) for part in parts]),
+            np.concatenate([grade_array(part.grades) for part in parts]),
+            where,
+            [note for part in parts for note in part.notes],
+            np.concatenate([part.stretches for part in parts]),
+            None if all(part.by_model is None for part in parts) else np.concatenate(marks),
+        )
+
+    @property
+    def stretches(self) -> np.ndarray:
+        """How many rows each entry of `queries` stands for."""
+        return np.ones(len(self.queries), np.int64) if self.sizes is None else self.sizes
+
     def row_queries(self) -> Iterator[bytes]:
         """The query of each row."""
         if self.sizes is None:
@@ -65,9 +93,9 @@ class JudgementColumns:
     """The document of each row; none is twice in a query."""
 
     @classmethod
-    def of(cls, parts: Sequence[Judgements], judgements: str) -> tuple[JudgementColumns, int] | None:
+    def of(cls, rows: Judgements, judgements: str) -> tuple[JudgementColumns, int] | None:
         """From the judgements of files, with how many repeat another; None where one contradicts another."""
-        queries = IdColumn.joined([_as_column(part.queries) for part in parts])
+        queries = _as_column(rows.queries)
         code, first = queries.numbered()
         queries = queries.take(first).copy()
         if not queries.ascend():
@@ -75,15 +103,14 @@ class JudgementColumns:
             rank = np.empty(len(order), np.int64)
             rank[order] = np.arange(len(order))
             code, queries = rank[code], queries.take(order).copy()
-        sizes = _joined([_sizes(part) for part in parts])
-        docs = IdColumn.joined([_as_column(part.docs) for part in parts])
-        grade = _joined([grade_array(part.grades) for part in parts])
+        sizes, docs, grade = rows.stretches, _as_column(rows.docs), grade_array(rows.grades)
+        grade = grade if grade.flags.owndata else grade.copy()  # it may be a view of a user's data
         if not (code[1:] >= code[:-1]).all():
             stretches = np.argsort(code, kind="stable")
-            rows = _ranges(np.cumsum(sizes) - sizes, sizes, stretches)
-            docs, grade = docs.gathered(rows), grade[rows]
+            moved = _ranges(np.cumsum(sizes) - sizes, sizes, stretches)
+            docs, grade = docs.gathered(moved), grade[moved]
             code, sizes = code[stretches], sizes[stretches]
-            del rows
+            del moved
         code = np.repeat(code, sizes)
         start = np.zeros(len(queries) + 1, np.int64)
         np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
@@ -142,17 +169,6 @@ def models_rows(judged_by: Iterable[object]) -> tuple[np.ndarray | None, tuple[N
 
 def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
     return texts if isinstance(texts, IdColumn) else IdColumn.of(texts)
-
-
-def _joined(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Several columns as one; what may be a view of a user's data is copied."""
-    if len(columns) == 1 and columns[0].flags.owndata:
-        return columns[0]
-    return np.concatenate([np.zeros(0, np.int64), *columns])
-
-
-def _sizes(part: Judgements) -> np.ndarray:
-    return np.ones(len(part.queries), np.int64) if part.sizes is None else part.sizes
 
 
 def _ranges(begin: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> np.ndarray:

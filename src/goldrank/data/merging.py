@@ -61,18 +61,21 @@ def _joined(parts: Sequence[Column], order: np.ndarray) -> Column:
     return replace(whole, summary=summarise(whole.average, whole.counted))
 
 
-def _check_by_query(scores: Scores) -> None:
-    """A measure whose values depend on all queries cannot be put together from parts of them."""
+def _first_measure(scores: Scores, which: Callable[[Any], bool]) -> str | None:
+    """The first measure of which something holds that is declared of it."""
     from goldrank.measures import known
 
-    for name in scores.columns:
-        measure = known(name)
-        if measure is not None and measure.declaration.of_all_queries:
-            raise InputError(
-                f"{name} depends on all queries together, and shards have some of them",
-                hint="Evaluate all queries at once for it, and leave it out of the shards.",
-                code="all-queries-together",
-            )
+    measures = ((name, known(name)) for name in scores.columns)
+    return next((name for name, measure in measures if measure is not None and which(measure.declaration)), None)
+
+
+def _check_by_query(scores: Scores) -> None:
+    """A measure whose values depend on all queries cannot be put together from parts of them."""
+    name = _first_measure(scores, lambda declared: declared.of_all_queries)
+    if name is not None:
+        what = f"{name} depends on all queries together, and shards have some of them"
+        hint = "Evaluate all queries at once for it, and leave it out of the shards."
+        raise InputError(what, hint=hint, code="all-queries-together")
 
 
 def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
@@ -112,16 +115,11 @@ def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
 
 def _check_local(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
     """Refuse measures that look at the judgements of all queries, if shards did not have them."""
-    from goldrank.measures import known
-
     if len({(origin.get("qrels") or {}).get("sha256") for origin in origins}) > 1:
-        for measure in shards[0].columns:
-            parsed = known(measure)
-            if parsed is not None and parsed.declaration.over == "heads":
-                raise InputError(
-                    f"{measure} depends on the judgements of all queries, and each shard knew its own alone",
-                    hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.",
-                )
+        name = _first_measure(shards[0], lambda declared: declared.over == "heads")
+        if name is not None:
+            what = f"{name} depends on the judgements of all queries, and each shard knew its own alone"
+            raise InputError(what, hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.")
 
 
 def _of(origin: Mapping[str, Any]) -> int | None:
@@ -156,11 +154,14 @@ def _notes(
 
 def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
     """Where the merged numbers come from: what the shards share, and the inputs of each."""
+    import hashlib
+
     inputs = {}
     for side in ("qrels", "run"):
         found = [dict(origin.get(side) or {}) for origin in origins]
-        hashes = list(dict.fromkeys(str(given.get("sha256")) for given in found))
-        inputs[side] = {**found[0], "sha256": hashes[0] if len(hashes) == 1 else _together(sorted(hashes))}
+        hashes = sorted({str(given.get("sha256")) for given in found})
+        together = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+        inputs[side] = {**found[0], "sha256": hashes[0] if len(hashes) == 1 else together}
     inputs["run"]["name"] = run
     return {
         **{key: value for key, value in origins[0].items() if key != "shard"},
@@ -168,12 +169,6 @@ def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
         **inputs,
         "shards": [{key: origin.get(key) for key in SHARD} for origin in origins],
     }
-
-
-def _together(hashes: Sequence[str]) -> str:
-    import hashlib
-
-    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def _name(shards: Sequence[Scores], i: int) -> str:

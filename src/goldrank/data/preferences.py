@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.document_rows import DocumentRows
+from goldrank.data.document_rows import DocumentRows, Where
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Qrels
-from goldrank.errors import InputError, Place, as_list, of_type
+from goldrank.errors import InputError, as_list, of_type
 from goldrank.escaping import shown
 from goldrank.notes import Note
 
@@ -33,7 +32,7 @@ class Opinion:
     """Whether it was put together from several lists, so that not all pairs of different levels compare."""
 
 
-class Preferences:
+class Preferences(DocumentRows):
     """Preferences: for each query and judge, lists in which a higher level is preferred to a lower one.
 
     A judge's lists are joined: if a is preferred to b in one and b to c in another, a is preferred to c.
@@ -64,8 +63,7 @@ class Preferences:
                         keys = (ids.encode(ids.as_text(key, "id")) for key in (query, judge, str(number), doc))
                         where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
                         rows.append((*keys, _level(level, where)))  # type: ignore[arg-type]
-        columns: Any = list(zip(*rows, strict=True)) if rows else [()] * 5
-        self._set(columns[0], columns[1], columns[2], columns[3], columns[4], name, (), lambda i: name)
+        self._set(list(zip(*rows, strict=True)) or [()] * 5, name, (), lambda i: name)
 
     @classmethod
     def from_rows(
@@ -77,41 +75,26 @@ class Preferences:
         levels: Sequence[float],
         *,
         name: str,
-        where: Callable[[int], Place | str],
+        where: Where,
         notes: Sequence[Note] = (),
     ) -> Preferences:
         """Preferences from parallel columns; `where(i)` names row i in a message."""
-        preferences = cls.__new__(cls)
-        preferences._set(queries, judges, lists, docs, levels, name, tuple(notes), where)
-        return preferences
+        return cls._of(queries, judges, lists, docs, levels, name=name, where=where, notes=notes)
 
-    def _set(
-        self,
-        queries: Sequence[bytes],
-        judges: Sequence[bytes],
-        lists: Sequence[bytes],
-        docs: Sequence[bytes],
-        levels: Sequence[float],
-        name: str,
-        notes: tuple[Note, ...],
-        where: Callable[[int], Place | str],
-    ) -> None:
-        self.name = name
-        self.notes = notes
-        self._documents = DocumentRows.of(queries, docs, [int(level > 0) for level in levels], name)
-        self._start = self._documents.qrels.arrays.start
-        number = self._documents.label - self._start[self._documents.query]
+    def _take(self, where: Where, *columns: Sequence[Any]) -> None:
+        queries, judges, lists, docs, levels = columns
+        self._number(queries, docs, [int(level > 0) for level in levels])
+        self._start = self.documents.arrays.start
+        number = self._label - self._start[self._query]
         groups: dict[tuple[bytes, bytes], dict[bytes, list[int]]] = {}
         for i, (query, judge, number_of_list) in enumerate(zip(queries, judges, lists, strict=True)):
             groups.setdefault((query, judge), {}).setdefault(number_of_list, []).append(i)
-        self._opinions: list[list[Opinion]] = [[] for _ in self._documents.qrels]
+        self._opinions: list[list[Opinion]] = [[] for _ in self.documents]
         for (query, judge), parts in sorted(groups.items()):
             rows = [np.array(parts[key]) for key in sorted(parts)]
             who = f"query '{ids.show(ids.decode(query))}', judge '{ids.show(ids.decode(judge))}'"
             opinion = _opinion(rows, number, np.array(levels, np.float64), who, where)
-            self._opinions[int(self._documents.query[rows[0][0]])].append(opinion)
-
-    criteria: str | None = None
+            self._opinions[int(self._query[rows[0][0]])].append(opinion)
 
     @cached_property
     def digest(self) -> str:
@@ -126,17 +109,9 @@ class Preferences:
                     digest.update(column.tobytes())
         return digest.hexdigest()
 
-    @property
-    def documents(self) -> Qrels:
-        """What an engine is to place: each judged document, with grade 1 if any level is above 0."""
-        return self._documents.qrels
-
     def table_of(self, placed: Placements) -> Preferred:
         """The preferences, and where the run put the documents."""
         return Preferred(placed.queries, placed.answered, self._opinions, self._start, placed.by_label(placed.rank))
-
-    def __len__(self) -> int:
-        return len(self.documents)
 
     def __repr__(self) -> str:
         return f"<Preferences {self.name}: {len(self):,} queries>"
@@ -177,9 +152,7 @@ class Preferred:
         return place, int((rank > 0).sum())
 
 
-def _opinion(
-    rows: Sequence[np.ndarray], number: np.ndarray, level: np.ndarray, who: str, where: Callable[[int], Place | str]
-) -> Opinion:
+def _opinion(rows: Sequence[np.ndarray], number: np.ndarray, level: np.ndarray, who: str, where: Where) -> Opinion:
     doc = np.unique(number[np.concatenate(rows)])
     merged = np.full(len(doc), np.nan)
     over = np.zeros((len(doc), len(doc)), bool)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -109,14 +109,14 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         text: dict[str, dict[str, Grade]] | None = None,
         raw: dict[bytes, dict[bytes, Grade]] | None = None,
         columns: JudgementColumns | None = None,
-        notes: tuple[Note, ...],
-        criteria: str | None,
+        notes: Iterable[Note] = (),
+        criteria: str | None = None,
         id_kind: str,
     ) -> None:
         self.name = name
         self.criteria = criteria
         """The relevance criteria that the judges followed, in words."""
-        self.notes = notes
+        self.notes = tuple(notes)
         """What the reader tolerated."""
         self.id_kind = id_kind
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
@@ -131,11 +131,17 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         self._columns = columns
         self._labels: dict[str, dict[str, int]] = {}
 
+    @classmethod
+    def _made(cls, **fields: Any) -> Self:
+        """Judgements of which all is known; `fields` are those of `_set`."""
+        found = cls.__new__(cls)
+        found._set(**fields)
+        return found
+
     def of_shard(self, number: int, of: int) -> Qrels:
         """The judgements of one of `of` shards, counted from 1. A query is in one by a hash of its id alone."""
-        found = Qrels.__new__(Qrels)
         raw = {query: docs for query, docs in self.raw.items() if shard_of(query, of) == number}
-        found._set(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        found = Qrels._made(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
         found.shard = (number, of)
         found.part_of = self
         return found
@@ -169,8 +175,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         total, own = (sum(map(len, each.values())) for each in (table, theirs.text))
         noticed = (note for each in (theirs, models) for note in each.notes if note.code != WHO_JUDGED)
         notes = dict.fromkeys([*noticed, *who_judged(people=people, models=total - own, total=total)])
-        found = cls.__new__(cls)
-        found._set(name=first.name, text=table, notes=tuple(notes), criteria=first.criteria, id_kind=first.id_kind)
+        found = cls._made(name=first.name, text=table, notes=notes, criteria=first.criteria, id_kind=first.id_kind)
         found.judges = {**({"human": theirs} if len(theirs) else {}), "model": models}
         return found
 
@@ -184,16 +189,12 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             hint = "Files say it in a column `judged_by` (in TREC text in the second column); see Qrels.joined."
             raise InputError(f"no judgement is known to be by a {who}", where=self.name, hint=hint, code="no-judge")
         total, other = (sum(map(len, each.text.values())) for each in (found, self))
-        alone = Qrels.__new__(Qrels)
         notes = tuple(note for note in (*self.notes, *found.notes) if note.code != WHO_JUDGED)
         told = who_judged(people=0, models=total if who == "model" else 0, total=total)
         if other > total:
             told.append(Note.of("judgements-left-out", count=other - total, by=who))
-        alone._set(
-            name=self.name, text=found.text, notes=tuple(dict.fromkeys((*notes, *told))), criteria=self.criteria,
-            id_kind=self.id_kind,
-        )  # fmt: skip
-        return alone
+        notes = tuple(dict.fromkeys((*notes, *told)))
+        return Qrels._made(name=self.name, text=found.text, notes=notes, criteria=self.criteria, id_kind=self.id_kind)
 
     def owns(self, query: bytes) -> bool:
         """Whether a query belongs to this shard, judged or not."""
@@ -251,59 +252,29 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if repeated:
             told.append(Note.of("repeated-judgements", count=repeated))
         told += notes_on_grades(max(grades, default=0))
-        qrels = cls.__new__(cls)
-        is_raw = bool(queries) and isinstance(queries[0], bytes)
-        qrels._set(
-            name=name,
-            text=None if is_raw else table,  # type: ignore[arg-type]
-            raw=table if is_raw else None,  # type: ignore[arg-type]
-            notes=tuple(told),
-            criteria=None,
-            id_kind=kind,
-        )
-        return qrels
+        ids_are = "raw" if queries and isinstance(queries[0], bytes) else "text"
+        return cls._made(name=name, **{ids_are: table}, notes=told, id_kind=kind)
 
     @classmethod
     def from_parts(cls, parts: Sequence[Judgements], *, name: str, judgements: str = "error") -> Qrels:
         """Qrels from the judgements of one or more files."""
         one_of(judgements, ("error", "last"), "judgements")
-        notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-        if any(part.by_model is not None for part in parts):
-            whose = [np.zeros(len(part.docs), bool) if part.by_model is None else part.by_model for part in parts]
-            human, model = (
-                cls.from_parts(
-                    [part.taken(np.flatnonzero(rows == by)) for part, rows in zip(parts, whose, strict=True)],
-                    name=name, judgements=judgements,
-                )
-                for by in (False, True)
-            )  # fmt: skip
-            both = cls.joined(human, model)
+        whole = Judgements.joined(parts)
+        notes = list(dict.fromkeys(whole.notes))
+        if whole.by_model is not None:
+            each = [whole.taken(np.flatnonzero(rows)) for rows in (~whole.by_model, whole.by_model)]
+            both = cls.joined(*(cls.from_parts([part], name=name, judgements=judgements) for part in each))
             both.notes = (*notes, *both.notes)
             return both
-        found = JudgementColumns.of(parts, judgements)
+        found = JudgementColumns.of(whole, judgements)
         if found is not None:
             columns, repeated = found
             if repeated:
                 notes.append(Note.of("repeated-judgements", count=repeated))
             notes += notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))
-            qrels = cls.__new__(cls)
-            qrels._set(name=name, columns=columns, notes=tuple(notes), criteria=None, id_kind="text")
-            return qrels
-        first = np.cumsum([0, *(len(part.docs) for part in parts)])
-
-        def where(row: int) -> Place | str:
-            part = int(np.searchsorted(first, row, "right")) - 1
-            return parts[part].where(int(row - first[part]))
-
-        return cls.from_rows(
-            chain.from_iterable(part.row_queries() for part in parts),
-            chain.from_iterable(part.docs for part in parts),
-            chain.from_iterable(as_grades(grade_array(part.grades)) for part in parts),
-            name=name,
-            where=where,
-            judgements=judgements,
-            notes=notes,
-        )
+            return cls._made(name=name, columns=columns, notes=notes, id_kind="text")
+        rows = whole.row_queries(), whole.docs, as_grades(grade_array(whole.grades))
+        return cls.from_rows(*rows, name=name, where=whole.where, judgements=judgements, notes=notes)
 
     @property
     def text(self) -> dict[str, dict[str, Grade]]:
@@ -444,11 +415,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 def plain_qrels(given: Mapping[Any, Any]) -> Qrels | None:
     """Judgements in which all ids and grades are plain; None if something must be looked at more closely."""
     text = _copied(given)
-    if text is None:
-        return None
-    found = Qrels.__new__(Qrels)
-    found._set(name="qrels", text=text, notes=(), criteria=None, id_kind="str" if text else "")
-    return found
+    return None if text is None else Qrels._made(name="qrels", text=text, id_kind="str" if text else "")
 
 
 def _copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -32,22 +33,17 @@ class RunSource(Protocol):
         ...
 
 
-class Alternatives(Protocol):
+@dataclass(frozen=True)
+class Alternatives:
     """Other columns of a run's input that could hold its ids."""
 
-    @property
-    def candidates(self) -> Mapping[str, Sequence[str]]:
-        """For "query" and "doc" the columns that could be it; the first is the one that was taken."""
-        ...
-
-    @property
-    def taken(self) -> Callable[[Mapping[str, str]], Run]:
-        """The run with its ids from certain columns."""
-        ...
-
-    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> Sequence[int]:
-        """For each candidate, how many lines have an id in it that is judged; `chosen` has what is settled."""
-        ...
+    candidates: Mapping[str, Sequence[str]]
+    """For "query" and "doc" the columns that could be it; the first is the one that was taken."""
+    taken: Callable[[Mapping[str, str]], Run]
+    """The run with its ids from certain columns."""
+    matches: Callable[[Sequence[str], Mapping[str, str], Qrels], Sequence[int]]
+    """For each of some columns, how many lines have an id in it that is judged: a document's where the column of
+    queries is chosen already, else a query's."""
 
 
 class Rankings:
@@ -72,6 +68,43 @@ class Rankings:
 
     def digest(self) -> str:
         return digest_of(self._results)
+
+
+@dataclass(frozen=True)
+class SparkLines:
+    """The lines of a run as a Spark DataFrame, classic or Connect.
+
+    Its columns are `query` and `doc` (bytes), `score` (a double), `problem` (what is wrong with the line, a key of
+    `PROBLEMS`, or null) and `nothing` (true for a query whose list of results is empty; it stands for no document).
+    """
+
+    engine: ClassVar[str] = "spark"
+
+    frame: Any
+    name: str
+    columns: dict[str, str]
+    """The names under which the user knows query, doc and score."""
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        """Rankings in Spark stay there."""
+        raise InputError(
+            "the run is in Spark and cannot be looked into",
+            where=self.name,
+            hint="goldrank.evaluate takes it as it is. For anything else bring it here: run.toArrow().",
+        )
+
+    def digest(self) -> None:
+        """There is none: it would take a pass over all lines."""
+
+
+PROBLEMS = {
+    "query": "the query id is missing",
+    "doc": "the document id is missing",
+    "length": "an id has more than 65,536 bytes",
+    "score": "the score is missing",
+    "number": "the score is not a number",
+    "nan": "the score is NaN",
+}
 
 
 def digest_of(results: Mapping[str, Mapping[str, float]]) -> str:
@@ -128,11 +161,19 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def fitted(self, judged: Qrels) -> Run:
         """The same run with its ids from the columns whose values are judged; where none are, as it is."""
-        found = fitting_columns(self.alternatives, judged)
-        if self.alternatives is None or found is None:
+        given = self.alternatives
+        if given is None:
             return self
-        columns, notes = found
-        run = self.alternatives.taken(columns).renamed(self.name)
+        chosen: dict[str, str] = {}
+        notes: list[Note] = []
+        for role in ("query", "doc"):
+            names = list(given.candidates[role])
+            counts = given.matches(names, chosen, judged) if len(names) > 1 else [1]
+            best = max(range(len(names)), key=lambda i: (counts[i], -i))
+            chosen[role] = names[best]
+            if len(names) > 1:
+                notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
+        run = given.taken(chosen).renamed(self.name)
         run.alternatives = None
         run.notes = (*(note for note in run.notes if note.code != "column-choice"), *notes)
         return run
@@ -233,22 +274,6 @@ class Runs(Mapping[str, Run]):
 
     def __repr__(self) -> str:
         return f"<Runs in {self.name}, told apart by tag>"
-
-
-def fitting_columns(given: Alternatives | None, judged: Qrels) -> tuple[dict[str, str], tuple[Note, ...]] | None:
-    """The columns whose values are judged most often, and notes that say so; None if there is no choice."""
-    if given is None:
-        return None
-    chosen: dict[str, str] = {}
-    notes: list[Note] = []
-    for role in ("query", "doc"):
-        names = list(given.candidates[role])
-        counts = given.matches(role, chosen, judged) if len(names) > 1 else [1]
-        best = max(range(len(names)), key=lambda i: (counts[i], -i))
-        chosen[role] = names[best]
-        if len(names) > 1:
-            notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
-    return chosen, tuple(notes)
 
 
 def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = False) -> Note:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from goldrank.data.by_measure import ByMeasure
 from goldrank.data.json_values import read_json, utf8, without_nan, write_json
 from goldrank.errors import (
     InputError,
@@ -37,6 +36,20 @@ Value = TypeVar("Value")
 AVERAGES = ("mean", "sum", "geometric")
 SLACK = 1e-9
 """By how much a value may pass the bounds of its measure, which are reached with rounding."""
+
+
+class ByMeasure(dict[str, Value]):
+    """A dict by full spelling of measures; others are looked up as `spelled` says. Copies are plain dicts."""
+
+    def __init__(self, items: Iterable[tuple[str, Value]], spelled: Callable[[object], str]) -> None:
+        super().__init__(items)
+        self._spelled = spelled
+
+    def __missing__(self, measure: object) -> Value:
+        return self[self._spelled(measure)]
+
+    def __reduce__(self) -> tuple[type[dict[str, Value]], tuple[dict[str, Value]]]:
+        return dict, (dict(self),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,10 +368,9 @@ class ScoresByRun(Mapping[str, Scores]):
         with needed("polars"):
             import polars
 
-        check_polars()
-        frames = [
-            scores.to_polars().insert_column(0, polars.lit(utf8(run)).alias("run")) for run, scores in self.items()
-        ]
+        frames = [scores.to_polars() for scores in self.values()]
+        for run, frame in zip(self, frames, strict=True):
+            frame.insert_column(0, polars.lit(utf8(run)).alias("run"))
         return polars.concat(frames, how="diagonal")  # files may hold runs with other measures
 
     def to_pandas(self) -> pandas.DataFrame:

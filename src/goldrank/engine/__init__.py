@@ -47,6 +47,9 @@ class ScoredEngine(Engine, Protocol):
         """For each query its first `depth` documents, best first, and their scores."""
         ...
 
+    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
+
 
 def engine_for(run: Run) -> Engine:
     """The engine that places a run."""

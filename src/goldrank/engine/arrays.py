@@ -17,13 +17,14 @@ from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
+from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import RunCounts, compared, ranked_with_scores
 
 _FEW = 16
 """Up to so many levels of grades, they are counted instead of sorted."""
 
 
-class ArrayEngine:
+class ArrayEngine(ScoredEngine):
     """Places runs in arrays by the judgements of the same arrays."""
 
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
@@ -81,9 +82,6 @@ class ArrayEngine:
             tie_last=last,
             label=label,
         ), counts
-
-    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
-        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
 
     def top_scored(
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import JudgementArrays
-
-Example = TypeVar("Example", str, bytes)
 
 MOST_EXAMPLES = 4
 """Three are shown; the fourth says that there are more."""
@@ -44,11 +41,6 @@ class RunCounts:
     """A few of the tags that lines have in their last column."""
     tolerated: Counter[str] = field(default_factory=Counter)
     """What readers tolerated, with how often."""
-
-    def example(self, found: list[Example], text: Example, limit: int = MOST_EXAMPLES) -> None:
-        """Remember a few examples."""
-        if len(found) < limit:
-            found.append(text)
 
 
 def in_order(query: np.ndarray, rank: np.ndarray) -> np.ndarray | slice:

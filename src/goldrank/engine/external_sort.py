@@ -1,21 +1,25 @@
-"""Lines of queries that are scattered over an input, sorted by query through a temporary file."""
+"""What may not fit into memory, through temporary files: lines of scattered queries, sorted by query, and ids that are
+counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import heapq
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from goldrank.data.blocks import Block
 from goldrank.data.id_column import IdColumn, pair_keys
+from goldrank.engine.counts import MOST_EXAMPLES
 from goldrank.engine.lines import JudgementIndex, RunLines
-from goldrank.errors import GoldrankError
+from goldrank.errors import GoldrankError, Place
 
 IN_MEMORY = 64 << 20
 """Bytes of scattered lines that are kept in memory rather than in a temporary file."""
 MOST_BUCKETS = 4_096
+ID_BUCKETS = 64
 SCATTERED_LINE = 260
 """Bytes for each line of scattered queries that is ranked at a time. Measured with a million lines of ten-byte ids: 160
 with distinct scores, 255 where all are tied."""
@@ -98,7 +102,7 @@ class ExternalSort:
         lines = sum(size for _, size, *_ in self.index[bucket])
         return lines, SCATTERED_LINE * lines + 2 * sum(doc_bytes for *_, doc_bytes, _ in self.index[bucket])
 
-    def read(self, bucket: int, place_of: Callable[[int, int], object]) -> RunLines:
+    def read(self, bucket: int, place_of: Callable[[int, int], Place | str]) -> RunLines:
         """The lines of a bucket, in input order."""
         columns: dict[str, list[np.ndarray]] = {name: [] for name in STORED}
         texts: list[bytes] = []
@@ -113,10 +117,67 @@ class ExternalSort:
         docs = IdColumn.packed(b"".join(texts), whole["length"])
         owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])
         return RunLines(
-            whole["code"].astype(np.int64),
-            whole["score"],
-            whole["key"],
-            docs.take,
-            lambda line: place_of(int(owner[line]), int(whole["line"][line])),
-            lambda lines: whole["claimed"][lines].astype(np.int64),
+            score=whole["score"],
+            key=whole["key"],
+            docs=docs.take,
+            place=lambda line: place_of(int(owner[line]), int(whole["line"][line])),
+            claimed=lambda lines: whole["claimed"][lines].astype(np.int64),
+            code=whole["code"].astype(np.int64),
         )
+
+
+class DistinctIds:
+    """Counts different ids. Those beyond `most` are dealt into buckets of a temporary file, and counted by bucket."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: set[bytes] = set()
+        self._first: list[bytes] = []
+        self._file: IO[bytes] | None = None
+        self._parts: list[list[tuple[int, int, int]]] = [[] for _ in range(ID_BUCKETS)]
+        """For each bucket where its ids are: offset, how many, their bytes."""
+
+    def add(self, found: Iterable[bytes]) -> None:
+        self._held.update(found)
+        if len(self._held) > self._most:
+            self._put_away()
+
+    def _put_away(self) -> None:
+        import tempfile
+
+        self._first = heapq.nsmallest(MOST_EXAMPLES, {*self._held, *self._first})
+        buckets: list[list[bytes]] = [[] for _ in range(ID_BUCKETS)]
+        while self._held:
+            text = self._held.pop()
+            buckets[hash(text) % ID_BUCKETS].append(text)
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="goldrank-")  # noqa: SIM115 - closed by `finish`
+            file = self._file
+            for parts, texts in zip(self._parts, buckets, strict=True):
+                joined = b"".join(texts)
+                parts.append((file.tell(), len(texts), len(joined)))
+                file.write(np.fromiter(map(len, texts), "<i8", len(texts)).tobytes())
+                file.write(joined)
+        except OSError as error:
+            hint = "Set TMPDIR to a folder with as much room as the run takes."
+            what = f"ids of unjudged queries cannot be counted in a temporary file: {error.strerror}"
+            raise GoldrankError(what, hint=hint) from None
+
+    def finish(self) -> tuple[int, list[bytes]]:
+        """How many there are, and the first few in byte order."""
+        if self._file is None:
+            return len(self._held), heapq.nsmallest(MOST_EXAMPLES, self._held)
+        self._put_away()
+        file, total = self._file, 0
+        for parts in self._parts:
+            seen: set[bytes] = set()
+            for offset, count, size in parts:
+                file.seek(offset)
+                ends = np.cumsum(np.frombuffer(file.read(8 * count), "<i8")).tolist()
+                text = file.read(size)
+                seen.update(text[a:b] for a, b in zip([0, *ends], ends, strict=False))
+            total += len(seen)
+        file.close()
+        self._file = None
+        return total, self._first

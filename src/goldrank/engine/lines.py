@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import BlockSource, Rows
-from goldrank.data.id_column import IdColumn, IdsOf, pair_keys
+from goldrank.data.id_column import IdColumn, pair_keys
 from goldrank.data.qrels import JudgementArrays, Qrels
-
-ClaimedOf = Callable[[np.ndarray], np.ndarray]
+from goldrank.errors import Place
 
 _BITS = np.array([1 << place for place in range(8)], np.uint8)
 
@@ -106,29 +105,15 @@ class JudgementIndex:
         return found
 
 
-@dataclass
-class RunLines:
-    """RunLines of judged queries, as columns, with access to their documents."""
+@dataclass(frozen=True)
+class RunLines(Rows):
+    """Lines of judged queries, and the number of the query of each."""
 
     code: np.ndarray
-    score: np.ndarray
-    key: np.ndarray
-    """The hash of each document, whatever its query."""
-    docs: IdsOf
-    place: Callable[[int], object]
-    claimed: ClaimedOf | None
 
     def take(self, which: np.ndarray) -> RunLines:
         """Some of the lines, in the order given."""
-        claimed = self.claimed
-        return RunLines(
-            self.code[which],
-            self.score[which],
-            self.key[which],
-            lambda lines: self.docs(which[lines]),
-            lambda line: self.place(int(which[line])),
-            None if claimed is None else lambda lines: claimed(which[lines]),
-        )
+        return RunLines(**self.taken(which), code=self.code[which])
 
 
 def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
@@ -146,7 +131,7 @@ def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
         place[order] = np.arange(len(lines))
         return IdColumn.joined(found).take(place)
 
-    def place_of(line: int) -> object:
+    def place_of(line: int) -> Place | str:
         owner = int(np.searchsorted(begin, line, "right")) - 1
         return all_rows[owner].place(int(line - begin[owner]))
 
@@ -159,11 +144,5 @@ def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
                 found[owner == i] = ask(lines[owner == i] - begin[i])
         return found
 
-    return RunLines(
-        code,
-        np.concatenate([rows.score for rows in all_rows]),
-        np.concatenate([rows.key for rows in all_rows]),
-        docs,
-        place_of,
-        claimed,
-    )
+    score, key = (np.concatenate([getattr(rows, name) for rows in all_rows]) for name in ("score", "key"))
+    return RunLines(score, key, docs, place_of, code, claimed=claimed)

@@ -21,7 +21,8 @@ from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run, check_score, gathered
-from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores, tie_order
+from goldrank.engine import ScoredEngine
+from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble, compared, ranked_with_scores, tie_order
 from goldrank.native import core
 
 COUNT_AT_MOST = 12
@@ -35,7 +36,7 @@ _TIES = {"input": 0, "docid-ascending": 2}
 """How the compiled core is told a tie rule; all others order by descending id."""
 
 
-class MemoryEngine:
+class MemoryEngine(ScoredEngine):
     """Places runs that are mappings of mappings."""
 
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
@@ -51,17 +52,12 @@ class MemoryEngine:
             counts.example_docs = list(islice(results[first_answered], 3))
         for name, forms in qrels.near_forms.items():
             counts.near_forms += len(forms.keys() & results.get(name, {}).keys())
-        for name in unjudged:
-            if qrels.owns(ids.encode(name)):
-                counts.unjudged_queries += 1
-                counts.example(counts.unjudged_examples, name)
+        strangers = [name for name in unjudged if qrels.owns(ids.encode(name))]
+        counts.unjudged_queries, counts.unjudged_examples = len(strangers), strangers[:MOST_EXAMPLES]
         query, rank, first, last, label = rows
         if not (tied or left):
             first = last = rank
         return assemble(arrays, retrieved, answered, query, rank, label, first, last, is_ordered=not left), counts
-
-    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
-        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
 
     def top_scored(
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention

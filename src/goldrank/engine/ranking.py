@@ -141,7 +141,7 @@ def rank_lines(
             return _placed(ordered, found, judged, convention)
     if convention.score_type == "float32":
         with np.errstate(over="ignore"):  # beyond single precision lies infinity
-            lines.score = compared(lines.score, convention)
+            lines = replace(lines, score=compared(lines.score, convention))
     dropped = np.zeros(0, np.int64)
     if convention.duplicates not in KEEP_REPEATS:
         lines, dropped = _without_repeats(lines, convention.duplicates)
@@ -250,8 +250,7 @@ def _order_ties(
 
 def refuse_repeats(block: Block, lines: np.ndarray) -> None:
     """Raises if lines of one query have a document twice."""
-    code = np.zeros(len(block), np.int64)
-    _without_repeats(RunLines(code, block.score, block.key, block.docs, block.place, None).take(lines), "error")
+    _without_repeats(RunLines(**block.taken(lines), code=np.zeros(len(lines), np.int64)), "error")
 
 
 def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray]:

@@ -21,8 +21,7 @@ from goldrank.conventions import Convention
 from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
-from goldrank.data.spark import PROBLEMS, SparkLines
+from goldrank.data.run import PROBLEMS, Run, SparkLines
 from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble
 from goldrank.errors import InputError
 from goldrank.packages import needed
@@ -56,9 +55,6 @@ ENGINE = SparkEngine()
 
 
 def _place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Placements, RunCounts]:
-    with needed("pyspark"):
-        import pyarrow as pa
-
     arrays = qrels.arrays
     session = lines.frame.sparkSession
     order = qrels.order
@@ -72,7 +68,7 @@ def _place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Pla
         docs += [form for row in forms for form in row]
         codes = np.append(codes, np.repeat(np.arange(len(order), dtype=np.int32), [len(row) for row in forms]))
         labels = np.append(labels, np.full(len(docs) - len(labels), NEAR_FORM, np.int32))
-    queries = session.createDataFrame(pa.table({"query": pa.array(order, pa.binary()), "key": np.arange(len(order))}))
+    queries = _frame(session, query=order, key=np.arange(len(order)))
     asked = JudgedPairs(order, docs, codes, labels)
 
     with evaluated_once(lines) as run:
@@ -100,6 +96,19 @@ def _place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Pla
         raise _needs_order("judged documents are tied", lines.name, "ties='input'")
     rows = (codes[label].astype(np.int64), rank, label.astype(np.int64), tie_first, tie_last)
     return assemble(arrays, found.retrieved, found.answered, *rows), counts
+
+
+def _frame(session: Any, **columns: Sequence[bytes | None] | np.ndarray) -> Any:
+    """A frame of Spark: lists are of bytes, arrays of numbers, which objects may lack."""
+    with needed("pyspark"):
+        import pyarrow as pa
+
+    def column(values: Any) -> Any:
+        if not isinstance(values, np.ndarray):
+            return pa.array(values, pa.binary())
+        return pa.array(values, pa.float64()) if values.dtype == object else values
+
+    return session.createDataFrame(pa.table({name: column(values) for name, values in columns.items()}))
 
 
 class JudgedPairs(NamedTuple):
@@ -133,23 +142,13 @@ def count(run: SparkLines, judged: JudgedPairs, convention: Convention) -> Ranke
     One job finds the scores of judged documents. They go back as columns of their queries, so that each line of the
     run is compared with them where it lies, and only the numbers of lines between them are shuffled.
     """
-    with needed("pyspark"):
-        import pyarrow as pa
-
     per_query = np.bincount(judged.key, minlength=len(judged.order))
     if len(judged.docs) > BROADCAST_AT_MOST or per_query.max(initial=0) > MOST_JUDGED:
         return None
     session = run.frame.sparkSession
     score = _score(convention)
-    pairs = session.createDataFrame(
-        pa.table(
-            {
-                "query": pa.array([judged.order[key] for key in judged.key.tolist()], pa.binary()),
-                "doc": pa.array(judged.docs, pa.binary()),
-                "row": np.arange(len(judged.docs)),
-            }
-        )
-    )
+    asked = [judged.order[key] for key in judged.key.tolist()]
+    pairs = _frame(session, query=asked, doc=judged.docs, row=np.arange(len(judged.docs)))
     # Joined by one long number, which Spark looks up fastest; both comparisons together are an equality of ids that
     # it does not take for another key.
     placed = session.sql(
@@ -175,14 +174,14 @@ def count(run: SparkLines, judged: JudgedPairs, convention: Convention) -> Ranke
     key, row, scores, docs = key[best], row[best], scores[best], docs[best]
     start = np.searchsorted(key, np.arange(len(judged.order) + 1))
     number = np.arange(len(key)) - start[key]
-    columns: dict[str, Any] = {"query": pa.array(judged.order, pa.binary()), "key": np.arange(len(judged.order))}
+    columns: dict[str, Any] = {"query": judged.order, "key": np.arange(len(judged.order))}
     for i in range(width):
         here = number == i
         values = np.full(len(judged.order), None, object)
         texts = values.copy()
         values[key[here]] = scores[here]
         texts[key[here]] = docs[here]
-        columns |= {f"s{i}": pa.array(values, pa.float64()), f"d{i}": pa.array(texts, pa.binary())}
+        columns |= {f"s{i}": values, f"d{i}": texts.tolist()}
 
     def above(condition: str) -> str:
         """How many of the query's judged documents fulfil a condition."""
@@ -206,7 +205,7 @@ def count(run: SparkLines, judged: JudgedPairs, convention: Convention) -> Ranke
         FROM compared GROUP BY key, at_least, more, before
         """,  # noqa: S608 - words of this file only
         run=run.frame,
-        judged=session.createDataFrame(pa.table(columns)),
+        judged=_frame(session, **columns),
     ).toArrow()
     of = {name: between.column(name).to_numpy() for name in ("key", "at_least", "more", "before", "lines")}
     queries_count = len(judged.order)
@@ -245,11 +244,7 @@ def count(run: SparkLines, judged: JudgedPairs, convention: Convention) -> Ranke
 
 def sort(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Convention) -> Ranked:
     """Ranks by sorting every judged query, where many of its documents are judged; one job."""
-    with needed("pyspark"):
-        import pyarrow as pa
-
-    table = pa.table({"key": judged.key, "doc": pa.array(judged.docs, pa.binary()), "label": judged.label})
-    pairs = run.frame.sparkSession.createDataFrame(table)
+    pairs = _frame(run.frame.sparkSession, key=judged.key, doc=judged.docs, label=judged.label)
     placed = rank(run, queries, pairs, convention, small=len(judged.docs) <= BROADCAST_AT_MOST).toArrow()
     columns = {name: placed.column(name).to_numpy() for name in placed.column_names if name != "label"}
     label = placed.column("label").fill_null(-2).to_numpy()
@@ -331,14 +326,11 @@ def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, s
 
 def _top_documents(lines: SparkLines, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
     """A job of its own."""
-    with needed("pyspark"):
-        import pyarrow as pa
-
     if convention.ties == "input":
         raise _needs_order("the first documents of each query are asked for", lines.name, "ties='input'")
     session = lines.frame.sparkSession
     order = [ids.encode(query) for query in queries]
-    table = session.createDataFrame(pa.table({"query": pa.array(order, pa.binary()), "key": np.arange(len(order))}))
+    table = _frame(session, query=order, key=np.arange(len(order)))
     up = "ASC" if convention.ties == "docid-ascending" else "DESC"
     score = _score(convention)
     first = session.sql(

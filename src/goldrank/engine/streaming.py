@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TypeVar, cast
+from typing import IO, TypeVar, cast
 
 import numpy as np
 
@@ -26,9 +26,9 @@ from goldrank.data.id_column import IdColumn
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
+from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import RunCounts, assemble, compared, in_order, ranked_with_scores
-from goldrank.engine.distinct import DistinctIds
-from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Part
+from goldrank.engine.external_sort import IN_MEMORY, DistinctIds, ExternalSort, Part
 from goldrank.engine.lines import JudgementIndex, RunLines, join
 from goldrank.engine.ranking import (
     PER_ROW,
@@ -39,6 +39,7 @@ from goldrank.engine.ranking import (
     rank_lines,
     refuse_repeats,
 )
+from goldrank.errors import Place
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -109,8 +110,8 @@ class RunAccumulator:
         self.counts.example_docs = self.counts.example_docs or piece.example_docs
         self.counts.tolerated.update(piece.block_notes)
         for tag in piece.tags:
-            if tag not in self.counts.tags:
-                self.counts.example(self.counts.tags, tag, MOST_TAGS)
+            if tag not in self.counts.tags and len(self.counts.tags) < MOST_TAGS:
+                self.counts.tags.append(tag)
         judged = np.flatnonzero(piece.codes >= 0)
         codes = piece.codes[judged]
         # Numbers of the same width as the totals: numpy adds others one by one, in twenty times the time.
@@ -217,7 +218,7 @@ def one_run(block: Block) -> Iterable[tuple[bytes, Block]]:
     return [(b"", block)]
 
 
-class StreamingEngine:
+class StreamingEngine(ScoredEngine):
     """Places runs that come in blocks."""
 
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
@@ -229,9 +230,6 @@ class StreamingEngine:
     ) -> dict[bytes, tuple[Placements, RunCounts]]:
         """Placements of several runs in one input, told apart by their tags; it is read once for all of them."""
         return _place(qrels, source, convention, plan, Block.by_tag)
-
-    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
-        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
 
     def top_scored(
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention
@@ -264,46 +262,7 @@ ENGINE = StreamingEngine()
 def _place(
     qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan, split: Split
 ) -> dict[bytes, tuple[Placements, RunCounts]]:
-    judged = JudgementIndex(qrels, source)
-    gathered: dict[bytes, RunAccumulator] = {}
-
-    per_run = RUN + RUN_QUERY * judged.size
-
-    def check_runs(count: int) -> None:
-        what = f"evaluating {count:,} runs (and perhaps more), one for each tag,"
-        check_room(plan, per_run * count, what, source.name, TAGS_HINT)
-
-    def work(piece: Callable[[], Block]) -> list[tuple[bytes, RankedBlock]]:
-        found = []
-        for tag, block in split(piece()):
-            found.append((tag, _rank_piece(block, judged, convention)))
-            check_runs(len(found))
-        return found
-
-    with named(source.name):
-        given = source.pieces(plan.share)
-        if plan.limit is None and split is one_run:
-            first = [piece() for piece in islice(given, 1)]
-            given = chain((lambda block=block: block for block in first), given)  # type: ignore[misc]
-            if any(_is_shuffled(judged.codes(block.queries), block) for block in first):
-                found = _rank_shuffled(source, given, judged, convention, plan)
-                if found is not None:
-                    return {b"": found}
-                given = source.pieces(plan.share)
-            del first
-        for pieces in in_threads(work, given, plan.threads):
-            for tag, piece in pieces:
-                if tag not in gathered:
-                    gathered[tag] = RunAccumulator(judged, convention, plan, source.name)
-                    check_runs(len(gathered))
-                gathered[tag].add(piece)
-            if plan.limit is not None:
-                check(plan.limit, resident(), "reading so far", source.name)
-        again = {tag: run for tag, run in gathered.items() if run.scattered().any()}
-        if again:
-            _rank_again(source, judged, convention, plan, split, again)
-        judged.release()
-        return {tag: run.finish(source.empty_queries()) for tag, run in gathered.items()}
+    return _Placing(source, JudgementIndex(qrels, source), convention, plan, split).place()
 
 
 def processors() -> int:
@@ -357,7 +316,7 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
     found = rank_block(block, inner, judged, convention)
     if found is None:
         line_code = np.repeat(inner, np.diff(block.start))
-        lines = RunLines(line_code, block.score, block.key, block.docs, block.place, block.claimed)
+        lines = RunLines(block.score, block.key, block.docs, block.place, line_code, claimed=block.claimed)
         if (inner < 0).any():
             lines = lines.take(np.flatnonzero(line_code >= 0))
         found = rank_lines(lines, judged, convention)
@@ -405,93 +364,125 @@ def _is_shuffled(codes: np.ndarray, block: Block) -> bool:
     return 2 * int(sizes[_again(codes)].sum()) > int(sizes[codes >= 0].sum())
 
 
-def _rank_shuffled(
-    source: BlockSource,
-    pieces: Iterator[Callable[[], Block]],
-    judged: JudgementIndex,
-    convention: Convention,
-    plan: Plan,
-) -> tuple[Placements, RunCounts] | None:
-    """Rank a run by sorting all lines by query, in one pass; None if it is too large for that."""
-    import tempfile
+@dataclass(frozen=True)
+class _Placing:
+    """An input, and how the judged documents of the runs in it are placed."""
 
-    stored = sum(file.size or 0 for file in source.files()) or 1 << 62
-    buckets = min(MOST_BUCKETS, 1 + stored // BUCKET)
-    size = judged.size
-    everything, nothing = np.ones(size, np.int64), no_placements()
-    run = RunAccumulator(judged, convention, plan, source.name)
+    source: BlockSource
+    judged: JudgementIndex
+    convention: Convention
+    plan: Plan
+    split: Split
 
-    def gather(piece: Callable[[], Block]) -> tuple[RankedBlock, list[Part]]:
-        block = piece()
-        codes, parts = sort.sort(block, judged)
-        return _seen(block, judged, codes, nothing, []), parts
+    def place(self) -> dict[bytes, tuple[Placements, RunCounts]]:
+        """The placements of each run, by tag."""
+        source, judged, plan = self.source, self.judged, self.plan
+        gathered: dict[bytes, RunAccumulator] = {}
+        with named(source.name):
+            given = source.pieces(plan.share)
+            if plan.limit is None and self.split is one_run:
+                first = [piece() for piece in islice(given, 1)]
+                given = chain((lambda block=block: block for block in first), given)  # type: ignore[misc]
+                if any(_is_shuffled(judged.codes(block.queries), block) for block in first):
+                    found = self._rank_shuffled(given)
+                    if found is not None:
+                        return {b"": found}
+                    given = source.pieces(plan.share)
+                del first
+            for pieces in in_threads(self._rank, given, plan.threads):
+                for tag, piece in pieces:
+                    if tag not in gathered:
+                        gathered[tag] = RunAccumulator(judged, self.convention, plan, source.name)
+                        self._check_runs(len(gathered))
+                    gathered[tag].add(piece)
+                if plan.limit is not None:
+                    check(plan.limit, resident(), "reading so far", source.name)
+            again = {tag: run for tag, run in gathered.items() if run.scattered().any()}
+            if again:
+                self._rank_again(again)
+            judged.release()
+            return {tag: run.finish(source.empty_queries()) for tag, run in gathered.items()}
 
-    with tempfile.SpooledTemporaryFile(max_size=min(IN_MEMORY, 32 * plan.lines), prefix="goldrank-") as file:
-        sort = ExternalSort(file, everything > 0, everything, -(-size // buckets))
-        for number, (seen, parts) in enumerate(in_threads(gather, pieces, plan.threads)):
-            if run.counts.lines > buckets * plan.lines:
-                return None
-            run.count(seen)
-            sort.write(number, parts)
-        _rank_buckets(source, judged, convention, plan, one_run, {b"": sort}, {b"": run})
-        judged.release()
-        return run.finish(source.empty_queries())
+    def _rank(self, piece: Callable[[], Block]) -> list[tuple[bytes, RankedBlock]]:
+        found = []
+        for tag, block in self.split(piece()):
+            found.append((tag, _rank_piece(block, self.judged, self.convention)))
+            self._check_runs(len(found))
+        return found
 
+    def _check_runs(self, count: int) -> None:
+        what = f"evaluating {count:,} runs (and perhaps more), one for each tag,"
+        check_room(self.plan, (RUN + RUN_QUERY * self.judged.size) * count, what, self.source.name, TAGS_HINT)
 
-def _rank_again(
-    source: BlockSource,
-    judged: JudgementIndex,
-    convention: Convention,
-    plan: Plan,
-    split: Split,
-    gathered: Mapping[bytes, RunAccumulator],
-) -> None:
-    """Rank queries whose lines are scattered over the input: a second pass sorts those lines by query.
+    def _rank_shuffled(self, pieces: Iterator[Callable[[], Block]]) -> tuple[Placements, RunCounts] | None:
+        """Rank a run by sorting all lines by query, in one pass; None if it is too large for that."""
+        judged, plan = self.judged, self.plan
+        stored = sum(file.size or 0 for file in self.source.files()) or 1 << 62
+        buckets = min(MOST_BUCKETS, 1 + stored // BUCKET)
+        everything, nothing = np.ones(judged.size, np.int64), no_placements()
+        run = RunAccumulator(judged, self.convention, plan, self.source.name)
 
-    They go through a temporary file (in memory while it is small), from which a few queries are ranked at a time.
-    """
-    import tempfile
+        def gather(piece: Callable[[], Block]) -> tuple[RankedBlock, list[Part]]:
+            block = piece()
+            codes, parts = sort.sort(block, judged)
+            return _seen(block, judged, codes, nothing, []), parts
 
-    def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[Part]]]:
-        blocks = [(tag, block) for tag, block in split(piece()) if tag in gathered]
-        return [(tag, sorts[tag].sort(block, judged)[1]) for tag, block in blocks]
+        with self._spool() as file:
+            sort = ExternalSort(file, everything > 0, everything, -(-judged.size // buckets))
+            for number, (seen, parts) in enumerate(in_threads(gather, pieces, plan.threads)):
+                if run.counts.lines > buckets * plan.lines:
+                    return None
+                run.count(seen)
+                sort.write(number, parts)
+            self._rank_buckets({b"": sort}, {b"": run})
+            judged.release()
+            return run.finish(self.source.empty_queries())
 
-    with tempfile.SpooledTemporaryFile(max_size=min(IN_MEMORY, 32 * plan.lines), prefix="goldrank-") as file:
-        sorts = {tag: ExternalSort(file, run.scattered(), run.lines, plan.lines) for tag, run in gathered.items()}
-        for number, pieces in enumerate(in_threads(gather, source.pieces(plan.share), plan.threads)):
-            for tag, parts in pieces:
-                sorts[tag].write(number, parts)
-        _rank_buckets(source, judged, convention, plan, split, sorts, gathered)
+    def _rank_again(self, gathered: Mapping[bytes, RunAccumulator]) -> None:
+        """Rank queries whose lines are scattered over the input: a second pass sorts those lines by query.
 
+        They go through a temporary file, from which a few queries are ranked at a time.
+        """
+        plan = self.plan
 
-def _rank_buckets(
-    source: BlockSource,
-    judged: JudgementIndex,
-    convention: Convention,
-    plan: Plan,
-    split: Split,
-    sorts: Mapping[bytes, ExternalSort],
-    gathered: Mapping[bytes, RunAccumulator],
-) -> None:
-    """Rank what was sorted by query, bucket by bucket: several at a time where memory has no limit."""
+        def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[Part]]]:
+            blocks = [(tag, block) for tag, block in self.split(piece()) if tag in gathered]
+            return [(tag, sorts[tag].sort(block, self.judged)[1]) for tag, block in blocks]
 
-    def read() -> Iterator[tuple[bytes, RunLines]]:
-        for tag, sort in sorts.items():
-            for bucket in sort.filled():
+        with self._spool() as file:
+            sorts = {tag: ExternalSort(file, run.scattered(), run.lines, plan.lines) for tag, run in gathered.items()}
+            for number, pieces in enumerate(in_threads(gather, self.source.pieces(plan.share), plan.threads)):
+                for tag, parts in pieces:
+                    sorts[tag].write(number, parts)
+            self._rank_buckets(sorts, gathered)
 
-                def place_of(number: int, line: int, tag: bytes = tag) -> object:
-                    """Where a line stands: its piece is read once more, for a message."""
-                    piece = next(islice(source.pieces(plan.share), number, None))
-                    return dict(split(piece()))[tag].place(line)
+    def _spool(self) -> IO[bytes]:
+        """A temporary file, in memory while it is small."""
+        import tempfile
 
-                size, needed = sort.size(bucket)
-                what = f"ranking {size:,} lines of queries that are scattered over the run"
-                check_room(plan, needed, what, source.name, QUERY_HINT)
-                yield tag, sort.read(bucket, place_of)
+        return tempfile.SpooledTemporaryFile(max_size=min(IN_MEMORY, 32 * self.plan.lines), prefix="goldrank-")
 
-    def rank(item: tuple[bytes, RunLines]) -> tuple[bytes, PartialPlacements]:
-        tag, lines = item
-        return tag, rank_lines(lines, judged, convention, scattered=True)
+    def _rank_buckets(self, sorts: Mapping[bytes, ExternalSort], gathered: Mapping[bytes, RunAccumulator]) -> None:
+        """Rank what was sorted by query, bucket by bucket: several at a time where memory has no limit."""
+        plan = self.plan
 
-    for tag, found in map(rank, read()) if plan.limit is not None else in_threads(rank, read(), plan.threads):
-        gathered[tag].take(found)
+        def read() -> Iterator[tuple[bytes, RunLines]]:
+            for tag, sort in sorts.items():
+                for bucket in sort.filled():
+
+                    def place_of(number: int, line: int, tag: bytes = tag) -> Place | str:
+                        """Where a line stands: its piece is read once more, for a message."""
+                        piece = next(islice(self.source.pieces(plan.share), number, None))
+                        return dict(self.split(piece()))[tag].place(line)
+
+                    size, needed = sort.size(bucket)
+                    what = f"ranking {size:,} lines of queries that are scattered over the run"
+                    check_room(plan, needed, what, self.source.name, QUERY_HINT)
+                    yield tag, sort.read(bucket, place_of)
+
+        def rank(item: tuple[bytes, RunLines]) -> tuple[bytes, PartialPlacements]:
+            tag, lines = item
+            return tag, rank_lines(lines, self.judged, self.convention, scattered=True)
+
+        for tag, found in map(rank, read()) if plan.limit is not None else in_threads(rank, read(), plan.threads):
+            gathered[tag].take(found)

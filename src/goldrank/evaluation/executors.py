@@ -18,9 +18,8 @@ from goldrank.conventions import Convention
 from goldrank.data.grades import MAX_GRADE
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import JudgementArrays
-from goldrank.data.run import Run
+from goldrank.data.run import PROBLEMS, Run, SparkLines
 from goldrank.data.scores import Scores
-from goldrank.data.spark import PROBLEMS, SparkLines
 from goldrank.engine.counts import RunCounts, assemble
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
 from goldrank.evaluation import footer, pipeline

@@ -92,7 +92,7 @@ NOTHING = Background()
 def as_history(given: Any, columns: Columns | None = None) -> History:
     """What users had, from whatever holds pairs: a mapping, rows, a file, a data frame. Ratings do not matter."""
     columns = (Columns() if columns is None else columns).for_pairs()
-    given = io.datasets.as_table(given, "train")
+    given = io.as_table(given, "train")
     if isinstance(given, History):
         return given
     if isinstance(given, Mapping) and not isinstance(given, Qrels | Run):

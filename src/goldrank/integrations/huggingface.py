@@ -19,9 +19,21 @@ from goldrank.types import MeasuresLike, Policies
 
 
 class Metric:
-    """A metric with `compute`, `add` and `add_batch`. `scores` are the full results of the last `compute`."""
+    """A metric of one measure or several, with `compute`, `add` and `add_batch`.
 
-    def __init__(self, measures: MeasuresLike, convention: str | Convention, policies: Policies) -> None:
+    `scores` are the full results of the last `compute`.
+
+    >>> load("RR").compute(predictions=[["x", "a"]], references=[["a"]])
+    {'RR': 0.5}
+    """
+
+    def __init__(
+        self,
+        measures: MeasuresLike = None,
+        *,
+        convention: str | Convention = conventions.DEFAULT,
+        **policies: Unpack[Policies],
+    ) -> None:
         self.measures = measures
         self.convention = conventions.get(convention).having(**policies)
         self.scores: Scores | None = None
@@ -70,15 +82,5 @@ def _are_rankings(predictions: Any) -> bool:
     return isinstance(first, str)
 
 
-def load(
-    measures: MeasuresLike = None,
-    *,
-    convention: str | Convention = conventions.DEFAULT,
-    **policies: Unpack[Policies],
-) -> Metric:
-    """A metric of one measure or several.
-
-    >>> load("RR").compute(predictions=[["x", "a"]], references=[["a"]])
-    {'RR': 0.5}
-    """
-    return Metric(measures, convention, policies)
+load = Metric
+"""A metric of one measure or several, by the name that `evaluate` has for it."""

@@ -21,15 +21,17 @@ class Scorer:
     """A scorer as scikit-learn calls it: with an estimator, its input, and grades.
 
     `groups` says which query a row of the input belongs to: the name of a column, or a function of the input. Without
-    it, grades are a table with a query in each row. A measure that is better when it is lower is negated.
+    it, grades are a table with a query in each row. A measure that is better when it is lower is negated. `response`
+    are the estimator's methods that give scores; the first that there is, is called.
     """
 
     def __init__(
         self,
-        measure: MeasureLike,
-        groups: str | Callable[[Any], Any] | None,
-        convention: str | Convention,
-        response: tuple[str, ...],
+        measure: MeasureLike = "nDCG@10",
+        *,
+        groups: str | Callable[[Any], Any] | None = None,
+        convention: str | Convention = conventions.SKLEARN,
+        response: tuple[str, ...] = ("decision_function", "predict"),
     ) -> None:
         self.measure = parse(measure)
         self.groups = groups
@@ -53,15 +55,5 @@ class Scorer:
         return f"<scorer {self.measure}, {self.convention.label}>"
 
 
-def scorer(
-    measure: MeasureLike = "nDCG@10",
-    *,
-    groups: str | Callable[[Any], Any] | None = None,
-    convention: str | Convention = conventions.SKLEARN,
-    response: tuple[str, ...] = ("decision_function", "predict"),
-) -> Scorer:
-    """A scorer for `cross_val_score`, `GridSearchCV` and everything else that takes `scoring=`.
-
-    `response` are the estimator's methods that give scores; the first that there is, is called.
-    """
-    return Scorer(measure, groups, convention, response)
+scorer = Scorer
+"""A scorer for `cross_val_score`, `GridSearchCV` and everything else that takes `scoring=`."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from goldrank import types
+from goldrank import ids, types
 from goldrank.conventions import POLICIES
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import BlockSource
@@ -18,7 +19,7 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, file_name, one_of
-from goldrank.io import aliases, datasets, formats, sources
+from goldrank.io import aliases, formats, sources
 from goldrank.io.columns import ROLES, Columns
 from goldrank.io.compression import named_by, split_suffix
 from goldrank.io.files import InputFiles, is_file, is_frame, is_spark, open_files, parts_run
@@ -87,16 +88,12 @@ def read_runs(given: FileLike, *, format: str | None = None, columns: ColumnsLik
     The result maps tags to runs. Give it to `evaluate` as it is: the files are then read once for all runs.
     """
     run = read_run(given, format=format, columns=columns)
-    if not isinstance(run.source, BlockSource) or not _has_tags(run.source):
+    first = next(run.source.pieces(), None) if isinstance(run.source, BlockSource) else None
+    if not isinstance(run.source, BlockSource) or first is None or first().tags is None:
         hint = f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}."
         what = "has no tags to tell runs apart by"
         raise InputError(what, where=getattr(run.source, "name", run.name), hint=hint, code="no-tags")
     return Runs(run.source, name=run.name, notes=run.notes, alternatives=run.alternatives)
-
-
-def _has_tags(blocks: BlockSource) -> bool:
-    first = next(blocks.pieces(), None)
-    return first is not None and first().tags is not None
 
 
 def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
@@ -290,7 +287,7 @@ def as_qrels(
     from goldrank.io import objects
 
     reading = Reading("object", **how)
-    given = datasets.as_table(given, "qrels")
+    given = as_table(given, "qrels")
     if isinstance(given, Mapping):
         found = objects.qrels_from_mapping(given, "qrels", reading.real_grades)
     elif is_spark(given):
@@ -329,7 +326,7 @@ def as_run(
         return read_run(given, format=format, duplicates=duplicates, columns=columns)
     from goldrank.io import objects
 
-    given = datasets.as_table(given, name)
+    given = as_table(given, name)
     if isinstance(given, Mapping):
         found = objects.run_from_mapping(given, name, duplicates)
     elif is_spark(given):
@@ -400,3 +397,37 @@ def _iterable(given: Any, what: str) -> Iterable[Any]:
         return given
     hint = "Give a path, a dict of dicts, a list of tuples or a data frame."
     raise InputError(f"{type(given).__name__} cannot be read as {what}", hint=hint, code="unreadable-object")
+
+
+# Data sets of HuggingFace `datasets` and of `ir_datasets`. Neither is imported: an object is known by its attributes.
+
+
+def as_table(given: Any, name: str) -> Any:
+    """A HuggingFace data set as an Arrow table, an ir_datasets one as its judgements; anything else as it is."""
+    if isinstance(given, Mapping) and given and all(map(_is_huggingface, given.values())):
+        if len(given) != 1:
+            listed = ", ".join(ids.show(str(split), 40) for split in given)
+            raise InputError(f"has several splits: {listed}", where=name, hint='Give one of them: dataset["test"].')
+        given = next(iter(given.values()))
+    if _is_huggingface(given) and hasattr(type(given), "set_epoch"):
+        return given.with_format(None)  # streamed: read as rows, whatever form they were asked for in
+    if _is_huggingface(given):
+        # Formatted so, a selection or a shuffle of rows is respected; the table behind it knows nothing of them.
+        return given.with_format("arrow")[:]
+    # Frames of Spark Connect have an attribute, a column, of every name: only what can be called is a method.
+    if name == "qrels" and callable(getattr(given, "has_qrels", None)) and not given.has_qrels():
+        raise InputError("this data set of ir_datasets has no judgements", where=name)
+    if name == "qrels" and callable(getattr(given, "qrels_iter", None)):
+        return given.qrels_iter()
+    return given
+
+
+def _is_huggingface(given: Any) -> bool:
+    """Whether it is a `datasets.Dataset`, which is held whole, or a `datasets.IterableDataset`, which is streamed."""
+    kind: Any = type(given)
+    return _of_huggingface(kind)
+
+
+@lru_cache(64)  # whoever evaluates in a loop gives objects of the same few classes each time
+def _of_huggingface(kind: type) -> bool:
+    return hasattr(kind, "with_format") and hasattr(kind, "column_names")

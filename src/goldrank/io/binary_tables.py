@@ -9,9 +9,10 @@ from goldrank.data import budget
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.forking import check_polars
-from goldrank.io import arrow_check, parquet_check, tables
+from goldrank.io import tables
+from goldrank.io.formats import header_of, rows_of
 from goldrank.io.sources import ByteSource
-from goldrank.io.written_rows import header_of, rows_of
+from goldrank.io.table_checks import ROW, check_arrow, check_parquet
 from goldrank.packages import needed
 
 with needed("polars"):
@@ -25,16 +26,16 @@ def _open_table(source: ByteSource, format: str) -> tables.InputTable:
             read = pl.read_ipc_stream if is_stream else pl.read_ipc
             raw = source.read()
             # polars takes a copy of the bytes beside the columns.
-            budget.reserve(len(raw) + arrow_check.check(raw, source.name), "holding a table", source.name)
+            budget.reserve(len(raw) + check_arrow(raw, source.name), "holding a table", source.name)
             return _held(read(io.BytesIO(raw)), source)
         if source.path is not None and source.compression is None:
             with source.open() as file:
-                shape = parquet_check.check(file, source.name)
+                shape = check_parquet(file, source.name)
             frame = pl.scan_parquet(source.path, glob=False, hive_partitioning=False)
             return tables.InputTable(frame, source, source.notes, shape=shape)
         data = io.BytesIO(source.read())
-        shape = parquet_check.check(data, source.name)
-        budget.reserve(shape.unpacked + shape.rows * parquet_check.ROW, f"holding {shape.rows:,} rows", source.name)
+        shape = check_parquet(data, source.name)
+        budget.reserve(shape.unpacked + shape.rows * ROW, f"holding {shape.rows:,} rows", source.name)
         data.seek(0)
         return _held(pl.read_parquet(data), source)
 

@@ -36,19 +36,20 @@ def read_clicks(
     log: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
 ) -> tuple[list[Shown], tuple[Note, ...]]:
     """What was shown and clicked, from a file, a frame or an iterable of records, and what was noticed on the way."""
-    finder = ClickFields(columns)
+    finder = RecordFields(columns, {role: (known,) for role, known in CLICK_FIELDS.items()})
     records = open_records(log, finder, format, name="clicks")
     counts: Counter[str] = Counter()
     found: list[Shown] = []
     for number, given in records.rows(counts):
         where = records.place(number)
         record = as_mapping(given, where)
-        fields = finder.find(record, where)
-        if records.cells:
-            fields = {
-                role: FieldValue(from_cell(field.value, where, counts), field.path) if role in _LISTS else field
-                for role, field in fields.items()
-            }
+        fields = {
+            role: FieldValue(from_cell(field.value, where, counts), field.path)
+            if records.cells and role in _LISTS
+            else field
+            for role, field in finder.find(record, where).items()
+            if role in finder.given or not absent(field.value)
+        }
         found += _page(fields, number, where) if "shown" in fields else [_row(fields, record, where)]
     if not found:
         raise InputError("nothing was shown", where=records.name, hint=HINT)
@@ -57,22 +58,6 @@ def read_clicks(
 
 
 _LISTS = ("shown", "clicks")
-
-
-class ClickFields(RecordFields):
-    """Finds the fields of a click log: by the names given, else by the known ones."""
-
-    def __init__(self, given: Mapping[str, str] | None) -> None:
-        super().__init__(given, {role: (known,) for role, known in CLICK_FIELDS.items()})
-
-    def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        by_name = {self.normal(key): key for key in record if isinstance(key, str)}
-        found = self.find_given(record, where)
-        for role, known in CLICK_FIELDS.items():
-            key = next((by_name[name] for name in known if name in by_name), None) if role not in self.given else None
-            if key is not None and not absent(record[key]):
-                found[role] = FieldValue(record[key], key)
-        return found
 
 
 def _row(found: Mapping[str, FieldValue], record: Mapping[str, Any], where: str) -> Shown:

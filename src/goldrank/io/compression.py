@@ -20,6 +20,8 @@ class Compression:
     magic: ClassVar[bytes]
     """How its files begin."""
     suffixes: ClassVar[tuple[str, ...]]
+    unpacker: ClassVar[str]
+    """The class of its module that unpacks piece by piece."""
     module: ClassVar[str]
     """The module whose `open` gives the decompressed bytes of a file."""
     error: ClassVar[tuple[str, str]] = ("builtins", "OSError")
@@ -43,7 +45,7 @@ class Compression:
 
     def decompressor(self) -> Any:
         """An object whose `decompress(data, most)` gives up to `most` bytes."""
-        return getattr(self._library(), self.name.capitalize() + "Decompressor")()
+        return getattr(self._library(), self.unpacker)()
 
     def damage(self) -> type[Exception]:
         module, name = self.error
@@ -67,24 +69,18 @@ class Gzip(Compression):
 
 
 class Zstd(Compression):
-    name, magic, suffixes = "zstd", b"\x28\xb5\x2f\xfd", (".zst", ".zstd")
+    name, magic, suffixes, unpacker = "zstd", b"\x28\xb5\x2f\xfd", (".zst", ".zstd"), "ZstdDecompressor"
     module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
     error = (module, "ZstdError")
 
 
 class Bzip2(Compression):
-    name, magic, suffixes, module = "bzip2", b"BZh", (".bz2",), "bz2"
-
-    def decompressor(self) -> Any:
-        return self._library().BZ2Decompressor()
+    name, magic, suffixes, unpacker, module = "bzip2", b"BZh", (".bz2",), "BZ2Decompressor", "bz2"
 
 
 class Xz(Compression):
-    name, magic, suffixes = "xz", b"\xfd7zXZ\x00", (".xz",)
+    name, magic, suffixes, unpacker = "xz", b"\xfd7zXZ\x00", (".xz",), "LZMADecompressor"
     module, error = "lzma", ("lzma", "LZMAError")
-
-    def decompressor(self) -> Any:
-        return self._library().LZMADecompressor()
 
 
 COMPRESSIONS: dict[str, Compression] = {kind.name: kind for kind in (Gzip(), Zstd(), Bzip2(), Xz())}

@@ -20,7 +20,7 @@ import numpy as np
 from goldrank.data.blocks import Block, BlockSource
 from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
+from goldrank.data.run import Alternatives, Run
 from goldrank.errors import InputError, cannot_open, did_you_mean
 from goldrank.io import formats, sources
 from goldrank.io.formats import Format, KnownColumns, Partition
@@ -248,31 +248,20 @@ def parts_run(name: str, label: str, parts: Sequence[Callable[[], Run]], notes: 
     """A run in several files. Where columns leave a choice, it is one choice for all files."""
     first = parts[0]()
     run = Run(PartsRun(name, parts), name=label, notes=notes)
-    if first.alternatives is not None:
-        run.alternatives = _OtherColumns(first.alternatives.candidates, name, label, parts, notes)
-        run.notes += tuple(note for note in first.notes if note.code == "column-choice")
-    return run
+    if first.alternatives is None:
+        return run
 
+    def matches(names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+        found = (part().alternatives for part in parts)
+        return [sum(counts) for counts in zip(*(o.matches(names, chosen, judged) for o in found if o), strict=True)]
 
-@dataclass(frozen=True)
-class _OtherColumns:
-    """Columns of several files that could hold ids (`data.run.Alternatives`)."""
-
-    candidates: Mapping[str, Sequence[str]]
-    name: str
-    label: str
-    parts: Sequence[Callable[[], Run]]
-    notes: tuple[Note, ...]
-
-    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-        found = (part().alternatives for part in self.parts)
-        return [sum(counts) for counts in zip(*(o.matches(role, chosen, judged) for o in found if o), strict=True)]
-
-    def taken(self, columns: Mapping[str, str]) -> Run:
-        parts = [partial(self._taken, part, columns) for part in self.parts]
-        return Run(PartsRun(self.name, parts), name=self.label, notes=self.notes)
-
-    @staticmethod
-    def _taken(part: Callable[[], Run], columns: Mapping[str, str]) -> Run:
+    def part_taken(part: Callable[[], Run], columns: Mapping[str, str]) -> Run:
         run = part()
         return run if run.alternatives is None else run.alternatives.taken(columns)
+
+    def taken(columns: Mapping[str, str]) -> Run:
+        return Run(PartsRun(name, [partial(part_taken, part, columns) for part in parts]), name=label, notes=notes)
+
+    run.alternatives = Alternatives(first.alternatives.candidates, taken, matches)
+    run.notes += tuple(note for note in first.notes if note.code == "column-choice")
+    return run

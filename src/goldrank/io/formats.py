@@ -17,7 +17,7 @@ A new format is one module and one entry of `FORMATS`. For each thing that the f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldrank import ids
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io import aliases
 from goldrank.io.columns import Columns, no_known_columns
@@ -95,6 +97,14 @@ class Beginning:
         is_wide_enough = len(cells) >= width if self.thing == "run" else len(cells) == width
         return bool(cells) and is_wide_enough and b"\0" not in line and NUMBER.fullmatch(cells[number]) is not None
 
+    def has_magic(self, *signs: bytes) -> bool:
+        """Whether the file begins as those of a binary format do."""
+        return self.source.head.startswith(signs) and not self.is_trec
+
+    @property
+    def is_table(self) -> bool:
+        return not self.is_trec and self.known_columns(self.header)
+
     @property
     def is_empty(self) -> bool:
         return not self.text or not (self.lines or self.source.has_line(DATA_LINE))
@@ -154,14 +164,6 @@ def _is_comment(line: bytes) -> bool:
     return line.lstrip().startswith(b"#")
 
 
-def _is_parquet(seen: Beginning) -> bool:
-    return seen.source.head.startswith(b"PAR1") and not seen.is_trec
-
-
-def _is_arrow(seen: Beginning) -> bool:
-    return seen.source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")) and not seen.is_trec
-
-
 def _is_json(seen: Beginning) -> bool:
     if not seen.text.startswith((b"{", b"[")):
         return False
@@ -178,10 +180,6 @@ def _is_json_lines(seen: Beginning) -> bool:
     return json_text.is_lines(seen.source)
 
 
-def _is_table(seen: Beginning) -> bool:
-    return not seen.is_trec and seen.known_columns(seen.header)
-
-
 def _is_msmarco(seen: Beginning) -> bool:
     first = [line.split() for line in seen.lines[:3]]
     return bool(first) and len(first[0]) == 3 and all(cells[-1].isdigit() for cells in first)
@@ -190,9 +188,9 @@ def _is_msmarco(seen: Beginning) -> bool:
 def _is_ratings(seen: Beginning) -> bool:
     if not seen.lines or not (b"\t" in seen.lines[0] or b"::" in seen.lines[0]):
         return False
-    from goldrank.io import ratings
+    from goldrank.io.judged_lines import is_rating
 
-    return all(map(ratings.is_rating, seen.lines[:3]))
+    return all(map(is_rating, seen.lines[:3]))
 
 
 def _is_letor(seen: Beginning) -> bool:
@@ -211,19 +209,20 @@ _TABLE = ("run", "qrels", "records")
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
-        Format("parquet", _TABLE, _IO + "binary_tables", _is_parquet, writes=True, suffixes=(".parquet", ".pq"),
-               counts_rows=True, binary=True, keeps_judges="all"),
-        Format("arrow", _TABLE, _IO + "binary_tables", _is_arrow, writes=True, writer="dump_arrow",
+        Format("parquet", _TABLE, _IO + "binary_tables", lambda seen: seen.has_magic(b"PAR1"), writes=True,
+               suffixes=(".parquet", ".pq"), counts_rows=True, binary=True, keeps_judges="all"),
+        Format("arrow", _TABLE, _IO + "binary_tables", lambda seen: seen.has_magic(b"ARROW1", b"\xff\xff\xff\xff"),
+               writes=True, writer="dump_arrow",
                suffixes=(".arrow", ".feather"), binary=True, keeps_judges="all"),
         Format("jsonl", _TABLE, _IO + "json", _is_json_lines, writes=True, writer="dump_lines",
                suffixes=(".jsonl", ".ndjson"), in_memory=True, keeps_judges="all"),
         Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
-        Format("table", _TABLE, _IO + "text_tables", _is_table),
+        Format("table", _TABLE, _IO + "text_tables", lambda seen: seen.is_table),
         Format("csv", _TABLE, _IO + "text_tables", writes=True, suffixes=(".csv",), keeps_judges="all"),
         Format("tsv", _TABLE, _IO + "text_tables", writes=True, writer="dump_tsv", suffixes=(".tsv",),
                keeps_judges="all"),
-        Format("ratings", ("qrels",), _IO + "ratings", _is_ratings),
-        Format("letor", ("qrels",), _IO + "letor", _is_letor),
+        Format("ratings", ("qrels",), _IO + "judged_lines", _is_ratings),
+        Format("letor", ("qrels",), _IO + "judged_lines", _is_letor),
         Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True, keeps_judges="one"),
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),
@@ -296,3 +295,22 @@ def to_write(path: Path, name: str | None) -> Format:
 def of_folder(path: Path) -> Format | None:
     """The format of a folder that is a whole data set; None for a folder of part files."""
     return next((entry for entry in FORMATS.values() if entry.folder and (path / entry.folder).is_dir()), None)
+
+
+# Runs and qrels as rows, for the formats that have a row for each document.
+
+
+def header_of(data: Run | Qrels) -> list[str]:
+    """The names of the columns: query, doc and score or grade; `judged_by` where a model judged."""
+    value = "score" if isinstance(data, Run) else "grade"
+    return ["query", "doc", value, *(["judged_by"] if isinstance(data, Qrels) and data.judges else [])]
+
+
+def rows_of(data: Run | Qrels) -> Iterator[tuple[Any, ...]]:
+    """A row for each document of each query; where people and a model judged it, one for each of them."""
+    parts: Mapping[str, Run | Qrels] = data.judges if isinstance(data, Qrels) and data.judges else {"": data}
+    for who, part in parts.items():
+        said = (who,) if who else ()
+        for query in part:
+            for doc, number in part[query].items():
+                yield query, doc, number, *said

@@ -52,8 +52,7 @@ def with_gold(data: Any, gold: Any, *, fields: Mapping[str, str | None] | None =
 
     joined = Records(opened.name, opened.label, rows, lambda number: f"{opened.name}: question {number + 1}",
                      opened.digest, notes)  # fmt: skip
-    read = {key: value for key, value in reading.items() if key != "format"}
-    return Items(joined, ItemFields(), read.get("none", "error"), read.get("failures", "error"))
+    return Items(joined, ItemFields(), reading.get("none", "error"), reading.get("failures", "error"))
 
 
 def _by_id(given: Any, fields: ItemFields, name: str, format: str | None) -> dict[str, dict[str, Any]]:

@@ -8,14 +8,14 @@ gives the expected ids, read as a run the retrieved ones; both sides call a ques
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.errors import InputError
 from goldrank.io import aliases
 from goldrank.io.columns import Columns
-from goldrank.io.field_values import absent, value_at
+from goldrank.io.field_values import absent, as_mapping, value_at
 from goldrank.io.text_values import from_cell
 
 FIELD = {"qrels": "reference_ids", "run": "retrieved_ids"}
@@ -52,11 +52,15 @@ class IdLists:
         """The same for the columns of a table."""
         return self.is_record(dict.fromkeys(header))
 
-    def entries(self, records: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[Entry | str]:
-        """Every query and document of the lists of this side, given records with their places."""
+    def read(self, rows: Iterable[Any], place: Callable[[int], str]) -> tuple[list[Entry], list[str]]:
+        """Every document of the lists of this side, and every query; `place` says where a row stands."""
         seen: dict[str, str] = {}
-        for number, (where, record) in enumerate(records, 1):
-            query = self._query(record, number, where)
+        entries: list[Entry] = []
+        queries: list[str] = []
+        for at_row, row in enumerate(rows):
+            where = place(at_row)
+            record = as_mapping(row, where)
+            query = self._query(record, at_row + 1, where)
             if query in seen:
                 what = f"the question '{ids.show(query)}' is duplicated, first at {seen[query]}"
                 hint = "Each question has an id of its own: name the field that holds it with --map query=NAME."
@@ -72,14 +76,15 @@ class IdLists:
             if absent(value):
                 self.counts["ungraded-rows" if self.thing == "qrels" else "nothing-retrieved"] += 1
                 if self.thing == "run":
-                    yield query
+                    queries.append(query)
                 continue
-            yield query
+            queries.append(query)
             by_score = isinstance(value, Mapping)
             self.has_scores |= by_score
             for rank, (doc, number) in enumerate(_listed(value, at), 1):
                 score = number if by_score else -float(rank)
-                yield Entry(query, doc, number, score, f"{at}[{rank - 1}]")
+                entries.append(Entry(query, doc, number, score, f"{at}[{rank - 1}]"))
+        return entries, queries
 
     def _find(self, record: Mapping[str, Any], role: str) -> str | None:
         """The path of the field for a role."""

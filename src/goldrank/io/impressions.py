@@ -58,7 +58,8 @@ def _impression(row: object, where: Place) -> Impression:
         raise InputError(f"{_short(row)} is not an object", where=where, hint=_HINT)
     unknown = [name for name in ("shown", "clicks") if name not in row]
     if unknown:
-        raise InputError(f"there is no field {unknown[0]!r}; there are: {_listed(row)}", where=where, hint=_HINT)
+        listed = ", ".join(ids.show(str(name), 40) for name in list(row)[:8]) or "none"
+        raise InputError(f"there is no field {unknown[0]!r}; there are: {listed}", where=where, hint=_HINT)
     shown = _documents(row, "shown", where)
     position = {doc: i for i, doc in enumerate(shown)}
     clicked = _texts(row, "clicks", where)
@@ -116,7 +117,3 @@ def _name(row: Mapping[str, Any], field: str, where: Place) -> str | None:
 
 def _short(value: object) -> str:
     return f"'{ids.show(value, 60)}'" if isinstance(value, str) else ids.show(repr(value), 60)
-
-
-def _listed(row: Mapping[str, Any]) -> str:
-    return ", ".join(ids.show(str(name), 40) for name in list(row)[:8]) or "none"

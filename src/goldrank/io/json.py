@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: the shapes that ranx, MTEB, LlamaIndex, Elasticsearch and OpenSearch write.
+"""JSON and JSON Lines: the shapes that ranx, MTEB, LlamaIndex, Quepid, Elasticsearch and OpenSearch write.
 
 Each shape is recognised by its keys and becomes either a table {query: {doc: number}} or rows (query, doc, number),
 which `objects` checks. Errors give the JSON path ($.q1.d1) of what is wrong.
@@ -17,24 +17,24 @@ from goldrank import ids
 from goldrank.data import budget
 from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade, Qrels, reserve_judgements
-from goldrank.data.run import Rankings, Run, check_score
+from goldrank.data.run import Alternatives, Rankings, Run, check_score
 from goldrank.errors import InputError
-from goldrank.io import aliases, json_rows, json_text, nearest, objects, quepid, responses
-from goldrank.io.formats import Reading
+from goldrank.io import aliases, json_rows, json_text, objects, responses
+from goldrank.io.formats import Reading, header_of, rows_of
 from goldrank.io.id_lists import IdLists
-from goldrank.io.json_records import RecordRows
+from goldrank.io.json_records import RecordRows, is_answer, keys_of, nearest_shape
 from goldrank.io.json_rows import ROW
 from goldrank.io.json_text import step
 from goldrank.io.numbers import grade_of
-from goldrank.io.records import HINT, Records, of_mapping
+from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
 from goldrank.io.sources import ByteSource
-from goldrank.io.written_rows import header_of, rows_of
 from goldrank.notes import Note, from_counts
 
 HELD_LINES = 1_000
 """After how many lines it is asked whether more fit."""
 ONE_OBJECT = "Each query has one object, and each document stands in it once."
 ONE_NAME = "Each field of an item has one name."
+_QUEPID = 'Expected {"queries": [{"query": ..., "ratings": {doc: rating}}]}.'
 TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
 
 
@@ -64,9 +64,9 @@ def read_run(source: ByteSource, how: Reading) -> Run:
         raise InputError("these are judgements, not a run", where=where, hint=hint)
     else:
         table, path = _mteb(data, where) if "mteb_model_meta" in data else (data, "$")
-        if nearest.is_answer(table):
+        if is_answer(table):
             what = "has the keys of an answer of a search engine, and no results that can be read"
-            raise InputError(what, where=where, hint=nearest.hint(table))
+            raise InputError(what, where=where, hint=nearest_shape(table))
         _check_table(table, f"{where}: {path}", lambda score: check_score(score, where))
         run = objects.run_from_mapping(table, source.label, how.duplicates)
     run.id_kind = "text"
@@ -79,8 +79,8 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     data, lines = _load(source, how, json_text.GRADES)
     where = source.name
     noticed: Counter[str] = Counter()
-    if (rated := quepid.ratings(data, where, noticed)) is not None:
-        qrels = _qrels_of_rows(rated, source, how)
+    if _is_quepid(data):
+        qrels = _qrels_of_rows(_quepid_rows(data["queries"], where, noticed), source, how)
     elif isinstance(data, list):
         reserve_judgements(len(data), where)
         qrels = _qrels_of_records(data, lines, source, how)
@@ -117,7 +117,7 @@ def _qrels_of_rows(
 
 
 def _judgement_keys(data: Mapping[str, Any]) -> bool:
-    return "requests" in data or "judgmentRatings" in data or "relevant_docs" in data or quepid.is_export(data)
+    return "requests" in data or "judgmentRatings" in data or "relevant_docs" in data or _is_quepid(data)
 
 
 def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: ByteSource, how: Reading) -> Run:
@@ -135,7 +135,7 @@ def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: By
 
     run = taken({})
     if shape.is_open:
-        run.alternatives = objects.OtherFields(data, shape.candidates, taken)
+        run.alternatives = Alternatives(shape.candidates, taken, partial(objects.matches, data))
     return run
 
 
@@ -150,7 +150,7 @@ def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: 
         place, record = shape.ungraded[0]
         if len(shape.ungraded) < len(shape.places) and not how.columns.all_relevant():
             hint = "If it was not judged, leave it out; if it is relevant, say so with a grade."
-            raise InputError(f"has no grade, and others have; it has: {nearest.keys(record)}", where=place, hint=hint)
+            raise InputError(f"has no grade, and others have; it has: {keys_of(record)}", where=place, hint=hint)
         how.columns.refuse_likely_grades((record for _, record in shape.ungraded), place)
         qrels.notes += (Note.of("implicit-grades", count=len(shape.ungraded)),)
     return qrels
@@ -208,7 +208,9 @@ def _load(source: ByteSource, how: Reading, kinds: dict[str, Any]) -> tuple[Any,
     data = json_text.read_whole(source, ONE_OBJECT, kinds)
     if isinstance(data, Mapping) and _is_record(data, how):
         return [data], [1]
-    key = next((key for key in aliases.RECORD_LISTS if isinstance(data, Mapping) and _are_records(data.get(key))), None)
+    key = next(
+        (key for key in aliases.RECORD_LISTS if isinstance(data, Mapping) and is_list_of_records(data.get(key))), None
+    )
     if key is not None:
         return data[key], None
     if not isinstance(data, dict | list):
@@ -222,10 +224,6 @@ def _is_record(data: Mapping[str, Any], how: Reading) -> bool:
     return (query is not None and isinstance(data[query], str | int)) or IdLists("run", how.columns).is_record(data)
 
 
-def _are_records(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(record, Mapping) for record in value)
-
-
 def _check_table(table: Any, where: str, check: Callable[[Any], Any], one_doc: bool = False) -> None:
     """Check every number of {query: {doc: number}}; a list of documents has none, nor has the one of `one_doc`."""
     if not isinstance(table, Mapping):
@@ -233,13 +231,13 @@ def _check_table(table: Any, where: str, check: Callable[[Any], Any], one_doc: b
     for query, row in table.items():
         if not isinstance(row, Mapping | list | str if one_doc else Mapping | list):
             what = f"holds {ids.show(repr(row), 40)} where documents should be"
-            raise InputError(what, where=where + step(query), hint=nearest.hint(table))
+            raise InputError(what, where=where + step(query), hint=nearest_shape(table))
         if isinstance(row, Mapping):
             for doc, value in row.items():
                 try:
                     check(value)
                 except InputError as error:
-                    hint = nearest.hint(table) if isinstance(value, Mapping | list) else error.hint
+                    hint = nearest_shape(table) if isinstance(value, Mapping | list) else error.hint
                     what = error.what
                     raise InputError(what, where=where + step(query) + step(doc), hint=hint, code="bad-grade") from None
 
@@ -306,3 +304,50 @@ def _items(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise InputError(f"is {value!r:.40}, not a list", where=where)
     return value
+
+
+def _is_quepid(data: Any) -> bool:
+    """Whether it is an export of Quepid with ratings: by query, of a case, or for the Rated Ranking Evaluator."""
+    queries = data.get("queries") if isinstance(data, Mapping) else None
+    if not isinstance(queries, list) or not queries or not isinstance(queries[0], Mapping):
+        return False
+    return bool(queries[0].keys() & {"ratings", "relevant_documents"}) and "relevant_docs" not in data
+
+
+def _quepid_rows(queries: list[Any], where: str, counts: Counter[str]) -> Iterator[tuple[Any, Any, Any, str]]:
+    """Rows of query, document, rating and place; `counts` gets codes of notes."""
+    for i, entry in enumerate(queries):
+        place = f"{where}: $.queries[{i}]"
+        if not isinstance(entry, Mapping):
+            raise InputError(f"is {ids.show(repr(entry), 60)}, not an object", where=place, hint=_QUEPID)
+        query = entry.get("query", entry.get("query_text"))
+        placeholders = entry.get("placeholders")
+        if query is None and isinstance(placeholders, Mapping):
+            query = placeholders.get("$query", next(iter(placeholders.values()), None))
+        if query is None:
+            raise InputError("has no query", where=place, hint=_QUEPID)
+        rated = list(_rated(entry, place))
+        counts["unrated-queries"] += not rated
+        for doc, rating, at in rated:
+            if rating is None:
+                counts["ungraded-rows"] += 1
+            else:
+                yield query, doc, rating, at
+
+
+def _rated(entry: Mapping[str, Any], place: str) -> Iterator[tuple[Any, Any, str]]:
+    """Documents with their ratings: {doc: rating}, or {rating: [doc, ...]} for the Rated Ranking Evaluator."""
+    name = "ratings" if "ratings" in entry else "relevant_documents"
+    given = entry.get(name) or {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"is {ids.show(repr(given), 60)}, not an object", where=f"{place}.{name}", hint=_QUEPID)
+    for key, value in given.items():
+        at = f"{place}.{name}['{ids.show(key, 40)}']"
+        if name == "ratings":
+            yield key, value, at
+            continue
+        docs = value.get("relevant", value.get("docs")) if isinstance(value, Mapping) else value
+        if not isinstance(docs, list) or not str(key).lstrip("-").isdigit():
+            raise InputError("is no rating with a list of documents", where=at, hint=_QUEPID)
+        for doc in docs:
+            yield doc, int(key), at

@@ -10,7 +10,7 @@ from typing import Any
 from goldrank import ids
 from goldrank.data.run import check_score, column_choice
 from goldrank.errors import InputError
-from goldrank.io import aliases, nearest
+from goldrank.io import aliases, shapes
 from goldrank.io.columns import Columns
 from goldrank.io.field_values import MISSING, value_at
 from goldrank.io.id_lists import IdLists, texts_hint
@@ -82,7 +82,7 @@ class RecordRows:
             place = self.place(number)
             if not isinstance(record, Mapping):
                 what = f"is {ids.show(repr(record), 60)}, not an object"
-                raise InputError(what, where=place, hint=nearest.RECORD)
+                raise InputError(what, where=place, hint=RECORD)
             yield from self._of_record(record, place)
 
     def _of_record(self, record: Mapping[str, Any], place: str) -> Iterator[tuple[Any, Any, Any]]:
@@ -111,7 +111,7 @@ class RecordRows:
                 continue
             name = aliases.first_present(item, aliases.LISTED_DOC)
             if name is None:
-                raise InputError(f"has no document id; it has: {nearest.keys(item)}", where=at)
+                raise InputError(f"has no document id; it has: {keys_of(item)}", where=at)
             self._begin(at, {**record, **item})
             number, sign = self._number(item)
             self.ungraded.extend([(at, item)] * (number is MISSING))
@@ -154,10 +154,68 @@ class RecordRows:
 
     def _missing(self, record: Mapping[str, Any], what: str, place: str) -> InputError:
         role = {"document": "doc"}.get(what, what)
-        hint = f"{texts_hint(record)}Say where it is: --map {role}=FIELD. {nearest.hint(record)}"
-        return InputError(f"has no {what}; it has: {nearest.keys(record)}", where=place, hint=hint)
+        hint = f"{texts_hint(record)}Say where it is: --map {role}=FIELD. {nearest_shape(record)}"
+        return InputError(f"has no {what}; it has: {keys_of(record)}", where=place, hint=hint)
 
 
 def _signed(value: Any, sign: int, place: str) -> Any:
     """A number as a score; a rank or a distance is better the lower it is."""
     return value if sign > 0 else -check_score(value, place)
+
+
+# For the error about JSON that is of no known shape: the keys that it has, and the shape that is nearest to them.
+
+TABLE = '{"q1": {"d1": 1, ...}, ...}'
+RECORD = '{"query_id": ..., "doc_id": ..., "score": ...} or {"query_id": ..., "results": [...]}'
+_OTHERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "a record for each document": (("query_id", "doc_id", "qid", "docno", "score", "rank", "grade"), RECORD),
+    "a record for each query": (("query_id", *aliases.RANKED_LISTS), RECORD),
+    "ids that were expected and retrieved": (
+        (*aliases.ID_LISTS["retrieved_ids"], *aliases.ID_LISTS["reference_ids"], "user_input", "question"),
+        '{"query_id": ..., "retrieved_ids": [...], "expected_ids": [...]}',
+    ),
+    "predictions of MTEB": (
+        ("mteb_model_meta", "default", "test"), '{"mteb_model_meta": ..., subset: {split: {query: {doc: score}}}}'
+    ),
+    "a data set of LlamaIndex": (
+        ("queries", "corpus", "relevant_docs", "mode"), '{"relevant_docs": {query: [doc, ...]}, ...}'
+    ),
+    "_rank_eval of Elasticsearch": (
+        ("requests", "metric", "details", "metric_score", "failures"), '{"requests": [{"id": ..., "ratings": [...]}]}'
+    ),
+    "judgements of OpenSearch": (("judgmentRatings", "type", "name"), '{"judgmentRatings": [{"query": ..., ...}]}'),
+    "ratings of Quepid": (
+        ("queries", "case_name", "id_field", "scorer"), '{"queries": [{"query": ..., "ratings": {doc: rating}}]}'
+    ),
+}  # fmt: skip
+"""Shapes that are no answers of search engines: their keys, and what they look like."""
+
+
+def keys_of(record: Mapping[Any, Any]) -> str:
+    """The keys of an object for a message."""
+    shown = [ids.show(str(key), 40) for key in list(record)[:20]]
+    return ", ".join(shown) + (", ..." if len(record) > 20 else "") or "nothing"
+
+
+def is_answer(table: Any) -> bool:
+    """Whether all keys of an object are those of some search engine's answer, so that they are no queries."""
+    if not isinstance(table, Mapping) or len(table) < 2:
+        return False
+    return any(table.keys() <= set(shape.keys) for shape in shapes.SHAPES)
+
+
+def nearest_shape(record: Mapping[Any, Any]) -> str:
+    """The known shape that has most of an object's keys, or the simplest one if none has any."""
+    known = _OTHERS | {f"an answer of {shape.name}": (shape.keys, shape.example) for shape in shapes.SHAPES}
+    present = {aliases.normal(key) for key in record if isinstance(key, str)}
+    for value in list(record.values())[:3]:
+        if isinstance(value, Mapping):
+            present |= {aliases.normal(key) for key in list(value)[:20] if isinstance(key, str)}
+
+    def common(name: str) -> int:
+        return len(present & {aliases.normal(key) for key in known[name][0]})
+
+    best = max(known, key=common)
+    if not common(best):
+        return f"Expected {TABLE}, or {RECORD}."
+    return f"The nearest known shape is {best}: {known[best][1]}. Found keys: {keys_of(record)}."

@@ -1,32 +1,76 @@
-"""Judgements in lines of text that are no TREC qrels: what LETOR and ratings without a header share."""
+"""Judgements in lines of text that are no TREC qrels.
+
+Learning to rank (LETOR, SVMlight, Quepid's LTR export) has `grade qid:query features # document ...`. Ratings without a
+header, as MovieLens (u.data, ratings.dat) and Elliot have them, are user, item, rating and time, with tabs or `::`
+between. The time tells them from TREC qrels, whose fourth column is a grade.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable
 
 from goldrank import ids
 from goldrank.data.qrels import Grade, Judgements
 from goldrank.errors import InputError, Place
+from goldrank.io.formats import Reading
+from goldrank.io.numbers import grade_of
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
 Judged = tuple[bytes, bytes, Grade]
 """Query, document and grade."""
+_LETOR = re.compile(rb"\s*(\S+)\s+qid:(\S+)((?:\s+\d+:\S+)*)\s*#\s*(?:docid\s*=\s*)?(\S+).*")
+EARLIEST = 100_000_000
+"""The least number of seconds (1973) that is taken for a time."""
 
 
-def judgements_of(
-    source: ByteSource,
-    judged: Callable[[bytes, Place], Judged | None],
-    expected: str,
-    hint: str,
-    notes: Iterable[Note] = (),
-) -> Judgements:
-    """The judgement of every line that is not blank; a line in which `judged` finds none is an error."""
+def is_rating(line: bytes) -> bool:
+    """Whether a line is a user, an item, a rating and a time."""
+    cells = _cells(line)
+    is_time = len(cells) == 4 and cells[3].isdigit() and int(cells[3][:20]) >= EARLIEST
+    return is_time and all(cells) and cells[2].replace(b".", b"", 1).isdigit()
+
+
+def _cells(line: bytes) -> list[bytes]:
+    return [cell.strip() for cell in line.split(b"::" if b"::" in line else b"\t")]
+
+
+def _rated(line: bytes, where: Place, real_grades: bool) -> Judged | None:
+    """A rating as a grade."""
+    if not is_rating(line):
+        return None
+    user, item, rating, _ = _cells(line)
+    try:
+        return user, item, grade_of(rating, where, real_grades=real_grades)
+    except InputError as error:
+        hint = "Say from which rating on an item is relevant: --relevant-from 4, or relevant_from=4."
+        raise InputError(error.what, where=where, hint=hint) from None
+
+
+def _ranked(line: bytes, where: Place, real_grades: bool) -> Judged | None:
+    """A line of LETOR; the document is the first word of its comment."""
+    found = _LETOR.fullmatch(line)
+    return found and (found[2], found[4], grade_of(found[1], where, real_grades=real_grades))
+
+
+_FORMATS: dict[str, tuple[Callable[[bytes, Place, bool], Judged | None], str, str]] = {
+    "letor": (_ranked, "'grade qid:query ... # document'", "The document's id stands after #."),
+    "ratings": (
+        _rated, "user, item, rating and time", "Is it a table with names of columns? Then they come first.",
+    ),
+}  # fmt: skip
+"""What a line says, what it should be, and a hint for one that is something else."""
+
+
+def read_qrels(source: ByteSource, how: Reading) -> Judgements:
+    """The judgement of every line that is not blank."""
+    judged, expected, hint = _FORMATS[how.format]
     rows: list[Judged] = []
     lines: list[int] = []
     for number, line in source.filled_lines():
         where = Place(source.name, number)
-        found = judged(line, where)
+        found = judged(line, where, how.real_grades)
         if found is None:
             what = f"found '{ids.show(line.decode('utf-8', 'replace'), 60)}', expected {expected}"
             raise InputError(what, where=where, hint=hint)
@@ -38,4 +82,5 @@ def judgements_of(
     if not rows:
         raise source.empty()
     queries, docs, grades = map(list, zip(*rows, strict=True))
+    notes = [Note.of("ratings-as-grades")] if how.format == "ratings" and how.relevant_from is None else []
     return Judgements(queries, docs, grades, lambda row: Place(source.name, lines[row]), [*source.notes, *notes])

@@ -13,7 +13,7 @@ from goldrank import ids
 from goldrank.errors import InputError
 from goldrank.io.aliases import PAIR_FIELDS
 from goldrank.io.field_values import absent
-from goldrank.io.records import FieldValue, RecordFields, as_mapping, fields_of, of_columns, open_records
+from goldrank.io.records import RecordFields, as_mapping, fields_of, of_columns, open_records
 from goldrank.notes import Note, from_counts
 
 YES = frozenset(("true", "t", "yes", "y", "1", "1.0"))
@@ -38,7 +38,7 @@ def read_labels(
     >>> read_labels([{"retrieved": "a", "reference": "b", "label": "no"}])[0]
     [LabelledPair(retrieved='a', reference='b', label=False, where='labels[0]')]
     """
-    finder = PairFields(fields)
+    finder = RecordFields(fields, {role: (known,) for role, known in PAIR_FIELDS.items()}, HINT)
     if isinstance(data, list | tuple):
         data = [dict(zip(PAIR_FIELDS, row, strict=True)) if _is_triple(row) else row for row in data]
     if isinstance(data, Mapping) and not isinstance(next(iter(data.values()), None), str):
@@ -68,25 +68,6 @@ def read_labels(
         "repeated-pairs": len(pairs) - len(labels),
     }
     return pairs, (*records.notes, *from_counts(noticed | counts))
-
-
-class PairFields(RecordFields):
-    """Finds the three fields of a record: by the names given, else by the known ones."""
-
-    def __init__(self, given: Mapping[str, str] | None) -> None:
-        super().__init__(given, {role: (known,) for role, known in PAIR_FIELDS.items()})
-
-    def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        by_name = {self.normal(key): key for key in record if isinstance(key, str)}
-        found = self.find_given(record, where)
-        for role, known in PAIR_FIELDS.items():
-            keys = [] if role in self.given else [by_name[name] for name in known if name in by_name]
-            if len(keys) > 1 and self.normal(keys[0]) != role:
-                listed = ", ".join(map(ids.show, keys))
-                raise InputError(f"more than one field may be the {role}: {listed}", where=where, hint=HINT)
-            if keys:
-                found[role] = FieldValue(record[keys[0]], keys[0])
-        return found
 
 
 def _is_triple(row: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice, pairwise
 from typing import Any
 
@@ -15,9 +15,9 @@ from goldrank.data.grades import check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
+from goldrank.data.run import Alternatives, Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
-from goldrank.io import aliases, id_lists, result_objects
+from goldrank.io import aliases, result_objects
 from goldrank.io.columns import LOOKED_AT, Columns
 from goldrank.io.field_values import as_mapping
 from goldrank.io.formats import Reading
@@ -138,49 +138,28 @@ def run_from_rows(
 
     run = taken({})
     if found.is_open:
-        assert isinstance(rows, Sequence)
-        run.alternatives = OtherFields(rows, found.candidates, taken)
+        run.alternatives = Alternatives(found.candidates, taken, partial(matches, rows))
     return run
 
 
 def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, duplicates: str, where: RowName | None) -> Run:
     """A run from records with the ids that were retrieved."""
-    place = where or (lambda number: f"{name}[{number}]")
-    queries: list[Any] = []
-    places: list[str] = []
-
-    def lines() -> Iterator[tuple[Any, Any, Any]]:
-        given = ((place(i), as_mapping(record, place(i))) for i, record in enumerate(rows))
-        for entry in lists.entries(given):
-            if isinstance(entry, str):
-                queries.append(entry)
-            else:
-                places.append(entry.where)
-                yield entry.query, entry.doc, entry.score
-
-    found = list(lines())
-    run = _run(found, name, duplicates, queries, places.__getitem__)
+    entries, queries = lists.read(rows, where or (lambda number: f"{name}[{number}]"))
+    lines = [(entry.query, entry.doc, entry.score) for entry in entries]
+    run = _run(lines, name, duplicates, queries, lambda number: entries[number].where)
     run.has_scores = lists.has_scores
     run.notes += from_counts(lists.counts)
     return run
 
 
-@dataclass(frozen=True)
-class OtherFields:
-    """Fields of rows in memory that could hold their ids (`data.run.Alternatives`)."""
-
-    rows: Sequence[Any]
-    candidates: Mapping[str, Sequence[str]]
-    taken: Callable[[Mapping[str, str]], Run]
-
-    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-        names = self.candidates[role]
-        counts = [0] * len(names)
-        for row in self.rows:
-            known: Any = judged if role == "query" else judged.get(_text(_field(row, chosen["query"])), ())
-            for i, name in enumerate(names):
-                counts[i] += _text(_field(row, name)) in known
-        return counts
+def matches(rows: Iterable[Any], names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+    """How many ids in each field of rows are judged (`data.run.Alternatives`)."""
+    counts = [0] * len(names)
+    for row in rows:
+        known: Any = judged.get(_text(_field(row, chosen["query"])), ()) if chosen else judged
+        for i, name in enumerate(names):
+            counts[i] += _text(_field(row, name)) in known
+    return counts
 
 
 def _field(row: Any, name: str) -> Any:
@@ -299,19 +278,16 @@ class RowsInMemory(BlockSource):
         queries = [ids.encode(query) for query, _, _ in self.rows]
         docs = IdColumn.of(ids.encode(doc) for _, doc, _ in self.rows)
         begin = [i for i in range(len(queries)) if i == 0 or queries[i] != queries[i - 1]]
-        score = np.array([score for _, _, score in self.rows], np.float64)
-        key = self.keys(docs)
-
-        def columns(lines: np.ndarray) -> dict[str, Any]:
-            texts, place = lambda some: docs.take(lines[some]), lambda i: self._place(int(lines[i]))
-            return {"score": score[lines], "key": key[lines], "docs": texts, "place": place}
-
-        return Block(
-            **columns(np.arange(len(docs))),
+        block = Block(
+            score=np.array([score for _, _, score in self.rows], np.float64),
+            key=self.keys(docs),
+            docs=docs.take,
+            place=self._place,
             queries=IdColumn.of(queries[i] for i in begin),
             start=np.array([*begin, len(docs)], np.int64),
-            keep=lambda lines: Rows(**columns(lines)),
+            keep=lambda lines: Rows(**block.taken(lines)),
         )
+        return block
 
 
 def checked(run: Run) -> Run:
@@ -372,7 +348,9 @@ def qrels_from_rows(
     elif fields is None:
         lines = _triples(rows, ("query", "doc", "grade"), name)
     elif lists.is_record(as_mapping(first, name)):
-        lines, queries, place = _lines_of_lists(lists, rows, name, where)
+        entries, queries = lists.read(rows, where or (lambda number: f"{name}[{number}]"))
+        lines = [(entry.query, entry.doc, 1 if entry.number is None else entry.number) for entry in entries]
+        place = lambda number: entries[number].where  # noqa: E731
         counts = dict(lists.counts)
     else:
         found = how.columns.find_qrels(fields, name)
@@ -383,7 +361,7 @@ def qrels_from_rows(
         said = aliases.find(unread, "judged_by")
         if said is not None:
             rows = list(rows)
-            judged_by = [row.get(said) if isinstance(row, Mapping) else getattr(row, said, None) for row in rows]
+            judged_by = [_field(row, said) for row in rows]
         if implicit:
             first_rows, rows = _first(rows, LOOKED_AT)
             how.columns.refuse_likely_grades((as_mapping(row, name) for row in first_rows), name)
@@ -399,19 +377,6 @@ def qrels_from_rows(
         made = Qrels({query: made.get(query, {}) for query in queries}, name=name, real_grades=True)
     made.notes = (*made.notes, *notes, *from_counts(counts))
     return made
-
-
-def _lines_of_lists(
-    lists: IdLists, rows: Iterable[Any], name: str, where: RowName | None
-) -> tuple[list[tuple[Any, Any, Any]], list[str], RowName]:
-    """Rows of judgements from records with the ids that were expected, all queries, and where each row stands."""
-    place = where or (lambda number: f"{name}[{number}]")
-    given = ((place(i), as_mapping(record, place(i))) for i, record in enumerate(rows))
-    found = list(lists.entries(given))
-    entries = [entry for entry in found if isinstance(entry, id_lists.Entry)]
-    queries = [entry for entry in found if isinstance(entry, str)]
-    lines = [(entry.query, entry.doc, 1 if entry.number is None else entry.number) for entry in entries]
-    return lines, queries, lambda number: entries[number].where
 
 
 def _qrels(

@@ -86,16 +86,12 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     return Records(name, name, lambda counts: enumerate(entries), lambda number: f"{name}[{number}]")
 
 
-def _shown(value: Any) -> str:
-    return ids.show(repr(value), 60)
-
-
 def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: int | None = None) -> Records:
     """One record, a dict of columns, or an object with a list of records in it."""
     if not data:
         raise InputError("no items", where=name, hint="Is it the right file, and is it complete?", code="empty-input")
     found = fields.find(data, name)
-    key = next((key for key in RECORD_LISTS if _is_list_of_records(data.get(key))), None)
+    key = next((key for key in RECORD_LISTS if is_list_of_records(data.get(key))), None)
     if key is not None and not set(_LISTS) & found.keys():
         return Records(name, name, lambda counts: enumerate(data[key]), lambda number: f"{name}: $.{key}[{number}]")
     words = [found[role].value for role in ("question", "query") if role in found]
@@ -110,7 +106,7 @@ def of_columns(data: Mapping[Any, Any], name: str) -> Records:
     """Records from a dict of columns."""
     for key, values in data.items():
         if not _is_column(values):
-            raise InputError(f"column '{ids.show(str(key))}' is {_shown(values)}, not a list", where=name)
+            raise InputError(f"column '{ids.show(str(key))}' is {ids.show(repr(values), 60)}, not a list", where=name)
     columns = {key: list(values) for key, values in data.items()}
     if len({len(values) for values in columns.values()}) > 1:
         listed = ", ".join(f"{ids.show(str(key))} has {len(values):,}" for key, values in columns.items())
@@ -131,7 +127,7 @@ def _is_column_of_lists(value: Any) -> bool:
     return first is not None and _is_column(first) and not isinstance(first, tuple)
 
 
-def _is_list_of_records(value: Any) -> bool:
+def is_list_of_records(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
 
 
@@ -173,9 +169,14 @@ class FieldValue(NamedTuple):
 
 
 class RecordFields:
-    """Fields that a user names by dotted paths, `given`, and all names that are `known` otherwise."""
+    """Fields that a user names by dotted paths, `given`, and all names that are `known` otherwise.
 
-    def __init__(self, given: Mapping[str, str | None] | None, known: Mapping[str, Groups]) -> None:
+    With `refusal`, a hint, it is an error if several fields may be one thing, unless one has its very name.
+    """
+
+    def __init__(
+        self, given: Mapping[str, str | None] | None, known: Mapping[str, Groups], refusal: str | None = None
+    ) -> None:
         if given is not None and not isinstance(given, Mapping):
             hint = 'For example fields={"retrieved": "outputs.docs"}.'
             raise OptionError(f"fields is {given!r:.60}, not a dict", hint=hint)
@@ -188,6 +189,7 @@ class RecordFields:
             self.given[role] = path
         paths = [path for path in self.given.values() if path is not None]
         self._roots = {path.split(".")[0] for path in paths} | set(paths)
+        self._roles, self._refusal = known, refusal
         self._known = {name for groups in known.values() for group in groups for name in group}
 
     def normal(self, name: str) -> str:
@@ -199,8 +201,17 @@ class RecordFields:
         return column in self._roots or self.normal(column) in self._known
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        """What the record holds, by goldrank's names."""
-        raise NotImplementedError
+        """What the record holds, by goldrank's names; of several fields the one that is known first."""
+        by_name = {self.normal(key): key for key in record if isinstance(key, str)}
+        found = self.find_given(record, where)
+        for role, groups in self._roles.items():
+            keys = [by_name[name] for group in groups for name in group if name in by_name and role not in self.given]
+            if self._refusal and len(keys) > 1 and self.normal(keys[0]) != role:
+                listed = ", ".join(map(ids.show, keys))
+                raise InputError(f"more than one field may be the {role}: {listed}", where=where, hint=self._refusal)
+            if keys:
+                found[role] = FieldValue(record[keys[0]], keys[0])
+        return found
 
     def find_given(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """The fields that the user named."""

@@ -61,7 +61,7 @@ class Responses:
         descend."""
         pages: dict[str, dict[int, tuple[str, list[Hit]]]] = {}
         for number, entry in enumerate(self._entries, 1):
-            page = shapes.page_of(self.shape, entry.response, entry.where)
+            page = self.shape.page(entry.response, entry.where)
             self.counts["partial-responses"] += page.is_partial
             query = self._query(entry, page.query, number)
             own = pages.setdefault(query, {})

@@ -62,11 +62,8 @@ def _shape(value: Mapping[Any, Any]) -> Shape | None:
 
 def _list_of_hits(value: Mapping[Any, Any]) -> str | None:
     """The key of the list of hits in a result that is a dict."""
-    return next((key for key in _LISTS if isinstance(value.get(key), list) and _are_objects(value[key])), None)
-
-
-def _are_objects(hits: list[Any]) -> bool:
-    return all(isinstance(hit, Mapping) for hit in hits)
+    lists = {key: value[key] for key in _LISTS if isinstance(value.get(key), list)}
+    return next((key for key, hits in lists.items() if all(isinstance(hit, Mapping) for hit in hits)), None)
 
 
 def _of_mapping(docs: Mapping[Any, Any], where: str) -> Any:
@@ -76,11 +73,9 @@ def _of_mapping(docs: Mapping[Any, Any], where: str) -> Any:
         return _pairs(docs[key], f"{where}, {key}")
     if (shape := _shape(docs)) is None:
         return docs
-    from goldrank.io import shapes
-
     if shape.responses(docs) is not None:
         raise InputError("is the answer to several searches", where=where, hint="Give each query its own response.")
-    page = shapes.page_of(shape, docs, where)
+    page = shape.page(docs, where)
     return _with_scores([hit.doc for hit in page.hits], [hit.score for hit in page.hits])
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
-from goldrank.data.spark import SparkLines
-from goldrank.errors import GoldrankError, InputError
-from goldrank.io import aliases
+from goldrank.data.run import Alternatives, Run, SparkLines
+from goldrank.errors import InputError
+from goldrank.io import aliases, objects
 from goldrank.io.columns import Columns, Found
 from goldrank.io.formats import Reading
 from goldrank.io.numbers import not_numbers
@@ -36,44 +35,19 @@ def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
     """
     columns = _columns(frame, "score", name, named or Columns())
     run = _run(columns, name)
-    if any(len(names) > 1 for names in columns.candidates.values()):
-
-        def taken(chosen: Mapping[str, str]) -> Run:
-            return _run(columns.having(chosen), name)
-
-        run.alternatives = OtherColumns(columns, taken)
+    if Found({}, columns.candidates).is_open:
+        taken = lambda chosen: _run(columns.having(chosen), name)  # noqa: E731
+        run.alternatives = Alternatives(columns.candidates, taken, partial(_matches, frame))
     return run
 
 
-@dataclass(frozen=True)
-class OtherColumns:
-    """Columns of a frame that could hold its ids (`data.run.Alternatives`): some rows tell."""
-
-    columns: _Columns
-    taken: Callable[[Mapping[str, str]], Run]
-
-    @property
-    def candidates(self) -> Mapping[str, Sequence[str]]:
-        return self.columns.candidates
-
-    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-        names = self.candidates[role]
-        asked = [_quoted(name) for name in (*names, *(chosen[one] for one in chosen))]
-        with needed("pyspark"):
-            rows = self.columns.frame.select(*dict.fromkeys(asked)).limit(SAMPLED).toArrow().to_pylist()
-        counts = [0] * len(names)
-        for row in rows:
-            known: Any = judged if role == "query" else judged.get(_as_text(row[chosen["query"]]), ())
-            for i, name in enumerate(names):
-                counts[i] += _as_text(row[name]) in known
-        return counts
-
-
-def _as_text(value: Any) -> str:
-    """An id as text; nothing that is judged for what is none."""
-    if isinstance(value, bytes):
-        return ids.decode(value)
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+def _matches(frame: Any, names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+    """How many ids of each column are judged (`data.run.Alternatives`): some rows tell."""
+    asked = dict.fromkeys(_quoted(name) for name in (*names, *chosen.values()))
+    with needed("pyspark"):
+        rows = frame.select(*asked).limit(SAMPLED).toArrow().to_pylist()
+    texts = [{name: ids.decode(v) if isinstance(v, bytes) else v for name, v in row.items()} for row in rows]
+    return objects.matches(texts, names, chosen, judged)
 
 
 def _run(columns: _Columns, name: str) -> Run:
@@ -125,7 +99,9 @@ def qrels_from_spark(
         return qrels
     except InputError as error:
         if judgements == "last" and error.code == "contradicting-judgements":
-            raise no_order(error.what, name, "judgements='last'") from None
+            hint = "judgements='last' needs an order of lines, and a Spark DataFrame has none. Leave one line of each "
+            hint += "pair, for example with groupBy(query, doc).agg(max(score))."
+            raise InputError(error.what, where=name, hint=hint) from None
         raise
 
 
@@ -136,12 +112,6 @@ def judgements_in_spark(frame: Any, name: str, named: Columns | None = None) -> 
     grade = _number(columns.value, "grade", name)
     unjudged = f"{columns.value.sql} IS NULL AS unjudged"
     return columns.frame.selectExpr(f"{query} AS query", f"{doc} AS doc", f"{grade} AS grade", unjudged)
-
-
-def no_order(what: str, where: str, policy: str) -> GoldrankError:
-    """The error for what needs an order of lines."""
-    hint = f"{policy} needs an order of lines, and a Spark DataFrame has none. Leave one line of each pair, for"
-    return InputError(what, where=where, hint=f"{hint} example with groupBy(query, doc).agg(max(score)).")
 
 
 class _Column(NamedTuple):

@@ -6,7 +6,6 @@ integers stay exact, and text that looks like a missing value ("NA") is an id li
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,10 +20,10 @@ from goldrank.data.grades import HIGH_GRADE, check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Grade, Judgements, Qrels, reserve_judgements
-from goldrank.data.run import Run
+from goldrank.data.run import Alternatives, Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
-from goldrank.io import aliases, objects, parquet_check
+from goldrank.io import aliases, objects, table_checks
 from goldrank.io.columns import LOOKED_AT, Columns, Found
 from goldrank.io.formats import Partition, Reading
 from goldrank.io.frames import first_line, to_lazy
@@ -66,7 +65,7 @@ class InputTable:
     """What to call it if it is no file."""
     line_of: Callable[[int], int] | None = None
     """The line that a row stands in, for text."""
-    shape: parquet_check.Shape | None = None
+    shape: table_checks.Shape | None = None
     """For a Parquet file that can be read in slices, its size."""
     held: int = 0
     """Bytes that it takes where it is in memory whole."""
@@ -84,6 +83,21 @@ class InputTable:
     def columns(self) -> list[str]:
         with reading(self.where):
             return self.frame.collect_schema().names()
+
+    def batches(self, size: int) -> Iterator[pl.DataFrame]:
+        """The rows, so many at a time."""
+        with reading(self.where):
+            batches = self.frame.collect_batches(maintain_order=True, chunk_size=size)
+        while True:
+            with reading(self.where, source=self.source):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows, each as a mapping; a few are in memory at a time."""
+        return (row for batch in self.batches(BATCH_OF_RECORDS) for row in batch.iter_rows(named=True))
 
     def with_columns_of_path(self, partition: Partition) -> InputTable:
         """The same with those columns of its path that it does not have itself."""
@@ -118,14 +132,14 @@ def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callab
 
 
 def read_run(table: InputTable, how: Reading) -> Run:
-    return _run(table.with_columns_of_path(how.partition), how.columns, how.duplicates, is_file=True)
+    return _run(table.with_columns_of_path(how.partition), how.columns, how.duplicates)
 
 
 def read_qrels(table: InputTable, how: Reading) -> Judgements | Qrels:
     table = table.with_columns_of_path(how.partition)
     if (rows := _list_rows(table, table.columns(), "qrels", how.columns)) is not None:
         qrels = objects.qrels_from_rows(rows, table.label, how, where=lambda i: str(table.place(i)))
-        qrels.id_kind = "text"
+        qrels.id_kind = qrels.id_kind if table.source is None else "text"
         qrels.notes = (*table.notes, *qrels.notes)
         return qrels
     return _judgements(table, how.columns.find_qrels(table.columns(), table.where), how)
@@ -136,40 +150,25 @@ def read_records(table: InputTable, how: Reading) -> Records:
     assert how.fields is not None
     present = table.columns()
     wanted = [name for name in present if how.fields.wants(name)]
-    frame = table.frame.select(wanted or present)
-
-    def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
-        batches = _batches(frame, BATCH_OF_RECORDS, table.where, table.source)
-        return enumerate(row for batch in batches for row in batch.iter_rows(named=True))
-
+    part = replace(table, frame=table.frame.select(wanted or present))
     digest = None if table.source is None else table.source.digest
+    rows = lambda counts: enumerate(part.records())  # noqa: E731
     return Records(table.where, table.label, rows, table.row_name, digest, list(table.notes))
-
-
-def _batches(frame: pl.LazyFrame, size: int, where: str, source: ByteSource | None) -> Iterator[pl.DataFrame]:
-    with reading(where):
-        batches = frame.collect_batches(maintain_order=True, chunk_size=size)
-    while True:
-        with reading(where, source=source):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        yield batch
 
 
 def run_from_frame(frame: Any, name: str, columns: Columns, duplicates: str) -> Run:
     """A run from a data frame with columns for query, document and score (or what orders documents in its place)."""
-    return _run(InputTable(to_lazy(frame, name), name=name), columns, duplicates, is_file=False)
+    return _run(InputTable(to_lazy(frame, name), name=name), columns, duplicates)
 
 
 def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
     table = InputTable(to_lazy(frame, name), name=name)
-    if (rows := _list_rows(table, table.columns(), "qrels", how.columns)) is not None:
-        return objects.qrels_from_rows(rows, name, how, where=table.row_name)
-    found = how.columns.find_qrels(table.columns(), table.where)
-    qrels = Qrels.from_parts([_judgements(table, found, how)], name=name, judgements=how.judgements)
-    qrels.id_kind = _id_kind(table, found.columns)
+    found = read_qrels(table, how)
+    if isinstance(found, Qrels):
+        return found
+    qrels = Qrels.from_parts([found], name=name, judgements=how.judgements)
+    qrels.id_kind = _id_kind(table, how.columns.find_qrels(table.columns(), table.where).columns)
     return qrels
 
 
@@ -219,8 +218,8 @@ class TableRun(BlockSource):
             yield lambda begin=begin, size=size: load(begin, size), size  # type: ignore[misc]
 
     def _batches(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
-        frame, held = self._table.frame, self._table.held
-        for batch in (frame.collect(),) if held else _batches(frame, step, self.name, self.source):
+        table = self._table
+        for batch in (table.frame.collect(),) if table.held else table.batches(step):
             for low in range(0, len(batch), step):
                 part = batch.slice(low, step)
                 yield lambda part=part: part, len(part)  # type: ignore[misc]
@@ -233,7 +232,7 @@ class TableRun(BlockSource):
             step = min(share * BATCH, self.shape.rows)
             return int((threads + 1) * (PAGES + step * (size / rows + ROW)))
         ahead = min(
-            READ_AHEAD * (size + parquet_check.ROW * rows), self.shape.unpacked + parquet_check.ROW * self.shape.rows
+            READ_AHEAD * (size + table_checks.ROW * rows), self.shape.unpacked + table_checks.ROW * self.shape.rows
         )
         return int(ahead + (threads + 1) * share * BATCH * ROW)
 
@@ -289,8 +288,7 @@ def _list_rows(table: InputTable, present: Sequence[str], thing: str, columns: C
     named = columns.named("doc", thing) is not None
     if named or aliases.find(present, "doc") is not None or not IdLists(thing, columns).is_header(present):
         return None
-    batches = _batches(table.frame, BATCH_OF_RECORDS, table.where, table.source)
-    return (row for batch in batches for row in batch.iter_rows(named=True))
+    return table.records()
 
 
 def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
@@ -305,8 +303,8 @@ def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
     return IdColumn.packed((joined or "").encode(), column.bin.size().to_numpy().astype(np.int64))
 
 
-def _run(table: InputTable, columns: Columns, duplicates: str, is_file: bool) -> Run:
-    present = table.columns()
+def _run(table: InputTable, columns: Columns, duplicates: str) -> Run:
+    present, is_file = table.columns(), table.source is not None
     if (rows := _list_rows(table, present, "run", columns)) is not None:
         lists = IdLists("run", columns)
         run = objects.run_of_lists(lists, rows, table.label, duplicates, lambda i: str(table.place(i)))
@@ -332,33 +330,25 @@ def _run(table: InputTable, columns: Columns, duplicates: str, is_file: bool) ->
 
     run = taken({})
     if found.is_open:
-        run.alternatives = _OtherColumns(table, found.candidates, taken)
+        run.alternatives = Alternatives(found.candidates, taken, partial(_matches, table))
     return run
 
 
-@dataclass(frozen=True)
-class _OtherColumns:
-    """Columns of a table that could hold its ids (`data.run.Alternatives`). Counting reads the table once."""
-
-    table: InputTable
-    candidates: Mapping[str, Sequence[str]]
-    taken: Callable[[Mapping[str, str]], Run]
-
-    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-        names = self.candidates[role]
-        with reading(self.table.where, source=self.table.source):
-            if role == "query":
-                known = pl.Series([ids.encode(query) for query in judged], dtype=pl.Binary)
-                found = [_as_bytes(name).is_in(known.implode()).sum().alias(str(i)) for i, name in enumerate(names)]
-                return list(self.table.frame.select(found).collect(engine="streaming").row(0))
-            pairs = [(ids.encode(query), ids.encode(doc)) for query, docs in judged.items() for doc in docs]
-            wanted = pl.DataFrame(pairs, schema={"q": pl.Binary, "d": pl.Binary}, orient="row").lazy()
-            counts = []
-            for name in names:
-                lines = self.table.frame.select(_as_bytes(chosen["query"]).alias("q"), _as_bytes(name).alias("d"))
-                kept = lines.join(wanted, on=["q", "d"], how="semi").select(pl.len())
-                counts.append(int(kept.collect(engine="streaming").item()))
-            return counts
+def _matches(table: InputTable, names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+    """How many ids of each column are judged (`data.run.Alternatives`). Counting reads the table once."""
+    with reading(table.where, source=table.source):
+        if not chosen:
+            known = pl.Series([ids.encode(query) for query in judged], dtype=pl.Binary)
+            found = [_as_bytes(name).is_in(known.implode()).sum().alias(str(i)) for i, name in enumerate(names)]
+            return list(table.frame.select(found).collect(engine="streaming").row(0))
+        pairs = [(ids.encode(query), ids.encode(doc)) for query, docs in judged.items() for doc in docs]
+        wanted = pl.DataFrame(pairs, schema={"q": pl.Binary, "d": pl.Binary}, orient="row").lazy()
+        counts = []
+        for name in names:
+            lines = table.frame.select(_as_bytes(chosen["query"]).alias("q"), _as_bytes(name).alias("d"))
+            kept = lines.join(wanted, on=["q", "d"], how="semi").select(pl.len())
+            counts.append(int(kept.collect(engine="streaming").item()))
+        return counts
 
 
 def _as_bytes(column: str) -> pl.Expr:

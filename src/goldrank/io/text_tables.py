@@ -27,10 +27,9 @@ from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io.aliases import normal
-from goldrank.io.formats import DATA_LINE, Reading, separator
+from goldrank.io.formats import DATA_LINE, Reading, header_of, rows_of, separator
 from goldrank.io.records import Records
 from goldrank.io.sources import FILLED, MAX_RECORD, ByteSource
-from goldrank.io.written_rows import header_of, rows_of
 from goldrank.packages import needed
 
 if TYPE_CHECKING:

@@ -11,12 +11,10 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
-from bisect import bisect_right
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +39,8 @@ BY_MODEL = b"model"
 """The second field of a line of qrels that a model judged. Other tools do not read that field."""
 TIMES_PIECE = 16
 """How many times its size a piece takes while it is parsed and ranked: 7.5 with lines of 39 bytes, 14 with 19."""
+TAIL = 1 << 16
+"""Bytes at the end of a file in which its last line is looked for."""
 UNPACKING = 16 << 20
 """What a decompressor takes; zstd's largest usual window is 8 MB."""
 
@@ -194,53 +194,24 @@ def read_run(source: ByteSource, how: Reading) -> Run:
 def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     """Judgements in one grade. Of each piece of the file only ids and grades are kept."""
     layout = JUDGEMENT_LAYOUTS[how.format]
-    parts: list[_Piece] = []
-    first = [0]
+    parts: list[Judgements] = []
+    counts: Counter[str] = Counter()
+    rows = 0
     for offset, load in source.pieces():
-        parts.append(_judgements(load(), offset, source, layout, how.real_grades))
-        first.append(first[-1] + len(parts[-1].docs))
-        reserve_judgements(first[-1], source.name, each=TEXT_JUDGEMENT)
-    if not first[-1]:
+        parts.append(_judgements(load(), offset, source, layout, how.real_grades, counts))
+        rows += len(parts[-1].docs)
+        reserve_judgements(rows, source.name, each=TEXT_JUDGEMENT)
+    if not rows:
         raise source.empty()
-    places = [part.place for part in parts]
-
-    def place(row: int) -> Place:
-        part = bisect_right(first, row) - 1
-        return places[part](row - first[part])
-
-    counts = sum((part.counts for part in parts), Counter())
-    return Judgements(
-        IdColumn.joined([part.queries for part in parts]),
-        IdColumn.joined([part.docs for part in parts]),
-        np.concatenate([part.grade for part in parts]),
-        place,
-        [*source.notes, *notes.from_counts(counts)],
-        np.concatenate([part.sizes for part in parts]),
-        _marks(parts),
-    )
+    return replace(Judgements.joined(parts), notes=[*source.notes, *notes.from_counts(counts)])
 
 
-def _marks(parts: Sequence[_Piece]) -> np.ndarray | None:
-    """The rows that a model judged; None if there is none."""
-    if all(part.by_model is None for part in parts):
-        return None
-    return np.concatenate([np.zeros(len(part.docs), bool) if (m := part.by_model) is None else m for part in parts])
-
-
-class _Piece(NamedTuple):
-    """The judgements of a piece, as `Judgements` has them, and what was tolerated."""
-
-    queries: IdColumn
-    sizes: np.ndarray
-    docs: IdColumn
-    grade: np.ndarray
-    place: Callable[[int], Place]
-    counts: Counter[str]
-    by_model: np.ndarray | None
-
-
-def _judgements(data: np.ndarray, offset: int, source: ByteSource, layout: Layout, real_grades: bool) -> _Piece:
-    fields, place, counts = _parsed(data, offset, source, layout)
+def _judgements(
+    data: np.ndarray, offset: int, source: ByteSource, layout: Layout, real_grades: bool, counts: Counter[str]
+) -> Judgements:
+    """The judgements of a piece; `counts` gets what was tolerated."""
+    fields, place, tolerated = _parsed(data, offset, source, layout)
+    counts.update(tolerated)
     column = layout.column("grade")
     grade, left = scan.integers(fields, column, signs=True)
     unusual = np.abs(grade) > MAX_GRADE
@@ -255,7 +226,7 @@ def _judgements(data: np.ndarray, offset: int, source: ByteSource, layout: Layou
     begin = fields.changes(query) if fields.size else np.zeros(0, np.int64)
     queries, docs = fields.ids(query, begin).copy(), fields.ids(layout.column("doc")).copy()
     by_model = _by_model(fields, layout.column("iter")) if "iter" in layout.fields else None
-    return _Piece(queries, np.diff(begin, append=fields.size), docs, grade, place, counts, by_model)
+    return Judgements(queries, docs, grade, place, sizes=np.diff(begin, append=fields.size), by_model=by_model)
 
 
 def _by_model(fields: scan.FieldRanges, column: int) -> np.ndarray | None:
@@ -471,3 +442,30 @@ def _field(text: str, what: str) -> bytes:
         hint = "It is empty, has blanks in it or starts with #. Write JSON or Parquet instead."
         raise InputError(f"{what} id '{ids.show(text)}' cannot stand in a TREC file", hint=hint, code="not-for-trec")
     return raw
+
+
+def last_tag(source: ByteSource) -> bytes:
+    """The tag of a run's last line, which trec_eval prints as the name of the run."""
+    if source.compression is None and not source.old_mac and source.path is not None:
+        with source.open() as file:
+            size, taken = file.seek(0, 2), TAIL
+            while True:
+                file.seek(max(source.start, size - taken))
+                cut, *whole = sources.read_fully(file, taken).split(b"\n")
+                at_start = source.start >= size - taken
+                found = _last_tag([cut, *whole] if at_start else whole)
+                if found or at_start:  # else the last lines are long, or comments
+                    return found
+                taken *= 16
+    tail = b""
+    for _, load in deque(source.pieces(), maxlen=1):
+        tail = load()[: -scan.PAD].tobytes()
+    return _last_tag(tail.split(b"\n"))
+
+
+def _last_tag(lines: Sequence[bytes]) -> bytes:
+    for line in reversed(lines):
+        cells = line.split()
+        if len(cells) > 5 and not cells[0].startswith(b"#"):
+            return cells[5]
+    return b""

@@ -1,4 +1,4 @@
-"""Questions shared out among threads, each asked again after a failure."""
+"""Questions for a retriever of any framework, shared out among threads, each asked again after a failure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from goldrank import ids
@@ -21,10 +22,11 @@ from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalErr
 from goldrank.io.field_values import absent
 from goldrank.io.items import FAILED
 from goldrank.io.json_text import step
+from goldrank.io.objects import refuse_unordered
 from goldrank.io.records import ItemFields, as_mapping, open_records
+from goldrank.io.text_values import retrieved_text
 from goldrank.misuse import checked
 from goldrank.packages import installed, needed
-from goldrank.retrieval.callers import caller_of, plain_results
 from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
 from goldrank.waiting import EventLoop
 
@@ -74,7 +76,7 @@ def run_retriever(
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
         raise OptionError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
     one_of(strings, ("texts", "ids"), "strings")
-    call, default_name = caller_of(retriever, k)
+    call, default_name = _caller_of(retriever, k)
     asked = list(_questions(questions, ItemFields(fields)))
     if not asked:
         raise InputError("no questions", where=getattr(questions, "name", "questions"))
@@ -231,7 +233,7 @@ class _Runner:
             try:
                 raw = self._call_once(question)
                 seconds = time.perf_counter() - begin
-                return _Answer(attempt, plain_results(raw, self.k, self.strings), seconds)
+                return _Answer(attempt, _plain_results(raw, self.k, self.strings), seconds)
             except BaseException as error:
                 is_final = not isinstance(error, Exception) or isinstance(error, _PERMANENT)
                 if is_final or attempt > self.retries or self._stop.is_set():
@@ -293,3 +295,74 @@ def _progress(progress: bool | Callable[[int, int], None] | None, total: int) ->
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
         yield lambda done, total: bar.update(task, completed=done)
+
+
+# How to call a retriever of any framework, and what it returned as plain objects.
+
+
+def _caller_of(retriever: Any, k: int | None) -> tuple[Callable[[str], Any], str]:
+    """How to ask, and what to call the answers."""
+    owner = retriever.__self__ if inspect.ismethod(retriever) else retriever
+    name = getattr(owner, "__name__", None) or type(owner).__name__
+    name = name if name.isidentifier() else "retrieved"
+    if not inspect.isclass(retriever):
+        for method in ("invoke", "retrieve", "ainvoke", "aretrieve"):
+            if callable(asks := getattr(retriever, method, None)):
+                return asks, name
+        if callable(run := getattr(retriever, "run", None)):
+            return _haystack(run, name, k), name
+        if callable(retriever):
+            return retriever, name
+    hint = "A retriever is a function from a question to a list of texts, or has invoke, retrieve or run."
+    raise RetrievalError(f"a {name} cannot be asked", hint=hint)
+
+
+def _haystack(run: Callable[..., Any], name: str, k: int | None) -> Callable[[str], Any]:
+    parameters = inspect.signature(run).parameters
+    open_ended = any(given.kind is inspect.Parameter.VAR_KEYWORD for given in parameters.values())
+    if parameters and "query" not in parameters and not open_ended:
+        hint = "Wrap it in a function, for example: "
+        hint += "lambda question: retriever.run(query_embedding=embed(question))['documents']."
+        raise RetrievalError(f"{name}.run takes {', '.join(parameters)}, not query", hint=hint)
+    more = {"top_k": k} if k is not None and ("top_k" in parameters or open_ended) else {}
+    return lambda question: run(query=question, **more)
+
+
+def _plain_results(raw: Any, k: int | None, strings: str) -> list[Any]:
+    """What a retriever returned, as a list of texts and plain objects."""
+    if isinstance(raw, Mapping):
+        named = [key for key in ("documents", "retrieved", "nodes", "source_nodes") if key in raw]
+        if len(named) != 1:
+            what = f"the retriever returned an object with {', '.join(map(str, raw)) or 'nothing'}"
+            raise InputError(what, hint="Return a list of texts or documents.")
+        raw = raw[named[0]]
+    elif hasattr(raw, "source_nodes"):  # LlamaIndex's query engines
+        raw = raw.source_nodes
+    if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
+        hint = "Return a list of texts, documents or ids, best first."
+        raise InputError(f"the retriever returned {raw!r:.60} (of type {type(raw).__name__}), not a list", hint=hint)
+    refuse_unordered(raw, "what the retriever returned")
+    return [_plain(result, f"result {rank}", strings) for rank, result in enumerate(islice(raw, k), 1)]
+
+
+def _plain(result: Any, at: str, strings: str) -> Any:
+    """A result as text alone, if there is no more to it, or as a plain object."""
+    if isinstance(result, str) and strings == "texts":
+        return result
+    score = None
+    inner = result
+    if isinstance(result, tuple | list) and len(result) == 2 and isinstance(result[1], int | float):
+        inner, score = result[0], float(result[1])
+    is_id = isinstance(inner, str) and strings == "ids"
+    if is_id or (isinstance(inner, int) and not isinstance(inner, bool)):
+        return _without_none(id=ids.as_text(inner, "document id"), score=score)
+    text = retrieved_text(result, at)
+    if text.text is None and text.id is None:
+        raise InputError(f"is {result!r:.60}, without a text and without an id", where=at)
+    span = text.span
+    plain = _without_none(text=text.text, id=text.id, source=text.source, score=text.score)
+    return plain | ({"start": span.start, "end": span.end} if span else {})
+
+
+def _without_none(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
