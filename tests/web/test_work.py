@@ -10,7 +10,7 @@ from goldrank import compare, conventions, io
 from goldrank.comparison.holes import wanted_depth
 from goldrank.measures import parse
 from goldrank.measures.holes import count_holes, find_holes
-from goldrank.web import judge_routes, sides
+from goldrank.web import judge_page, sides
 from goldrank.web import session as sessions
 from goldrank.web.app import Explorer
 from goldrank.web.judging import Judging
@@ -127,12 +127,12 @@ def test_the_judging_page_does_not_make_the_queue_itself(large, tmp_path):
     session.work.ask("before", begin.wait)
     judging = Judging(session, str(tmp_path / "log.db"), "me")
     explorer = Explorer(session, judging=judging)
-    waiting = judge_routes.judge_values(explorer, judging, {})
+    waiting = judge_page.judge_values(explorer, judging, {})
     assert (waiting["item"], waiting["preparing"]) == (None, True)
     assert "data-waiting" in render("judge.html.jinja", waiting)
     begin.set()
     session.work.wait()
-    made = judge_routes.judge_values(explorer, judging, {})
+    made = judge_page.judge_values(explorer, judging, {})
     assert made["item"] is not None
     assert "data-waiting" not in render("judge.html.jinja", made)
 

@@ -37,7 +37,6 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     start, end = (piece - 1) * PIECE, min(len(body), piece * PIECE)
     text = body[start:end]
     hits = [(low, high) for _, low, high in words.found(text[:SEARCHED])]
-    parts = [ShownPart(part.text, part.marked) for part in _lines(text, hits)]
     grades = session.judged(query) if query is not None else {}
     highest = max([one.grade for one in session.offered] + list(grades.values()))
     ranks = []
@@ -48,8 +47,8 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     grade = grades.get(doc)
     return {
         "doc": doc,
-        "heading": snippet(title, words, 200).parts if title else [ShownPart(visible(doc)[:200])],
-        "body": parts,
+        "heading": snippet(title, words, 200) if title else [ShownPart(visible(doc)[:200])],
+        "body": _lines(text, hits),
         "has_text": found is not None,
         "texts_state": session.texts.state,
         "piece": piece,
@@ -61,10 +60,13 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
         "grade_class": ladder.grade_class(grade, highest),
         "grade_name": session.grade_name(grade),
         "file_grade": grade_text(session.qrels.text.get(query, {}).get(doc)) if query is not None else "",
-        "offered": [
-            (one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered
-        ],
+        "offered": offered(session, highest),
     }
+
+
+def offered(session: Session, highest: float) -> list[tuple[float, str, str, str]]:
+    """The grades that a judge can give: grade, class, name and sentence of each."""
+    return [(one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered]
 
 
 def _split(found: Text) -> tuple[str, str]:

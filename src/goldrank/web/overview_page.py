@@ -326,7 +326,7 @@ def bounds_after(session: Session, view: View, first: int) -> tuple[float, float
     queue = list(islice(session.queue(view), first))
     if now is None or not queue:
         return None
-    low, high = now.low.copy(), now.high.copy()
+    low, high = (end.copy() for end in now)
     by_query: dict[str, dict[str, int]] = defaultdict(dict)
     for one in queue:
         by_query[one.query][one.doc] = 0

@@ -82,16 +82,17 @@ class Guard:
             query.pop("token", None)
             where = address(_same_site(scope["path"]), query)
             await _answer(send, 303, b"", {"location": where, "set-cookie": cookie, "cache-control": "no-store"})
-        elif status != 200:
-            await _answer(send, status, REFUSED[status].encode(), {"content-type": "text/plain; charset=utf-8"})
-        elif scope["method"] == "POST":
+            return
+        if status == 200 and scope["method"] == "POST":
             body = await _body(receive)
             if isinstance(body, int):
-                await _answer(send, body, REFUSED[body].encode(), {"content-type": "text/plain; charset=utf-8"})
+                status = body
             else:
-                await self.app(scope, _again(body), _with_headers(send))
-        else:
+                receive = _again(body)
+        if status == 200:
             await self.app(scope, receive, _with_headers(send))
+        else:
+            await _answer(send, status, REFUSED[status].encode(), {"content-type": "text/plain; charset=utf-8"})
 
     def _checked(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str]:
         """200 to go on, 303 to come back with a cookie, or why not."""
@@ -105,17 +106,11 @@ class Guard:
             return 405, ""
         if path == "/healthz":
             return 200, ""
-        if self.token is not None and not self._has_cookie(headers):
-            given = parsed(scope["query_string"]).get("token", "")
-            if method == "GET" and same(given, self.token):
+        if self.token is not None:
+            if method == "GET" and same(parsed(scope["query_string"]).get("token", ""), self.token):
                 return 303, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
-            return 403, ""
-        if (
-            self.token is not None
-            and method == "GET"
-            and same(parsed(scope["query_string"]).get("token", ""), self.token)
-        ):
-            return 303, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
+            if not self._has_cookie(headers):
+                return 403, ""
         site = headers.get("sec-fetch-site", "same-origin")
         if path.startswith(("/api/", "/part/")) and site not in ("same-origin", "none"):
             return 403, ""

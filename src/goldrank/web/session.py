@@ -32,8 +32,7 @@ from goldrank.types import MeasuresLike
 from goldrank.web.heads import DEPTH, FirstDocuments
 from goldrank.web.live import System, placed_now
 from goldrank.web.texts import Texts
-from goldrank.web.verdicts import Verdicts
-from goldrank.web.work import Worker
+from goldrank.web.work import Verdicts, Worker
 
 LEAST_GRADES = (0, 1)
 """Grades that are offered even if no judgement has them."""

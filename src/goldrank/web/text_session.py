@@ -18,8 +18,7 @@ from goldrank.measures import Measure, parse
 from goldrank.web.live import Bounds, System
 from goldrank.web.session import FEW, Session, View
 from goldrank.web.texts import Texts
-from goldrank.web.verdicts import Verdicts
-from goldrank.web.work import Worker
+from goldrank.web.work import Verdicts, Worker
 
 
 class TextSystem(System):
