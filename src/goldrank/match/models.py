@@ -38,7 +38,7 @@ def cross_encoder(name: str) -> tuple[Function, str]:
     labels = {str(label).casefold(): int(at) for at, label in (getattr(model.config, "id2label", None) or {}).items()}
 
     def predict(pairs: list[tuple[str, str]]) -> Any:
-        raw = np.asarray(model.predict(pairs, show_progress_bar=False, activation_fn=_itself), np.float64)
+        raw = np.asarray(model.predict(pairs, show_progress_bar=False, activation_fn=itself), np.float64)
         if raw.ndim == 1 or raw.shape[1] == 1:
             return 1 / (1 + np.exp(-raw.reshape(-1)))
         if "entailment" not in labels:
@@ -49,7 +49,8 @@ def cross_encoder(name: str) -> tuple[Function, str]:
     return predict, _key(model, name)
 
 
-def _itself(value: Any) -> Any:
+def itself(value: Any) -> Any:
+    """What is given."""
     return value
 
 

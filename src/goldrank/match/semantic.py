@@ -291,7 +291,7 @@ class CrossEncoder(SemanticMatcher):
     def _best(self, parts: Sequence[list[str]], references: list[str]) -> list[np.ndarray]:
         pairs = [(text, reference) for texts, reference in zip(parts, references, strict=True) for text in texts]
         distinct = {pair: at for at, pair in enumerate(dict.fromkeys(pairs))}
-        values = self._answers(list(distinct), _shown_pair)[:, 0].astype(np.float64)
+        values = self._answers(list(distinct), shown_pair)[:, 0].astype(np.float64)
         answers = values[[distinct[pair] for pair in pairs]]
         return np.split(answers, np.cumsum([len(texts) for texts in parts])[:-1])
 
@@ -311,5 +311,6 @@ def _shown(text: Any) -> str:
     return f"'{ids.show(text)}'"
 
 
-def _shown_pair(pair: Any) -> str:
+def shown_pair(pair: Any) -> str:
+    """Two texts in an error."""
     return f"retrieved '{ids.show(pair[0])}', reference '{ids.show(pair[1])}'"
