@@ -124,7 +124,7 @@ def _last(session: Session, judging: Judging, judge: str) -> list[dict[str, Any]
     made = []
     for event in judging.last(judge):
         known = event.query in session.numbers
-        shown = shown_documents(session, event.query, 1, highest(session)) if known else None
+        shown = shown_documents(session, event.query, highest(session)) if known else None
         title = "".join(part.text for part in shown.title(event.doc)) if shown else visible(event.doc)
         made.append(
             {
@@ -132,7 +132,7 @@ def _last(session: Session, judging: Judging, judge: str) -> list[dict[str, Any]
                 "grade_class": ladder.grade_class(event.grade, highest(session)) if event.action == "grade" else "g",
                 "title": title[:90],
                 "query": event.query,
-                "query_text": visible(session.text_of(event.query) or event.query)[:60],
+                "query_text": session.shown(event.query)[:60],
                 "action": event.action,
                 "known": known,
             }
@@ -183,7 +183,7 @@ def conflicts(session: Session, judging: Judging) -> dict[str, Any]:
     for query, doc, standing in judging.conflicts()[:MOST_CONFLICTS]:
         if query not in session.numbers:
             continue
-        shown = shown_documents(session, query, 1, top)
+        shown = shown_documents(session, query, top)
         given = [
             {"judge": judge, "grade": grade_text(one.grade), "grade_class": ladder.grade_class(one.grade, top),
              "comment": visible(one.comment)}
@@ -192,7 +192,7 @@ def conflicts(session: Session, judging: Judging) -> dict[str, Any]:
         ]  # fmt: skip
         made.append(
             {"query": query, "doc": doc, "title": shown.title(doc), "snippet": shown.snippet(doc), "given": given,
-             "query_text": visible(session.text_of(query) or query),
+             "query_text": session.shown(query),
              "merged": grade_text(session.judged(query).get(doc))}
         )  # fmt: skip
     return {"found": made, "title": "Where judges differ"}

@@ -34,7 +34,7 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     top = max((grade for grade in grades.values()), default=1)
     highest = max([one.grade for one in session.offered] + [top])
     top = top if top > 0 else highest
-    shown = shown_documents(session, query, top, highest)
+    shown = shown_documents(session, query, highest)
     why = reasons(left, right, grades, lambda doc: "".join(p.text for p in shown.title(doc)), top)
     drawn, said = ladder.lines(left, right, shown, start)
     total = right.value - left.value
@@ -71,7 +71,7 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     }
 
 
-def shown_documents(session: Session, query: str, top: float, highest: float) -> ladder.Shown:
+def shown_documents(session: Session, query: str, highest: float) -> ladder.Shown:
     """How documents of a query are shown."""
     words = QueryWords(session.text_of(query))
 
@@ -91,7 +91,7 @@ def shown_documents(session: Session, query: str, top: float, highest: float) ->
         text = found.text if found.title else split_title(found.text)[1]
         return snippet(text, words)
 
-    return ladder.Shown(title, body, session.judged(query), session.grade_name, top, highest)
+    return ladder.Shown(title, body, session.judged(query), session.grade_name, highest)
 
 
 def split_title(text: str) -> tuple[str, str]:
@@ -115,14 +115,10 @@ def ledger(left: Side, right: Side, shown: ladder.Shown, view: View) -> dict[str
     docs.sort(key=lambda doc: (-abs(right.piece(doc) - left.piece(doc)), -abs(right.piece(doc)), doc))
     made = []
     for doc in docs[:MOST_LEDGER]:
-        grade = shown.grades.get(doc)
         delta = right.piece(doc) - left.piece(doc)
         made.append(
             {
-                "doc": doc,
-                "title": shown.title(doc),
-                "grade": grade_text(grade),
-                "grade_class": ladder.grade_class(grade, shown.highest),
+                **shown.row(doc),
                 "ranks": f"{left.ranks.get(doc, '–')} → {right.ranks.get(doc, '–')}",
                 "a": value(left.piece(doc)),
                 "b": value(right.piece(doc)),
@@ -144,20 +140,19 @@ def ledger(left: Side, right: Side, shown: ladder.Shown, view: View) -> dict[str
 def _bar(side: Side, number: int) -> dict[str, Any]:
     """A bar from the least to the greatest value that a query could have."""
     assert side.bounds is not None
-    low, high = side.bounds
-    return {"name": side.name, "number": number, "value": value(side.value), "low": value(low), "high": value(high),
-            **bar_places(side.value, low, high, BAR)}  # fmt: skip
+    return {"name": side.name, "number": number, **bar_of(side.value, *side.bounds, BAR)}
 
 
-def bar_places(mean: float, low: float, high: float, width: int) -> dict[str, float]:
-    """Where a bar of values between 0 and 1 begins, ends and has its dot; larger values shrink it."""
+def bar_of(mean: float, low: float, high: float, width: int) -> dict[str, Any]:
+    """A value and its bounds, and where their bar begins, ends and has its dot; values beyond 0 and 1 shrink it."""
     most = max(1.0, high)
     least = min(0.0, low)
 
     def x(number: float) -> float:
         return round(4 + (number - least) / (most - least) * (width - 8), 1)
 
-    return {"x0": x(low), "x1": x(high), "x": x(min(max(mean, least), most)), "width": width}
+    return {"value": value(mean), "low": value(low), "high": value(high),
+            "x0": x(low), "x1": x(high), "x": x(min(max(mean, least), most)), "width": width}  # fmt: skip
 
 
 def _pages(left: Side, right: Side, start: int) -> dict[str, Any]:
@@ -178,16 +173,8 @@ def _missed(left: Side, right: Side, shown: ladder.Shown, start: int) -> list[di
     near |= {*right.docs[: start + ladder.ROWS - 1]}
     found = [doc for doc, grade in shown.grades.items() if grade > 0 and doc not in near]
     found.sort(key=lambda doc: (-shown.grades[doc], doc))
-    return [
-        {
-            "doc": doc,
-            "title": shown.title(doc),
-            "grade": grade_text(shown.grades[doc]),
-            "grade_class": ladder.grade_class(shown.grades[doc], shown.highest),
-            "ranks": [(side.name, side.ranks.get(doc)) for side in (left, right) if side.name != IDEAL],
-        }
-        for doc in found[:20]
-    ]
+    sides = [side for side in (left, right) if side.name != IDEAL]
+    return [{**shown.row(doc), "ranks": [(side.name, side.ranks.get(doc)) for side in sides]} for doc in found[:20]]
 
 
 def _matrix(session: Session, query: str, shown: ladder.Shown) -> dict[str, Any]:
@@ -206,14 +193,7 @@ def _matrix(session: Session, query: str, shown: ladder.Shown) -> dict[str, Any]
     return {
         "systems": list(ranks),
         "rows": [
-            {
-                "doc": doc,
-                "title": shown.title(doc),
-                "grade": grade_text(shown.grades.get(doc)),
-                "grade_class": ladder.grade_class(shown.grades.get(doc), shown.highest),
-                "ranks": [found.get(doc, "–") for found in ranks.values()],
-            }
-            for doc in docs[:MOST_MATRIX]
+            {**shown.row(doc), "ranks": [found.get(doc, "–") for found in ranks.values()]} for doc in docs[:MOST_MATRIX]
         ],
         "more": max(0, len(docs) - MOST_MATRIX),
     }
@@ -230,7 +210,7 @@ def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
         if not 0 <= i < len(order):
             return None
         found = session.queries[int(order[i])]
-        text = visible(session.text_of(found) or found)
+        text = session.shown(found)
         return {"id": found, "text": text[:28].rstrip() + "…" * (len(text) > 28)}
 
     return {"at": at + 1, "of": len(order), "before": known(at - 1), "after": known(at + 1)}

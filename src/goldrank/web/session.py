@@ -31,6 +31,7 @@ from goldrank.measures.holes import hole_reach, hole_rule, judging_order, releva
 from goldrank.types import MeasuresLike
 from goldrank.web.heads import DEPTH, FirstDocuments
 from goldrank.web.live import System, placed_now
+from goldrank.web.snippets import visible
 from goldrank.web.texts import Texts
 from goldrank.web.work import Verdicts, Worker
 
@@ -221,6 +222,10 @@ class Session:
     def text_of(self, query: str) -> str:
         """A query's text, or its id if there is none."""
         return self.query_texts.get(query, "")
+
+    def shown(self, query: str) -> str:
+        """A query's text as a page shows it, or its id if there is none."""
+        return visible(self.text_of(query) or query)
 
     def judged(self, query: str) -> Mapping[str, Grade]:
         """The judgements of a query as they stand now."""

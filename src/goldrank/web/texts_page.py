@@ -11,6 +11,7 @@ from goldrank import ids
 from goldrank.data.explanation import Explanation, ShownText, SourcePlaces
 from goldrank.errors import GoldrankError
 from goldrank.match.tokens import words
+from goldrank.web.ladder import curve
 from goldrank.web.numbers import signed, way
 from goldrank.web.query_page import neighbours
 from goldrank.web.session import Session, View
@@ -107,8 +108,8 @@ def _why(references: list[dict[str, Any]], systems: list[Any]) -> list[str]:
 
 ROWS = 12
 """References and texts of each system that have a row in the drawing."""
-WIDTH, STEP = 90, 40
-"""The drawing's own units: its width, and the height of a row."""
+STEP = 40
+"""The height of a row, in the drawing's own units."""
 SHORT = 120
 STRETCH = 600
 """Characters of a stretch of a source; of a longer one, which is no evidence, its ends are shown."""
@@ -153,9 +154,7 @@ def _side(one: Explanation | None, mirrored: bool) -> dict[str, Any]:
 def _line(reference: int, text: int, mirrored: bool, style: str, title: str) -> dict[str, str]:
     """A line from a reference to a text; mirrored where texts are on the left."""
     ends = [STEP * reference + STEP // 2, STEP * text + STEP // 2]
-    left, right = ends[::-1] if mirrored else ends
-    middle = WIDTH // 2
-    return {"path": f"M0 {left}C{middle} {left} {middle} {right} {WIDTH} {right}", "style": style, "title": title}
+    return {"path": curve(*(ends[::-1] if mirrored else ends)), "style": style, "title": title}
 
 
 def _short(text: str) -> str:
