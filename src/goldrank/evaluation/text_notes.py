@@ -127,19 +127,14 @@ def nothing_matches(data: Iterable[TextItem], how: TextRules) -> Note:
 def ties_at_the_end(wanted: Sequence[Measure], tables: Mapping[str, Any], passed: Passing) -> list[Note]:
     """How many contexts end between two texts of the same score: which of them is in it is chance."""
     contexts = {
-        (
-            int(budget),
-            str(measure.option("pack")),
-            measure.k,
-            "spans" if measure.declaration.over == "spans" else "texts",
-        )
+        (int(budget), measure.k, "spans" if measure.declaration.over == "spans" else "texts")
         for measure in wanted
         if (budget := measure.option("tokens")) is not None and measure.option("pack") != "skip"
     }
     if not passed.tied or not contexts:
         return []
     straddled: set[int] = set()
-    for budget, _, k, table in contexts:
+    for budget, k, table in contexts:
         whole = tables[table]
         kept = (whole if table == "spans" else whole.pairs).packed(budget, "prefix", k).retrieved
         straddled |= {query for query, ranks in passed.tied.items() if kept[query] in ranks}

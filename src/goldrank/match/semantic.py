@@ -16,9 +16,8 @@ from goldrank import ids
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
-from goldrank.match.kept_vectors import KeptVectors
 from goldrank.match.matcher import Matcher
-from goldrank.match.models import cross_encoder, sentence_model
+from goldrank.match.models import KeptVectors, cross_encoder, sentence_model
 from goldrank.match.tokens import Stretches
 from goldrank.match.units import sentences
 from goldrank.waiting import UnansweredError, finished_each

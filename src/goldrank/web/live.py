@@ -288,16 +288,15 @@ def placed_now(system: System, qrels: Qrels) -> Placed:
     changed[[numbers[query] for query in system.changed]] = True
     keep = ~changed[p.query]
     shift = arrays.start[:-1] - p.judged_start[:-1]
-    columns = [[getattr(p, name)[keep]] for name in ("query", "rank", "tie_first", "tie_last")]
-    labels = [p.label[keep] + shift[p.query[keep]]]
+    kept = (getattr(p, name)[keep] for name in ("query", "rank", "tie_first", "tie_last"))
+    columns = [[column] for column in (*kept, p.label[keep] + shift[p.query[keep]])]
     for query, table in system.changed.items():
         at = numbers[query]
         assert table.label is not None
-        new = (np.full(len(table.rank), at), table.rank, table.tie_first, table.tie_last)
+        label = table.label + arrays.start[at]
+        new = (np.full(len(table.rank), at), table.rank, table.tie_first, table.tie_last, label)
         for column, values in zip(columns, new, strict=True):
             column.append(values)
-        labels.append(table.label + arrays.start[at])
-    of_query, rank, first, last = map(np.concatenate, columns)
-    label = np.concatenate(labels)
+    of_query, rank, first, last, label = map(np.concatenate, columns)
     whole = assemble(arrays, p.retrieved, p.answered, of_query, rank, label, first, last)
     return replace(system.original, judgements=qrels, placements=whole)
