@@ -12,17 +12,15 @@ import asyncio
 import hmac
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from goldrank.web.addresses import MOST, address, parsed
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 BODY = 16_384
@@ -62,7 +60,7 @@ REFUSED = {
 class Guard:
     """The gate that every request passes."""
 
-    app: App
+    app: ASGIApp
     token: str | None
     """None if no token is asked for."""
     cookie: str
@@ -181,14 +179,14 @@ async def _body(receive: Receive) -> bytes | int:
 
 
 def _again(body: bytes) -> Receive:
-    async def receive() -> MutableMapping[str, Any]:
+    async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive
 
 
 def _with_headers(send: Send) -> Send:
-    async def sending(message: MutableMapping[str, Any]) -> None:
+    async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             there = {name.lower() for name, _ in message["headers"]}
             more = [(n.encode(), v.encode()) for n, v in HEADERS.items() if n.encode() not in there]
