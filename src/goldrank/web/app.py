@@ -52,7 +52,6 @@ class Explorer:
     write_secret: str = field(default_factory=new_secret)
     static: bool = False
     wait: float | None = FIRST_WAIT
-    theme: str = ""
     assets: str = field(default_factory=lambda: f"/assets/{assets_hash()}/")
     judging: Judging | None = None
     history: str | None = None
@@ -98,7 +97,6 @@ class Explorer:
             else view.name,
             "assets": self.assets,
             "static": self.static,
-            "theme": self.theme,
             "write_secret": self.write_secret,
             "data_hash": data,
             "seq": session.seq,

@@ -99,7 +99,6 @@ def base_values() -> dict[str, Any]:
         "said": "",
         "assets": f"/assets/{assets_hash()}/",
         "static": False,
-        "theme": "",
         "write_secret": "",
         "data_hash": "",
         "seq": 0,

@@ -115,8 +115,6 @@ class Session:
     query_texts: Mapping[str, str] = field(default_factory=dict)
     criteria: Sequence[Criterion] = ()
     slice_by: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What `compare` takes besides."""
     grades: dict[str, dict[str, Grade]] = field(default_factory=dict)
     """Judgements of queries that were judged here, by query and document."""
     seq: int = 0

@@ -59,7 +59,7 @@ class TextSession(Session):
         shared = [name for name in scores[0].columns if all(name in one.columns for one in scores)]
         self.measures = [parse(name) for name in shared]
         self.systems = [TextSystem(one, self.queries) for one in scores]
-        self.runs, self.criteria, self.slice_by, self.options = (), (), None, {}
+        self.runs, self.criteria, self.slice_by = (), (), None
         self.grades, self.seq = {}, 0
         self.qrels = Qrels({})
         self.lock = threading.RLock()

@@ -137,7 +137,7 @@ class Verdicts:
             seq, scores = session.seq, session.scores()
             placed = [session.placed(system) for system in session.systems] if session.has_rankings else []
         try:
-            made = compare(scores, **session.options)
+            made = compare(scores)
             made = replace(made, placed=tuple(placed), texts=dict(session.query_texts))
             if session.groups:
                 names = {name: _by_query(parts, session.queries) for name, parts in session.groups.items()}
