@@ -140,6 +140,6 @@ def test_the_judging_page_does_not_make_the_queue_itself(large, tmp_path):
 def test_the_first_page_does_not_wait_for_the_hash(large, monkeypatch):
     session, _, _ = large
     session.data_hash  # noqa: B018 - the thread that makes it ends
-    monkeypatch.setattr(session, "_hashed", "")
+    monkeypatch.setattr(session, "known_hash", "")
     monkeypatch.setattr(type(session), "data_hash", property(lambda session: pytest.fail("it waits for the hash")))
     assert 'goldrank-data" content=""' in Explorer(session).overview({})

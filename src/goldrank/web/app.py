@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from goldrank import __version__, ids
-from goldrank.errors import GoldrankError, InputError
+from goldrank.errors import GoldrankError, InputError, did_you_mean
 from goldrank.packages import needed
 from goldrank.report.numbers import count
 from goldrank.web import (
@@ -188,9 +188,12 @@ class Explorer:
         return render("query.html.jinja", self.query_values(params, query))
 
     def find_query(self, given: str) -> str:
-        """The query that an address names."""
+        """The query that an address names, or the error that says which is near."""
         found = addresses.found(given, self.session.numbers)
-        return self.session.find_query(given) if found is None else found
+        if found is None:
+            near = did_you_mean(given, self.session.queries[:20_000])
+            raise InputError(f"no query {ids.show(given)}", hint=near, code="no-query")
+        return found
 
     def doc(self, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
         """The whole text of a document."""

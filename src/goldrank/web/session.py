@@ -12,7 +12,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from goldrank import ids
 from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge, wanted_depth
 from goldrank.comparison.holes import System as HoleSystem
 from goldrank.comparison.metadata import lookup
@@ -128,7 +127,8 @@ class Session:
             raise InputError("no run to show", hint="goldrank serve QRELS old=a.run new=b.run")
         self.measures = resolve_measures(self.asked, self.rules)
         self.lock = threading.RLock()
-        self._hashed = ""
+        self.known_hash = ""
+        """The hash of the data, '' as long as it is being made."""
         self.systems = [
             System(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
         ]
@@ -178,20 +178,15 @@ class Session:
     def data_hash(self) -> str:
         """Eight digits that tell these inputs from others."""
         self._hashing.join()
-        if not self._hashed:
+        if not self.known_hash:
             self._hash()
-        return self._hashed
-
-    @property
-    def known_hash(self) -> str:
-        """The same, '' as long as it is being made."""
-        return self._hashed
+        return self.known_hash
 
     def _hash(self) -> None:
         digest = hashlib.sha256(self.qrels.digest.encode())
         for run in self.runs:
             digest.update(f"\0{run.name}\0{run.digest}".encode("utf-8", "surrogateescape"))
-        self._hashed = digest.hexdigest()[:8]
+        self.known_hash = digest.hexdigest()[:8]
 
     def _hash_beside(self) -> None:
         with contextlib.suppress(Exception):  # whoever needs the hash has it made again, and gets the error
@@ -390,13 +385,6 @@ class Session:
             if parts is not None:
                 found[name] = parts
         return found
-
-    def find_query(self, query: str) -> str:
-        """A known query, or the error that says which is near."""
-        if query in self.numbers:
-            return query
-        shown = ids.show(query)
-        raise InputError(f"no query {shown}", hint=did_you_mean(query, self.queries[:20_000]), code="no-query")
 
 
 def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str | None]:

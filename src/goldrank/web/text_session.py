@@ -72,13 +72,11 @@ class TextSession(Session):
             digest.update(repr((system.name, self.queries)).encode("utf-8", "backslashreplace"))
             for name, values in system.values.items():
                 digest.update(name.encode() + values.tobytes())
-        self._hashed = digest.hexdigest()[:8]
+        self.known_hash = digest.hexdigest()[:8]
 
     @property
     def data_hash(self) -> str:
-        return self._hashed
-
-    known_hash = data_hash
+        return self.known_hash
 
     def ready(self, view: View) -> bool:
         return True
