@@ -8,7 +8,7 @@ from typing import Any
 from goldrank.data.explanation import ShownPart
 from goldrank.web import ladder
 from goldrank.web.numbers import grade_text
-from goldrank.web.query_page import split_title
+from goldrank.web.query_page import titled
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import SEARCHED, QueryWords, snippet, visible
 from goldrank.web.text_index import Text
@@ -31,7 +31,7 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     """What the template shows."""
     found = session.texts.get(doc)
     words = QueryWords(session.text_of(query) if query is not None else "")
-    title, body = _split(found) if found else ("", "")
+    title, body = titled(found) if found else ("", "")
     pieces = piece_count(found) if found else 1
     piece = min(max(1, piece), pieces)
     start, end = (piece - 1) * PIECE, min(len(body), piece * PIECE)
@@ -69,14 +69,9 @@ def offered(session: Session, highest: float) -> list[tuple[float, str, str, str
     return [(one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered]
 
 
-def _split(found: Text) -> tuple[str, str]:
-    """Title and text; a text without a title may begin with one."""
-    return (found.title, found.text) if found.title else split_title(found.text)
-
-
 def piece_count(found: Text) -> int:
     """In how many pieces a text is shown."""
-    return max(1, -(-len(_split(found)[1]) // PIECE))
+    return max(1, -(-len(titled(found)[1]) // PIECE))
 
 
 def _lines(text: str, marks: list[tuple[int, int]]) -> list[ShownPart]:

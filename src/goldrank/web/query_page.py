@@ -18,6 +18,7 @@ from goldrank.web.numbers import grade_text, signed, value, way
 from goldrank.web.session import Session, View
 from goldrank.web.sides import IDEAL, MOST_HOLES, Side, ideal_side, side_of
 from goldrank.web.snippets import QueryWords, snippet, visible
+from goldrank.web.text_index import Text
 
 MOST_LEDGER = 8
 MOST_MATRIX = 30
@@ -77,25 +78,21 @@ def shown_documents(session: Session, query: str, highest: float) -> ladder.Show
 
     def title(doc: str) -> Sequence[ShownPart]:
         found = session.texts.get(doc)
-        if found is None or not (found.title or found.text):
-            return [ShownPart(visible(doc))]
-        if found.title:
-            return snippet(found.title, words, 120)
-        head, _ = split_title(found.text)
+        head = "" if found is None else titled(found)[0]
         return snippet(head, words, 120) if head else [ShownPart(visible(doc))]
 
     def body(doc: str) -> Sequence[ShownPart]:
         found = session.texts.get(doc)
-        if found is None:
-            return []
-        text = found.text if found.title else split_title(found.text)[1]
-        return snippet(text, words)
+        return [] if found is None else snippet(titled(found)[1], words)
 
     return ladder.Shown(title, body, session.judged(query), session.grade_name, highest)
 
 
-def split_title(text: str) -> tuple[str, str]:
-    """The first sentence of a text without a title, if it is short enough for one; and the rest."""
+def titled(found: Text) -> tuple[str, str]:
+    """Title and text; of a text without a title its first sentence, if it is short enough for one, and the rest."""
+    if found.title:
+        return found.title, found.text
+    text = found.text
     head, stop, _ = text[:200].partition(". ")
     if stop and 2 < len(head) <= 90 and "\n" not in head:
         return head, text[len(head) + 2 :]
