@@ -119,11 +119,7 @@ COMMANDS = {
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }
 """The subcommands; `name-with-dash` lives in name_with_dash.py."""
-HOMES = {
-    **dict.fromkeys(("show", "export", "check", "prune"), "history"),
-    **dict.fromkeys(("report", "leaderboard"), "compare"),
-    "questions": "judge",
-}
+HOMES = dict.fromkeys(("show", "export", "check", "prune"), "history")
 """Commands that stand in the file of another one, by their own names."""
 
 WITHOUT_MATRICES = ("eval", "trec_eval", "convert", "merge")

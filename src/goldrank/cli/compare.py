@@ -1,4 +1,4 @@
-"""`goldrank compare`, `report` and `leaderboard`: is one system better than another, and which of many is best?"""
+"""`goldrank compare`: is one system better than another?"""
 
 from __future__ import annotations
 
@@ -33,18 +33,6 @@ from goldrank.conventions import POLICIES
 
 if TYPE_CHECKING:
     from goldrank.comparison.result import Comparison
-
-
-from pathlib import Path
-
-from goldrank.cli.options import (
-    design_arguments,
-    file_option,
-    leaderboard_options,
-    run_options,
-)
-from goldrank.cli.output import write
-from goldrank.errors import one_of
 
 
 @click.command()
@@ -136,52 +124,3 @@ def _of_records(db: str, refs: tuple[str, ...], measures: tuple[str, ...], how: 
         how = {name: value for name, value in how.items() if name != "convention"}
     compared: Comparison = compare(scores, measures=measures or None, **how)
     return compared
-
-
-@click.command()
-@click.argument("saved", metavar="SAVED SAVED...", nargs=-1, required=True)
-@measures_option
-@statistics_options
-@file_options
-def report(saved: tuple[str, ...], measures: tuple[str, ...], **options: Any) -> None:
-    """Compare systems from scores that `eval`, `texts` or `compare --save` wrote; NAME=FILE names one."""
-    from goldrank.comparison import compare
-
-    how, outputs = comparison_arguments(**options)
-    show_comparison(compare(load_saved(saved), measures=measures or None, **how), **outputs)
-
-
-@click.command()
-@click.argument("qrels")
-@click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
-@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="The measure that systems are ordered by.")
-@leaderboard_options
-@file_option("-o", "--output", multiple=True, help="Write it to a .md, .tex, .csv, .json, .txt or .svg file (diagram).")
-@run_options
-def leaderboard(
-    qrels: str,
-    runs: tuple[str, ...],
-    measure: str,
-    output: tuple[str, ...],
-    how: ReadingOptions,
-    **options: Any,
-) -> None:
-    """Order runs from the best to the worst, with the ranks that each may have and a matrix of all pairs.
-
-    Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
-    """
-    from goldrank.comparison import compare
-    from goldrank.comparison.leaderboard import leaderboard as ordered
-    from goldrank.report import WIDTH
-    from goldrank.report.leaderboard import ENDINGS, parts, render
-
-    for path in output:
-        one_of(Path(path).suffix, ENDINGS, "the ending of --output")
-    arguments = design_arguments(**options)
-    judged, opened = open_qrels(qrels, arguments, how), open_systems(runs, arguments, how)
-    with progress(*(run for several in opened.values() for run in several)):
-        result = compare(judged, opened, measure, curves=False, train=how.train, **arguments)
-    board = ordered(result)
-    for path in output:
-        write(path, render(board, ENDINGS[Path(path).suffix]))
-    show(parts(board), WIDTH)
