@@ -1,4 +1,4 @@
-"""The `goldrank` command. Subcommands are thin files here, each imported only when it is called."""
+"""The `goldrank` command. Each subcommand is one thin file here, imported only when it is called."""
 
 from __future__ import annotations
 
@@ -119,8 +119,6 @@ COMMANDS = {
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }
 """The subcommands; `name-with-dash` lives in name_with_dash.py."""
-HOMES = dict.fromkeys(("show", "export", "check", "prune"), "history")
-"""Commands that stand in the file of another one, by their own names."""
 
 WITHOUT_MATRICES = ("eval", "trec_eval", "convert", "merge")
 
@@ -148,9 +146,7 @@ class _Commands(click.Group):
         if name in WITHOUT_MATRICES:
             # Threads for products of matrices take longer to start than these commands take on small files.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        home = HOMES.get(name)
-        module = import_module(f"goldrank.cli.{home or name.replace('-', '_')}")
-        command = getattr(module, name if home else "command")
+        command = import_module(f"goldrank.cli.{name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         command.epilog = epilog(name)
         self.running = command

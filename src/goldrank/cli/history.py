@@ -1,4 +1,4 @@
-"""`goldrank history`, `show`, `export`, `check` and `prune`: what is in a history, and whether it is whole."""
+"""`goldrank history`: a measure over time."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli import output
 from goldrank.cli.options import db_option, file_option, seed_option, slice_arguments, slice_options
-from goldrank.cli.output import deliver, echo, say, write
+from goldrank.cli.output import deliver, say, show, write
 
 if TYPE_CHECKING:
     from goldrank.history.trends import TrendLine
@@ -71,91 +70,9 @@ def command(
         from goldrank.report import trend_chart
 
         files.append(lambda: _write(svg_file, trend_chart.chart(found[0]).alone()))
-    deliver(lambda: output.show(trend.parts(found, baselines, alpha), WIDTH), *files)
+    deliver(lambda: show(trend.parts(found, baselines, alpha), WIDTH), *files)
 
 
 def _write(path: str, text: str) -> None:
     write(path, text)
     say(f"written: {path}")
-
-
-@click.command()
-@click.argument("record", metavar="ID|LABEL")
-@click.option("-q", "--by-query", is_flag=True, help="Show the value of every query.")
-@click.option("--json", "as_json", is_flag=True, help="Everything, as `eval --save` writes it.")
-@db_option
-def show(record: str, by_query: bool, as_json: bool, db: str) -> None:
-    """Show a record: by its number, or the newest with a label."""
-    from goldrank.history import History
-    from goldrank.report import scores as report
-    from goldrank.report import trend
-
-    with History.open(db, read_only=True) as history:
-        found = history.get(record)
-        scores = history.scores(found)
-        names = [name for name, number in history.baselines().items() if number == found.id]
-    if as_json:
-        output.echo_form(report.render([scores], "json", by_query=True), "json")
-    else:
-        output.show([trend.about(found, names), *report.parts([scores], by_query)])
-
-
-@click.command()
-@file_option("-o", "--output", required=True, help="A .parquet, .csv or .json file.")
-@click.option("--label", help="Only the records with this label.")
-@click.option("--summaries", is_flag=True, help="Without the values of single queries.")
-@db_option
-def export(output: str, label: str | None, summaries: bool, db: str) -> None:
-    """Write the records to Parquet or CSV (one row per record, measure and query) or JSON, by the file's ending.
-
-    A record that is damaged is named and left out, and the exit code is 3; the others are written.
-    """
-    from goldrank.errors import HistoryError
-    from goldrank.history import History
-    from goldrank.history.file import RECOVER
-    from goldrank.report import exporting
-    from goldrank.report.numbers import count
-
-    with History.open(db, read_only=True) as history:
-        written, troubles = exporting.export(history, output, label=label, by_query=not summaries)
-    say(f"{output}: {count(written, 'record')}")
-    if troubles:
-        for trouble in troubles:
-            say(f"left out: {trouble.what}")
-        raise HistoryError("what was left out is damaged", where=db, hint=RECOVER)
-
-
-@click.command()
-@db_option
-def check(db: str) -> None:
-    """Read all of a history and compare it with its hashes.
-
-    The exit code is 3 if anything is damaged or missing; the message says what, and what to do.
-    """
-    from goldrank.history import History
-    from goldrank.report.numbers import count
-
-    with History.open(db, read_only=True) as history:
-        records = history.check()
-    echo(f"{db}: {count(records, 'record')}, all as they were recorded")
-
-
-@click.command()
-@click.option("--keep", type=int, metavar="N", help="Keep the newest N records of each label.")
-@click.option("--before", metavar="DATE", help="Remove only what was recorded before, such as 2026-01-31.")
-@click.option("--label", help="Only records with this label.")
-@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
-@db_option
-def prune(keep: int | None, before: str | None, label: str | None, dry_run: bool, db: str) -> None:
-    """Remove old records; baselines always stay."""
-    from goldrank.history import History
-    from goldrank.report import trend
-    from goldrank.report.numbers import count
-
-    if keep is None and before is None:
-        raise click.UsageError("say what to keep, with --keep N, --before DATE, or both")
-    with History.open(db, read_only=dry_run) as history:
-        gone = history.prune(keep=keep, before=before, label=label, dry_run=dry_run)
-    for record in gone:
-        echo(trend.brief(record))
-    echo(f"{count(len(gone), 'record')} {'would be' if dry_run else 'were'} removed", err=True)

@@ -1,0 +1,23 @@
+"""`goldrank check`: is a history whole?"""
+
+from __future__ import annotations
+
+import click
+
+from goldrank.cli.options import db_option
+from goldrank.cli.output import echo
+
+
+@click.command()
+@db_option
+def command(db: str) -> None:
+    """Read all of a history and compare it with its hashes.
+
+    The exit code is 3 if anything is damaged or missing; the message says what, and what to do.
+    """
+    from goldrank.history import History
+    from goldrank.report.numbers import count
+
+    with History.open(db, read_only=True) as history:
+        records = history.check()
+    echo(f"{db}: {count(records, 'record')}, all as they were recorded")

@@ -1,0 +1,29 @@
+"""`goldrank prune`: remove old records."""
+
+from __future__ import annotations
+
+import click
+
+from goldrank.cli.options import db_option
+from goldrank.cli.output import echo
+
+
+@click.command()
+@click.option("--keep", type=int, metavar="N", help="Keep the newest N records of each label.")
+@click.option("--before", metavar="DATE", help="Remove only what was recorded before, such as 2026-01-31.")
+@click.option("--label", help="Only records with this label.")
+@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@db_option
+def command(keep: int | None, before: str | None, label: str | None, dry_run: bool, db: str) -> None:
+    """Remove old records; baselines always stay."""
+    from goldrank.history import History
+    from goldrank.report import trend
+    from goldrank.report.numbers import count
+
+    if keep is None and before is None:
+        raise click.UsageError("say what to keep, with --keep N, --before DATE, or both")
+    with History.open(db, read_only=dry_run) as history:
+        gone = history.prune(keep=keep, before=before, label=label, dry_run=dry_run)
+    for record in gone:
+        echo(trend.brief(record))
+    echo(f"{count(len(gone), 'record')} {'would be' if dry_run else 'were'} removed", err=True)
