@@ -16,7 +16,8 @@ import places
 import pytest
 from terminal import seen_on_a_terminal
 
-from goldrank.cli import COMMANDS, EXAMPLES, GROUPS, group, inputs, run
+from goldrank.cli import COMMANDS, GROUPS, group, inputs, run
+from goldrank.cli.examples import EXAMPLES
 from goldrank.cli.options import split_at_commas
 from goldrank.io.sources import open_source
 

@@ -4,84 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import import_module
 
 import click
 
 from goldrank import __version__, native
+from goldrank.cli import examples, hints
 from goldrank.cli.output import echo, say
 from goldrank.errors import GoldrankError, did_you_mean
-
-EXAMPLES: dict[str, tuple[str, ...]] = {
-    "goldrank": (
-        "demo",
-        "eval qrels.txt run.txt -m nDCG@10,AP",
-        "compare qrels.txt old.run new.run",
-    ),
-    "eval": (
-        "eval qrels.txt run.txt -m nDCG@10,AP",
-        "eval qrels.csv run.parquet --map query=qid,doc=docno",
-        "eval qrels.json responses.jsonl --map query=q{n}",
-        "eval ragas.jsonl -m R@5,RR",
-        "eval ratings.csv run.csv --relevant-from 4 -m R@10",
-    ),
-    "texts": ("texts items.jsonl", "texts a=first.jsonl b=second.jsonl --match rouge-l:0.7"),
-    "causes": ("causes items.jsonl -k 5 --sources corpus/", "causes items.jsonl --budget 2000"),
-    "sweep": ("sweep small/bm25=small.jsonl large/bm25=large.jsonl -k 3,10 --html sweep.html",),
-    "agree": (
-        "agree labels.jsonl --match contains --match rouge-l",
-        "agree qrels.txt --model model.json --run a=a.run --run b=b.run",
-    ),
-    "judge": ("judge qrels.txt a.run b.run --docs docs.jsonl --queries queries.jsonl --model NAME --dry-run",),
-    "corrected": ("corrected people.qrels model.qrels a.run b.run -m nDCG@10 --next 10",),
-    "questions": ("questions docs/ --n 200 --model NAME -o questions.jsonl --dry-run",),
-    "merge": ("merge part1.json part2.json -o whole.json",),
-    "compare": (
-        "compare qrels.txt old.run new.run -m nDCG@10,AP",
-        "compare qrels.txt a=1.run b=2.run --html page.html",
-    ),
-    "leaderboard": ("leaderboard qrels.txt runs/a.run runs/b.run runs/c.run -o board.md",),
-    "diff": ("diff qrels.txt old.run new.run -n 20",),
-    "fuse": ("fuse qrels.txt bm25.run dense.run -o fused.run", "fuse qrels.txt bm25.run dense.run --tune"),
-    "report": ("report old.json new.json --html page.html",),
-    "record": ("record qrels.txt run.txt --label main --commit auto",),
-    "history": ("history -m nDCG@10 --html history.html",),
-    "show": ("show 12 -q",),
-    "export": ("export -o history.parquet",),
-    "check": ("check",),
-    "prune": ("prune --keep 100 --dry-run",),
-    "plan": ("plan qrels.txt old.run new.run",),
-    "interleave": ("interleave clicks.jsonl --names old new",),
-    "gate": ("gate qrels.txt run.txt --rule 'nDCG@10: -1%' --baseline main.json",),
-    "baseline": ("baseline set main.json qrels.txt run.txt", "baseline show main.json"),
-    "explain-difference": ("explain-difference qrels.txt run.txt -m AP --conventions ranx trec_eval-10",),
-    "trec_eval": ("trec_eval -m ndcg_cut.10 qrels.txt run.txt",),
-    "measures": ("measures", "measures nDCG@10"),
-    "choose": ("choose rag", "choose"),
-    "convert": (
-        "convert run.csv run.trec --map query=qid,doc=docno",
-        "convert --qrels ratings.csv qrels.txt --relevant-from 4",
-    ),
-    "judgements": ("judgements from-clicks clicks.jsonl -o qrels.json --model ctr",),
-    "completion": ("completion bash >> ~/.bashrc", "completion zsh", "completion fish"),
-    "serve": (
-        "serve --demo",
-        "serve qrels.txt old=a.run new=b.run --docs corpus.jsonl --queries queries.tsv",
-    ),
-    "demo": ("demo", "demo --write here"),
-}
-"""Examples at the end of each page of help. A test holds them to the options that there are."""
-
-
-def epilog(name: str) -> str:
-    """The examples of a command as the end of its help; click keeps the lines of a paragraph that begins so."""
-    lines = "".join(f"\n  goldrank {line}" for line in EXAMPLES.get(name, ()))
-    return f"\b\nExamples:{lines}" if lines else ""
-
 
 COMMANDS = {
     "eval": "Score runs against judgements.",
@@ -148,7 +81,7 @@ class _Commands(click.Group):
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         command = import_module(f"goldrank.cli.{name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
-        command.epilog = epilog(name)
+        command.epilog = examples.epilog(name)
         self.running = command
         return command
 
@@ -169,7 +102,9 @@ class _Commands(click.Group):
                     formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=epilog("goldrank"))
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=examples.epilog("goldrank")
+)
 @click.version_option(__version__, prog_name="goldrank", message=f"%(prog)s, version %(version)s ({native.in_use()})")
 def group() -> None:
     """How much gold is in your ranking? Exact, explained numbers for search, RAG and recommendation."""
@@ -245,7 +180,7 @@ def run(args: list[str] | None = None) -> int:
         _show_usage_error(error)
         return 2
     except GoldrankError as error:
-        error.hint = error.hint and at_the_prompt(error.hint, group.running)
+        error.hint = error.hint and hints.at_the_prompt(error.hint, group.running)
         echo(f"goldrank: {error}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -271,26 +206,3 @@ def run(args: list[str] | None = None) -> int:
         echo("  This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it.", err=True)
         return 2
     return code if isinstance(code, int) else 0
-
-
-_ARGUMENT = re.compile(r"(?<![\w(.-])([a-z][a-z_]*)=('([\w-]+)'|True\b|\d+(?:\.\d+)?)")
-
-
-def at_the_prompt(hint: str, command: click.Command | None) -> str:
-    """`overlap='allow'` as `--overlap allow`, where the command has that option; anything else as it is."""
-    if command is None:
-        return hint
-    flags = {name.lstrip("-").replace("-", "_"): name for option in _options(command) for name in option.opts}
-
-    def spelled(found: re.Match[str]) -> str:
-        flag = flags.get(found[1])
-        if flag is None:
-            return found[0]
-        return flag if found[2] == "True" else f"{flag} {found[3] or found[2]}"
-
-    return _ARGUMENT.sub(spelled, hint)
-
-
-def _options(command: click.Command) -> Iterator[click.Option]:
-    for part in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
-        yield from (option for option in part.params if isinstance(option, click.Option))
