@@ -14,10 +14,10 @@ from rag_cases import cases
 from goldrank import evaluate_texts
 from goldrank.errors import OptionError
 from goldrank.match import Matcher, matcher
+from goldrank.match.common_tokens import best_windows
 from goldrank.match.guards import Facts, quantities, refusing
 from goldrank.match.own import Own
 from goldrank.match.token_overlap import RougeL, TokenRecall
-from goldrank.match.windows import best_windows
 
 NUMBERS = cases("numbers")
 GUARDS = cases("guards")

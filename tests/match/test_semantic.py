@@ -189,7 +189,7 @@ def test_a_full_disk_and_a_damaged_file(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "mine", types.SimpleNamespace(embed=embed))
     file = tmp_path / "usual" / "vectors-1.sqlite"
     with monkeypatch.context() as full:
-        full.setattr("goldrank.match.kept_vectors.sqlite3.connect", lambda path, **how: FullDisk(path, **how))
+        full.setattr("goldrank.match.models.sqlite3.connect", lambda path, **how: FullDisk(path, **how))
         assert degree(matcher("embedding:mine:embed:0.8"), LONG, "Red car.") > 0.8, "it is not kept, and that is all"
         with pytest.raises(InputError, match="Make room"):
             degree(Embedding(embed, 0.8, cache=str(tmp_path), name="v1"), LONG, "Red car.")

@@ -13,7 +13,7 @@ from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.history import History
 from goldrank.judgements import Event, JudgementLog
 from goldrank.match.explain_places import explain_places
-from goldrank.web import coverage, queries_page, start, texts
+from goldrank.web import queries_page, start, texts, texts_page
 from goldrank.web.judging import Judging, RefusedError
 from goldrank.web.session import Session
 
@@ -78,7 +78,7 @@ def test_evidence_is_shown_in_its_source():
     wanted = [Evidence(((Span("s", 5, 34),),)), Evidence(((Span("s", 35, 62),),))]
     item = TextItem("q1", ["The bridge was built"], spans=[Span("s", 5, 25)], evidence=wanted)
     found = explain_places(item, {"s": SOURCE})
-    (shown,) = coverage.in_sources([found, None])
+    (shown,) = texts_page.in_sources([found, None])
     assert "".join(one["text"] for one in shown["stretches"]) == SOURCE
     told = [(one["text"], one["evidence"], one["ranks"]) for one in shown["stretches"]]
     assert told == [
@@ -96,7 +96,7 @@ def test_lines_lead_from_references_to_texts(tmp_path):
     path = tmp_path / "rag.jsonl"
     path.write_text(json.dumps(item) + "\n")
     made = start.text_session_of([(None, str(path))], measures=["RR"], how={"matcher": "rouge-l:0.7"})
-    drawn = coverage.drawing([made.systems[0].scores.explain("q1")])
+    drawn = texts_page.drawing([made.systems[0].scores.explain("q1")])
     solid = [line for line in drawn["sides"][0]["lines"] if "rel" in line["style"]]
     # From the middle of row 1 (20 of 40) to the middle of row 2.
     assert [line["path"] for line in solid] == ["M0 20C45 20 45 60 90 60"]

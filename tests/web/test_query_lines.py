@@ -6,7 +6,7 @@ import pytest
 
 from goldrank import conventions, io
 from goldrank.evaluation import pipeline
-from goldrank.web.query_lines import QueryLines
+from goldrank.web.heads import QueryLines
 
 LINES = {"q1": 3, "q11": 2, "q2": 4}
 

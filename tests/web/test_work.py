@@ -10,7 +10,7 @@ from goldrank import compare, conventions, io
 from goldrank.comparison.holes import wanted_depth
 from goldrank.measures import parse
 from goldrank.measures.holes import count_holes, find_holes
-from goldrank.web import judge_routes, sides
+from goldrank.web import judge_page, sides
 from goldrank.web import session as sessions
 from goldrank.web.app import Explorer
 from goldrank.web.judging import Judging
@@ -127,12 +127,12 @@ def test_the_judging_page_does_not_make_the_queue_itself(large, tmp_path):
     session.work.ask("before", begin.wait)
     judging = Judging(session, str(tmp_path / "log.db"), "me")
     explorer = Explorer(session, judging=judging)
-    waiting = judge_routes.judge_values(explorer, judging, {})
+    waiting = judge_page.judge_values(explorer, judging, {})
     assert (waiting["item"], waiting["preparing"]) == (None, True)
     assert "data-waiting" in render("judge.html.jinja", waiting)
     begin.set()
     session.work.wait()
-    made = judge_routes.judge_values(explorer, judging, {})
+    made = judge_page.judge_values(explorer, judging, {})
     assert made["item"] is not None
     assert "data-waiting" not in render("judge.html.jinja", made)
 
@@ -140,6 +140,6 @@ def test_the_judging_page_does_not_make_the_queue_itself(large, tmp_path):
 def test_the_first_page_does_not_wait_for_the_hash(large, monkeypatch):
     session, _, _ = large
     session.data_hash  # noqa: B018 - the thread that makes it ends
-    monkeypatch.setattr(session, "_hashed", "")
+    monkeypatch.setattr(session, "known_hash", "")
     monkeypatch.setattr(type(session), "data_hash", property(lambda session: pytest.fail("it waits for the hash")))
     assert 'goldrank-data" content=""' in Explorer(session).overview({})

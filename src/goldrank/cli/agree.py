@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from goldrank import conventions
 from goldrank.cli.inputs import key_values, open_qrels, open_runs
 from goldrank.cli.options import ReadingOptions, choice_option, fields_option, file_option, measures_option
 from goldrank.cli.output import echo, show, show_as
@@ -73,7 +72,7 @@ def command(
             raise click.UsageError("--match, --show and --format are for matchers, not for --model")
         given = {"docs": docs, "queries": queries, "measures": list(measures) or None, **options}
         columns = Columns(key_values(fields, "--map", "ROLE=COLUMN"))
-        _of_model(labels, model_qrels, runs, ReadingOptions(columns, False, None), scale, output, given)
+        _of_model(labels, model_qrels, runs, ReadingOptions(columns), scale, output, given)
         return
     if docs or queries or runs or measures or scale:
         raise click.UsageError("--docs, --queries, --run, --measure and --scale need --model")
@@ -109,9 +108,8 @@ def _of_model(
         grades = [int(part) for part in scale.split(",")] if scale else None
     except ValueError:
         raise click.UsageError(f"--scale takes grades such as 0,1,2,3, not {scale!r}") from None
-    policies = {"convention": conventions.DEFAULT, "judgements": None, "duplicates": None}
-    theirs, models = (open_qrels(path, policies, how=how) for path in (people, model))
-    systems = open_runs(runs, policies, how=how) if runs else None
+    theirs, models = (open_qrels(path, {}, how) for path in (people, model))
+    systems = open_runs(runs, {}, how) if runs else None
     how.columns.check_used()
     found = judge_agreement(theirs, models, scale=grades, runs=systems, **options)
     show_as(output, found, parts, FORMS)

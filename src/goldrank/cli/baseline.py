@@ -101,7 +101,6 @@ def _evaluate(
     how: ReadingOptions,
     measures: tuple[str, ...],
     rules_file: str | None,
-    run_format: str | None,
     **options: Any,
 ) -> tuple[Any, Any]:
     from goldrank import conventions
@@ -110,7 +109,7 @@ def _evaluate(
     from goldrank.gating.rules import Rules
     from goldrank.measures import DEFAULT
 
-    judged, opened = open_qrels(qrels, options, how=how), open_run(run, options, run_format, how)
+    judged, opened = open_qrels(qrels, options, how), open_run(run, options, how)
     policies = {key: value for key, value in options.items() if key not in ("convention", "depth")}
     policy = conventions.get(options["convention"]).having(**policies)
     rules = Rules.load(rules_file) if rules_file else Rules(())

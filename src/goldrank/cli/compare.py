@@ -60,7 +60,6 @@ def command(
     db: str | None,
     measures: tuple[str, ...],
     agree: bool,
-    run_format: str | None,
     how: ReadingOptions,
     judged_by: str | None,
     model_qrels: str | None,
@@ -77,28 +76,28 @@ def command(
     if judged_by and (db is not None or is_saved(named_file(qrels)[1])):
         raise click.UsageError("--judged-by is about judgements, not records or saved scores")
     if db is not None:
-        if agree or run_format or how.given:
+        if agree or how.run_format or how.given:
             raise click.UsageError(f"{how.given or '--agreement and --format'} is about runs, not records")
         show_comparison(_of_records(db, (qrels, *runs), measures, arguments), **outputs)
         return
     if is_saved(named_file(qrels)[1]):
-        refuse_policies(arguments | {"run_format": run_format}, how)
+        refuse_policies(arguments, how)
         if agree:
             raise click.UsageError("--agreement is about runs, not saved scores")
         plain = {name: value for name, value in arguments.items() if name not in ("convention", *POLICIES)}
         show_comparison(compare(load_saved((qrels, *runs)), measures=measures or None, **plain), **outputs)
         return
-    judged = open_qrels(qrels, arguments, how=how, model=model_qrels)
+    judged = open_qrels(qrels, arguments, how, model=model_qrels)
     if judged_by == "corrected":
         if agree or outputs["svg"] or outputs["save"] or any(outputs["files"].values()):
             raise click.UsageError(
                 "--judged-by corrected prints a table; it has no --agreement, --svg, --save or files"
             )
-        systems = open_runs(runs, arguments, run_format, how)
+        systems = open_runs(runs, arguments, how)
         show_corrected(compare(judged, systems, measures or None, judged_by="corrected", **arguments))
         return
     arguments["judged_by"] = judged_by
-    opened = open_systems(runs, arguments, run_format, how)
+    opened = open_systems(runs, arguments, how)
     with progress(*(run for several in opened.values() for run in several)):
         drawn = bool(outputs["svg"] or outputs["files"]["html"])
         result = compare(judged, opened, measures or None, curves=drawn, train=how.train, **arguments)

@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import open_qrels, open_runs
-from goldrank.cli.options import choice_option, convention_option, file_option, measures_option, seed_option
+from goldrank.cli.options import (
+    ReadingOptions,
+    choice_option,
+    convention_option,
+    file_option,
+    measures_option,
+    seed_option,
+)
 from goldrank.cli.output import echo, show_corrected
 from goldrank.report.corrected import WRITERS
 
@@ -46,8 +53,8 @@ def command(
     """
     from goldrank.comparison.corrected import corrected_values
 
-    policies = {"convention": convention, "judgements": None, "duplicates": None}
-    given = open_qrels(people, policies), open_qrels(model, policies), open_runs(runs, policies)
+    policies, how = {"convention": convention}, ReadingOptions()
+    given = open_qrels(people, policies, how), open_qrels(model, policies, how), open_runs(runs, policies, how)
     found = corrected_values(*given, list(measures) or None, convention=convention, **options)
     show_corrected(found, output)
     for query in found.next_queries(count, seed, next_by) if count else ():

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_runs, without_had
-from goldrank.cli.options import ReadingOptions, file_option, format_option, policy_options, reading_options
+from goldrank.cli.inputs import open_qrels, open_whole
+from goldrank.cli.options import ReadingOptions, file_option, run_options
 from goldrank.cli.output import deliver, show, written
 
 
@@ -22,9 +22,7 @@ from goldrank.cli.output import deliver, show, written
 )
 @click.option("-n", "--count", type=click.IntRange(0), default=10, show_default=True, help="How many queries to show.")
 @file_option("--json", "json_file", help="Write all queries and documents as JSON.")
-@format_option
-@reading_options
-@policy_options
+@run_options
 def command(
     qrels: str,
     before: str,
@@ -33,7 +31,6 @@ def command(
     k: int | None,
     count: int,
     json_file: str | None,
-    run_format: str | None,
     how: ReadingOptions,
     **policies: Any,
 ) -> None:
@@ -42,8 +39,8 @@ def command(
     from goldrank.report import WIDTH
     from goldrank.report.diff import parts
 
-    judged = open_qrels(qrels, policies, how=how)
-    old, new = (without_had(run, how) for run in open_runs((before, after), policies, run_format, how).values())
+    judged = open_qrels(qrels, policies, how)
+    old, new = open_whole((before, after), policies, how).values()
     changes = diff(judged, old, new, measure, k=k, names=(old.name, new.name), **policies)
     in_file = written(json_file, lambda: json.dumps(changes.to_dict()) + "\n")
     deliver(in_file, lambda: show(parts(changes, count), WIDTH))

@@ -64,7 +64,6 @@ def command(
     metadata: str | None,
     slices: tuple[str, ...],
     save: str | None,
-    run_format: str | None,
     qrels_format: str | None,
     by_tag: bool,
     shard: str | None,
@@ -102,21 +101,19 @@ def command(
     if max_memory:
         check_files(max_memory, qrels, [named_file(run)[1] for run in runs])
     options: Any = {"shard": shard, "max_memory": max_memory, "train": how.train, "judged_by": judged_by, **policies}
-    judged = open_qrels(both, policies, qrels_format, how, model_qrels)
+    judged = open_qrels(both, policies, how, format=qrels_format, model=model_qrels)
     if judged_by == "corrected":
         if not runs or by_tag or by_query or by_query_file or interval or slices or save:
             raise click.UsageError("--judged-by corrected shows means with intervals of RUNS, and nothing else")
-        show_corrected(
-            evaluate(judged, open_runs(runs, policies, run_format, how), measures or None, **options), output
-        )
+        show_corrected(evaluate(judged, open_runs(runs, policies, how), measures or None, **options), output)
         return
     if by_tag:
-        tagged = read_runs(runs[0], format=run_format, columns=how.columns)
+        tagged = read_runs(runs[0], format=how.run_format, columns=how.columns)
         how.columns.check_used()
         scores = list(evaluate(judged, tagged, measures or None, **options).values())
     else:
         if runs:
-            opened = list(open_runs(runs, policies, run_format, how).values())
+            opened = list(open_runs(runs, policies, how).values())
         else:
             opened = [_retrieved(both, qrels_format, how, policy("duplicates", policies))]
         with progress(*opened):

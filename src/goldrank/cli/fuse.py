@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_runs, without_had
+from goldrank.cli.inputs import open_qrels, open_whole
 from goldrank.cli.options import (
     ReadingOptions,
     choice_option,
     decimals,
     explained,
     file_option,
-    format_option,
     measures_option,
-    policy_options,
-    reading_options,
+    run_options,
     seed_option,
 )
 from goldrank.cli.output import deliver, echo, say, show_comparison
@@ -56,9 +54,7 @@ METHODS |= {"combsum": "as sum", "combmnz": "as mnz"}
 @click.option("-k", type=float, help="The constant of rrf, 60 if not given; the same as -p k=60.")
 @seed_option
 @file_option("-o", "--output", help="Write the fused run to this file.")
-@format_option
-@reading_options
-@policy_options
+@run_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -72,7 +68,6 @@ def command(
     k: float | None,
     seed: int,
     output: str | None,
-    run_format: str | None,
     how: ReadingOptions,
     **policies: Any,
 ) -> None:
@@ -83,8 +78,7 @@ def command(
     from goldrank.io import write_run
 
     measures = measures or ("nDCG@10",)
-    judged = open_qrels(qrels, policies, how=how)
-    opened = {name: without_had(run, how) for name, run in open_runs(runs, policies, run_format, how).items()}
+    judged, opened = open_qrels(qrels, policies, how), open_whole(runs, policies, how)
     if tune:
         if weights:
             raise click.UsageError("--tune finds the weights; leave --weights out")

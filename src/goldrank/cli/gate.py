@@ -93,7 +93,6 @@ def _decide(
     how: ReadingOptions,
     rules_file: str | None,
     more: tuple[str, ...],
-    run_format: str | None,
     model_qrels: str | None,
     **options: Any,
 ) -> Any:
@@ -111,11 +110,11 @@ def _decide(
             raise click.UsageError("--judged-by is about judgements, not saved scores")
         if not is_saved(named_file(qrels)[1]):
             raise click.UsageError(f"give a RUN beside {qrels}, or scores that `texts --save` or `eval --save` wrote")
-        refuse_policies(options | {"run_format": run_format}, how)
+        refuse_policies(options, how)
         of_scores = ("baseline", "db", "metadata", "latency", "allow_changed_qrels", "strict", "holes")
         return gate(load_saved([qrels])[0], rules=rules, **{name: options[name] for name in of_scores})
     once((qrels, run))
-    judged, opened = open_qrels(qrels, options, how=how, model=model_qrels), open_run(run, options, run_format, how)
+    judged, opened = open_qrels(qrels, options, how, model=model_qrels), open_run(run, options, how)
     with progress(opened):
         return gate(judged, opened, rules, train=how.train, **options)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,16 +27,13 @@ if TYPE_CHECKING:
 @db_option
 def command(
     measures: tuple[str, ...],
-    label: str | None,
-    limit: int | None,
     alpha: float,
-    seed: int,
-    reanalyse: bool,
     metadata: str | None,
     slices: tuple[str, ...],
     html_file: str | None,
     svg_file: str | None,
     db: str,
+    **options: Any,
 ) -> None:
     """Show how measures went over time, and where they changed by more than chance does.
 
@@ -55,7 +52,7 @@ def command(
     with History.open(db, read_only=not can_be_written(db)) as history:
 
         def lines_of(measure: str | None) -> list[TrendLine]:
-            return trend_lines(history, measure, label=label, limit=limit, alpha=alpha, seed=seed, reanalyse=reanalyse)
+            return trend_lines(history, measure, alpha=alpha, **options)
 
         found = [lines_of(measure) for measure in measures or (None,)]
         baselines = history.baselines()

@@ -35,17 +35,17 @@ WORKING_DELAY = 2.0
 def open_qrels(
     path: Any,
     policies: Mapping[str, Any],
+    how: ReadingOptions,
+    *,
     format: str | None = None,
-    how: ReadingOptions | None = None,
     model: str | None = None,
 ) -> Qrels:
     """Judgements, by the policy for repeated ones; `model` is a file with those of a model."""
     from goldrank.io import read_qrels
 
-    more = {} if how is None else how.of_judgements
     with working("reading the judgements"):
         judged, *models = (
-            read_qrels(each, format=format, judgements=policy("judgements", policies), **more)
+            read_qrels(each, format=format, judgements=policy("judgements", policies), **how.of_judgements)
             for each in (path, model)
             if each is not None
         )
@@ -54,12 +54,12 @@ def open_qrels(
 
 def policy(name: str, policies: Mapping[str, Any]) -> str:
     """What was chosen, else what the convention says."""
-    chosen: str | None = policies[name]
+    chosen: str | None = policies.get(name)
     return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
 
 
 def without_had(run: Run, how: ReadingOptions) -> Run:
-    """A run without what users had before, for commands that do not hand `train=` on."""
+    """A run without what users had before."""
     if how.train is None:
         return run
     from goldrank.evaluation.recommending import run_without
@@ -67,32 +67,28 @@ def without_had(run: Run, how: ReadingOptions) -> Run:
     return run_without(run, how.train)
 
 
-def open_runs(
-    given: Sequence[str], policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
-) -> dict[str, Run]:
+def open_runs(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> dict[str, Run]:
     """Runs by name: that of NAME=FILE, else the file's; told apart where files have the same name."""
-    systems = open_systems(given, policies, format, how)
+    systems = open_systems(given, policies, how)
     for name, runs in systems.items():
         if len(runs) > 1:
             raise click.UsageError(f"two runs are both named {name!r}")
     return {name: runs[0] for name, runs in systems.items()}
 
 
-def open_systems(
-    given: Sequence[str], policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
-) -> dict[str, list[Run]]:
+def open_systems(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> dict[str, list[Run]]:
     """The same where a system may have been run several times: its NAME=FILE is then repeated."""
     from goldrank.io import distinct, read_run
 
     once(given)
-    if how is not None and how.train_file is not None:
+    if how.train_file is not None:
         assert how.train  # read before names of columns are called unused
     files = [named_file(text) for text in given]
-    duplicates, columns = policy("duplicates", policies), None if how is None else how.columns
+    reading: dict[str, Any] = {"format": how.run_format, "columns": how.columns}
+    reading["duplicates"] = policy("duplicates", policies)
     with working("reading the runs"):
-        opened = [read_run(path, format=format, duplicates=duplicates, columns=columns) for _, path in files]
-    if columns is not None:
-        columns.check_used()
+        opened = [read_run(path, **reading) for _, path in files]
+    how.columns.check_used()
     systems: dict[str, list[Run]] = {}
     unnamed: set[str] = set()
     for (name, _), own, run in zip(files, distinct(opened), opened, strict=True):
@@ -105,12 +101,16 @@ def open_systems(
     return systems
 
 
-def open_run(
-    given: str, policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
-) -> Run:
+def open_run(given: str, policies: Mapping[str, Any], how: ReadingOptions) -> Run:
     """One run, from FILE or NAME=FILE."""
-    (run,) = open_runs((given,), policies, format, how).values()
+    (run,) = open_runs((given,), policies, how).values()
     return run
+
+
+def open_whole(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> dict[str, Run]:
+    """Runs without what users had before, for commands that do not hand `train=` on."""
+    opened = open_runs(given, policies, how)
+    return {name: without_had(run, how) for name, run in opened.items()}
 
 
 def is_saved(path: str) -> bool:
@@ -135,7 +135,8 @@ def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:
     """Saved scores are as they were measured: an option that says how to read or to measure is a mistake."""
     if how.given is not None:
         raise click.UsageError(f"{how.given} is for runs; saved scores are measured already")
-    chosen = {name: options.get(name) for name in ("depth", "run_format", *conventions.POLICIES)}
+    chosen = {"depth": options.get("depth"), "run_format": how.run_format}
+    chosen |= {name: options.get(name) for name in conventions.POLICIES}
     if options.get("convention", conventions.DEFAULT.name) != conventions.DEFAULT.name:
         chosen["convention"] = options["convention"]
     for name, value in chosen.items():

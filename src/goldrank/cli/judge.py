@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_runs, without_had
+from goldrank.cli.inputs import open_qrels, open_whole
 from goldrank.cli.judge_options import job_arguments, judge_options, made_judge
 from goldrank.cli.options import ReadingOptions, convention_option, file_option, reading_options
 from goldrank.cli.output import deliver, show, written
@@ -64,20 +64,19 @@ def command(
         raise click.UsageError("--all, --judged and --gullible are things to ask for; give one")
     if doubts and options["repeats"] < 2:
         raise click.UsageError("--doubts needs --repeats 2 or more")
-    policies = {"convention": convention, "judgements": None, "duplicates": None}
+    policies = {"convention": convention}
     made = made_judge(options, options["prompt"])
     kept = job_arguments(options) | {name: options[name] for name in ("docs", "queries")}
     if gullible is not None:
         if target or options["dry_run"]:
             raise click.UsageError("--gullible writes no judgements, and has no --dry-run")
-        people = open_qrels(qrels, policies, how=how)
+        people = open_qrels(qrels, policies, how)
         show(gullible_parts(judge_gullibility(people, judge=made, pairs=gullible, **kept)))
         return
     kept |= {name: options[name] for name in ("measure", "depth", "limit", "repeats", "dry_run")}
-    people, systems = open_qrels(qrels, policies, how=how), open_runs(runs, policies, how=how)
     found = judge(
-        people,
-        {name: without_had(run, how) for name, run in systems.items()},
+        open_qrels(qrels, policies, how),
+        open_whole(runs, policies, how),
         judge=made,
         which="all" if everything else "judged" if judged else "holes",
         convention=convention,

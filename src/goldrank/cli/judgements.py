@@ -88,15 +88,7 @@ def from_clicks(
     help="The format of TARGET: trec, json, jsonl, csv, tsv, parquet or arrow. Default: by its name.",
 )
 def export(
-    log: str,
-    target: str,
-    qrels: str | None,
-    by: str,
-    merge: str,
-    adjudicator: str | None,
-    as_of: int | None,
-    table_file: str | None,
-    qrels_format: str | None,
+    log: str, target: str, qrels: str | None, table_file: str | None, qrels_format: str | None, **options: Any
 ) -> None:
     """Write the grades of LOG as qrels to TARGET, one for each pair."""
     from goldrank import io
@@ -105,7 +97,7 @@ def export(
     from goldrank.report import separated
 
     with JudgementLog.open(log, read_only=True) as opened:
-        found = opened.export(qrels, merge=merge, adjudicator=adjudicator, as_of=as_of, by=by)
+        found = opened.export(qrels, **options)
     not_kept = io.write_qrels(found.qrels, target, format=qrels_format)
     if table_file:
         write(table_file, separated.write(found.table, "\t"))

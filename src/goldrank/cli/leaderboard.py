@@ -12,10 +12,8 @@ from goldrank.cli.options import (
     ReadingOptions,
     design_arguments,
     file_option,
-    format_option,
     leaderboard_options,
-    policy_options,
-    reading_options,
+    run_options,
 )
 from goldrank.cli.output import show, write
 from goldrank.errors import one_of
@@ -27,15 +25,12 @@ from goldrank.errors import one_of
 @click.option("-m", "--measure", default="nDCG@10", show_default=True, help="The measure that systems are ordered by.")
 @leaderboard_options
 @file_option("-o", "--output", multiple=True, help="Write it to a .md, .tex, .csv, .json, .txt or .svg file (diagram).")
-@format_option
-@reading_options
-@policy_options
+@run_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
     measure: str,
     output: tuple[str, ...],
-    run_format: str | None,
     how: ReadingOptions,
     **options: Any,
 ) -> None:
@@ -51,8 +46,7 @@ def command(
     for path in output:
         one_of(Path(path).suffix, ENDINGS, "the ending of --output")
     arguments = design_arguments(**options)
-    judged = open_qrels(qrels, arguments, how=how)
-    opened = open_systems(runs, arguments, run_format, how)
+    judged, opened = open_qrels(qrels, arguments, how), open_systems(runs, arguments, how)
     with progress(*(run for several in opened.values() for run in several)):
         result = compare(judged, opened, measure, curves=False, train=how.train, **arguments)
     board = leaderboard(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -84,10 +84,11 @@ fields_option = click.option(
 class ReadingOptions:
     """How files of runs and qrels are to be read, as `reading_options` says."""
 
-    columns: Columns
-    real_grades: bool
-    relevant_from: float | None
+    columns: Columns = field(default_factory=Columns)
+    real_grades: bool = False
+    relevant_from: float | None = None
     train_file: str | None = None
+    run_format: str | None = None
 
     @cached_property
     def train(self) -> History | None:
@@ -121,12 +122,13 @@ def reading_options(function: Function) -> Function:
         real_grades: bool,
         relevant_from: float | None,
         train: str | None,
+        run_format: str | None = None,
         **more: Any,
     ) -> Any:
         from goldrank.cli.inputs import key_values
 
         columns = Columns(key_values(fields, "--map", "ROLE=COLUMN"))
-        return function(*args, how=ReadingOptions(columns, real_grades, relevant_from, train), **more)
+        return function(*args, how=ReadingOptions(columns, real_grades, relevant_from, train, run_format), **more)
 
     options = [
         click.option("--map", "fields", multiple=True, metavar="ROLE=COLUMN",
@@ -224,6 +226,11 @@ def policy_options(function: Function) -> Function:
         flag, words = f"--{policy.replace('_', '-')}", click.Choice(list(meanings))
         options.append(click.option(flag, policy, type=words, help=explained(meanings)))
     return with_options(options, function)
+
+
+def run_options(function: Function) -> Function:
+    """Options for reading and scoring runs: the end of most pages of help. The command gets `how`, and policies."""
+    return format_option(reading_options(policy_options(function)))
 
 
 def explained(meanings: Mapping[str, str]) -> str:

@@ -6,15 +6,7 @@ from typing import Any
 
 import click
 
-from goldrank.cli.options import (
-    ReadingOptions,
-    choice_option,
-    format_option,
-    measures_option,
-    policy_options,
-    reading_options,
-    seed_option,
-)
+from goldrank.cli.options import ReadingOptions, choice_option, measures_option, run_options, seed_option
 from goldrank.cli.output import show_as
 from goldrank.cli.record import scores_of
 from goldrank.report import WIDTH
@@ -34,9 +26,7 @@ from goldrank.report.plan import WRITERS, parts
 @click.option("--tests", type=int, default=1, show_default=True, help="Without a pilot: measures times pairs.")
 @seed_option
 @choice_option("-o --output", WRITERS, "table", "How to show it.")
-@format_option
-@reading_options
-@policy_options
+@run_options
 def command(
     inputs: tuple[str, ...],
     measures: tuple[str, ...],
@@ -47,7 +37,6 @@ def command(
     deviation: float | None,
     seed: int,
     output: str,
-    run_format: str | None,
     how: ReadingOptions,
     **options: Any,
 ) -> None:
@@ -63,7 +52,7 @@ def command(
     if inputs:
         from goldrank.comparison import compare
 
-        scores = scores_of(inputs, measures, run_format, options, how)
+        scores = scores_of(inputs, measures, options, how)
         pilot = compare(scores, baseline=baseline, alpha=alpha, power=power, seed=seed)
     elif deviation is None:
         raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_runs, progress, refuse_policies
-from goldrank.cli.options import (
-    ReadingOptions,
-    db_option,
-    format_option,
-    measures_option,
-    policy_options,
-    reading_options,
-)
+from goldrank.cli.options import ReadingOptions, db_option, measures_option, run_options
 from goldrank.cli.output import say, show
 
 if TYPE_CHECKING:
@@ -43,9 +36,7 @@ if TYPE_CHECKING:
 @click.option("--baseline", metavar="NAME", help="Also make this record the baseline of that name.")
 @click.option("--mlflow", "to_mlflow", is_flag=True, help="Also log it to MLflow (needs the package mlflow).")
 @measures_option
-@format_option
-@reading_options
-@policy_options
+@run_options
 def command(
     inputs: tuple[str, ...],
     db: str,
@@ -55,7 +46,6 @@ def command(
     baseline: str | None,
     to_mlflow: bool,
     measures: tuple[str, ...],
-    run_format: str | None,
     how: ReadingOptions,
     **options: Any,
 ) -> None:
@@ -71,7 +61,7 @@ def command(
     for tag in about["tags"]:
         if not tag.partition("=")[0] or "=" not in tag:
             raise click.UsageError(f"--tag {tag!r} is not KEY=VALUE")
-    found = scores_of(inputs, measures, run_format, options, how)
+    found = scores_of(inputs, measures, options, how)
     if baseline is not None and len(found) > 1:
         raise click.UsageError("--baseline takes one run")
     show(score_parts(found))
@@ -92,25 +82,18 @@ def command(
                 say(f"logged to MLflow as run {mlflow_runs.log(scores, record)}")
 
 
-def scores_of(
-    inputs: tuple[str, ...],
-    measures: tuple[str, ...],
-    run_format: str | None,
-    policies: Any,
-    how: ReadingOptions,
-) -> list[Scores]:
+def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], policies: Any, how: ReadingOptions) -> list[Scores]:
     """Saved scores, or those of runs."""
     from goldrank.evaluation.documents import evaluate
 
     if len(inputs) == 1 or is_saved(named_file(inputs[0])[1]):
         if measures:
             raise click.UsageError("-m is for runs; saved scores have their measures already")
-        refuse_policies({**policies, "run_format": run_format}, how)
+        refuse_policies(policies, how)
         return load_saved(inputs)
     qrels, *runs = inputs
     once(inputs)
-    judged = open_qrels(qrels, policies, how=how)
-    opened = open_runs(runs, policies, run_format, how)
+    judged, opened = open_qrels(qrels, policies, how), open_runs(runs, policies, how)
     with progress(*opened.values()):
         scores = evaluate(judged, list(opened.values()), measures or None, train=how.train, **policies)
         return list(scores.values())

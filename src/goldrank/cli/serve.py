@@ -6,14 +6,12 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import named_file, open_qrels, open_runs, without_had
+from goldrank.cli.inputs import named_file, open_qrels, open_whole
 from goldrank.cli.options import (
     ReadingOptions,
     file_option,
-    format_option,
     measures_option,
-    policy_options,
-    reading_options,
+    run_options,
     slice_arguments,
     slice_options,
 )
@@ -47,9 +45,7 @@ from goldrank.cli.output import say
 @click.option("--no-token", is_flag=True, help="Let every user of this machine in (loopback only).")
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @click.option("--export", type=click.Path(file_okay=False), help="Write the pages as files into this folder, and end.")
-@format_option
-@reading_options
-@policy_options
+@run_options
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
@@ -70,7 +66,6 @@ def command(
     no_token: bool,
     no_browser: bool,
     export: str | None,
-    run_format: str | None,
     how: ReadingOptions,
     convention: str,
     **policies: Any,
@@ -114,10 +109,9 @@ def command(
         assert qrels is not None
         convention_rules = conventions.get(convention).having(**policies)
         reading = policies | {"convention": convention}
-        judged, opened = open_qrels(qrels, reading, how=how), open_runs(runs, reading, run_format, how)
         session = start.session_of(
-            judged,
-            {name: without_had(run, how) for name, run in opened.items()},
+            open_qrels(qrels, reading, how),
+            open_whole(runs, reading, how),
             rules=convention_rules,
             measures=measures,
             **shown,

@@ -213,17 +213,19 @@ class RetrievalMetrics:
     hit_rate_at_k: dict[int, float]
 
 
-class RetrievalEvaluator:
+class _AtSeveralK:
+    def __init__(self, k_values: Sequence[int] = DEFAULT_K, *, as_released: bool = False) -> None:
+        self.k_values = _cutoffs(k_values)
+        self.as_released = as_released
+
+
+class RetrievalEvaluator(_AtSeveralK):
     """All measures of the lesson at several k. Precision is one of them, so that a negative k is refused in any case.
 
     >>> evaluator = RetrievalEvaluator(k_values=[1, 3])
     >>> evaluator.evaluate_single_query(["d3", "d1"], {"d1"}).recall_at_k
     {1: 0.0, 3: 1.0}
     """
-
-    def __init__(self, k_values: Sequence[int] = DEFAULT_K, *, as_released: bool = False) -> None:
-        self.k_values = _cutoffs(k_values)
-        self.as_released = as_released
 
     def evaluate_single_query(
         self, retrieved_ids: Ids, relevant_ids: Iterable[Hashable], relevance_scores: Grades | None = None
@@ -269,7 +271,7 @@ class EvalResult:
     hit_rate: dict[int, float]
 
 
-class RetrieverComparison:
+class RetrieverComparison(_AtSeveralK):
     """Retrievers side by side, with precision among the measures, so that a negative k is refused in any case.
 
     >>> comparison = RetrieverComparison(k_values=[1])
@@ -277,10 +279,6 @@ class RetrieverComparison:
     >>> result.precision
     {1: 1.0}
     """
-
-    def __init__(self, k_values: Sequence[int] = DEFAULT_K, *, as_released: bool = False) -> None:
-        self.k_values = _cutoffs(k_values)
-        self.as_released = as_released
 
     def evaluate_retriever(self, name: str, queries: Sequence[Query]) -> EvalResult:
         """The means over queries given as {"retrieved": ..., "relevant": ..., "scores": ...}.

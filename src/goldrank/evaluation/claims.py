@@ -17,8 +17,8 @@ from goldrank.data.texts import Reference, TextItem
 from goldrank.errors import InputError, MeasureError, OptionError
 from goldrank.match import Matcher, place_items
 from goldrank.match import matcher as as_matcher
-from goldrank.match.entities import entities as usual_entities
-from goldrank.match.pairs import Splitter, TextCounts
+from goldrank.match.pairs import TextCounts
+from goldrank.match.units import entities as usual_entities
 from goldrank.match.units import sentences
 from goldrank.measures import Measure, make
 from goldrank.notes import Note
@@ -120,20 +120,12 @@ _LACKING = {
 }
 
 
-class Placing(NamedTuple):
-    """How items are placed: what place_items takes beside items and matcher."""
-
-    split: Splitter | None
-    count_tokens: Callable[[str], int] | None
-    cut_for: Sequence[int]
-
-
 def place_kind(
-    items: Callable[[], Iterable[TextItem]], kind: Kind, answers: Answers, usual: Matcher, how: Placing
+    items: Callable[[], Iterable[TextItem]], kind: Kind, answers: Answers, usual: Matcher, how: Mapping[str, Any]
 ) -> tuple[Passages, TextCounts]:
-    """The passages of a kind other than the usual one."""
+    """The passages of a kind other than the usual one; `how` is what `place_items` takes beside items and matcher."""
     matcher = answers.matcher(kind, usual)
-    given: dict[str, Any] = how._asdict() if kind.wanted in ("references", "claims", "statements") else {}
+    given = how if kind.wanted in ("references", "claims", "statements") else {}
 
     def cut(wanted: str, texts: Callable[[TextItem], Sequence[str]] | None = None) -> Iterable[TextItem]:
         for item in items():

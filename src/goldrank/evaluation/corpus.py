@@ -13,8 +13,8 @@ from goldrank.data.spans import NOWHERE, parts_of
 from goldrank.data.texts import Chunk, Evidence, Reference, Span
 from goldrank.data.white_space import WhiteSpace
 from goldrank.match import Matcher
-from goldrank.match.chunks import chunk_places
 from goldrank.match.evidence import Finder
+from goldrank.match.span_table import chunk_places
 from goldrank.match.tokens import words
 
 PIECE, STEP = 2_000, 1_000

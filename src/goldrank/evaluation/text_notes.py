@@ -1,20 +1,58 @@
-"""What a reader must know of texts that were compared: counts, shares, what chance alone would cover, ties."""
+"""What a reader must know of texts that were compared: counts, shares, what chance alone would cover, ties; and what is
+noticed of questions while they are read, for which nothing of them has to be kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from goldrank import ids
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
 from goldrank.data.texts import TextItem
-from goldrank.evaluation.passing import Passing
 from goldrank.evaluation.text_rules import TextRules
+from goldrank.io.items import Items, ReadItem
 from goldrank.match.chance import Sample, chance_level, covered
 from goldrank.match.pairs import TextCounts, explain_item
 from goldrank.measures import Measure
 from goldrank.notes import Note
+
+SHOWN_IDS = 1_000
+"""Ids that are looked at where none match."""
+
+
+class Passing:
+    """What the last pass of items showed: how long texts are, equal scores next to each other, ids."""
+
+    def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        self.characters = 0
+        self.tied: dict[int, list[int]] = {}
+        """By question, ranks whose score the next rank has too."""
+        self.retrieved: list[str] = []
+        self.expected: list[str] = []
+
+    def by(self, given_items: Iterable[ReadItem]) -> Iterator[ReadItem]:
+        """The items as they are."""
+        self._clear()
+        for number, given in enumerate(given_items):
+            self.characters += sum(map(len, given.item.retrieved))
+            if given.scores is not None:
+                pairs = enumerate(pairwise(given.scores), 1)
+                if ranks := [rank for rank, (a, b) in pairs if a is not None and a == b]:
+                    self.tied[number] = ranks
+            if given.by_id and len(self.expected) < SHOWN_IDS:
+                self.retrieved += given.item.retrieved
+                self.expected += (text for reference in given.item.references for text in reference.texts)
+            yield given
+
+    def items(self, data: Items) -> Iterator[TextItem]:
+        """The same, without what else was said of them."""
+        return (given.item for given in self.by(data.given()))
+
 
 CHANCE = 0.05
 """From this share of references on, or from a quarter of what is covered, chance makes numbers misleading."""
@@ -89,19 +127,14 @@ def nothing_matches(data: Iterable[TextItem], how: TextRules) -> Note:
 def ties_at_the_end(wanted: Sequence[Measure], tables: Mapping[str, Any], passed: Passing) -> list[Note]:
     """How many contexts end between two texts of the same score: which of them is in it is chance."""
     contexts = {
-        (
-            int(budget),
-            str(measure.option("pack")),
-            measure.k,
-            "spans" if measure.declaration.over == "spans" else "texts",
-        )
+        (int(budget), measure.k, "spans" if measure.declaration.over == "spans" else "texts")
         for measure in wanted
         if (budget := measure.option("tokens")) is not None and measure.option("pack") != "skip"
     }
     if not passed.tied or not contexts:
         return []
     straddled: set[int] = set()
-    for budget, _, k, table in contexts:
+    for budget, k, table in contexts:
         whole = tables[table]
         kept = (whole if table == "spans" else whole.pairs).packed(budget, "prefix", k).retrieved
         straddled |= {query for query, ranks in passed.tied.items() if kept[query] in ranks}

@@ -1,8 +1,8 @@
-"""Retrieved texts and reference texts in, `Scores` out."""
+"""Retrieved texts and reference texts in, `Scores` out; evidence is found by its place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Unpack
@@ -14,15 +14,14 @@ from goldrank.conventions import Convention
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Scores
+from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, did_you_mean
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.claims import USUAL, Answers, Kind, Placing, kinds_of, notes_on, place_kind, tables_for
+from goldrank.evaluation.claims import USUAL, Answers, Kind, kinds_of, notes_on, place_kind, tables_for
 from goldrank.evaluation.inputs import resolve_measures
 from goldrank.evaluation.mismatch import explain_id_mismatch
-from goldrank.evaluation.passing import Passing
-from goldrank.evaluation.text_notes import chance_notes, notes_of, nothing_matches, numbers_of, ties_at_the_end
-from goldrank.evaluation.text_places import place_explainer, places_of, spans_by
+from goldrank.evaluation.text_notes import Passing, chance_notes, notes_of, nothing_matches, numbers_of, ties_at_the_end
 from goldrank.evaluation.text_rules import (
     TextRules,
     counts_tokens,
@@ -31,7 +30,8 @@ from goldrank.evaluation.text_rules import (
     token_offsets,
     unit_name,
 )
-from goldrank.io.corpus import read_sources
+from goldrank.io.corpus import read_chunks, read_sources
+from goldrank.io.files import is_file
 from goldrank.io.items import Items, ReadItem
 from goldrank.io.items import items as read_items
 from goldrank.match import Matcher, folding, place_items
@@ -177,7 +177,7 @@ def place_texts(
     needed = {measure.declaration.over for measure in wanted}
     counter = token_counter(ask.tokens) if count or any(map(counts_tokens, wanted)) else None
     cut_for = [measure.option("tokens") for measure in wanted if measure.option("pack") == "truncate"]
-    placing = Placing(how.split, counter, cut_for)
+    placing: dict[str, Any] = {"split": how.split, "count_tokens": counter, "cut_for": cut_for}
     passed = Passing()
     by_kind: dict[Kind, Passages] = {}
     first = next(iter(kinds), USUAL)
@@ -185,7 +185,7 @@ def place_texts(
         sample = Sample()
         if kind == USUAL:
             passing = sample.passing(map(_with_sources, passed.by(data.given())))
-            passages, counts = place_items(passing, how.matcher, **placing._asdict())
+            passages, counts = place_items(passing, how.matcher, **placing)
             if not counts.references and not passages.unanswerable.any():
                 what = "no question has a reference text"
                 raise InputError(what, where=data.name, hint=_NO_REFERENCES, code="no-references")
@@ -334,5 +334,60 @@ def _explainer(data: Items, how: TextRules, answers: Answers, kind: Kind) -> Cal
             if item.query == query:
                 return explain_item(answers.item(item, kind.wanted), answers.matcher(kind, how.matcher), how.split)
         raise InputError(f"question {query!r} is no longer in {data.name}")
+
+    return explain
+
+
+class Places(NamedTuple):
+    """What is known of places beside the items."""
+
+    items: list[TextItem]
+    quotes: dict[str, Sequence[Any]]
+    places: dict[str, Sequence[str | None]]
+    texts: dict[str, str]
+
+
+def places_of(given_items: Iterable[ReadItem], sources: Mapping[str, str] | None) -> Places:
+    """What items say of places, beside sources that are given."""
+    found = Places([], {}, {}, dict(sources or {}))
+    for given in given_items:
+        found.items.append(given.item)
+        if not given.item.evidence and given.evidence is not None:
+            single = isinstance(given.evidence, Mapping)
+            found.quotes[given.item.query] = [given.evidence] if single else given.evidence
+        if given.sources is not None:
+            found.places[given.item.query] = given.sources
+        found.texts.update(given.source_texts or {})
+    return found
+
+
+def spans_by(found: Places, chunks: Any, lengths: str, finding: Mapping[str, Any]) -> tuple[Spans, Sequence[Note]]:
+    """The table that measures of spans read."""
+    from goldrank.match.span_table import spans_of
+
+    if is_file(chunks) or (isinstance(chunks, list | tuple) and any(isinstance(one, Mapping) for one in chunks)):
+        chunks = read_chunks(chunks)
+    places = {"quotes": found.quotes, "chunk_sources": found.places, "chunks": chunks}
+    return spans_of(found.items, found.texts or None, unit=lengths, **places, **finding)
+
+
+def place_explainer(
+    data: Items, sources: Mapping[str, str] | None, finding: Mapping[str, Any]
+) -> Callable[[str], Explanation]:
+    """What explains a question by the places of its texts and its evidence."""
+
+    def explain(query: str) -> Explanation:
+        from goldrank.match.evidence import Finder, resolve
+        from goldrank.match.explain_places import explain_places
+
+        texts = places_of(data.given(), sources).texts  # a source may be told of with any question
+        given = next((given for given in data.given() if given.item.query == query), None)
+        if given is None:
+            raise InputError(f"question {query!r} is no longer in {data.name}")
+        found = places_of([given], texts)
+        asked = {key: finding[key] for key in ("several", "unlocated", "similarity")}
+        finder = Finder(found.texts, **asked)
+        (item,) = resolve(found.items, finder, found.quotes, found.places)
+        return explain_places(item, found.texts)
 
     return explain

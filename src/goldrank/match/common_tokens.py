@@ -3,14 +3,17 @@
 Each distinct token of the references becomes a character, so that a text becomes a string; tokens that no
 reference has are left out, as they can be in nothing that is common. What is common in any order is what is
 common in order once both sides are sorted. Pairs are worked off in blocks, which bounds the memory.
+
+In a long text the words of almost any sentence occur somewhere, in order. So a match must be found within a window of
+2n + 4 words, n being those of the reference; windows begin every n / 2 words.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import chain, pairwise
-from typing import ClassVar, NamedTuple, cast
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -18,14 +21,20 @@ from goldrank.data.texts import Texts
 from goldrank.match.exact import by_characters
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
-from goldrank.match.reachable import bounds
+from goldrank.match.reachable import between, blocks, bounds
 from goldrank.match.tokens import LETTERS, Stretches, merged, plain, spans, words
-from goldrank.match.windows import best_windows, size_of
 from goldrank.packages import needed
 
 with needed("rapidfuzz"):
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cpdist
+from bisect import bisect_left
+from typing import TypeVar
+
+from goldrank.packages import needed
+
+with needed("rapidfuzz"):
+    from rapidfuzz.distance import LCSseq
 
 Tokeniser = Callable[[str], Sequence[Hashable]]
 """From a text to its tokens."""
@@ -56,10 +65,8 @@ class TokenCounts(NamedTuple):
 
 def _blocks(retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
     """Stretches of pairs whose texts fit together in memory."""
-    ours = np.fromiter(map(len, retrieved), np.int64, len(retrieved))
-    theirs = np.fromiter(map(len, references), np.int64, len(references))
-    seen = np.cumsum(ours[left] + theirs[right])
-    return _stretches(np.flatnonzero(np.diff(seen // BLOCK_CHARACTERS)) + 1, len(left))
+    ours, theirs = (np.fromiter(map(len, side), np.int64, len(side)) for side in (retrieved, references))
+    return blocks(ours[left] + theirs[right], BLOCK_CHARACTERS)
 
 
 def _groups(left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
@@ -74,12 +81,8 @@ def _groups(left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
         np.maximum.at(last, side, at)
         np.maximum(reach, last[side], out=reach)
     natural = np.flatnonzero(np.maximum.accumulate(reach) == at) + 1
-    edges = _stretches(natural[:-1], len(left))
+    edges = between(natural[:-1], len(left))
     return [(i, min(i + GROUP_PAIRS, end)) for begin, end in edges for i in range(begin, end, GROUP_PAIRS)]
-
-
-def _stretches(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
-    return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
 _CodedPair = tuple[str | list[int], int, str | list[int], int]
@@ -102,6 +105,14 @@ def _code(
         tokens = matcher.tokens(retrieved[i])
         ours[i] = "".join(arranged(filter(None, map(codes.get, tokens)))), len(tokens)
     return [ours[i] + theirs[j] for i, j in zip(left, right, strict=True)]
+
+
+def scored(
+    ours: Any, theirs: Any, left: np.ndarray, right: np.ndarray, scorer: Callable[..., Any], dtype: type
+) -> np.ndarray:
+    """What rapidfuzz says of pairs of texts, which are looked up by number: in threads where that is worth it."""
+    texts = (list(map(side.__getitem__, which.tolist())) for side, which in ((ours, left), (theirs, right)))
+    return np.asarray(cpdist(*texts, scorer=scorer, dtype=dtype, workers=-1 if len(left) >= THREADS_FROM else 1))
 
 
 def _numbered(tokens: Sequence[Hashable], wanted: Sequence[Hashable]) -> _CodedPair:
@@ -129,13 +140,7 @@ def _counted(pairs: list[_CodedPair], matcher: CountingMatcher, lowest: float) -
     expensive = open_pairs & (numbered | (our_length * their_length > EXPENSIVE))
     cheap = np.flatnonzero(open_pairs & ~expensive)
     if len(cheap):
-        common[cheap] = cpdist(
-            list(map(ours.__getitem__, cheap.tolist())),
-            list(map(theirs.__getitem__, cheap.tolist())),
-            scorer=LCSseq.similarity,
-            dtype=np.int64,
-            workers=-1 if len(cheap) >= THREADS_FROM else 1,
-        )
+        common[cheap] = scored(ours, theirs, cheap, cheap, LCSseq.similarity, np.int64)
     for i in np.flatnonzero(expensive).tolist():
         shared = Counter(ours[i]) & Counter(theirs[i])
         bound = np.array([shared.total()])
@@ -158,7 +163,7 @@ class CountingMatcher(PruningMatcher):
     folds = True
     default_guards: ClassVar[tuple[str, ...]] = DEFAULT_GUARDS
     window: str | None = None
-    """Whether tokens in common are counted in the best window (`windows.py`), or in the whole text (None)."""
+    """Whether tokens in common are counted in the best window (`best_windows`), or in the whole text (None)."""
 
     def __init__(
         self,
@@ -331,3 +336,68 @@ def precision(counts: TokenCounts) -> np.ndarray:
 def f1(counts: TokenCounts) -> np.ndarray:
     """The harmonic mean of both."""
     return share(2 * counts.common, counts.retrieved + counts.reference)
+
+
+MOST_TIES = 8
+"""Windows that are equally like the reference and looked at."""
+
+
+class BestWindows(NamedTuple):
+    """How many words the best window has in common with the reference, and the stretches in which it has them."""
+
+    common: int
+    stretches: list[tuple[int, int]]
+    """First word and one past the last: windows shrunk from the right, then left, while they keep as many."""
+
+
+Size = TypeVar("Size", int, np.ndarray)
+
+
+def size_of(reference: Size) -> Size:
+    """The words of a window for a reference of so many."""
+    return 2 * reference + 4
+
+
+def best_windows(
+    tokens: Sequence[Hashable], reference: Sequence[Hashable], *, ordered: bool, whole: bool = False, tight: bool = True
+) -> BestWindows:
+    """The windows that have most words in common with the reference; with `whole`, the text is one window."""
+    code = {token: chr(i if i < 0xD800 else i + 0x800) for i, token in enumerate(dict.fromkeys(reference[:CODES]))}
+    coded = list(map(code.get, tokens))
+    at = [i for i, letter in enumerate(coded) if letter is not None]
+    text = "".join(filter(None, coded))
+    wanted = "".join(code[token] for token in reference if token in code)
+    if not ordered:
+        wanted = "".join(sorted(wanted))
+    size, step = size_of(len(reference)), max(len(reference) // 2, 1)
+    last = 0 if whole else max(len(tokens) - size, 0)
+    width = len(tokens) if whole else size
+    begins = range(0, -(-last // step) * step + 1, step)
+    windows = list(dict.fromkeys((bisect_left(at, begin), bisect_left(at, begin + width)) for begin in begins))
+
+    def common(first: int, past: int) -> int:
+        part = text[first:past]
+        return int(LCSseq.similarity(part if ordered else "".join(sorted(part)), wanted))
+
+    best = 0
+    found: list[tuple[int, int]] = []
+    for first, past in sorted(windows, key=lambda window: window[0] - window[1]):
+        if past - first < max(best, 1):
+            break
+        number = common(first, past)
+        if number > best:
+            best, found = number, []
+        if number == best and number and len(found) < MOST_TIES:
+            found.append((first, past))
+    stretches: list[tuple[int, int]] = []
+    for first, past in sorted(found) if tight else ():
+        low_end, end = first + best, past  # the fewest words that can hold as many
+        while low_end < end:
+            middle = (low_end + end) // 2
+            low_end, end = (low_end, middle) if common(first, middle) == best else (middle + 1, end)
+        start, high_start = first, end - best
+        while start < high_start:
+            middle = (start + high_start + 1) // 2
+            start, high_start = (middle, high_start) if common(middle, end) == best else (start, middle - 1)
+        stretches.append((at[start], at[end - 1] + 1))
+    return BestWindows(best, list(dict.fromkeys(stretches)))

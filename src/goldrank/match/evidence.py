@@ -17,8 +17,7 @@ from goldrank.data.spans import NOWHERE
 from goldrank.data.texts import Evidence, Located, Span, TextItem
 from goldrank.errors import InputError, OptionError, did_you_mean, one_of
 from goldrank.match.folding import fold
-from goldrank.match.locate import SIMILARITY
-from goldrank.match.locator import Locator
+from goldrank.match.locate import SIMILARITY, Locator
 from goldrank.match.tokens import words
 from goldrank.notes import Note
 

@@ -7,12 +7,12 @@ without any letter or digit matches nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from goldrank.data.texts import Texts
-from goldrank.match.common_tokens import SLACK, THREADS_FROM, common_positions
+from goldrank.match.common_tokens import SLACK, common_positions, scored
 from goldrank.match.exact import by_characters, normalise, original_span
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
@@ -21,7 +21,6 @@ from goldrank.packages import needed
 
 with needed("rapidfuzz"):
     from rapidfuzz import distance, fuzz
-    from rapidfuzz.process import cpdist
 
 
 class Fuzzy(PruningMatcher):
@@ -53,14 +52,7 @@ class Fuzzy(PruningMatcher):
             if i in ours and j in theirs and self.most(len(ours[i]), len(theirs[j])) >= lowest
         ]
         if chosen:
-            percent: Any = cpdist(
-                [ours[i] for i in left[chosen].tolist()],
-                [theirs[j] for j in right[chosen].tolist()],
-                scorer=type(self).scorer,
-                dtype=np.float64,
-                workers=-1 if len(chosen) >= THREADS_FROM else 1,
-            )
-            degrees[chosen] = percent / 100
+            degrees[chosen] = scored(ours, theirs, left[chosen], right[chosen], type(self).scorer, np.float64) / 100
         return degrees
 
     def most(self, ours: int, theirs: int) -> float:
@@ -134,13 +126,7 @@ class Levenshtein(PruningMatcher):
         degrees = np.zeros(len(left))
         chosen = np.flatnonzero(shorter >= lowest * longer)
         if len(chosen):
-            edits: Any = cpdist(
-                [retrieved[i] for i in left[chosen].tolist()],
-                [references[j] for j in right[chosen].tolist()],
-                scorer=distance.Levenshtein.distance,
-                dtype=np.int64,
-                workers=-1 if len(chosen) >= THREADS_FROM else 1,
-            )
+            edits = scored(retrieved, references, left[chosen], right[chosen], distance.Levenshtein.distance, np.int64)
             degrees[chosen] = 1 - edits / np.maximum(longer[chosen], 1)
         return degrees
 

@@ -8,23 +8,15 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from goldrank import ids
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.match.answers import as_number
 from goldrank.match.matcher import Matcher
-from goldrank.match.semantic import AT_ONCE, Embedding, slices
+from goldrank.match.models import itself
+from goldrank.match.semantic import AT_ONCE, Embedding, shown_pair, slices
 from goldrank.waiting import UnansweredError, finished_each
 
 __all__ = ["Embedding", "Own"]
-
-
-def _itself(value: Any) -> Any:  # an answer of any type
-    return value
-
-
-def _pair(retrieved: str, reference: str) -> str:
-    return f"retrieved '{ids.show(retrieved)}', reference '{ids.show(reference)}'"
 
 
 class Own(Matcher):
@@ -99,10 +91,10 @@ class Own(Matcher):
                 if len(given) != len(ours[here]):
                     raise InputError(
                         f"{self} gave {len(given):,} values for {len(ours[here]):,} pairs",
-                        where=_pair(ours[here][0], theirs[here][0]),
+                        where=shown_pair((ours[here][0], theirs[here][0])),
                     )
                 answers += given
-            answers = self._finished([partial(_itself, answer) for answer in answers], ours, theirs)
+            answers = self._finished([partial(itself, answer) for answer in answers], ours, theirs)
         else:
             pairs = zip(ours, theirs, strict=True)
             answers = self._finished([partial(self.function, *pair) for pair in pairs], ours, theirs)
@@ -118,17 +110,18 @@ class Own(Matcher):
             among = f" (the first of {min(step, len(ours) - at):,} pairs)" if self.many and step > 1 else ""
             raise InputError(
                 f"{self} failed with {type(error).__name__}: {error}",
-                where=f"{_pair(ours[at], theirs[at])}{among}",
+                where=f"{shown_pair((ours[at], theirs[at]))}{among}",
                 hint="Every pair needs an answer: let the function return False where texts cannot be compared.",
                 code="function-failed",
             ) from error
 
     def _value(self, answer: object, retrieved: str, reference: str) -> float:
-        value = as_number(answer, str(self), _pair(retrieved, reference))
+        where = shown_pair((retrieved, reference))
+        value = as_number(answer, str(self), where)
         if self.threshold is None and 0 < value < 1:
             raise InputError(
                 f"{self} returned {value!r}, and no threshold says whether that is a match",
-                where=_pair(retrieved, reference),
+                where=where,
                 hint="Give one, as in Own(function, 0.5), or return True or False.",
                 code="no-threshold",
             )

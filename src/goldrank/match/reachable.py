@@ -55,12 +55,12 @@ def bounds(
     common, size = np.zeros((2, len(left)), np.int64)
     order = np.argsort(left, kind="stable")
     lengths = np.fromiter((len(text or "") + 1 for text in retrieved), np.int64, len(retrieved))
-    for begin, end in _blocks(lengths):
+    for begin, end in blocks(lengths):
         pairs = order[np.searchsorted(left, begin, sorter=order) : np.searchsorted(left, end, sorter=order)]
         ours = _words_of(retrieved[begin:end], letters)
         size[pairs] = ours.sizes[left[pairs] - begin]
         flags = _Flags(ours)
-        for first, past in _blocks(wanted.sizes[right[pairs]] + 1):
+        for first, past in blocks(wanted.sizes[right[pairs]] + 1):
             some = pairs[first:past]
             common[some] = flags.most(left[some] - begin, wanted, right[some])
     told = (np.fromiter((text is not None for text in side), bool, len(side)) for side in (retrieved, references))
@@ -68,11 +68,14 @@ def bounds(
     return Bounds(common, size, wanted.sizes[right], ours_known[left] & theirs_known[right])
 
 
-def _blocks(sizes: np.ndarray) -> list[tuple[int, int]]:
+def blocks(sizes: np.ndarray, size: int = BLOCK) -> list[tuple[int, int]]:
     """Stretches of things that are together about as large as a block."""
-    number = np.cumsum(sizes) // BLOCK
-    edges = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(sizes)]
-    return [(begin, end) for begin, end in pairwise(edges) if begin < end]
+    return between(np.flatnonzero(np.diff(np.cumsum(sizes) // size)) + 1, len(sizes))
+
+
+def between(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """The stretches that inner borders leave of so many things."""
+    return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
 def _words_of(texts: Sequence[str | None], letters: bytes) -> _Words:

@@ -16,9 +16,8 @@ from goldrank import ids
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
-from goldrank.match.kept_vectors import KeptVectors
 from goldrank.match.matcher import Matcher
-from goldrank.match.models import cross_encoder, sentence_model
+from goldrank.match.models import KeptVectors, cross_encoder, sentence_model
 from goldrank.match.tokens import Stretches
 from goldrank.match.units import sentences
 from goldrank.waiting import UnansweredError, finished_each
@@ -291,7 +290,7 @@ class CrossEncoder(SemanticMatcher):
     def _best(self, parts: Sequence[list[str]], references: list[str]) -> list[np.ndarray]:
         pairs = [(text, reference) for texts, reference in zip(parts, references, strict=True) for text in texts]
         distinct = {pair: at for at, pair in enumerate(dict.fromkeys(pairs))}
-        values = self._answers(list(distinct), _shown_pair)[:, 0].astype(np.float64)
+        values = self._answers(list(distinct), shown_pair)[:, 0].astype(np.float64)
         answers = values[[distinct[pair] for pair in pairs]]
         return np.split(answers, np.cumsum([len(texts) for texts in parts])[:-1])
 
@@ -311,5 +310,6 @@ def _shown(text: Any) -> str:
     return f"'{ids.show(text)}'"
 
 
-def _shown_pair(pair: Any) -> str:
+def shown_pair(pair: Any) -> str:
+    """Two texts in an error."""
     return f"retrieved '{ids.show(pair[0])}', reference '{ids.show(pair[1])}'"

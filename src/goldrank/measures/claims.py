@@ -11,7 +11,6 @@ from functools import partial
 import numpy as np
 
 from goldrank.data.passages import Passages
-from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import precision, ratio, recall
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice
@@ -193,10 +192,6 @@ def noise_sensitivity(t: Passages, *, mode: str = "relevant") -> np.ndarray:
     return _where_any(t, ratio(counted, np.diff(pairs.judged_start)))
 
 
-def _noise(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
-    return 1.0 - precision(p, k=k, rel=rel, divisor=divisor)
-
-
 @measure(
     "NoiseShare",
     over="texts",
@@ -218,4 +213,4 @@ def noise_share(t: Passages, *, k: int, rel: float = 1, divisor: str = "k") -> n
     >>> evaluate_texts(items, "NoiseShare@4", matcher="contains")["NoiseShare@4"]
     0.75
     """
-    return _noise(t.pairs.per_rank, k=k, rel=rel, divisor=divisor)
+    return 1.0 - precision(t.pairs.per_rank, k=k, rel=rel, divisor=divisor)

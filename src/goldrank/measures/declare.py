@@ -159,6 +159,14 @@ class Alias(NamedTuple):
     options: Mapping[str, object]
 
 
+class Spelled(NamedTuple):
+    """A measure of ours before it is checked."""
+
+    name: str
+    k: Any
+    options: Mapping[str, Any]
+
+
 REGISTRY: Names[Declaration] = Names()
 ALIASES: Names[Alias] = Names()
 """All names, case folded."""
@@ -344,7 +352,7 @@ def lookup(name: str) -> Alias | None:
 _OTHER_SPELLING = r"([A-Za-z][A-Za-z_\-]*?)(_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)"
 
 
-def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float | None] | None:
+def other_spelling(text: str) -> Spelled | None:
     """Measure, options and cut-off of a name as other tools spell it: ndcg_cut_10, ndcg_at_10, P.5.
 
     In ranx's `rbp.95` the number after the point is no cut-off but the decimals of p, the patience.
@@ -356,6 +364,6 @@ def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float | 
     _, between, number = found.groups()
     declared = REGISTRY[alias.name]
     if between == "." and "p" in declared.options:
-        return alias.name, {**alias.options, "p": float(number if "." in number else f"0.{number}")}, None
+        return Spelled(alias.name, None, {**alias.options, "p": float(number if "." in number else f"0.{number}")})
     real = "." in number or declared.cutoff in ("recall", "multiple")
-    return alias.name, alias.options, float(number) if real else int(number)
+    return Spelled(alias.name, float(number) if real else int(number), alias.options)

@@ -7,18 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from goldrank.errors import MeasureError
-from goldrank.measures.declare import REGISTRY, Alias, lookup
-
-
-class Spelled(NamedTuple):
-    """A measure of ours before it is checked."""
-
-    name: str
-    k: Any
-    options: Mapping[str, Any]
+from goldrank.measures.declare import REGISTRY, Alias, Spelled, lookup
 
 
 def is_measure_object(given: object) -> bool:

@@ -12,6 +12,7 @@ from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio, tie_groups
 from goldrank.measures.declare import measure, monotone
 from goldrank.measures.options import Choice, Numbers
+from goldrank.measures.trec_names import ELEVEN
 
 GEOMETRIC_FLOOR = 0.00001
 _by_places = partial(monotone, texts="places")
@@ -212,9 +213,6 @@ def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarr
     """
     depth = np.floor(k * p.relevant(rel) + 0.9).astype(np.int64)
     return ratio(p.count((p.grade >= rel) & (p.rank <= depth[p.query])), depth)
-
-
-ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @_by_places(

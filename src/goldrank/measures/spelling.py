@@ -27,11 +27,11 @@ from goldrank.measures.declare import (
     Cutoff,
     Declaration,
     Kernel,
+    Spelled,
     lookup,
     other_spelling,
 )
 from goldrank.measures.elsewhere import known_elsewhere
-from goldrank.measures.foreign import Spelled
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 from goldrank.misuse import checked
 
@@ -292,10 +292,7 @@ def _spelled(text: str) -> Spelled | None:
     """What a plain name stands for, with or without a cut-off in any tool's spelling."""
     if alias := lookup(text):
         return Spelled(alias.name, None, alias.options)
-    if other := other_spelling(text):
-        name, options, k = other
-        return Spelled(name, k, options)
-    return None
+    return other_spelling(text)
 
 
 def _made(found: Spelled) -> Measure:

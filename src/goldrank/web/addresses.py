@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from urllib.parse import quote_from_bytes, unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes, urlencode
 
 from goldrank import ids
 
@@ -38,12 +38,9 @@ def found(given: str, known: Iterable[str]) -> str | None:
 
 def address(path: str, values: Mapping[str, object]) -> str:
     """A path with its query string; values that are None or empty are left out."""
-    parts = [f"{name}={_quoted(str(value))}" for name, value in values.items() if value is not None and value != ""]
-    return f"{path}?{'&'.join(parts)}" if parts else path
-
-
-def _quoted(text: str) -> str:
-    return quote_from_bytes(text.encode("utf-8", "surrogatepass"), safe="@:,().*-_~")
+    given = {name: value for name, value in values.items() if value is not None and value != ""}
+    query = urlencode(given, safe="@:,().*-_~", errors="surrogatepass", quote_via=quote)
+    return f"{path}?{query}" if given else path
 
 
 def parsed(query: bytes) -> dict[str, str]:

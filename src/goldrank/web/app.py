@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from goldrank import __version__, ids
-from goldrank.errors import GoldrankError, InputError
+from goldrank.errors import GoldrankError, InputError, did_you_mean
 from goldrank.packages import needed
 from goldrank.report.numbers import count
 from goldrank.web import (
     addresses,
     doc_page,
-    judge_routes,
+    judge_page,
     notes_page,
     overview_page,
     queries_page,
@@ -41,7 +41,6 @@ FIRST_WAIT = 0.5
 KEPT = 64
 """Pages of each kind that are kept as they were made."""
 
-Params = dict[str, str]
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -53,7 +52,6 @@ class Explorer:
     write_secret: str = field(default_factory=new_secret)
     static: bool = False
     wait: float | None = FIRST_WAIT
-    theme: str = ""
     assets: str = field(default_factory=lambda: f"/assets/{assets_hash()}/")
     judging: Judging | None = None
     history: str | None = None
@@ -99,7 +97,6 @@ class Explorer:
             else view.name,
             "assets": self.assets,
             "static": self.static,
-            "theme": self.theme,
             "write_secret": self.write_secret,
             "data_hash": data,
             "seq": session.seq,
@@ -151,12 +148,6 @@ class Explorer:
         more = {"state": state, "title": "Queries"}
         return render("queries.html.jinja", {**frame, **values, **more})
 
-    def query_of(self, query: str) -> str:
-        """The page of a query that is known by its id."""
-        if not self.session.has_rankings:
-            return self._texts(query, {})
-        return render("query.html.jinja", self.query_values({}, query))
-
     def _texts(self, query: str, params: Mapping[str, str]) -> str:
         """One question of texts."""
         view = self.view(params)
@@ -165,14 +156,9 @@ class Explorer:
         title = (shown["text"] or ids.show(query))[:120]
         return render("texts.html.jinja", {**frame, **shown, "title": title, "here": "/queries"})
 
-    def doc_of(self, doc: str) -> str:
-        """The page of a document that is known by its id."""
-        return self._doc(doc, None, {}, "doc.html.jinja")
-
-    def query_values(self, params: Mapping[str, str], query: str | None = None) -> dict[str, Any]:
+    def query_values(self, params: Mapping[str, str], query: str) -> dict[str, Any]:
         """What the page of a query shows."""
         view = self.view(params)
-        query = self.find_query(params.get("id", "")) if query is None else query
         start = min(addresses.whole(params, "from"), 91)
         frame = self.frame(view, "/query", params)
         shown = query_page.values(self.session, view, query, start, bool(params.get("ideal")))
@@ -194,16 +180,20 @@ class Explorer:
         offered = [(one.grade, one.name) for one in self.session.offered]
         return {**frame, **shown, **more, "offered": offered}
 
-    def query(self, params: Mapping[str, str]) -> str:
-        """One query."""
+    def query(self, params: Mapping[str, str], query: str | None = None) -> str:
+        """One query: the one that an address names, or that is known by its id."""
+        query = self.find_query(params.get("id", "")) if query is None else query
         if not self.session.has_rankings:
-            return self._texts(self.find_query(params.get("id", "")), params)
-        return render("query.html.jinja", self.query_values(params))
+            return self._texts(query, params)
+        return render("query.html.jinja", self.query_values(params, query))
 
     def find_query(self, given: str) -> str:
-        """The query that an address names."""
+        """The query that an address names, or the error that says which is near."""
         found = addresses.found(given, self.session.numbers)
-        return self.session.find_query(given) if found is None else found
+        if found is None:
+            near = did_you_mean(given, self.session.queries[:20_000])
+            raise InputError(f"no query {ids.show(given)}", hint=near, code="no-query")
+        return found
 
     def doc(self, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
         """The whole text of a document."""
@@ -216,9 +206,10 @@ class Explorer:
             raise InputError(
                 f"no document {ids.show(params.get('id', ''))}", hint="Open it from a query.", code="no-doc"
             )
-        return self._doc(doc, query, params, template)
+        return self.doc_of(doc, query, params, template)
 
-    def _doc(self, doc: str, query: str | None, params: Mapping[str, str], template: str) -> str:
+    def doc_of(self, doc: str, query: str | None, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
+        """The page of a document that is known by its id."""
         view = self.view(params)
         frame = self.frame(view, "/doc", params)
         values = doc_page.values(self.session, view, doc, query, addresses.whole(params, "piece"))
@@ -337,8 +328,7 @@ def history_application(
     path: str, rules: str | None, token: str | None, port: int, hosts: Collection[str] | None
 ) -> Guard:
     """The pages of a history alone, behind the same gate."""
-    from goldrank.web.history_page import HistoryPages
-    from goldrank.web.history_routes import history_routes
+    from goldrank.web.history_page import HistoryPages, history_routes
 
     secret = new_secret()
 
@@ -362,14 +352,12 @@ def application(explorer: Explorer, token: str | None, port: int, hosts: Collect
 
     more = []
     if explorer.history is not None:
-        from goldrank.web.history_page import HistoryPages
-        from goldrank.web.history_routes import history_routes
+        from goldrank.web.history_page import HistoryPages, history_routes
 
         def frame() -> dict[str, Any]:
             return explorer.frame(explorer.session.view(), "/history", {})
 
-        pages = HistoryPages(explorer.history, frame, explorer.rules)
-        more = history_routes(pages)
+        more = history_routes(HistoryPages(explorer.history, frame, explorer.rules))
     handlers: Any = {404: missing, 500: broken}
-    app = Starlette(routes=[*routes(explorer), *judge_routes.routes(explorer), *more], exception_handlers=handlers)
+    app = Starlette(routes=[*routes(explorer), *judge_page.routes(explorer), *more], exception_handlers=handlers)
     return Guard(app, token, f"goldrank_{port}", explorer.write_secret, hosts)

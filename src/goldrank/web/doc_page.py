@@ -8,7 +8,7 @@ from typing import Any
 from goldrank.data.explanation import ShownPart
 from goldrank.web import ladder
 from goldrank.web.numbers import grade_text
-from goldrank.web.query_page import split_title
+from goldrank.web.query_page import titled
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import SEARCHED, QueryWords, snippet, visible
 from goldrank.web.text_index import Text
@@ -31,13 +31,12 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     """What the template shows."""
     found = session.texts.get(doc)
     words = QueryWords(session.text_of(query) if query is not None else "")
-    title, body = _split(found) if found else ("", "")
+    title, body = titled(found) if found else ("", "")
     pieces = piece_count(found) if found else 1
     piece = min(max(1, piece), pieces)
     start, end = (piece - 1) * PIECE, min(len(body), piece * PIECE)
     text = body[start:end]
     hits = [(low, high) for _, low, high in words.found(text[:SEARCHED])]
-    parts = [ShownPart(part.text, part.marked) for part in _lines(text, hits)]
     grades = session.judged(query) if query is not None else {}
     highest = max([one.grade for one in session.offered] + list(grades.values()))
     ranks = []
@@ -48,8 +47,8 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     grade = grades.get(doc)
     return {
         "doc": doc,
-        "heading": snippet(title, words, 200).parts if title else [ShownPart(visible(doc)[:200])],
-        "body": parts,
+        "heading": snippet(title, words, 200) if title else [ShownPart(visible(doc)[:200])],
+        "body": _lines(text, hits),
         "has_text": found is not None,
         "texts_state": session.texts.state,
         "piece": piece,
@@ -61,20 +60,18 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
         "grade_class": ladder.grade_class(grade, highest),
         "grade_name": session.grade_name(grade),
         "file_grade": grade_text(session.qrels.text.get(query, {}).get(doc)) if query is not None else "",
-        "offered": [
-            (one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered
-        ],
+        "offered": offered(session, highest),
     }
 
 
-def _split(found: Text) -> tuple[str, str]:
-    """Title and text; a text without a title may begin with one."""
-    return (found.title, found.text) if found.title else split_title(found.text)
+def offered(session: Session, highest: float) -> list[tuple[float, str, str, str]]:
+    """The grades that a judge can give: grade, class, name and sentence of each."""
+    return [(one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered]
 
 
 def piece_count(found: Text) -> int:
     """In how many pieces a text is shown."""
-    return max(1, -(-len(_split(found)[1]) // PIECE))
+    return max(1, -(-len(titled(found)[1]) // PIECE))
 
 
 def _lines(text: str, marks: list[tuple[int, int]]) -> list[ShownPart]:

@@ -1,7 +1,8 @@
-"""Pages of a history: measures over time, two records compared, and the baseline set with a confirmation."""
+"""Pages of a history and their routes: measures over time, two records compared, a baseline that is confirmed."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,14 +18,22 @@ from goldrank.history.comparing import record_scores
 from goldrank.history.details import line_details
 from goldrank.history.file import can_be_written
 from goldrank.history.trends import ALPHA, trend_lines
+from goldrank.packages import needed
 from goldrank.report import comparison as comparison_report
 from goldrank.report import gate as gate_report
-from goldrank.report import trend, trend_chart
+from goldrank.report import separated, trend, trend_chart
+from goldrank.web import addresses
 from goldrank.web.addresses import address, whole
 from goldrank.web.numbers import signed, value, way
 from goldrank.web.overview_page import minus
 from goldrank.web.pages import render
 from goldrank.web.snippets import visible
+
+with needed("starlette"):
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, RedirectResponse, Response
+    from starlette.routing import Route
 
 MOST_RECORDS = 500
 MOST_MEASURES = 12
@@ -74,7 +83,6 @@ class HistoryPages:
             "measures": [(name, address("/history", {"m": name, "line": label}), name == measure) for name in names],
             "labels": [(name, address("/history", {"m": asked, "line": name}), name == label) for name in labels],
             "all_lines": address("/history", {"m": asked}),
-            "has_line": label is not None,
             "method": trend.method(ALPHA),
             "measure_name": measure,
             "gated": bool(self.rules),
@@ -193,3 +201,45 @@ def table_of(pages: HistoryPages, params: Mapping[str, str]) -> Table:
         [line.name, str(r.id), trend.when(r), line.values[i]] for line in lines for i, r in enumerate(line.records)
     ]
     return Table([*Head.names("line"), *Head.texts("record", "time"), *Head.numbers(lines[0].measure)], rows)
+
+
+def history_routes(pages: HistoryPages, alone: bool = False) -> list[Route]:
+    """The addresses of a history; `alone` if there is no session beside it."""
+
+    def page(make: Callable[[Mapping[str, str]], str]) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            headers = {"cache-control": "no-store"}
+            try:
+                text = make(addresses.parsed(request.scope["query_string"]))
+            except GoldrankError as error:
+                shown = {**pages.frame(), "title": "Not found", "what": error.what, "hint": error.hint or ""}
+                return Response(render("error.html.jinja", shown), 404, media_type="text/html", headers=headers)
+            return Response(text, media_type="text/html", headers=headers)
+
+        return answer
+
+    async def baseline(request: Request) -> Response:
+        try:
+            given = json.loads(await request.body())
+            return JSONResponse(await run_in_threadpool(pages.set_baseline, given))
+        except GoldrankError as error:
+            return JSONResponse({"what": error.what, "hint": error.hint}, 400)
+        except (ValueError, RecursionError):
+            return JSONResponse({"what": "This is no JSON."}, 400)
+
+    def csv(request: Request) -> Response:
+        params = addresses.parsed(request.scope["query_string"])
+        try:
+            return Response(separated.write(table_of(pages, params)), media_type="text/csv")
+        except GoldrankError as error:
+            return Response(str(error), 404, media_type="text/plain")
+
+    made = [
+        Route("/history", page(pages.history), methods=["GET"]),
+        Route("/records", page(pages.records), methods=["GET"]),
+        Route("/history.csv", csv, methods=["GET"]),
+        Route("/api/baseline", baseline, methods=["POST"]),
+    ]
+    if alone:
+        made.append(Route("/", lambda request: RedirectResponse("/history"), methods=["GET"]))
+    return made

@@ -1,21 +1,34 @@
-"""Pages for judges: one document after the other, who judged how, and where judges differ."""
+"""Pages for judges: one document after the other, who judged how, where judges differ; and the routes that write."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank.comparison.holes import ToJudge
+from goldrank.errors import GoldrankError
 from goldrank.judgements import agreement
-from goldrank.web import doc_page, ladder
-from goldrank.web.judging import Judging
+from goldrank.packages import needed
+from goldrank.web import addresses, doc_page, ladder
+from goldrank.web.judging import Judging, RefusedError
 from goldrank.web.numbers import grade_text, signed, value
 from goldrank.web.overview_page import bounds_after
+from goldrank.web.pages import render
 from goldrank.web.query_page import shown_documents
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import visible
+
+with needed("starlette"):
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+if TYPE_CHECKING:
+    from goldrank.web.app import Explorer
 
 NEXT = 10
 """Documents of the queue whose effect is told."""
@@ -27,11 +40,19 @@ def highest(session: Session) -> float:
     return max(one.grade for one in session.offered)
 
 
-def values(
-    session: Session, judging: Judging, view: View, judge: str, blind: bool, query: str | None,
-    item: ToJudge | None, left: int,
-) -> dict[str, Any]:  # fmt: skip
-    """What the page shows: the document to judge, what judgements changed, and the last ones."""
+def judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str]) -> dict[str, Any]:
+    """What the page of judging shows: the document to judge, what judgements changed, and the last ones."""
+    session, view = explorer.session, explorer.view(params)
+    judge = judging.named(params.get("judge") or judging.judge)
+    blind = params.get("blind") == "1"
+    query = explorer.find_query(params["query"]) if params.get("query") else None
+    # A queue that takes long is made by the worker; the page says so, and comes again.
+    is_ready = session.ready(view)
+    item, left = judging.next(judge, view, blind, query) if is_ready else (None, 0)
+    frame = explorer.frame(view, "/judge", params)
+    if blind:
+        # A page that is blind names no system, not even in what can be chosen.
+        frame |= {"chooser": None, "said": f"{view.name}, systems hidden", "a_name": "", "b_name": ""}
     done = judging.done(judge)
     seconds = judging.median_seconds(judge)
     shown: dict[str, Any] = {}
@@ -43,7 +64,11 @@ def values(
             "worth": "" if blind else signed(item.move),
         }
     return {
+        **frame,
         **shown,
+        "title": "Judge",
+        "preparing": not is_ready,
+        "params": dict(params),
         "item": item,
         "judge": judge,
         "blind": blind,
@@ -55,10 +80,7 @@ def values(
         "seconds": None if seconds is None else f"{seconds:.0f} s",
         "changes": changes(session, judging, view, judge, blind),
         "last": _last(session, judging, judge),
-        "offered": [
-            (one.grade, ladder.grade_class(one.grade, highest(session)), one.name, one.sentence)
-            for one in session.offered
-        ],
+        "offered": doc_page.offered(session, highest(session)),
         "has_criteria": bool(session.criteria),
     }
 
@@ -102,7 +124,7 @@ def _last(session: Session, judging: Judging, judge: str) -> list[dict[str, Any]
     made = []
     for event in judging.last(judge):
         known = event.query in session.numbers
-        shown = shown_documents(session, event.query, 1, highest(session)) if known else None
+        shown = shown_documents(session, event.query, highest(session)) if known else None
         title = "".join(part.text for part in shown.title(event.doc)) if shown else visible(event.doc)
         made.append(
             {
@@ -110,7 +132,7 @@ def _last(session: Session, judging: Judging, judge: str) -> list[dict[str, Any]
                 "grade_class": ladder.grade_class(event.grade, highest(session)) if event.action == "grade" else "g",
                 "title": title[:90],
                 "query": event.query,
-                "query_text": visible(session.text_of(event.query) or event.query)[:60],
+                "query_text": session.shown(event.query)[:60],
                 "action": event.action,
                 "known": known,
             }
@@ -146,7 +168,7 @@ def judges(session: Session, judging: Judging) -> dict[str, Any]:
     units = sorted({pair for grades in table.values() for pair in grades})
     alpha = _alpha(np.array([[grades.get(pair, np.nan) for pair in units] for grades in table.values()], float))
     return {"rows": rows, "pairs": pairs, "scale": [grade_text(one) for one in scale], "alpha": alpha,
-            "conflicts": len(judging.conflicts())}  # fmt: skip
+            "conflicts": len(judging.conflicts()), "title": "Judges"}  # fmt: skip
 
 
 def _alpha(grades: np.ndarray) -> str:
@@ -154,14 +176,14 @@ def _alpha(grades: np.ndarray) -> str:
     return "" if np.isnan(found) else value(found)
 
 
-def conflicts(session: Session, judging: Judging) -> list[dict[str, Any]]:
+def conflicts(session: Session, judging: Judging) -> dict[str, Any]:
     """Documents on which judges differ, with both grades and comments."""
     made = []
     top = highest(session)
     for query, doc, standing in judging.conflicts()[:MOST_CONFLICTS]:
         if query not in session.numbers:
             continue
-        shown = shown_documents(session, query, 1, top)
+        shown = shown_documents(session, query, top)
         given = [
             {"judge": judge, "grade": grade_text(one.grade), "grade_class": ladder.grade_class(one.grade, top),
              "comment": visible(one.comment)}
@@ -170,7 +192,96 @@ def conflicts(session: Session, judging: Judging) -> list[dict[str, Any]]:
         ]  # fmt: skip
         made.append(
             {"query": query, "doc": doc, "title": shown.title(doc), "snippet": shown.snippet(doc), "given": given,
-             "query_text": visible(session.text_of(query) or query),
+             "query_text": session.shown(query),
              "merged": grade_text(session.judged(query).get(doc))}
         )  # fmt: skip
-    return made
+    return {"found": made, "title": "Where judges differ"}
+
+
+def routes(explorer: Explorer) -> list[Route]:
+    """Nothing if nobody may judge."""
+    judging = explorer.judging
+    if judging is None:
+        return []
+
+    def page(template: str, values: Callable[[Mapping[str, str]], dict[str, Any]]) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            judging.look()
+            try:
+                text = render(template, values(addresses.parsed(request.scope["query_string"])))
+            except GoldrankError as error:
+                return Response(explorer.failed(error), 404, media_type="text/html")
+            return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
+
+        return answer
+
+    def judge(params: Mapping[str, str]) -> dict[str, Any]:
+        return judge_values(explorer, judging, params)
+
+    def framed(make: Callable[[Session, Judging], dict[str, Any]]) -> Callable[[Mapping[str, str]], dict[str, Any]]:
+        """What a page shows that depends on nothing in its address but the view."""
+        return lambda params: {
+            **explorer.frame(explorer.view(params), "/judge", params), **make(explorer.session, judging)
+        }  # fmt: skip
+
+    def query_part(request: Request) -> Response:
+        """The parts of a query page that a judgement changes."""
+        judging.look()
+        params = addresses.parsed(request.scope["query_string"])
+        try:
+            seq = explorer.session.seq  # what comes while this is made is not shown for sure
+            values = explorer.query_values(params, explorer.find_query(params.get("id", "")))
+            values["before"] = _before(explorer, judging, params, values["query"])
+            parts = {name: render(f"{name}.html.jinja", values) for name in ("values", "ladder")}
+        except GoldrankError as error:
+            return JSONResponse({"what": error.what}, 404)
+        return JSONResponse({**parts, "seq": seq}, headers={"cache-control": "no-store"})
+
+    async def write(request: Request) -> Response:
+        try:
+            given = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            return JSONResponse({"what": "This is no JSON."}, 400)
+        try:
+            done = await run_in_threadpool(judging.add, given)
+        except RefusedError as error:
+            return JSONResponse({"what": error.what, **error.more}, error.status)
+        except GoldrankError as error:
+            return JSONResponse({"what": error.what, "hint": error.hint, "code": error.code}, 400)
+        except OSError as error:
+            return JSONResponse({"what": f"Not saved: {error.strerror or error}"}, 507)
+        name = str(given.get("judge") or judging.judge)
+        return JSONResponse({**done, **_numbers(explorer, judging, given, name)})
+
+    return [
+        Route("/judge", page("judge.html.jinja", judge), methods=["GET"]),
+        Route("/judges", page("judges.html.jinja", framed(judges)), methods=["GET"]),
+        Route("/conflicts", page("conflicts.html.jinja", framed(conflicts)), methods=["GET"]),
+        Route("/part/judge", page("judge_part.html.jinja", judge), methods=["GET"]),
+        Route("/part/query", query_part, methods=["GET"]),
+        Route("/api/judgements", write, methods=["POST"]),
+    ]
+
+
+def _before(explorer: Explorer, judging: Judging, params: Mapping[str, str], query: str) -> dict[str, str]:
+    """The query's values when the judge began, where they are others now."""
+    found = judging.before(params.get("judge") or judging.judge)
+    view = explorer.view(params)
+    shown = {"a": "", "b": ""}
+    for key, system in (("a", view.a), ("b", view.b)):
+        if found is not None and system is not None:
+            number = explorer.session.numbers[query]
+            old, new = found.values[system.name, view.name][number], system.values[view.name][number]
+            shown[key] = value(float(old)) if old != new else ""
+    return shown
+
+
+def _numbers(explorer: Explorer, judging: Judging, given: Mapping[str, Any], judge: str) -> dict[str, Any]:
+    """What moved, for the page that wrote."""
+    names = {"m": given.get("m"), "a": given.get("a"), "b": given.get("b")}
+    try:
+        view = explorer.view({key: text for key, text in names.items() if isinstance(text, str) and text})
+    except GoldrankError:
+        view = explorer.session.view()
+    blind = bool(given.get("blind"))
+    return {"changes": changes(explorer.session, judging, view, judge, blind)}

@@ -7,7 +7,7 @@ import random
 import statistics
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -132,7 +132,7 @@ class Judging:
             query = addresses.found(_text(given, "query"), session.numbers)
             if query is None:
                 raise RefusedError("there is no such query")
-            doc = addresses.found(_text(given, "doc"), self._documents(query))
+            doc = addresses.found(_text(given, "doc"), doc_page.known_documents(session, query))
             if doc is None:
                 raise RefusedError("there is no such document")
             grade = given.get("grade")
@@ -197,12 +197,6 @@ class Judging:
         if not name or not name.isprintable() or len(name) > 100:
             raise RefusedError("the judge has no name, or one that cannot be shown")
         return name
-
-    def _documents(self, query: str) -> Iterable[str]:
-        known = dict.fromkeys(self.session.judged(query))
-        for system in self.session.systems:
-            known |= dict.fromkeys(system.head(query).docs)
-        return known
 
     def _shown(self, query: str, doc: str) -> str:
         """The hash of what the judge saw."""

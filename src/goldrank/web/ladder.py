@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from goldrank.data.explanation import ShownPart
 from goldrank.data.qrels import Grade
@@ -16,31 +17,6 @@ WIDTH, STEP, STUB = 90, 72, 22
 METER = 64
 MOST_LINES = 40
 FEW_SHARED = 0.2
-
-
-@dataclass(frozen=True)
-class Row:
-    """One document of a ranking."""
-
-    rank: int
-    doc: str
-    grade: str
-    grade_class: str
-    grade_name: str
-    title: Sequence[ShownPart]
-    snippet: Sequence[ShownPart]
-    movement: str
-    movement_class: str
-    score: str
-    tied: str
-    """'t1st', 'tmid' or 'tlast' for its place in a group of equal scores; '' if it is in none."""
-    piece: str
-    move: str
-    """What an unjudged document would change."""
-    ideal_width: float
-    gain_width: float
-    shared: bool
-    judged: bool
 
 
 @dataclass(frozen=True)
@@ -62,10 +38,14 @@ class Shown:
     snippet: Callable[[str], Sequence[ShownPart]]
     grades: Mapping[str, Grade]
     names: Callable[[Grade | None], str]
-    top: Grade
-    """The query's highest grade."""
     highest: Grade
-    """The scale's."""
+    """The highest grade of the scale."""
+
+    def row(self, doc: str) -> dict[str, Any]:
+        """What every list shows of a document."""
+        grade = self.grades.get(doc)
+        chip = grade_class(grade, self.highest)
+        return {"doc": doc, "title": self.title(doc), "grade": grade_text(grade), "grade_class": chip}
 
 
 def grade_class(grade: Grade | None, highest: Grade) -> str:
@@ -76,38 +56,38 @@ def grade_class(grade: Grade | None, highest: Grade) -> str:
     return f"g g{min(3, max(1, round(level)))}" if grade > 0 else "g"
 
 
-def rows(side: Side, other: Side | None, ideal: Side, shown: Shown, start: int, is_b: bool) -> list[Row]:
-    """The rows of one ranking from a rank on."""
+def rows(side: Side, other: Side, ideal: Side, shown: Shown, start: int, is_b: bool) -> list[dict[str, Any]]:
+    """The rows of one ranking from a rank on.
+
+    `tied` is 't1st', 'tmid' or 'tlast' for a place in a group of equal scores; `move` is what an unjudged document
+    would change.
+    """
     widest = max((abs(piece) for piece in (*ideal.pieces.values(), *side.pieces.values())), default=0.0) or 1.0
     ideal_at = list(ideal.pieces.values())
     made = []
     for rank, doc in enumerate(side.docs[start - 1 : start - 1 + ROWS], start):
         grade = shown.grades.get(doc)
         judged = grade is not None and grade >= 0
-        words, style = _movement(side, other, doc, rank, start + ROWS - 1, is_b) if other else ("", "")
+        words, style = _movement(side, other, doc, rank, start + ROWS - 1, is_b)
         piece = side.piece(doc)
         move = side.moves.get(rank) if not judged else None
-        tied = _tie(side, rank)
         made.append(
-            Row(
-                rank=rank,
-                doc=doc,
-                grade=grade_text(grade),
-                grade_class=grade_class(grade, shown.highest),
-                grade_name=shown.names(grade),
-                title=shown.title(doc),
-                snippet=shown.snippet(doc),
-                movement=words,
-                movement_class=style,
-                score=_score(side.scores[rank - 1]) if rank <= len(side.scores) else "",
-                tied=tied,
-                piece=value(piece) if judged and abs(piece) >= 5e-5 else "",
-                move=f"{signed(move)}" if move is not None else "",
-                ideal_width=_width(ideal_at[rank - 1] if rank <= len(ideal_at) else 0.0, widest),
-                gain_width=_width(piece, widest),
-                shared=other is not None and doc in other.docs[start - 1 : start - 1 + ROWS],
-                judged=judged,
-            )
+            {
+                **shown.row(doc),
+                "rank": rank,
+                "grade_name": shown.names(grade),
+                "snippet": shown.snippet(doc),
+                "movement": words,
+                "movement_class": style,
+                "score": _score(side.scores[rank - 1]) if rank <= len(side.scores) else "",
+                "tied": _tie(side, rank),
+                "piece": value(piece) if judged and abs(piece) >= 5e-5 else "",
+                "move": signed(move) if move is not None else "",
+                "ideal_width": _width(ideal_at[rank - 1] if rank <= len(ideal_at) else 0.0, widest),
+                "gain_width": _width(piece, widest),
+                "shared": doc in other.docs[start - 1 : start - 1 + ROWS],
+                "judged": judged,
+            }
         )
     return made
 
@@ -155,7 +135,6 @@ def lines(a: Side, b: Side, shown: Shown, start: int) -> tuple[list[Line], str]:
     few = len(both) < FEW_SHARED * most or len(both) > MOST_LINES
     thin: list[Line] = []
     thick: list[Line] = []
-    middle = WIDTH // 2
     for i, doc in enumerate(left):
         relevant = shown.grades.get(doc, 0) > 0
         style = _style(doc, relevant, shown, i, at.get(doc))
@@ -164,9 +143,8 @@ def lines(a: Side, b: Side, shown: Shown, start: int) -> tuple[list[Line], str]:
             if few and not relevant:
                 continue
             end = STEP * at[doc] + STEP // 2
-            path = f"M0 {y}C{middle} {y} {middle} {end} {WIDTH} {end}"
             title = "".join(part.text for part in shown.title(doc))
-            line = Line(path, style, f"{title}: {i + start} to {at[doc] + start}")
+            line = Line(curve(y, end), style, f"{title}: {i + start} to {at[doc] + start}")
             (thick if relevant else thin).append(line)
         elif not few or relevant:
             thin.append(Line(f"M0 {y}H{STUB}", style, "", f"M{STUB} {y - 5}v10"))
@@ -178,6 +156,12 @@ def lines(a: Side, b: Side, shown: Shown, start: int) -> tuple[list[Line], str]:
             thin.append(Line(f"M{away} {y}H{WIDTH}", _style(doc, relevant, shown, None, i), "", f"M{away} {y - 5}v10"))
     said = f"{len(both)} of {most} shared; lines for relevant ones only." if few and both else ""
     return thin + thick, said
+
+
+def curve(left: int, right: int) -> str:
+    """A line from a height on the left to one on the right."""
+    middle = WIDTH // 2
+    return f"M0 {left}C{middle} {left} {middle} {right} {WIDTH} {right}"
 
 
 def _style(doc: str, relevant: bool, shown: Shown, old: int | None, new: int | None) -> str:

@@ -17,9 +17,7 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
 from goldrank.measures.holes import reached_depth, unjudged_bounds
-from goldrank.web.heads import DEPTH, FirstDocuments, Head, Heads
-from goldrank.web.pieces import has_pieces
-from goldrank.web.query_lines import QueryLines
+from goldrank.web.heads import DEPTH, FirstDocuments, Head, Heads, QueryLines
 
 AT_ONCE = 250
 """Queries whose bounds are made at a time."""
@@ -28,6 +26,8 @@ MOST_FILLED = 100_000_000
 """Bounds that take more than so many filled documents are not made."""
 
 Grades = Mapping[str, Grade]
+Bounds = tuple[np.ndarray, np.ndarray]
+"""Least and greatest values of queries over all ways to judge what is unjudged."""
 Spot = tuple[int, int, int]
 """A document's rank and the first and last rank of its tie; rank 0 if it was not returned."""
 
@@ -57,12 +57,9 @@ def single(p: Placements, number: int) -> Placements:
     return some(p, number, number + 1)
 
 
-@dataclass
-class Bounds:
-    """Least and greatest values of queries over all ways to judge what is unjudged."""
-
-    low: np.ndarray
-    high: np.ndarray
+def has_pieces(measure: Measure) -> bool:
+    """Whether a measure is about documents at ranks."""
+    return measure.declaration.over == "placements" and not measure.option("judged_only")
 
 
 @dataclass(frozen=True)
@@ -178,8 +175,8 @@ class System:
             p = self.original.placements.per_label
             # A few queries at a time: each may have a thousand documents that could turn out relevant.
             parts = [unjudged_bounds(measure, some(p, i, min(i + AT_ONCE, len(p)))) for i in range(0, len(p), AT_ONCE)]
-            found = Bounds(*(np.concatenate(ends) for ends in zip(*parts, strict=True)))
-            self._bounds[name] = found
+            low, high = (np.concatenate(ends) for ends in zip(*parts, strict=True))
+            self._bounds[name] = low, high
             for query in self.changed:
                 self._bound_again(measure, query)
         return self._bounds[name]
@@ -198,19 +195,19 @@ class System:
         if not self.eager and str(measure) not in self._bounds:
             return None
         found = self.bounds(measure)
-        return None if found is None else (self.summary(measure, found.low), self.summary(measure, found.high))
+        return None if found is None else (self.summary(measure, found[0]), self.summary(measure, found[1]))
 
     def query_bounds(self, measure: Measure, query: str) -> tuple[float, float]:
         """How far one query's value could move."""
         found, at = self._bounds.get(str(measure)), self.numbers[query]
         if found is not None:
-            return float(found.low[at]), float(found.high[at])
+            return float(found[0][at]), float(found[1][at])
         (low,), (high,) = unjudged_bounds(measure, self.table(query).per_label)
         return float(low), float(high)
 
     def _bound_again(self, measure: Measure, query: str) -> None:
-        at, found = self.numbers[query], self._bounds[str(measure)]
-        (found.low[at],), (found.high[at],) = unjudged_bounds(measure, self.table(query).per_label)
+        at, (low, high) = self.numbers[query], self._bounds[str(measure)]
+        (low[at],), (high[at],) = unjudged_bounds(measure, self.table(query).per_label)
 
     def regrade(self, query: str, grades: Grades) -> None:
         """Place and measure one query again, with other judgements."""
@@ -291,16 +288,15 @@ def placed_now(system: System, qrels: Qrels) -> Placed:
     changed[[numbers[query] for query in system.changed]] = True
     keep = ~changed[p.query]
     shift = arrays.start[:-1] - p.judged_start[:-1]
-    columns = [[getattr(p, name)[keep]] for name in ("query", "rank", "tie_first", "tie_last")]
-    labels = [p.label[keep] + shift[p.query[keep]]]
+    kept = (getattr(p, name)[keep] for name in ("query", "rank", "tie_first", "tie_last"))
+    columns = [[column] for column in (*kept, p.label[keep] + shift[p.query[keep]])]
     for query, table in system.changed.items():
         at = numbers[query]
         assert table.label is not None
-        new = (np.full(len(table.rank), at), table.rank, table.tie_first, table.tie_last)
+        label = table.label + arrays.start[at]
+        new = (np.full(len(table.rank), at), table.rank, table.tie_first, table.tie_last, label)
         for column, values in zip(columns, new, strict=True):
             column.append(values)
-        labels.append(table.label + arrays.start[at])
-    of_query, rank, first, last = map(np.concatenate, columns)
-    label = np.concatenate(labels)
+    of_query, rank, first, last, label = map(np.concatenate, columns)
     whole = assemble(arrays, p.retrieved, p.answered, of_query, rank, label, first, last)
     return replace(system.original, judgements=qrels, placements=whole)

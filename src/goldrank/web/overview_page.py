@@ -18,9 +18,8 @@ from goldrank.report.charts import ticks
 from goldrank.report.comparison_queries import cutoff
 from goldrank.web.numbers import MINUS, signed, value, way
 from goldrank.web.queries_page import rows
-from goldrank.web.query_page import bar_places
+from goldrank.web.query_page import bar_of
 from goldrank.web.session import Session, View
-from goldrank.web.snippets import visible
 
 FIRST = 8
 MOST_MEASURES = 4
@@ -77,7 +76,7 @@ def _largest(session: Session, lost: list[int], deltas: np.ndarray) -> dict[str,
     if not lost:
         return None
     query = session.queries[lost[0]]
-    text = visible(session.text_of(query) or query)
+    text = session.shown(query)
     return {"query": query, "text": text[:80] + "…" * (len(text) > 80), "delta": signed(float(deltas[lost[0]]))}
 
 
@@ -165,10 +164,7 @@ def systems(session: Session, view: View, comparison: Comparison | None) -> list
                 {"value": value(mean), "interval": within, "best": is_best and not measure.declaration.diagnostic}
             )
         ends = system.mean_bounds(view.measure)
-        mean = system.mean(view.measure)
-        bar = None
-        if ends is not None:
-            bar = {"value": value(mean), "low": value(ends[0]), "high": value(ends[1]), **bar_places(mean, *ends, 200)}
+        bar = None if ends is None else bar_of(system.mean(view.measure), *ends, 200)
         too_many = ends is None and system.too_many(view.measure)
         letter = "A" if system is view.a else "B" if system is view.b else ""
         made.append(
@@ -212,10 +208,7 @@ def scatter(session: Session, view: View, link: Any) -> dict[str, Any]:
     deltas = session.deltas(view)
     marks = []
     for (px, py), found in places.items():
-        names = [
-            f"{visible(session.text_of(session.queries[i]) or session.queries[i])[:80]} {signed(float(deltas[i]))}"
-            for i in found
-        ]
+        names = [f"{session.shown(session.queries[i])[:80]} {signed(float(deltas[i]))}" for i in found]
         sign = way(float(deltas[found[0]]), view.better)
         title = "; ".join(names[:6]) + f" and {len(names) - 6} more" * (len(names) > 6)
         marks.append({"x": px, "y": py, "sign": sign, "title": title,
@@ -223,15 +216,10 @@ def scatter(session: Session, view: View, link: Any) -> dict[str, Any]:
     labels = []
     for i in session.loss_order(view)[0][:1].tolist():
         if deltas[i] * view.better < -5e-5:
-            text = _name(session, i)
+            text = session.shown(session.queries[i])
             labels.append({"x": x(float(a[i])), "y": y(float(b[i])), "text": text[:34] + "…" * (len(text) > 34),
                            "end": x(float(a[i])) > 228})  # fmt: skip
     return {**common, "marks": marks, "bins": [], "labels": labels}
-
-
-def _name(session: Session, number: int) -> str:
-    """A query's text, or its id if there is none."""
-    return visible(session.text_of(session.queries[number]) or session.queries[number])
 
 
 def _bins(
@@ -289,17 +277,14 @@ def _unjudged(session: Session, view: View) -> dict[str, Any] | None:
         return None
     after = bounds_after(session, view, AFTER)
     mean = system.mean(view.measure)
-    now = bar_places(mean, *ends, 170)
-    later = {**bar_places(mean, *after, 170), "old": now} if after else None
+    now = bar_of(mean, *ends, 170)
     return {
         "count": total,
         "k": k,
         "name": system.name,
-        "now": {**now, "value": value(mean), "low": value(ends[0]), "high": value(ends[1])},
+        "now": now,
         "now_width": value(ends[1] - ends[0]),
-        "after": {**later, "value": value(mean), "low": value(after[0]), "high": value(after[1])}
-        if later and after
-        else None,
+        "after": {**bar_of(mean, *after, 170), "old": now} if after else None,
         "after_width": value(after[1] - after[0]) if after else "",
         "after_count": len(list(islice(session.queue(view), AFTER))),
         "number": 1 if view.b else 0,
@@ -326,7 +311,7 @@ def bounds_after(session: Session, view: View, first: int) -> tuple[float, float
     queue = list(islice(session.queue(view), first))
     if now is None or not queue:
         return None
-    low, high = now.low.copy(), now.high.copy()
+    low, high = (end.copy() for end in now)
     by_query: dict[str, dict[str, int]] = defaultdict(dict)
     for one in queue:
         by_query[one.query][one.doc] = 0

@@ -12,7 +12,7 @@ from goldrank import __version__, ids
 from goldrank.data import table
 from goldrank.packages import needed
 from goldrank.web.addresses import address, spelled
-from goldrank.web.numbers import signed, value, way
+from goldrank.web.numbers import value, way
 from goldrank.web.session import Session, View
 
 with needed("jinja2"):
@@ -50,7 +50,6 @@ def _environment() -> jinja2.Environment:
         "id": lambda text: ids.show(text, 80),
         "long_id": lambda text: ids.show(text, 500),
         "value": value,
-        "signed": signed,
         "parts": lambda parts: markupsafe.Markup(table.html(parts)),  # noqa: S704 - escaped there
     }
     environment.filters |= filters
@@ -100,7 +99,6 @@ def base_values() -> dict[str, Any]:
         "said": "",
         "assets": f"/assets/{assets_hash()}/",
         "static": False,
-        "theme": "",
         "write_secret": "",
         "data_hash": "",
         "seq": 0,

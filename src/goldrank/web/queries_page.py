@@ -105,12 +105,7 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
     note = params.get("note", "")
     if note == "missing-queries":
         found |= masks.get("note:missing-queries", found)  # they have no value, and are asked for
-    wanted = _searched(session, params.get("q", ""))
-    if wanted is not None:
-        found &= wanted
-    sliced = in_slice(session, params.get("slice", ""))
-    if sliced is not None:
-        found &= sliced
+    found &= _searched(session, params.get("q", "")) & in_slice(session, params.get("slice", ""))
     counts = {name: int((found & mask).sum()) for name, mask in masks.items()} | {"all": int(found.sum())}
     if params.get("show") in SHOWS:
         found &= masks[params["show"]]
@@ -127,22 +122,20 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
     return numbers.tolist(), counts
 
 
-def _searched(session: Session, text: str) -> np.ndarray | None:
+def _searched(session: Session, text: str) -> np.ndarray:
     """Queries whose text or id has all words."""
     words = text.casefold().split()
-    if not words:
-        return None
-    found = np.zeros(len(session.queries), bool)
-    for i, query in enumerate(session.queries):
+    found = np.ones(len(session.queries), bool)
+    for i, query in enumerate(session.queries if words else ()):
         where = f"{session.text_of(query)} {query}".casefold()
         found[i] = all(word in where for word in words)
     return found
 
 
-def in_slice(session: Session, given: str) -> np.ndarray | None:
-    """Which queries are in a slice 'attribute:value'; None without one. An unknown slice has no query."""
+def in_slice(session: Session, given: str) -> np.ndarray:
+    """Which queries are in a slice 'attribute:value'; all without one. An unknown slice has no query."""
     if not given:
-        return None
+        return np.ones(len(session.queries), bool)
     attribute, _, value_ = given.partition(":")
     groups = session.groups.get(attribute, {})
     return groups.get(value_, np.zeros(len(session.queries), bool))

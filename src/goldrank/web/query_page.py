@@ -1,19 +1,24 @@
-"""One query: its values, why they differ, what each document gave, and both rankings side by side."""
+"""One query: its values, why they differ, what each document gave, and both rankings side by side.
+
+Why a query lost or gained is told in at most three sentences, each of which explains a tenth of it or could turn it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from goldrank.data.explanation import ShownPart
+from goldrank.data.qrels import Grade
 from goldrank.web import ladder
 from goldrank.web.heads import DEPTH
 from goldrank.web.numbers import grade_text, signed, value, way
 from goldrank.web.session import Session, View
 from goldrank.web.sides import IDEAL, MOST_HOLES, Side, ideal_side, side_of
 from goldrank.web.snippets import QueryWords, snippet, visible
-from goldrank.web.why import reasons
+from goldrank.web.text_index import Text
 
 MOST_LEDGER = 8
 MOST_MATRIX = 30
@@ -30,7 +35,7 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     top = max((grade for grade in grades.values()), default=1)
     highest = max([one.grade for one in session.offered] + [top])
     top = top if top > 0 else highest
-    shown = shown_documents(session, query, top, highest)
+    shown = shown_documents(session, query, highest)
     why = reasons(left, right, grades, lambda doc: "".join(p.text for p in shown.title(doc)), top)
     drawn, said = ladder.lines(left, right, shown, start)
     total = right.value - left.value
@@ -67,31 +72,27 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     }
 
 
-def shown_documents(session: Session, query: str, top: float, highest: float) -> ladder.Shown:
+def shown_documents(session: Session, query: str, highest: float) -> ladder.Shown:
     """How documents of a query are shown."""
     words = QueryWords(session.text_of(query))
 
     def title(doc: str) -> Sequence[ShownPart]:
         found = session.texts.get(doc)
-        if found is None or not (found.title or found.text):
-            return [ShownPart(visible(doc))]
-        if found.title:
-            return snippet(found.title, words, 120).parts
-        head, _ = split_title(found.text)
-        return snippet(head, words, 120).parts if head else [ShownPart(visible(doc))]
+        head = "" if found is None else titled(found)[0]
+        return snippet(head, words, 120) if head else [ShownPart(visible(doc))]
 
     def body(doc: str) -> Sequence[ShownPart]:
         found = session.texts.get(doc)
-        if found is None:
-            return []
-        text = found.text if found.title else split_title(found.text)[1]
-        return snippet(text, words).parts
+        return [] if found is None else snippet(titled(found)[1], words)
 
-    return ladder.Shown(title, body, session.judged(query), session.grade_name, top, highest)
+    return ladder.Shown(title, body, session.judged(query), session.grade_name, highest)
 
 
-def split_title(text: str) -> tuple[str, str]:
-    """The first sentence of a text without a title, if it is short enough for one; and the rest."""
+def titled(found: Text) -> tuple[str, str]:
+    """Title and text; of a text without a title its first sentence, if it is short enough for one, and the rest."""
+    if found.title:
+        return found.title, found.text
+    text = found.text
     head, stop, _ = text[:200].partition(". ")
     if stop and 2 < len(head) <= 90 and "\n" not in head:
         return head, text[len(head) + 2 :]
@@ -111,14 +112,10 @@ def ledger(left: Side, right: Side, shown: ladder.Shown, view: View) -> dict[str
     docs.sort(key=lambda doc: (-abs(right.piece(doc) - left.piece(doc)), -abs(right.piece(doc)), doc))
     made = []
     for doc in docs[:MOST_LEDGER]:
-        grade = shown.grades.get(doc)
         delta = right.piece(doc) - left.piece(doc)
         made.append(
             {
-                "doc": doc,
-                "title": shown.title(doc),
-                "grade": grade_text(grade),
-                "grade_class": ladder.grade_class(grade, shown.highest),
+                **shown.row(doc),
                 "ranks": f"{left.ranks.get(doc, '–')} → {right.ranks.get(doc, '–')}",
                 "a": value(left.piece(doc)),
                 "b": value(right.piece(doc)),
@@ -140,20 +137,19 @@ def ledger(left: Side, right: Side, shown: ladder.Shown, view: View) -> dict[str
 def _bar(side: Side, number: int) -> dict[str, Any]:
     """A bar from the least to the greatest value that a query could have."""
     assert side.bounds is not None
-    low, high = side.bounds
-    return {"name": side.name, "number": number, "value": value(side.value), "low": value(low), "high": value(high),
-            **bar_places(side.value, low, high, BAR)}  # fmt: skip
+    return {"name": side.name, "number": number, **bar_of(side.value, *side.bounds, BAR)}
 
 
-def bar_places(mean: float, low: float, high: float, width: int) -> dict[str, float]:
-    """Where a bar of values between 0 and 1 begins, ends and has its dot; larger values shrink it."""
+def bar_of(mean: float, low: float, high: float, width: int) -> dict[str, Any]:
+    """A value and its bounds, and where their bar begins, ends and has its dot; values beyond 0 and 1 shrink it."""
     most = max(1.0, high)
     least = min(0.0, low)
 
     def x(number: float) -> float:
         return round(4 + (number - least) / (most - least) * (width - 8), 1)
 
-    return {"x0": x(low), "x1": x(high), "x": x(min(max(mean, least), most)), "width": width}
+    return {"value": value(mean), "low": value(low), "high": value(high),
+            "x0": x(low), "x1": x(high), "x": x(min(max(mean, least), most)), "width": width}  # fmt: skip
 
 
 def _pages(left: Side, right: Side, start: int) -> dict[str, Any]:
@@ -174,16 +170,8 @@ def _missed(left: Side, right: Side, shown: ladder.Shown, start: int) -> list[di
     near |= {*right.docs[: start + ladder.ROWS - 1]}
     found = [doc for doc, grade in shown.grades.items() if grade > 0 and doc not in near]
     found.sort(key=lambda doc: (-shown.grades[doc], doc))
-    return [
-        {
-            "doc": doc,
-            "title": shown.title(doc),
-            "grade": grade_text(shown.grades[doc]),
-            "grade_class": ladder.grade_class(shown.grades[doc], shown.highest),
-            "ranks": [(side.name, side.ranks.get(doc)) for side in (left, right) if side.name != IDEAL],
-        }
-        for doc in found[:20]
-    ]
+    sides = [side for side in (left, right) if side.name != IDEAL]
+    return [{**shown.row(doc), "ranks": [(side.name, side.ranks.get(doc)) for side in sides]} for doc in found[:20]]
 
 
 def _matrix(session: Session, query: str, shown: ladder.Shown) -> dict[str, Any]:
@@ -202,14 +190,7 @@ def _matrix(session: Session, query: str, shown: ladder.Shown) -> dict[str, Any]
     return {
         "systems": list(ranks),
         "rows": [
-            {
-                "doc": doc,
-                "title": shown.title(doc),
-                "grade": grade_text(shown.grades.get(doc)),
-                "grade_class": ladder.grade_class(shown.grades.get(doc), shown.highest),
-                "ranks": [found.get(doc, "–") for found in ranks.values()],
-            }
-            for doc in docs[:MOST_MATRIX]
+            {**shown.row(doc), "ranks": [found.get(doc, "–") for found in ranks.values()]} for doc in docs[:MOST_MATRIX]
         ],
         "more": max(0, len(docs) - MOST_MATRIX),
     }
@@ -226,7 +207,124 @@ def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
         if not 0 <= i < len(order):
             return None
         found = session.queries[int(order[i])]
-        text = visible(session.text_of(found) or found)
+        text = session.shown(found)
         return {"id": found, "text": text[:28].rstrip() + "…" * (len(text) > 28)}
 
     return {"at": at + 1, "of": len(order), "before": known(at - 1), "after": known(at + 1)}
+
+
+SHARE = 0.1
+MOST = 3
+COUNTED = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+
+Words = list[ShownPart]
+"""A sentence; what is marked is bold."""
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """The sentences, and the documents that should be judged first."""
+
+    sentences: list[Words]
+    to_judge: list[str]
+    """Unjudged documents that they speak of."""
+
+
+def reasons(a: Side, b: Side, grades: Mapping[str, Grade], title: Callable[[str], str], top: Grade) -> Reasons:
+    """Why B's value is what it is beside A's."""
+    total = b.value - a.value
+    found: list[Words] = []
+    unjudged = _unjudged(b, grades)
+    if not b.answered:
+        found.append([ShownPart(b.name, True), ShownPart(" has no ranking for this query.")])
+    elif a.name != IDEAL and not a.answered:
+        found.append([ShownPart(a.name, True), ShownPart(" has no ranking for this query.")])
+    if not any(grade > 0 for grade in grades.values()):
+        found.append([ShownPart("Nothing relevant is judged for this query: "), ShownPart("no ranking can be better.")])
+    moved = _moved(a, b, total, grades, title)
+    fallen = None
+    if moved is not None:
+        fallen, words = moved
+        found.append(words)
+    found += [tied for side in (b, a) if (tied := _tied(side, total)) is not None]
+    holes, asked = _holes(b, fallen, unjudged, total, top)
+    if holes is not None:
+        found.append(holes)
+    if not found:
+        same = "Both systems have the same value." if total == 0 else "No single document explains this."
+        found = [[ShownPart(same)]]
+    return Reasons(found[:MOST], asked)
+
+
+def _unjudged(side: Side, grades: Mapping[str, Grade]) -> list[tuple[int, str]]:
+    return [(rank, doc) for rank, doc in enumerate(side.docs, 1) if rank in side.moves and grades.get(doc, -1) < 0]
+
+
+def _moved(
+    a: Side, b: Side, total: float, grades: Mapping[str, Grade], title: Callable[[str], str]
+) -> tuple[str, Words] | None:
+    """The document with the largest part in the difference, if it explains enough of it."""
+    effects = {doc: b.piece(doc) - a.piece(doc) for doc in {*a.pieces, *b.pieces}}
+    if not effects or total == 0:
+        return None
+    doc = max(effects, key=lambda doc: (effects[doc] * (1 if total > 0 else -1), doc))
+    if effects[doc] * total <= 0 or abs(effects[doc]) < SHARE * abs(total):
+        return None
+    old, new = a.ranks.get(doc), b.ranks.get(doc)
+    if a.name == IDEAL:
+        how = f"is at {new}; the ideal order has it at {old}." if new else "was not returned."
+    elif old and new and old != new:
+        how = f"{'fell' if new > old else 'rose'} from {old} to {new}."
+    elif old and new:
+        how = f"stayed at {new}, but counts differently there."
+    elif new:
+        how = f"is new, at {new}."
+    else:
+        how = f"was at {old} and is not returned any more."
+    alone = "all of it" if abs(effects[doc] - total) < 5e-5 else f"{signed(effects[doc])} of {signed(total)}"
+    grade = f" (grade {grade_text(grades.get(doc))}) " if doc in grades else " "
+    return doc, [ShownPart(title(doc), True), ShownPart(f"{grade}{how} That alone is {alone}.")]
+
+
+def _tied(side: Side, total: float) -> Words | None:
+    ties = side.ties
+    if ties is None or ties.high - ties.low < SHARE * abs(total):
+        return None
+    mean = "" if ties.mean is None else f", on average {value(ties.mean)}"
+    score = "" if ties.score != ties.score else f", {ties.score:.2f}"
+    where = f"ranks {ties.first} to {ties.last}"
+    text = f" {side.name} gives {where} the same score{score}; their order says nothing."
+    return [
+        ShownPart("Ties.", True),
+        ShownPart(f"{text} Other orders give {value(ties.low)} to {value(ties.high)}{mean}."),
+    ]
+
+
+def _holes(
+    side: Side, fallen: str | None, unjudged: list[tuple[int, str]], total: float, top: Grade
+) -> tuple[Words | None, list[str]]:
+    """What unjudged documents above the one that fell could change; above all others if none fell."""
+    limit = side.ranks.get(fallen or "", 0) or len(side.docs) + 1
+    above = [(rank, doc) for rank, doc in unjudged if rank < limit] or unjudged
+    if not above:
+        return None, []
+    rank, _ = max(above, key=lambda one: abs(side.moves[one[0]]))
+    move = side.moves[rank]
+    low, high = side.bounds or (side.value, side.value)
+    could_turn = (total < 0 < high - side.value + total) or (total > 0 > low - side.value + total)
+    if abs(move) < max(SHARE * abs(total), 5e-5) and not could_turn:
+        return None, []
+    many = COUNTED[len(above)] if len(above) < len(COUNTED) else f"{len(above):,}"
+    were = "document was" if len(above) == 1 else "documents were"
+    where = " above it" if fallen and above[0][0] < limit and above[-1][0] < limit else ""
+    which = "it" if len(above) == 1 else "the first" if rank == above[0][0] else f"the one at {rank}"
+    does = f"{side.name} {'gains' if move >= 0 else 'loses'} {value(abs(move))}"
+    text = (
+        f" {many} {were}{where} never judged."
+        if not where
+        else f" {many} {were.split()[0]}{where} {were.split()[1]} never judged."
+    )
+    return (
+        [ShownPart("Unjudged.", True), ShownPart(f"{text} If {which} has grade {grade_text(top)}, {does}.")],
+        [doc for _, doc in above],
+    )

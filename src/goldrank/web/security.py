@@ -12,17 +12,15 @@ import asyncio
 import hmac
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from goldrank.web.addresses import MOST, address, parsed
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 BODY = 16_384
@@ -62,7 +60,7 @@ REFUSED = {
 class Guard:
     """The gate that every request passes."""
 
-    app: App
+    app: ASGIApp
     token: str | None
     """None if no token is asked for."""
     cookie: str
@@ -82,16 +80,17 @@ class Guard:
             query.pop("token", None)
             where = address(_same_site(scope["path"]), query)
             await _answer(send, 303, b"", {"location": where, "set-cookie": cookie, "cache-control": "no-store"})
-        elif status != 200:
-            await _answer(send, status, REFUSED[status].encode(), {"content-type": "text/plain; charset=utf-8"})
-        elif scope["method"] == "POST":
+            return
+        if status == 200 and scope["method"] == "POST":
             body = await _body(receive)
             if isinstance(body, int):
-                await _answer(send, body, REFUSED[body].encode(), {"content-type": "text/plain; charset=utf-8"})
+                status = body
             else:
-                await self.app(scope, _again(body), _with_headers(send))
-        else:
+                receive = _again(body)
+        if status == 200:
             await self.app(scope, receive, _with_headers(send))
+        else:
+            await _answer(send, status, REFUSED[status].encode(), {"content-type": "text/plain; charset=utf-8"})
 
     def _checked(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str]:
         """200 to go on, 303 to come back with a cookie, or why not."""
@@ -105,17 +104,11 @@ class Guard:
             return 405, ""
         if path == "/healthz":
             return 200, ""
-        if self.token is not None and not self._has_cookie(headers):
-            given = parsed(scope["query_string"]).get("token", "")
-            if method == "GET" and same(given, self.token):
+        if self.token is not None:
+            if method == "GET" and same(parsed(scope["query_string"]).get("token", ""), self.token):
                 return 303, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
-            return 403, ""
-        if (
-            self.token is not None
-            and method == "GET"
-            and same(parsed(scope["query_string"]).get("token", ""), self.token)
-        ):
-            return 303, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
+            if not self._has_cookie(headers):
+                return 403, ""
         site = headers.get("sec-fetch-site", "same-origin")
         if path.startswith(("/api/", "/part/")) and site not in ("same-origin", "none"):
             return 403, ""
@@ -186,14 +179,14 @@ async def _body(receive: Receive) -> bytes | int:
 
 
 def _again(body: bytes) -> Receive:
-    async def receive() -> MutableMapping[str, Any]:
+    async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive
 
 
 def _with_headers(send: Send) -> Send:
-    async def sending(message: MutableMapping[str, Any]) -> None:
+    async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             there = {name.lower() for name, _ in message["headers"]}
             more = [(n.encode(), v.encode()) for n, v in HEADERS.items() if n.encode() not in there]

@@ -14,7 +14,7 @@ from typing import Any
 
 from goldrank.errors import OptionError
 from goldrank.packages import needed
-from goldrank.web.security import LOOPBACK, PATIENCE, App
+from goldrank.web.security import LOOPBACK, PATIENCE, Guard
 
 CONNECTIONS = 64
 LOOKS = 5
@@ -63,7 +63,7 @@ def listening(host: str, port: int | None) -> socket.socket:
     )
 
 
-def run(app: App, where: socket.socket, opened: Callable[[], object]) -> None:
+def run(app: Guard, where: socket.socket, opened: Callable[[], object]) -> None:
     """Serve until Ctrl-C; `opened` is called when requests are answered."""
     with needed("uvicorn"):
         import uvicorn

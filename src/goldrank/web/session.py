@@ -12,7 +12,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from goldrank import ids
 from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge, wanted_depth
 from goldrank.comparison.holes import System as HoleSystem
 from goldrank.comparison.metadata import lookup
@@ -31,9 +30,9 @@ from goldrank.measures.holes import hole_reach, hole_rule, judging_order, releva
 from goldrank.types import MeasuresLike
 from goldrank.web.heads import DEPTH, FirstDocuments
 from goldrank.web.live import System, placed_now
+from goldrank.web.snippets import visible
 from goldrank.web.texts import Texts
-from goldrank.web.verdicts import Verdicts
-from goldrank.web.work import Worker
+from goldrank.web.work import Verdicts, Worker
 
 LEAST_GRADES = (0, 1)
 """Grades that are offered even if no judgement has them."""
@@ -115,8 +114,6 @@ class Session:
     query_texts: Mapping[str, str] = field(default_factory=dict)
     criteria: Sequence[Criterion] = ()
     slice_by: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What `compare` takes besides."""
     grades: dict[str, dict[str, Grade]] = field(default_factory=dict)
     """Judgements of queries that were judged here, by query and document."""
     seq: int = 0
@@ -130,7 +127,8 @@ class Session:
             raise InputError("no run to show", hint="goldrank serve QRELS old=a.run new=b.run")
         self.measures = resolve_measures(self.asked, self.rules)
         self.lock = threading.RLock()
-        self._hashed = ""
+        self.known_hash = ""
+        """The hash of the data, '' as long as it is being made."""
         self.systems = [
             System(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
         ]
@@ -180,20 +178,15 @@ class Session:
     def data_hash(self) -> str:
         """Eight digits that tell these inputs from others."""
         self._hashing.join()
-        if not self._hashed:
+        if not self.known_hash:
             self._hash()
-        return self._hashed
-
-    @property
-    def known_hash(self) -> str:
-        """The same, '' as long as it is being made."""
-        return self._hashed
+        return self.known_hash
 
     def _hash(self) -> None:
         digest = hashlib.sha256(self.qrels.digest.encode())
         for run in self.runs:
             digest.update(f"\0{run.name}\0{run.digest}".encode("utf-8", "surrogateescape"))
-        self._hashed = digest.hexdigest()[:8]
+        self.known_hash = digest.hexdigest()[:8]
 
     def _hash_beside(self) -> None:
         with contextlib.suppress(Exception):  # whoever needs the hash has it made again, and gets the error
@@ -222,6 +215,10 @@ class Session:
     def text_of(self, query: str) -> str:
         """A query's text, or its id if there is none."""
         return self.query_texts.get(query, "")
+
+    def shown(self, query: str) -> str:
+        """A query's text as a page shows it, or its id if there is none."""
+        return visible(self.text_of(query) or query)
 
     def judged(self, query: str) -> Mapping[str, Grade]:
         """The judgements of a query as they stand now."""
@@ -388,13 +385,6 @@ class Session:
             if parts is not None:
                 found[name] = parts
         return found
-
-    def find_query(self, query: str) -> str:
-        """A known query, or the error that says which is near."""
-        if query in self.numbers:
-            return query
-        shown = ids.show(query)
-        raise InputError(f"no query {shown}", hint=did_you_mean(query, self.queries[:20_000]), code="no-query")
 
 
 def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str | None]:

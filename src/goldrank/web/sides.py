@@ -1,9 +1,15 @@
-"""One ranking of one query, as the query page shows it: a system's, or the ideal one."""
+"""One ranking of one query, as the query page shows it: a system's, or the ideal one.
+
+What each rank adds to a query's value is, whatever the measure, its value down to this rank less that down to the one
+above. The pieces add up to the value, because each begins where the one before it ended. For measures that are sums
+over ranks (DCG, nDCG, P, R, AP, RBP, ERR) a piece is the term of the sum; for those of the first relevant document (RR,
+Success) the rank that decides has it all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,10 +18,9 @@ from goldrank.data.qrels import Grade
 from goldrank.errors import MeasureError
 from goldrank.measures import Measure
 from goldrank.measures.apply import expected
-from goldrank.measures.holes import count_holes, reached_depth, single_moves
+from goldrank.measures.holes import copies, count_holes, reached_depth, single_moves
 from goldrank.web.heads import DEPTH
-from goldrank.web.live import System
-from goldrank.web.pieces import has_pieces, ideal_pieces, pieces
+from goldrank.web.live import System, has_pieces
 
 IDEAL = "ideal order"
 MOST_HOLES = 200
@@ -109,10 +114,23 @@ def side_of(system: System, query: str, measure: Measure, grades: Mapping[str, G
     )
 
 
+def pieces(measure: Measure, p: Placements) -> tuple[np.ndarray, float]:
+    """What each placement of a single query adds, and what all ranks without a placement add together."""
+    ranks = p.rank
+    if not len(ranks):
+        return np.zeros(0), float(measure(p)[0])
+    depths = np.unique(np.concatenate((ranks - 1, ranks, [int(p.retrieved[0])])))
+    cut = copies(p, np.zeros(len(depths), np.int64)).cut(depths)
+    values = measure(replace(cut, queries=("",) * len(depths)))
+    at = np.searchsorted(depths, ranks)
+    added = values[at] - values[at - 1]
+    return added, float(values[-1] - added.sum())
+
+
 def ideal_side(measure: Measure, table: Placements, grades: Mapping[str, Grade]) -> Side:
     """The ranking with the highest grades first; documents of one grade by their ids."""
     order = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: (-grades[doc], doc))
-    added = ideal_pieces(measure, table)[: len(order)].tolist() if has_pieces(measure) else []
+    added = pieces(measure, table.ideal)[0][: len(order)].tolist() if has_pieces(measure) else []
     value = float(measure(table.ideal)[0]) if has_pieces(measure) else float("nan")
     ranks = {doc: rank for rank, doc in enumerate(order, 1)}
     return Side(IDEAL, value, tuple(order), len(order), ranks, dict(zip(order, added, strict=False)))

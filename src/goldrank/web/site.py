@@ -69,9 +69,9 @@ def write(session: Session, folder: str) -> str:
     put("queries.html", explorer.queries({"all": "1"}))
     put("notes.html", explorer.notes({}))
     for query, name in names.items():
-        put(name, explorer.query_of(query))
+        put(name, explorer.query({}, query))
     for doc, name in list(explorer.docs.items()):
-        put(name, explorer.doc_of(doc))
+        put(name, explorer.doc_of(doc, None, {}))
     left = len(order) - len(names)
     more = f"; {count(left, 'query')} without a page, those that changed least" if left else ""
     files = f"{count(len(names), 'query')} and {count(len(explorer.docs), 'document')}"

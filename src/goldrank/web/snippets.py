@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from goldrank.data.explanation import ShownPart
 from goldrank.match import tokens
@@ -32,16 +31,6 @@ _CONTINUOUS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\
 _SENTENCE = re.compile(r"[.!?。！？]\s*")
 _SHOWN = str.maketrans({"\n": " ", "\r": " ", "\t": " "})
 _JOINERS = "\u200c\u200d"
-
-
-class Snippet(NamedTuple):
-    """A part of a text, cut into stretches that are marked or not."""
-
-    parts: Sequence[ShownPart]
-    more: bool
-    """Whether the text goes on before or after it."""
-    unsearched: bool
-    """Whether the text is so long that its end was not searched."""
 
 
 class QueryWords:
@@ -90,7 +79,7 @@ def _bare(text: str) -> str:
     return "".join(c for c in apart if not unicodedata.combining(c))
 
 
-def snippet(text: str, words: QueryWords, room: int = WINDOW) -> Snippet:
+def snippet(text: str, words: QueryWords, room: int = WINDOW) -> list[ShownPart]:
     """The window of a text with most different words of the query, then the rarest; begun at a sentence or word."""
     searched = text[:SEARCHED]
     hits = words.found(searched)
@@ -99,8 +88,7 @@ def snippet(text: str, words: QueryWords, room: int = WINDOW) -> Snippet:
     if end < len(searched):
         space = searched.rfind(" ", start + room // 2, end)
         end = space if space > start else end
-    parts = marked(text, [(a, b) for _, a, b in hits], start, end)
-    return Snippet(parts, start > 0 or end < len(text), len(text) > SEARCHED)
+    return marked(text, [(a, b) for _, a, b in hits], start, end)
 
 
 def _best_window(text: str, hits: Sequence[tuple[str, int, int]], room: int) -> int:

@@ -55,17 +55,9 @@ class Access:
 def demo_session(measures: Any = None) -> Session:
     """The data of `goldrank demo`."""
     data, runs = demo.load(), demo.runs()
-    opened = [io.as_run(runs[name]).renamed(name) for name in ("bm25", "overlap")]
-    return Session(
-        "Household tips",
-        io.as_qrels(data["qrels"]),
-        opened,
-        conventions.DEFAULT,
-        measures or DEMO_MEASURES,
-        docs=data["documents"],
-        query_texts=data["queries"],
-        criteria=DEMO_CRITERIA,
-    )
+    opened = {name: io.as_run(runs[name]).renamed(name) for name in ("bm25", "overlap")}
+    shown = {"docs": data["documents"], "queries": data["queries"], "criteria": DEMO_CRITERIA}
+    return session_of(data["qrels"], opened, measures=measures or DEMO_MEASURES, title="Household tips", **shown)
 
 
 def session_of(
@@ -77,7 +69,7 @@ def session_of(
     docs: Any = None,
     queries: Any = None,
     title: str = "",
-    criteria: str | None = None,
+    criteria: str | Sequence[Criterion] | None = None,
     slice_by: Mapping[str, Any] | None = None,
 ) -> Session:
     """A session of files: the queries' texts come from their file, or from the corpus' folder."""
@@ -93,7 +85,7 @@ def session_of(
         measures or None,
         docs=docs,
         query_texts=texts,
-        criteria=read_criteria(criteria) if criteria else (),
+        criteria=read_criteria(criteria) if isinstance(criteria, str) and criteria else criteria or (),
         slice_by=slice_by,
     )
 

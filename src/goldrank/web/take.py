@@ -75,7 +75,7 @@ def _query(session: Session, view: View, query: str) -> list[Part]:
         cells: list[Cell | str] = [str(i + 1)]
         for made in (shown["left_rows"], shown["right_rows"]):
             row = made[i] if i < len(made) else None
-            cells += [row.doc, row.grade, row.piece or row.move] if row else ["", "", ""]
+            cells += [row["doc"], row["grade"], row["piece"] or row["move"]] if row else ["", "", ""]
         rows.append(cells)
     heads = [*Head.texts("rank")]
     side: Side

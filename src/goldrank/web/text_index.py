@@ -16,6 +16,7 @@ import time
 from array import array
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -283,7 +284,8 @@ class ParquetFile:
             import polars as pl
 
         self.path, self.name = path, str(path)
-        schema = pl.scan_parquet(path).collect_schema().names()
+        self._scan: Callable[[], pl.LazyFrame] = partial(pl.scan_parquet, path)
+        schema = self._scan().collect_schema().names()
         found = next((name for name in ID_FIELDS if name in schema), None)
         if found is None:
             hint = f"Ids are in one of: {', '.join(ID_FIELDS)}."
@@ -293,22 +295,16 @@ class ParquetFile:
         self.index = index_of(path, self._rows, wanted)
 
     def _rows(self) -> Iterator[tuple[bytes, int]]:
-        with needed("polars"):
-            import polars as pl
-
         row = 0
-        for batch in pl.scan_parquet(self.path).select(self._id).collect_batches():
+        for batch in self._scan().select(self._id).collect_batches():
             for value in batch[self._id]:
                 yield ids.encode(ids.as_text(value, "document id", self.name)), row
                 row += 1
 
     def get(self, doc: str) -> Text | None:
         """The text of an id; None if the file has none."""
-        with needed("polars"):
-            import polars as pl
-
         for place in self.index.places(doc):
-            frame = pl.scan_parquet(self.path).select(self._id, *self._columns).slice(place, 1).collect()
+            frame = self._scan().select(self._id, *self._columns).slice(place, 1).collect()
             for row in frame.to_dicts():
                 if ids.as_text(row[self._id], "document id") == doc:
                     return text_of(row)

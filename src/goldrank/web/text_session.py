@@ -18,8 +18,7 @@ from goldrank.measures import Measure, parse
 from goldrank.web.live import Bounds, System
 from goldrank.web.session import FEW, Session, View
 from goldrank.web.texts import Texts
-from goldrank.web.verdicts import Verdicts
-from goldrank.web.work import Worker
+from goldrank.web.work import Verdicts, Worker
 
 
 class TextSystem(System):
@@ -60,7 +59,7 @@ class TextSession(Session):
         shared = [name for name in scores[0].columns if all(name in one.columns for one in scores)]
         self.measures = [parse(name) for name in shared]
         self.systems = [TextSystem(one, self.queries) for one in scores]
-        self.runs, self.criteria, self.slice_by, self.options = (), (), None, {}
+        self.runs, self.criteria, self.slice_by = (), (), None
         self.grades, self.seq = {}, 0
         self.qrels = Qrels({})
         self.lock = threading.RLock()
@@ -73,13 +72,11 @@ class TextSession(Session):
             digest.update(repr((system.name, self.queries)).encode("utf-8", "backslashreplace"))
             for name, values in system.values.items():
                 digest.update(name.encode() + values.tobytes())
-        self._hashed = digest.hexdigest()[:8]
+        self.known_hash = digest.hexdigest()[:8]
 
     @property
     def data_hash(self) -> str:
-        return self._hashed
-
-    known_hash = data_hash
+        return self.known_hash
 
     def ready(self, view: View) -> bool:
         return True

@@ -27,10 +27,10 @@ class TextSource(Protocol):
 
     def is_stale(self) -> bool:
         """Whether it changed since it was opened."""
-        ...
+        return False
 
 
-class MappedTexts:
+class MappedTexts(TextSource):
     """Texts in a mapping: a text, or a mapping with 'title' and 'text', by id."""
 
     def __init__(self, texts: Mapping[str, Any]) -> None:
@@ -42,11 +42,8 @@ class MappedTexts:
             return value
         return text_of(dict(value)) if isinstance(value, Mapping) else Text("", str(value))
 
-    def is_stale(self) -> bool:
-        return False
 
-
-class StoredTexts:
+class StoredTexts(TextSource):
     """The documents of an object shaped as a dataset of ir_datasets."""
 
     def __init__(self, dataset: Any) -> None:
@@ -62,9 +59,6 @@ class StoredTexts:
         if not shown.text and hasattr(found, "default_text"):
             shown = Text(shown.title, str(found.default_text()))
         return shown
-
-    def is_stale(self) -> bool:
-        return False
 
 
 def open_texts(given: Any, wanted: Callable[[], Collection[str]]) -> TextSource:

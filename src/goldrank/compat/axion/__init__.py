@@ -17,8 +17,8 @@ its heuristics construct.
 event loop is running, as in a notebook.
 """
 
+from goldrank.compat.axion import metrics
 from goldrank.compat.axion.dataset import (
-    DatasetItem,
     ItemTypeError,
     JudgedChunk,
     JudgedResult,
@@ -29,38 +29,24 @@ from goldrank.compat.axion.dataset import (
     MultiKResult,
     TestResult,
 )
-from goldrank.compat.axion.judges import ContextualPrecision, ContextualRanking, ContextualRecall, Judge
+from goldrank.compat.axion.judges import Judge
 from goldrank.compat.axion.metric_registry import registry
-from goldrank.compat.axion.metrics import (
-    HitRateAtK,
-    MeanReciprocalRank,
-    NDCGAtK,
-    PrecisionAtK,
-    RecallAtK,
-)
+from goldrank.compat.axion.metrics import *  # noqa: F403 (the module says what is public)
 from goldrank.compat.axion.runners import ErrorConfig, MetricRunner
 
 __all__ = [
-    "ContextualPrecision",
-    "ContextualRanking",
-    "ContextualRecall",
-    "DatasetItem",
     "ErrorConfig",
-    "HitRateAtK",
     "ItemTypeError",
     "Judge",
     "JudgedChunk",
     "JudgedResult",
     "KDetail",
-    "MeanReciprocalRank",
     "MeanReciprocalRankResult",
     "MetricEvaluationResult",
     "MetricRunner",
     "MetricScore",
     "MultiKResult",
-    "NDCGAtK",
-    "PrecisionAtK",
-    "RecallAtK",
     "TestResult",
     "registry",
 ]
+__all__ += metrics.__all__

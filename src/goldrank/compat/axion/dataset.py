@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -48,6 +49,15 @@ def listed(given: Any, name: str, whose: str) -> list[Mapping[str, Any]] | None:
                 hint="Give [{'id': 'doc1'}, ...] or a list of ids that are all text.",
             )
     return entries
+
+
+def other_name(field: str) -> property:
+    """A property that is another name of a field."""
+
+    def put(item: object, value: object) -> None:
+        setattr(item, field, value)
+
+    return property(attrgetter(field), put, doc=f"Another name of `{field}`.")
 
 
 class DatasetItem:
@@ -107,23 +117,8 @@ class DatasetItem:
         """The names of all fields."""
         return [*(name for name in cls.__init__.__annotations__ if name not in ("others", "return")), *_OTHER_FIELDS]
 
-    @property
-    def actual_reference(self) -> list[Mapping[str, Any]] | None:
-        """Another name of `actual_ranking`."""
-        return self.actual_ranking
-
-    @actual_reference.setter
-    def actual_reference(self, entries: list[Mapping[str, Any]] | None) -> None:
-        self.actual_ranking = entries
-
-    @property
-    def expected_ranking(self) -> list[Mapping[str, Any]] | None:
-        """Another name of `expected_reference`."""
-        return self.expected_reference
-
-    @expected_ranking.setter
-    def expected_ranking(self, entries: list[Mapping[str, Any]] | None) -> None:
-        self.expected_reference = entries
+    actual_reference = other_name("actual_ranking")
+    expected_ranking = other_name("expected_reference")
 
     @property
     def content(self) -> str | None:

@@ -76,10 +76,6 @@ class JudgedMetric(RetrievalMetric):
     def parameters(self) -> tuple[Hashable, ...]:
         return (*super().parameters, same_object(self.judge), self.useful_from)
 
-    def score(self, item: Any) -> MetricEvaluationResult:
-        """`execute` without await, also where an event loop is running."""
-        return self.score_all([item])[0]
-
     def score_all(self, items: Sequence[Any]) -> list[MetricEvaluationResult]:
         """The same of several items; an asynchronous judge is asked about several texts at once."""
         given = [self._given(item) for item in items]
@@ -145,9 +141,11 @@ class JudgedMetric(RetrievalMetric):
         return item.query or "", text, item.expected_output or ""
 
     def _texts(self, item: DatasetItem) -> list[str]:
-        return self._checked(self.get_field(item, "retrieved_content"), "retrieved_content")
+        return self._checked(item, "retrieved_content")
 
-    def _checked(self, found: Any, name: str) -> list[str]:
+    def _checked(self, item: DatasetItem, name: str) -> list[str]:
+        """A field that holds texts."""
+        found = self.get_field(item, name)
         texts = [found] if isinstance(found, str) else found
         if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
             raise BadItemError(f"{FAILED}`{name}` is {ids.show(repr(found))}, not a list of texts")
@@ -223,11 +221,10 @@ class ContextualRecall(JudgedMetric):
     measure = "SetP"
 
     def _about(self, item: DatasetItem, text: str) -> tuple[str, str, str]:
-        contexts = self._checked(self.get_field(item, "retrieved_content"), "retrieved_content")
-        return item.query or "", "\n\n".join(contexts), text
+        return item.query or "", "\n\n".join(super()._texts(item)), text
 
     def _texts(self, item: DatasetItem) -> list[str]:
-        (text,) = self._checked(self.get_field(item, "expected_output"), "expected_output")[:1]
+        (text,) = self._checked(item, "expected_output")[:1]
         if not (found := sentences(text)):
             raise BadItemError(f"{FAILED}`expected_output` has no sentence.")
         return found

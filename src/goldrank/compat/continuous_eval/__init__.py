@@ -16,68 +16,21 @@ releases do. `ground_truth_relevance` (a number for each ground truth context) m
 speaks and which the released codes do not have. There is no k below 1: the evaluator refuses it, as 0.2.4 does.
 """
 
-from goldrank.compat.continuous_eval.base import (
-    Arg,
-    Field,
-    Metric,
-)
-from goldrank.compat.continuous_eval.data_downloader import (
-    example_data,
-    example_data_downloader,
-)
-from goldrank.compat.continuous_eval.dataset import (
-    SHAPES,
-    Dataset,
-)
-from goldrank.compat.continuous_eval.evaluators import (
-    GreaterOrEqualThan,
-    MeanGreaterOrEqualThan,
-    RetrievalEvaluator,
-)
-from goldrank.compat.continuous_eval.judges import (
-    ContextCoverage,
-    ContextPrecision,
-    Judge,
-    LLMBasedContextCoverage,
-    LLMBasedContextPrecision,
-)
-from goldrank.compat.continuous_eval.metrics import (
-    PrecisionRecallF1,
-    RankedRetrievalMetrics,
-    TokenCount,
-)
-from goldrank.compat.continuous_eval.strategies import (
-    ExactChunkMatch,
-    ExactSentenceMatch,
-    MatchingStrategy,
-    MatchingStrategyType,
-    RougeChunkMatch,
-    RougeSentenceMatch,
-)
+from goldrank.compat.continuous_eval import metrics
+from goldrank.compat.continuous_eval.data_downloader import example_data, example_data_downloader
+from goldrank.compat.continuous_eval.dataset import SHAPES, Dataset
+from goldrank.compat.continuous_eval.evaluators import GreaterOrEqualThan, MeanGreaterOrEqualThan, RetrievalEvaluator
+from goldrank.compat.continuous_eval.judges import Judge
+from goldrank.compat.continuous_eval.metrics import *  # noqa: F403 (the module says what is public)
 
 __all__ = [
     "SHAPES",
-    "Arg",
-    "ContextCoverage",
-    "ContextPrecision",
     "Dataset",
-    "ExactChunkMatch",
-    "ExactSentenceMatch",
-    "Field",
     "GreaterOrEqualThan",
     "Judge",
-    "LLMBasedContextCoverage",
-    "LLMBasedContextPrecision",
-    "MatchingStrategy",
-    "MatchingStrategyType",
     "MeanGreaterOrEqualThan",
-    "Metric",
-    "PrecisionRecallF1",
-    "RankedRetrievalMetrics",
     "RetrievalEvaluator",
-    "RougeChunkMatch",
-    "RougeSentenceMatch",
-    "TokenCount",
     "example_data",
     "example_data_downloader",
 ]
+__all__ += metrics.__all__

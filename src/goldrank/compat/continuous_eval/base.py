@@ -175,11 +175,8 @@ class Metric:
             column = columns[one.names[0]] = []
             for i, (name, datum) in enumerate(zip(names, data, strict=True)):
                 if name is None:
-                    known = ", ".join(map(repr, datum))
-                    why = (
-                        f"{self.name} needs it." if one.is_required else "Others have it: give it for all, or for none."
-                    )
-                    raise InputError(f"datum {i} has no {one.names[0]!r}; it has: {known}", hint=why)
+                    why = f"{self.name} needs it." if one.is_required else _FOR_ALL
+                    raise lacking(i, datum, one.names[0], why)
                 one.check(datum[name], f"datum {i}: {name}")
                 one.check_names(datum, f"datum {i}")
                 column.append(datum[name])
@@ -230,6 +227,14 @@ class Metric:
     def asdict(self) -> dict[str, str]:
         """The metric by its class."""
         return {"__class__": self.name, "name": self.name}
+
+
+_FOR_ALL = "Others have it: give it for all, or for none."
+
+
+def lacking(number: int, datum: Datum, name: str, hint: str | None = None) -> InputError:
+    """The error for a datum without a field."""
+    return InputError(f"datum {number} has no {name!r}; it has: {', '.join(map(repr, datum))}", hint=hint)
 
 
 def _cut(key: str, value: Any, k: int | None) -> Any:

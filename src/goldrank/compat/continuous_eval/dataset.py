@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from goldrank.compat._common import rows_of
-from goldrank.compat.continuous_eval.base import ANSWERS, QUESTION, RELEVANCE, RETRIEVED, TRUTHS, Datum, Input
+from goldrank.compat.continuous_eval.base import ANSWERS, QUESTION, RELEVANCE, RETRIEVED, TRUTHS, Datum, Input, lacking
 from goldrank.errors import GoldrankError, InputError, Place
 from goldrank.notes import Note, from_counts
 from goldrank.packages import needed
@@ -76,7 +76,7 @@ class Dataset(Sequence[Datum]):
         if isinstance(at, str):
             for i, datum in enumerate(self.data):
                 if at not in datum:
-                    raise InputError(f"datum {i} has no {at!r}; it has: {', '.join(map(repr, datum))}")
+                    raise lacking(i, datum, at)
             return [datum[at] for datum in self.data]
         return Dataset(self.data[at]) if isinstance(at, slice) else self.data[at]
 
@@ -119,10 +119,7 @@ class Dataset(Sequence[Datum]):
                     one.check(datum[name], f"datum {i}: {name}")
                     one.check_names(datum, f"datum {i}")
                 elif first is not None:
-                    raise InputError(
-                        f"datum {i} has no {one.names[0]!r}; it has: {', '.join(map(repr, datum))}",
-                        hint=f"Datum {first} has it.",
-                    )
+                    raise lacking(i, datum, one.names[0], f"Datum {first} has it.")
             if not any(all(one.find(datum) for one in shape) for shape in SHAPES):
                 has = ", ".join(map(repr, datum)) or "nothing"
                 sets = "; ".join(", ".join(one.names[0] for one in shape) for shape in SHAPES)

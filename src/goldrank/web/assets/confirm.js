@@ -1,5 +1,5 @@
 // What cannot be taken back is asked for twice: a baseline, and withdrawing all judgements of a judge.
-import { meta } from "./parts.js";
+import { meta, post } from "./parts.js";
 
 const dialog = document.getElementById("confirm");
 const field = (name) => document.getElementById(`confirm-${name}`);
@@ -25,12 +25,7 @@ function asked() {
 field("cancel").addEventListener("click", () => dialog.close());
 field("set").addEventListener("click", async () => {
   try {
-    const answer = await fetch(dialog.dataset.to, {
-      method: "POST",
-      credentials: "same-origin",
-      headers: { "Content-Type": "application/json", "X-Goldrank-Write": meta("write") },
-      body: JSON.stringify(asked()),
-    });
+    const answer = await post(dialog.dataset.to, asked());
     if (answer.ok) location.reload();
     else field("said").textContent = (await answer.json().catch(() => ({}))).what ?? `Refused: ${answer.status}`;
   } catch {

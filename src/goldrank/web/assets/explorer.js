@@ -1,5 +1,5 @@
 // Reading by keyboard, the choice of measure and systems, whole texts beside the page, copied links.
-import { get, meta, page, put, say } from "./parts.js";
+import { button, get, made, meta, page, put, say } from "./parts.js";
 
 const KEYS = {
   "j k": "next, previous document or query",
@@ -50,26 +50,22 @@ function across(side) {
   moveTo(same || list.children[Math.min(place, list.children.length - 1)]);
 }
 
+function madeDialog(id, label) {
+  const dialog = made("dialog", { id });
+  dialog.setAttribute("aria-label", label);
+  document.body.append(dialog);
+  return dialog;
+}
+
+const closing = (dialog) => button("Close (Esc)", () => dialog.close());
+
 async function openText(link) {
   const address = new URL(link.href);
   address.pathname = "/part/doc";
-  let panel = document.getElementById("panel");
-  if (!panel) {
-    panel = document.createElement("dialog");
-    panel.id = "panel";
-    panel.className = "panel";
-    panel.setAttribute("aria-label", "Whole text");
-    document.body.append(panel);
-  }
-  panel.replaceChildren();
-  const close = document.createElement("button");
-  close.textContent = "Close (Esc)";
-  close.addEventListener("click", () => panel.close());
-  const title = document.createElement("h2");
-  title.textContent = link.textContent;
-  const body = document.createElement("div");
-  body.className = "stack";
-  panel.append(close, title, body);
+  const panel = document.getElementById("panel") ?? madeDialog("panel", "Whole text");
+  panel.className = "panel";
+  const body = made("div", { className: "stack" });
+  panel.replaceChildren(closing(panel), made("h2", {}, link.textContent), body);
   panel.showModal();
   try {
     put(body, await get(address));
@@ -81,35 +77,15 @@ async function openText(link) {
 function help() {
   let dialog = document.getElementById("keys-help");
   if (!dialog) {
-    dialog = document.createElement("dialog");
-    dialog.id = "keys-help";
-    dialog.setAttribute("aria-label", "Keys");
-    const list = document.createElement("dl");
-    list.className = "keylist";
+    dialog = madeDialog("keys-help", "Keys");
+    const list = made("dl", { className: "keylist" });
     for (const [keys, words] of Object.entries(KEYS)) {
-      const term = document.createElement("dt");
-      for (const key of keys.split(" ")) {
-        const one = document.createElement(key === "to" ? "span" : "kbd");
-        one.textContent = key;
-        term.append(one, " ");
-      }
-      const what = document.createElement("dd");
-      what.textContent = words;
-      list.append(term, what);
+      const named = keys.split(" ").flatMap((key) => [made(key === "to" ? "span" : "kbd", {}, key), " "]);
+      list.append(made("dt", {}, ...named), made("dd", {}, words));
     }
-    const label = document.createElement("label");
-    const box = document.createElement("input");
-    box.type = "checkbox";
-    box.checked = !keysOff();
+    const box = made("input", { type: "checkbox", checked: !keysOff() });
     box.addEventListener("change", () => localStorage.setItem("goldrank-keys", box.checked ? "on" : "off"));
-    label.append(box, " Keys work");
-    const close = document.createElement("button");
-    close.textContent = "Close (Esc)";
-    close.addEventListener("click", () => dialog.close());
-    const head = document.createElement("h2");
-    head.textContent = "Keys";
-    dialog.append(head, list, label, " ", close);
-    document.body.append(dialog);
+    dialog.append(made("h2", {}, "Keys"), list, made("label", {}, box, " Keys work"), " ", closing(dialog));
   }
   dialog.showModal();
 }
@@ -176,15 +152,12 @@ async function picture(link) {
   const image = new Image();
   image.src = source;
   await image.decode();
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
+  const canvas = made("canvas", { width: 2 * image.width, height: 2 * image.height });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(source);
-  const made = document.createElement("a");
-  made.href = URL.createObjectURL(await new Promise((done) => canvas.toBlob(done, "image/png")));
-  made.download = "goldrank.png";
-  made.click();
-  setTimeout(() => URL.revokeObjectURL(made.href), 10000);
+  const href = URL.createObjectURL(await new Promise((done) => canvas.toBlob(done, "image/png")));
+  made("a", { href, download: "goldrank.png" }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
 }
 
 for (const link of document.querySelectorAll("[data-png]")) link.classList.remove("hide");

@@ -1,6 +1,6 @@
 // Judging by keyboard and by buttons. Numbers come from the server; here nothing is computed.
 import { isTyping, keysOff, moveTo } from "./explorer.js";
-import { get, meta, put, say } from "./parts.js";
+import { button, get, made, meta, post, put, say } from "./parts.js";
 
 const WAITS = [1, 2, 4, 8, 8];
 const STORE = `goldrank-waiting-${location.port}`;
@@ -33,36 +33,12 @@ function status(text, bad) {
 function trouble(parts) {
   let box = document.getElementById("trouble");
   if (!box) {
-    box = document.createElement("div");
-    box.id = "trouble";
+    box = made("div", { id: "trouble" });
     box.setAttribute("role", "alert");
     document.getElementById("main").prepend(box);
   }
   box.replaceChildren();
-  if (!parts.length) return;
-  const line = document.createElement("p");
-  line.className = "banner bad";
-  line.append(...parts);
-  box.append(line);
-}
-
-function button(text, act) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.textContent = text;
-  made.addEventListener("click", act);
-  return made;
-}
-
-async function post(item) {
-  const answer = await fetch("/api/judgements", {
-    method: "POST",
-    credentials: "same-origin",
-    headers: { "Content-Type": "application/json", "X-Goldrank-Write": meta("write") },
-    body: JSON.stringify(item),
-  });
-  const body = await answer.json().catch(() => ({}));
-  return { status: answer.status, body };
+  if (parts.length) box.append(made("p", { className: "banner bad" }, ...parts));
 }
 
 const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
@@ -74,7 +50,8 @@ async function send(item) {
   for (let turn = 0; ; turn++) {
     let answer;
     try {
-      answer = await post(item);
+      const given = await post("/api/judgements", item);
+      answer = { status: given.status, body: await given.json().catch(() => ({})) };
     } catch {
       answer = null;
     }
@@ -127,11 +104,8 @@ function conflict(item, body) {
 function otherData(item) {
   keep([...waiting(), item]);
   const file = new Blob([JSON.stringify(waiting(), null, 1)], { type: "application/json" });
-  const link = document.createElement("a");
-  link.className = "btn";
-  link.href = URL.createObjectURL(file);
-  link.download = "judgements-waiting.json";
-  link.textContent = "Save as a file";
+  const properties = { className: "btn", href: URL.createObjectURL(file), download: "judgements-waiting.json" };
+  const link = made("a", properties, "Save as a file");
   trouble(["The server has other data now; nothing is sent. ", link, " ",
     button("Forget them", () => { keep([]); location.reload(); })]);
   paused = true;

@@ -9,6 +9,28 @@ export async function get(address) {
   return answer.text();
 }
 
+// Writes need the page's secret, and JSON.
+export function post(address, body) {
+  return fetch(address, {
+    method: "POST",
+    credentials: "same-origin",
+    headers: { "Content-Type": "application/json", "X-Goldrank-Write": meta("write") },
+    body: JSON.stringify(body),
+  });
+}
+
+export function made(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+export function button(text, act) {
+  const pressed = made("button", { type: "button" }, text);
+  pressed.addEventListener("click", act);
+  return pressed;
+}
+
 export function put(element, html) {
   element.innerHTML = policy.createHTML(html);
 }
