@@ -54,6 +54,16 @@ def test_numbers_in_the_prose():
     assert f"makes it {pair.adjusted:.3f}" in " ".join(PAGE.split())
 
 
+def test_forms_in_python():
+    (line,) = re.findall(r"`(from goldrank\.report import render)`", PAGE)
+    names = {}
+    exec(line, names)
+    found = compare(demo.load()["qrels"], demo.runs(), "nDCG@10")
+    listed = re.findall(r'"(\w+)"', PAGE.split(line)[1].split("Notes that begin")[0])
+    assert len(listed) == 6
+    assert len({names["render"](found, form) for form in listed}) == 6
+
+
 def test_the_words_are_those_of_the_code():
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.rank_changes import FALLS

@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 
 import first_numbers
+import measured
 import places
 import pytest
 
@@ -70,23 +71,9 @@ def test_every_kind_of_user_gets_the_right_number(
             assert number in " ".join(capsys.readouterr().out.split()), line
 
 
-def measured() -> dict[tuple[str, str], dict[str, float]]:
-    """By job and tool, the rows of benchmarks/RESULTS.md: seconds, and bytes of own memory."""
-    units = {"ms": 1e-3, "s": 1, "MB": 1e6, "GB": 1e9}
-    text = (places.ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
-    rows = [line.strip("| ").split(" | ") for line in text[text.index("\n## Measurements") :].splitlines()]
-    found = {}
-    for row in rows:
-        cells = [cell.strip().split() for cell in row[2:5]]
-        if len(row) >= 9 and all(len(cell) == 2 and cell[1] in units for cell in cells):
-            values = [float(number) * units[unit] for number, unit in cells]
-            found[row[0], row[1]] = dict(zip(("time", "cpu", "memory"), values, strict=True))
-    return found
-
-
 def test_speeds_are_those_of_the_last_benchmark() -> None:
     """Which numbers README takes from benchmarks/RESULTS.md; both are rounded, by half a unit of the last digit."""
-    rows = measured()
+    rows = measured.rows()
     text = " ".join(README[README.index("<!-- benchmark:begin") : README.index("<!-- benchmark:end")].split())
     tools = {
         "goldrank": r"\*\*goldrank\*\*", "goldrank, without the core": "goldrank without its compiled core",
