@@ -9,8 +9,9 @@ import numpy as np
 import places
 import pytest
 
-from goldrank import compare, demo, evaluate
+from goldrank import compare, demo, evaluate, parse
 from goldrank.cli import run as command
+from goldrank.comparison.worth import document_worth
 
 PAGE = (places.ROOT / "docs" / "comparing.md").read_text()
 
@@ -93,3 +94,14 @@ def test_tables_are_those_of_the_simulations():
 
 def test_page_is_one_page():
     assert len(PAGE.splitlines()) < 250
+
+
+def test_effects_of_documents_add_up():
+    """What B loses without each document, minus what A does, sums up to the difference, as the page says."""
+    qrels = {"q": {"a": 3, "b": 1, "c": 2, "d": 0, "e": 1}}
+    runs = {"A": {"q": ["x", "b", "c", "d", "y", "e"]}, "B": {"q": ["a", "x", "b", "d", "c"]}}
+    assert "for nDCG, precision and recall these add up to the difference of the query" in " ".join(PAGE.split())
+    for measure in ("nDCG@5", "nDCG", "P@3", "R@4"):
+        found = compare(qrels, runs, measure)
+        worth = document_worth(found.placed, parse(measure), np.arange(len(qrels["q"])))
+        assert (worth[1] - worth[0]).sum() == pytest.approx(found.pairs[0].difference, abs=1e-12)
