@@ -15,6 +15,7 @@ import pytest
 
 import goldrank
 from goldrank import Scores, parse
+from goldrank.errors import MeasureError
 from goldrank.measures import REGISTRY
 
 
@@ -49,6 +50,15 @@ def test_the_advice_for_recommendations_knows_them():
     assert {parse(one).declaration.over for one in advice.beyond} == {"recommended"}
     assert "ItemCoverage@20" in goldrank.choose("recommendation", k=20).beyond
     assert "docs/recommenders.md" in str(advice)
+
+
+def test_names_with_several_meanings():
+    text = " ".join((places.ROOT / "docs" / "recommenders.md").read_text(encoding="utf-8").split())
+    assert "`coverage` means `Cover`, of texts; with ids it is an error that names `ItemCoverage`" in text
+    assert list(goldrank.evaluate_texts([{"retrieved": ["a"], "references": ["a"]}], "coverage").mean) == ["Cover"]
+    for name, meant in (("coverage@5", "ItemCoverage@5"), ("diversity", "IntraListDiversity@10")):
+        with pytest.raises(MeasureError, match=meant):
+            goldrank.evaluate({"u": ["a"]}, {"u": ["a", "b"]}, name)
 
 
 @pytest.mark.slow
