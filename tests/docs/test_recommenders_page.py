@@ -15,7 +15,8 @@ import pytest
 
 import goldrank
 from goldrank import Scores, parse
-from goldrank.errors import MeasureError
+from goldrank.errors import BaselineError, MeasureError
+from goldrank.history.trends import trend_lines
 from goldrank.measures import REGISTRY
 
 
@@ -50,6 +51,18 @@ def test_the_advice_for_recommendations_knows_them():
     assert {parse(one).declaration.over for one in advice.beyond} == {"recommended"}
     assert "ItemCoverage@20" in goldrank.choose("recommendation", k=20).beyond
     assert "docs/recommenders.md" in str(advice)
+
+
+def test_scores_with_and_without_train_are_kept_apart(tmp_path):
+    qrels, run = {"u1": ["c"], "u2": ["b"]}, {"u1": ["a", "c"], "u2": ["b", "a"]}
+    without = goldrank.evaluate(qrels, run, ["R@1", "NumRet"])
+    removed = goldrank.evaluate(qrels, run, ["R@1", "NumRet"], train={"u1": ["a"], "u2": ["c"]})
+    with pytest.raises(BaselineError, match="train removed"):
+        goldrank.gate(removed, rules=["R@1: -5%"], baseline=without)
+    with goldrank.History.open(tmp_path / "history.db", create=True) as history:
+        for scores in (without, removed):
+            history.record(scores, label="main")
+        assert [line.values for line in trend_lines(history, "R@1")] == [[0.5], [1.0]]
 
 
 def test_names_with_several_meanings():
