@@ -45,6 +45,8 @@ def default(function: Callable[..., Any], name: str) -> Any:
 
 
 OFTEN, AGAIN = (default(goldrank.run_retriever, name) for name in ("concurrency", "retries"))
+PLAIN = goldrank.Rules.of({"rules": ["AP: -1%"]})
+SET = PLAIN.settings
 SAID = [
     ("comparing.md", f"It is exact where at most {flips.EXACT_UP_TO} queries differ"),
     ("comparing.md", f"Below {intervals.FEWEST_CLUSTERS} clusters there is no verdict"),
@@ -56,6 +58,13 @@ SAID = [
     ("gate.md", f"down to the deepest cut-off ({documents.WITHOUT_CUTOFF} where a measure has none)"),
     ("gate.md", f"`correction` ({', '.join(f'`{name}`' for name in rules.CORRECTIONS)})"),
     ("gate.md", f"`test` ({', '.join(f'`{name}`' for name in rules.TESTS)})"),
+    (
+        "gate.md",
+        f"`alpha` ({SET.alpha}), `power` ({SET.power}), `samples` ({SET.samples}), `seed` ({SET.seed}), `strict`",
+    ),
+    ("gate.md", f"`strict` ({str(PLAIN.strict).lower()})"),
+    ("gate.md", f"`holes` (`{PLAIN.holes}`, `ignore`)"),
+    ("gate.md", f"`worst` ({PLAIN.worst})"),
     ("judges.md", f"more than {percent(ppi.GUARD - 1)} wider than that of people alone"),
     ("judges.md", f"(Success@k) below {ppi.LEAST_BINARY} judged queries"),
     ("judges.md", f"**Fewer than {ppi.LEAST_UNITS} judged queries**"),
@@ -94,6 +103,7 @@ SAID = [
     ("explorer.md", f"The first {heads.DEPTH} documents of each query are shown"),
     ("explorer.md", f"With more than {session.FEW} queries the first page comes early"),
     ("explorer.md", f"more than {sides.MOST_HOLES} documents are unjudged"),
+    ("explorer.md", f"documents of the first {session.LEAST_REACH} to {heads.DEPTH} ranks"),
     ("explorer.md", f"at most {text_index.CACHE_LIMIT // 10**9} GB"),
     ("explorer.md", f"the newest {history_page.MOST_GATED} records of each line"),
     ("explorer.md", f"ssh -L {serving.PORT}:127.0.0.1:{serving.PORT} host"),
