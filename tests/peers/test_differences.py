@@ -206,6 +206,25 @@ def test_ranx_has_as_many_methods_of_fusion():
     assert f"| {len(named)} methods |" in (places.ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_what_readme_says_that_others_have():
+    """Cells of its table of tools that are about ir_measures and ranx."""
+    theirs, ranx = pytest.importorskip("ir_measures"), pytest.importorskip("ranx")
+    rows = re.findall(r"^\| (.*?) \| .* \| (.*?) \| (.*?) \|$", (places.ROOT / "README.md").read_text("utf-8"), re.M)
+    table = {what: (of_ir_measures, of_ranx) for what, of_ir_measures, of_ranx in rows}
+
+    def cells(start):
+        return next(value for what, value in table.items() if what.startswith(start))
+
+    assert cells("measures beyond") == ("diversity, browsing", "no")
+    assert {"AP_IA", "ERR_IA", "StRecall", "INST", "SDCG", "Judged"} <= set(dir(theirs))
+    assert cells("how far unjudged")[0] == "`Judged@k`"
+    assert cells("reads more")[1] == "dicts, data frames, JSON, Parquet"
+    assert {"from_dict", "from_df", "from_file", "from_parquet", "from_ranxhub"} <= set(dir(ranx.Run))
+    assert cells("tests with") == ("no", "tests; Tukey's corrects")
+    assert "Tukey" in ranx.compare.__doc__
+    assert cells("a hub") == ("no", "yes")
+
+
 def test_ranx_joins_dicts_by_position():
     """Each query's one document is first: the mean reciprocal rank is 1. ranx takes q2's ranking for q1's."""
     qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1.0}, "q1": {"a": 1.0}}
