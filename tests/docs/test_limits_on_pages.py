@@ -17,6 +17,7 @@ from goldrank.comparison.unjudged import MOST_BOUNDED
 from goldrank.engine import counts, spark
 from goldrank.evaluation import causes, executors, text_notes
 from goldrank.gating import documents, rules
+from goldrank.history import file as history_file
 from goldrank.ids import MAX_ID_BYTES
 from goldrank.io import sources
 from goldrank.io import spark as spark_input
@@ -65,6 +66,7 @@ SAID = [
     ("gate.md", f"`strict` ({str(PLAIN.strict).lower()})"),
     ("gate.md", f"`holes` (`{PLAIN.holes}`, `ignore`)"),
     ("gate.md", f"`worst` ({PLAIN.worst})"),
+    ("history.md", f"each waits for the other, up to {history_file.LOCK_TIMEOUT:.0f} seconds"),
     ("judges.md", f"more than {percent(ppi.GUARD - 1)} wider than that of people alone"),
     ("judges.md", f"(Success@k) below {ppi.LEAST_BINARY} judged queries"),
     ("judges.md", f"**Fewer than {ppi.LEAST_UNITS} judged queries**"),
