@@ -8,6 +8,7 @@ from typing import Any
 import places
 import pytest
 
+import goldrank
 from goldrank import evaluate_texts
 
 PAGE = (places.ROOT / "docs" / "texts_inputs.md").read_text(encoding="utf-8")
@@ -67,3 +68,19 @@ def test_scores_of_texts(name: str) -> None:
         {"retrieved": ["b"], "answerable": False, name: [0.1]},
     ]
     assert evaluate_texts(items, "AUROC", matcher="contains")["AUROC"] == 1.0
+
+
+def test_the_code_runs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = {"outputs": {"documents": ["it was a tower."]}, "reference_outputs": {"passages": ["tower"]}}
+    names: dict[str, Any] = {
+        "goldrank": goldrank,
+        "runs": [record],
+        "retriever": lambda question: ["it was a tower."],
+        "questions": [{"question": "what was it?", "references": ["a tower"]}],
+    }
+    fields, retrieving = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert eval(fields.strip(), names)["Cover@5"] == 1.0
+    exec(retrieving, names)
+    assert names["scores"].mean == {"Cover@5": 1.0, "nDCG@10": 1.0}
+    assert evaluate_texts("retrieved.jsonl", "Cover@5")["Cover@5"] == 1.0
