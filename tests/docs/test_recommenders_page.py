@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import places
+import polars as pl
 import pytest
 
 import goldrank
@@ -36,6 +38,22 @@ def test_examples(page, number):
         assert isinstance(result, Scores | dict)
         assert result
         assert not any(math.isnan(value) for value in result.values())
+
+
+def test_arrays_in_other_packages():
+    """Functions of wrappers that the page only names are there, and its example of polars gives the right values."""
+    text = (places.ROOT / "docs" / "arrays.md").read_text(encoding="utf-8")
+    wrappers, in_polars = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    modules = re.search(r"^from goldrank\.integrations import (.*)$", wrappers, re.MULTILINE)[1].split(", ")
+    assert len(modules) >= 9
+    called = re.findall(rf"(?<![\w.])({'|'.join(modules)})\.(\w+)\(", wrappers)
+    assert len(called) >= 9
+    for module, function in called:
+        assert callable(getattr(importlib.import_module(f"goldrank.integrations.{module}"), function))
+    frame = pl.DataFrame({"query": ["q1", "q1", "q2"], "grade": [0, 1, 1], "score": [2.0, 1.0, 3.0]})
+    names = {"frame": frame, "pl": pl, "evaluate_arrays": goldrank.evaluate_arrays}
+    exec(in_polars.replace("frame.group_by", "found = frame.group_by"), names)
+    assert dict(names["found"].rows()) == {"q1": 1 / 2, "q2": 1.0}
 
 
 def test_every_measure_of_items_is_on_the_page():
