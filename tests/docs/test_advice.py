@@ -42,3 +42,9 @@ def test_runs_of_a_system(runs: int, freedom: int, quantile: float) -> None:
     assert t_quantile(0.975, found.freedom) == pytest.approx(quantile, abs=5e-4)
     told = f"two runs of each give intervals that reach {4.303:.1f} standard errors to each side, five {2.306:.1f}"
     assert told in page("comparing.md")
+
+
+def test_a_rank_among_sampled_negatives() -> None:
+    # Of 1,000 others 49 are better. It is in the top 10 of 100 drawn ones if at most 9 of these are better.
+    chance = sum(math.comb(100, k) * 0.049**k * 0.951 ** (100 - k) for k in range(10))
+    assert f"in more than {math.floor(100 * chance)} of 100 draws" in page("recommenders.md")

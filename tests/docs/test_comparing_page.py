@@ -9,8 +9,9 @@ import numpy as np
 import places
 import pytest
 
-from goldrank import compare, demo, evaluate
+from goldrank import compare, demo, evaluate, parse
 from goldrank.cli import run as command
+from goldrank.comparison.worth import document_worth
 
 PAGE = (places.ROOT / "docs" / "comparing.md").read_text()
 
@@ -54,6 +55,16 @@ def test_numbers_in_the_prose():
     assert f"makes it {pair.adjusted:.3f}" in " ".join(PAGE.split())
 
 
+def test_forms_in_python():
+    (line,) = re.findall(r"`(from goldrank\.report import render)`", PAGE)
+    names = {}
+    exec(line, names)
+    found = compare(demo.load()["qrels"], demo.runs(), "nDCG@10")
+    listed = re.findall(r'"(\w+)"', PAGE.split(line)[1].split("Notes that begin")[0])
+    assert len(listed) == 6
+    assert len({names["render"](found, form) for form in listed}) == 6
+
+
 def test_the_words_are_those_of_the_code():
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.rank_changes import FALLS
@@ -83,3 +94,14 @@ def test_tables_are_those_of_the_simulations():
 
 def test_page_is_one_page():
     assert len(PAGE.splitlines()) < 250
+
+
+def test_effects_of_documents_add_up():
+    """What B loses without each document, minus what A does, sums up to the difference, as the page says."""
+    qrels = {"q": {"a": 3, "b": 1, "c": 2, "d": 0, "e": 1}}
+    runs = {"A": {"q": ["x", "b", "c", "d", "y", "e"]}, "B": {"q": ["a", "x", "b", "d", "c"]}}
+    assert "for nDCG, precision and recall these add up to the difference of the query" in " ".join(PAGE.split())
+    for measure in ("nDCG@5", "nDCG", "P@3", "R@4"):
+        found = compare(qrels, runs, measure)
+        worth = document_worth(found.placed, parse(measure), np.arange(len(qrels["q"])))
+        assert (worth[1] - worth[0]).sum() == pytest.approx(found.pairs[0].difference, abs=1e-12)

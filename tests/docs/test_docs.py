@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from types import ModuleType
 
+import measured
 import places
 import polars as pl
 import pytest
@@ -93,3 +94,14 @@ def test_scale_page_names_what_there_is():
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
     assert named
     assert named <= options
+
+
+def test_scale_page_compares_rows_of_the_benchmark():
+    rows = measured.rows()
+    text = " ".join((DOCS / "scale.md").read_text(encoding="utf-8").split())
+    ours, pure = (
+        rows["marco-shuffled files", tool]["time"] / rows["marco files", tool]["time"]
+        for tool in ("goldrank", "goldrank, without the core")
+    )
+    told = f"take {ours:.1f} times what sorted ones take, without the compiled core {pure:.1f} times"
+    assert told in text

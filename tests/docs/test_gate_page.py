@@ -10,7 +10,7 @@ from pathlib import Path
 import places
 import pytest
 
-from goldrank import Rule, Rules
+from goldrank import Rule, Rules, evaluate, gate
 from goldrank.cli import run as command
 from goldrank.gating.rules import KINDS
 from goldrank.report.gate import ENDINGS, FORMS
@@ -45,6 +45,15 @@ def test_python(capsys):
     assert "goldrank_gate" in fixture
     exec(code, {})
     assert "q04" in capsys.readouterr().out
+
+
+def test_nine_queries_that_fell():
+    """All signs of nine differences are alike in one of 2^9 flips."""
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(9)}
+    before, after = (evaluate(qrels, dict.fromkeys(qrels, run), ["P@1", "NumRet"]) for run in (["a", "b"], ["b", "a"]))
+    (finding,) = gate(after, rules=["P@1: -5%"], baseline=before).findings
+    assert (finding.status, finding.p) == ("fail", 1 / 2**9)
+    assert f"nine queries that fell from 1 to 0 fail with p = 1/{2**9}" in " ".join(PAGE.split())
 
 
 def test_table_of_rules():

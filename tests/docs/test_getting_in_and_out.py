@@ -81,3 +81,15 @@ def test_out(line: list[str], folder: Path, capsys: Any) -> None:
         if line[0] != "Vespa":  # whose ids are those of Vespa where no field is named
             assert run(["eval", *files, "-m", "RR"]) == 0
             assert "0.5000" in capsys.readouterr().out
+
+
+def test_ratings(folder: Path, capsys: Any) -> None:
+    """As the page says: whole ones are grades, with a warning; others need a threshold."""
+    assert "ratings with decimals (4.5) are an error" in " ".join(PAGE.split())
+    for rating, code in ((4, 0), (4.5, 2)):
+        (folder / "ratings.csv").write_text(f"userId,movieId,rating\nq1,d1,{rating}\n")
+        assert run(["eval", "ratings.csv", "run.txt", "-m", "RR"]) == code
+        told = capsys.readouterr()
+        assert ("! qrels: ratings are taken as grades" in told.out) is (code == 0)
+        assert run(["eval", "ratings.csv", "run.txt", "-m", "RR", "--relevant-from", "4"]) == 0
+        assert "0.5000" in capsys.readouterr().out

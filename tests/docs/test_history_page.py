@@ -7,11 +7,12 @@ import shlex
 import places
 import pytest
 
+from goldrank import History, evaluate
 from goldrank.cli import COMMANDS
 from goldrank.cli import run as command
 from goldrank.history import store
 from goldrank.history.changes import HEAD_START, PATIENCE
-from goldrank.history.trends import ALPHA
+from goldrank.history.trends import ALPHA, trend_lines
 
 PAGE = (places.ROOT / "docs" / "history.md").read_text(encoding="utf-8")
 
@@ -64,3 +65,17 @@ def test_what_the_page_names_is_there():
     assert named <= set(COMMANDS)
     assert f"probability of at most {ALPHA:.0%}" in PAGE
     assert f"alpha x (j + {HEAD_START}) / (j + {HEAD_START + PATIENCE})" in PAGE
+
+
+def test_diagnostics_get_no_marks():
+    """All documents of the first run are judged and few of the second: a change of P@1 is marked, of Judged@1 none."""
+    assert "Diagnostics such as Judged@10 get no marks" in " ".join(PAGE.split())
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(40)}
+    with History.open("history.db", create=True) as history:
+        for first in ("a", "x"):
+            history.record(evaluate(qrels, {q: [first, "b"] for q in qrels}, ["P@1", "Judged@1"]), label="main")
+    marks = {}
+    for measure in ("P@1", "Judged@1"):
+        with History.open("history.db") as history:
+            marks[measure] = [len(line.changes) for line in trend_lines(history, measure)]
+    assert marks == {"P@1": [1], "Judged@1": [0]}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import sys
 
 import places
 import pytest
 
 from goldrank.cli import group
+from goldrank.cli import run as command
 from goldrank.judging.prompt import Prompt
 
 PAGE = (places.ROOT / "docs" / "judges.md").read_text(encoding="utf-8")
@@ -49,3 +52,30 @@ def test_commands_have_these_options(words):
 
 def test_there_are_commands():
     assert len(COMMANDS) >= 4
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    read = json.loads(line)
+    assert list(read) == {fields}, read
+    print(json.dumps({{**{answer}, "id": read["id"]}}), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_program_reads_and_writes_what_the_page_shows(tmp_path, monkeypatch, capsys):
+    """The program wants the fields of the first line, and answers with those of the second."""
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE, re.S)
+    asked, answer = map(json.loads, block.splitlines())
+    (tmp_path / "judge.py").write_text(PROGRAM.format(fields=list(asked), answer=answer))
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 0\n")
+    (tmp_path / "run.txt").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d3 2 1 t\n")
+    docs = [{"_id": "d1", "text": "Paris is old."}, {"_id": "d3", "text": asked["text"]}]
+    (tmp_path / "docs.jsonl").write_text("\n".join(map(json.dumps, docs)))
+    (tmp_path / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": asked["question"]}))
+    line = ["judge", "qrels.txt", "run.txt", "--docs", "docs.jsonl", "--queries", "queries.jsonl", "-o", "out.qrels"]
+    assert command([*line, "--command", shlex.join([sys.executable, "judge.py"])]) == 0, capsys.readouterr().err
+    rows = [row.split() for row in (tmp_path / "out.qrels").read_text().splitlines()]
+    assert {(row[2], row[3]) for row in rows} == {("d1", "0"), ("d3", str(answer["grade"]))}

@@ -35,6 +35,22 @@ def test_a_name_of_before_works_and_says_its_new_name(old, new):
     assert caught[0].filename == __file__, "the warning is about the line that used the old name"
 
 
+def test_the_same_call_gives_the_same_numbers():
+    """Of functions that draw random numbers and take no seed; those that take one have it as an argument."""
+    texts = [(f"word{i % 7} was here in {1900 + i % 5}", 1 - i / 100) for i in range(60)]
+    items = [
+        {"id": str(i), "retrieved": texts[i : i + 5], "references": [texts[(3 * i) % 60][0]], "answerable": i % 3 != 0}
+        for i in range(40)
+    ]
+    calls = (
+        lambda: goldrank.evaluate_texts(items, "Cover@5", matcher="token-recall:0.5").notes,
+        lambda: goldrank.coverage_curves(items, matcher="contains").svg(),
+        lambda: str(goldrank.abstention_curve(items, matcher="contains")),
+    )
+    for call in calls:
+        assert call() == call()
+
+
 def test_a_name_of_now_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

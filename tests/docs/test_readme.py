@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 
 import first_numbers
+import measured
 import places
 import pytest
 
@@ -68,3 +69,68 @@ def test_every_kind_of_user_gets_the_right_number(
             else:
                 assert command(shlex.split(line)[1:]) == 0, line
             assert number in " ".join(capsys.readouterr().out.split()), line
+
+
+def test_speeds_are_those_of_the_last_benchmark() -> None:
+    """Which numbers README takes from benchmarks/RESULTS.md; both are rounded, by half a unit of the last digit."""
+    rows = measured.rows()
+    text = " ".join(README[README.index("<!-- benchmark:begin") : README.index("<!-- benchmark:end")].split())
+    tools = {
+        "goldrank": r"\*\*goldrank\*\*", "goldrank, without the core": "goldrank without its compiled core",
+        "trec_eval": "trec_eval 10, -O2", "pytrec_eval": "pytrec_eval [0-9.]+", "ir_measures": "ir_measures [0-9.]+",
+        "ranx, cold": r"ranx [0-9.]+, cold \(it compiles\)",
+        "floor, 2 threads": r"a hand-written C\+\+ pass that checks nothing",
+    }  # fmt: skip
+    ours = rows["marco files", "goldrank"]["time"]
+    for tool, named in tools.items():
+        row = rows["marco files", tool]
+        (cells,) = re.findall(rf"\| {named} \| ([0-9.]+) s \| ([0-9.]+) (MB|GB) \| ([0-9.]*)x?[a-z ]*\|", text)
+        seconds, memory, unit, times = cells
+        assert float(seconds) == pytest.approx(row["time"], abs=0.0051)
+        assert float(memory) * {"MB": 1e6, "GB": 1e9}[unit] == pytest.approx(row["memory"], rel=1e-6)
+        ratio = max(ours / row["time"], row["time"] / ours)
+        assert not times or float(times) == pytest.approx(ratio, abs=0.5 if ratio > 3 else 0.05)
+    told = {
+        ("marco dicts", "goldrank", "time"): r"from dicts in memory: ([0-9.]+) s, pytrec_eval 1",
+        ("marco dicts", "pytrec_eval", "time"): r"from dicts in memory: [0-9.]+ s, pytrec_eval ([0-9.]+) s",
+        ("wide files", "goldrank", "time"): r"500,000 queries: ([0-9.]+) s",
+        ("huge files", "goldrank", "time"): r"50 million lines \(1\.8 GB\): ([0-9.]+) s in \d+ MB",
+        ("million-jsonl files", "goldrank", "cpu"): r"A million lines of JSON: ([0-9.]+) s of CPU",
+        ("deep files", "goldrank", "time"): r"600 judgements each take ([0-9.]+) s from files",
+        ("deep files", "pytrec_eval", "time"): r"from files \(pytrec_eval ([0-9.]+) s;",
+        ("import goldrank", "goldrank", "time"): r"`import goldrank` takes ([0-9.]+) ms",
+        ("start of Python", "python", "time"): r"Python's own ([0-9.]+) ms included",
+        ("import numpy", "python", "time"): r"loads numpy \(([0-9.]+) ms\)",
+        ("from goldrank import evaluate", "goldrank", "time"): r"numpy \([0-9.]+ ms\), ([0-9.]+) ms",
+        ("dicts 1x10x2", "goldrank", "time"): r"one query with ten documents takes ([0-9.]+) ms a call",
+    }
+    for (job, tool, what), words in told.items():
+        (number,) = re.findall(words, text)
+        value = rows[job, tool][what] * (1000 if " ms" in words else 1)
+        digits = len(number.partition(".")[2])
+        assert float(number) == pytest.approx(value, abs=0.51 * 10**-digits), words
+    assert f"in {rows['huge files', 'goldrank']['memory'] / 1e6:.0f} MB" in text
+    assert rows["dicts 1x10x2", "pytrec_eval"]["time"] < 1e-5
+    hundred = rows["marco files, 100 measures", "goldrank"]["cpu"] / rows["marco files, 5 measures", "goldrank"]["cpu"]
+    assert "100 measures cost what 5 cost" in text
+    assert hundred < 1.1
+    assert ours < 1
+    assert "seven million lines in less than a second" in README
+
+
+def test_counts_of_formats_methods_and_examples() -> None:
+    import click
+
+    from goldrank.cli import group
+    from goldrank.fusion import all_methods
+
+    page = (places.ROOT / "docs" / "getting_in_and_out.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .*$", page[: page.index("\n## ")], re.MULTILINE)
+    assert len(rows) - 1 > 50  # the head is a row
+    assert "more than 50 tools and formats" in " ".join(README.split())
+    assert f"| fusion | {len(all_methods())} methods | no | no | no | 25 methods |" in README
+    context = click.Context(group, info_name="goldrank")
+    for name in group.list_commands(context):
+        shown = group.get_command(context, name)
+        assert shown is not None
+        assert f"goldrank {name}" in shown.get_help(click.Context(shown, info_name=name)).split("Example")[1], name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import re
@@ -11,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import places
+import polars as pl
 import pytest
 
 import goldrank
 from goldrank import Scores, parse
+from goldrank.errors import BaselineError, MeasureError
+from goldrank.history.trends import trend_lines
 from goldrank.measures import REGISTRY
 
 
@@ -36,6 +40,22 @@ def test_examples(page, number):
         assert not any(math.isnan(value) for value in result.values())
 
 
+def test_arrays_in_other_packages():
+    """Functions of wrappers that the page only names are there, and its example of polars gives the right values."""
+    text = (places.ROOT / "docs" / "arrays.md").read_text(encoding="utf-8")
+    wrappers, in_polars = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    modules = re.search(r"^from goldrank\.integrations import (.*)$", wrappers, re.MULTILINE)[1].split(", ")
+    assert len(modules) >= 9
+    called = re.findall(rf"(?<![\w.])({'|'.join(modules)})\.(\w+)\(", wrappers)
+    assert len(called) >= 9
+    for module, function in called:
+        assert callable(getattr(importlib.import_module(f"goldrank.integrations.{module}"), function))
+    frame = pl.DataFrame({"query": ["q1", "q1", "q2"], "grade": [0, 1, 1], "score": [2.0, 1.0, 3.0]})
+    names = {"frame": frame, "pl": pl, "evaluate_arrays": goldrank.evaluate_arrays}
+    exec(in_polars.replace("frame.group_by", "found = frame.group_by"), names)
+    assert dict(names["found"].rows()) == {"q1": 1 / 2, "q2": 1.0}
+
+
 def test_every_measure_of_items_is_on_the_page():
     text = (places.ROOT / "docs" / "recommenders.md").read_text(encoding="utf-8")
     names = [name for name, declaration in REGISTRY.items() if declaration.over == "recommended"]
@@ -49,6 +69,27 @@ def test_the_advice_for_recommendations_knows_them():
     assert {parse(one).declaration.over for one in advice.beyond} == {"recommended"}
     assert "ItemCoverage@20" in goldrank.choose("recommendation", k=20).beyond
     assert "docs/recommenders.md" in str(advice)
+
+
+def test_scores_with_and_without_train_are_kept_apart(tmp_path):
+    qrels, run = {"u1": ["c"], "u2": ["b"]}, {"u1": ["a", "c"], "u2": ["b", "a"]}
+    without = goldrank.evaluate(qrels, run, ["R@1", "NumRet"])
+    removed = goldrank.evaluate(qrels, run, ["R@1", "NumRet"], train={"u1": ["a"], "u2": ["c"]})
+    with pytest.raises(BaselineError, match="train removed"):
+        goldrank.gate(removed, rules=["R@1: -5%"], baseline=without)
+    with goldrank.History.open(tmp_path / "history.db", create=True) as history:
+        for scores in (without, removed):
+            history.record(scores, label="main")
+        assert [line.values for line in trend_lines(history, "R@1")] == [[0.5], [1.0]]
+
+
+def test_names_with_several_meanings():
+    text = " ".join((places.ROOT / "docs" / "recommenders.md").read_text(encoding="utf-8").split())
+    assert "`coverage` means `Cover`, of texts; with ids it is an error that names `ItemCoverage`" in text
+    assert list(goldrank.evaluate_texts([{"retrieved": ["a"], "references": ["a"]}], "coverage").mean) == ["Cover"]
+    for name, meant in (("coverage@5", "ItemCoverage@5"), ("diversity", "IntraListDiversity@10")):
+        with pytest.raises(MeasureError, match=meant):
+            goldrank.evaluate({"u": ["a"]}, {"u": ["a", "b"]}, name)
 
 
 @pytest.mark.slow

@@ -6,11 +6,14 @@ Real values are those of pytrec_eval-terrier 0.5.11, ir_measures 0.4.3 and ranx 
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
+import re
 import subprocess
 import sys
 
+import places
 import pytest
 
 from goldrank import evaluate, fuse, normalize
@@ -18,7 +21,7 @@ from goldrank.compat import ir_measures as irm
 from goldrank.compat import pytrec_eval as pte
 from goldrank.compat import ranx
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
-from goldrank.fusion.methods import stepped_weights
+from goldrank.fusion.methods import all_methods, stepped_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::Warning")  # of numba, when it compiles ranx for the first time
 
@@ -191,6 +194,35 @@ def test_ir_measures_options_that_are_ignored():
 
 
 # ranx: it compiles each function when it is first used.
+
+
+def test_ranx_has_as_many_methods_of_fusion():
+    """README counts them, and goldrank has those that ranx knows by name."""
+    pytest.importorskip("ranx")
+    import ranx.fusion
+
+    named = set(re.findall(r'== "(\w+)"', inspect.getsource(ranx.fusion.fusion_switch)))
+    assert named == set(all_methods())
+    assert f"| {len(named)} methods |" in (places.ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_what_readme_says_that_others_have():
+    """Cells of its table of tools that are about ir_measures and ranx."""
+    theirs, ranx = pytest.importorskip("ir_measures"), pytest.importorskip("ranx")
+    rows = re.findall(r"^\| (.*?) \| .* \| (.*?) \| (.*?) \|$", (places.ROOT / "README.md").read_text("utf-8"), re.M)
+    table = {what: (of_ir_measures, of_ranx) for what, of_ir_measures, of_ranx in rows}
+
+    def cells(start):
+        return next(value for what, value in table.items() if what.startswith(start))
+
+    assert cells("measures beyond") == ("diversity, browsing", "no")
+    assert {"AP_IA", "ERR_IA", "StRecall", "INST", "SDCG", "Judged"} <= set(dir(theirs))
+    assert cells("how far unjudged")[0] == "`Judged@k`"
+    assert cells("reads more")[1] == "dicts, data frames, JSON, Parquet"
+    assert {"from_dict", "from_df", "from_file", "from_parquet", "from_ranxhub"} <= set(dir(ranx.Run))
+    assert cells("tests with") == ("no", "tests; Tukey's corrects")
+    assert "Tukey" in ranx.compare.__doc__
+    assert cells("a hub") == ("no", "yes")
 
 
 def test_ranx_joins_dicts_by_position():

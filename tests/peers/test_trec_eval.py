@@ -163,6 +163,12 @@ ROWS = [
      {"z": "1 map nan 1\n2 map 0 1\n3 ~ 0 1\n"}, FINE, ERROR),
     ("no query in common, without `-c`", "-m map", {"run_text": "9 Q0 a 1 1 t\n"}, ERROR, ERROR),
     ("a measure that the format cannot give", "-R qrels_prefs -m map", {}, ERROR, ERROR),
+    ("a judge whose highest preference level is -3", "-R prefs -m prefs_simp",
+     {"qrels": "1 j s a -3\n1 j s b -4\n"}, FINE, FINE),
+    ("a document twice in a judge's preferences, with the same level", "-R prefs -m prefs_simp",
+     {"qrels": "1 j s a 1\n1 j s a 1\n1 j s b 0\n"}, FINE, ERROR),
+    ("preferences that contradict each other", "-R prefs -m prefs_simp",
+     {"qrels": "1 j 1 a 2\n1 j 1 b 1\n1 j 2 b 2\n1 j 2 a 1\n"}, ERROR, ERROR),
     ("options after `-v`", "-v -x", {}, FINE, ERROR),
 ]  # fmt: skip
 
