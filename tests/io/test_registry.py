@@ -121,6 +121,7 @@ def test_entries_hold_what_they_say(entry: Format) -> None:
     assert callable(entry.implementation.dump) if entry.writes else not entry.suffixes
 
 
+@pytest.mark.slow
 def test_only_what_is_used_is_loaded() -> None:
     """TREC text needs neither polars nor the parser of JSON; JSON and CSV with texts need no polars."""
 

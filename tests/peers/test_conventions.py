@@ -121,6 +121,7 @@ def test_sklearn(kind, measure):
     compare([mine for mine, _ in pairs], [other for _, other in pairs], 1e-9, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("convention", ["torchmetrics", "sklearn"])
 @pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "AP"])

@@ -202,6 +202,7 @@ def plain():
         yield
 
 
+@pytest.mark.slow
 def test_ranx_joins_dicts_by_position(plain):
     """Each query's one document is first: the mean reciprocal rank is 1. ranx takes q2's ranking for q1's."""
     qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1.0}, "q1": {"a": 1.0}}
@@ -325,6 +326,7 @@ def test_ranx_divides_by_a_small_number_where_no_score_is_above_zero(plain):
         normalize({"q": scores}, "max")
 
 
+@pytest.mark.slow
 def test_ranx_condorcet_lets_absent_runs_vote(plain):
     """Of a run with neither document ranx says that the second is before the first, whichever is asked for first."""
     both("ranx")
@@ -364,6 +366,7 @@ def test_ranx_has_odds_of_a_thousand_ranks(plain):
     assert (fused["d0999"], fused["d1000"]) == pytest.approx((1 + low, 2 * low))
 
 
+@pytest.mark.slow
 def test_ranx_loses_weights_by_rounding(plain):
     """Of three runs in steps of 0.1, 66 sets of weights sum to 1: (12 over 2). In doubles some of them do not quite."""
     both("ranx")
