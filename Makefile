@@ -10,6 +10,8 @@ SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peer
 
 # Tests start Python hundreds of times: without compiled files each start would compile goldrank anew.
 test check lowest: export PYTHONDONTWRITEBYTECODE :=
+# One process of tests for each core: more threads would wait for each other, and take CPU while they do.
+test check lowest: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test check lint lowest fuzz bench peers docs site clean
 

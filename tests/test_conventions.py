@@ -22,6 +22,7 @@ def test_all_of_them_are_there():
     assert set(CONVENTIONS) == tools | compatible
 
 
+@pytest.mark.slow
 def test_sklearn():
     from sklearn.metrics import ndcg_score
 

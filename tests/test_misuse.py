@@ -194,8 +194,8 @@ TAKES_FUNCTIONS = (
 
 
 FUNCTIONS = [name for name in SOUND if name[0].islower()]
-SLOW = ("run_retriever",)
-"""It waits before it tries again."""
+SLOW = ("run_retriever", "compare", "judge_agreement", "rank_agreement")
+"""The first waits before it tries again; the others compute much for what they take after all."""
 
 
 @pytest.mark.parametrize("name", RESAMPLES)

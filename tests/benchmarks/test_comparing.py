@@ -13,6 +13,8 @@ specification.loader.exec_module(comparing)
 
 def test_prints_every_row(capsys, monkeypatch):
     monkeypatch.setattr(comparing, "ROUNDS", 1)
+    monkeypatch.setattr(comparing, "SYSTEMS", 2)
+    monkeypatch.setattr(comparing, "MEASURES", comparing.MEASURES[:2])
     monkeypatch.setattr(comparing, "LIMIT", 1e9)
     assert comparing.main(["--queries", "20"]) == 0
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| from")]

@@ -122,6 +122,7 @@ def test_rules_of_reading_belong_to_their_convention():
     assert [(rule.name, rule.alone) for rule in found.rules] == [("judgements", 1.0)]
 
 
+@pytest.mark.slow
 def test_every_rule_is_said_in_words():
     """No name of a field and no value of Python's is printed for what no user ever wrote.
 

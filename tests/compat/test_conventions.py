@@ -209,7 +209,7 @@ def test_repeated_documents_keep_their_places() -> None:
     assert note.fact("count") == 1
     # With "first" the line is dropped, and b moves up.
     assert goldrank.evaluate(qrels, run, "P@2", duplicates="first")["P@2"] == 1.0
-    with pytest.raises(InputError, match="places"):
+    with raises_code(InputError, "duplicate-document", match="places"):
         goldrank.evaluate(qrels, run, measures)
 
 

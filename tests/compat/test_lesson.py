@@ -95,7 +95,7 @@ def test_k_zero_is_zero_and_negative_is_refused() -> None:
     assert lesson.precision_at_k(["a"], {"a"}, 0) == 0.0
     for function in (lesson.recall_at_k, lesson.precision_at_k, lesson.hit_rate_at_k):
         for k in (-1, 1.5, "3", None, True):
-            with pytest.raises(OptionError, match=r"k is .*positive integer"):
+            with raises_code(OptionError, "bad-number", match="k is"):
                 function(["a"], {"a"}, k)
     # As in the released code, a slice from the end: all but the last.
     assert lesson.recall_at_k(["a", "b", "c"], {"a", "c"}, -1, as_released=True) == 0.5
@@ -334,7 +334,7 @@ def test_grades_are_numbers(grade: Any) -> None:
 
 def test_ids_of_two_kinds_never_agree() -> None:
     for retrieved, relevant in ((["1", "2"], {1, 2}), ([1, 2], ["1"]), ([np.int64(1)], {"1"})):
-        with pytest.raises(InputError, match=r"ids of the rankings are (str|int), judged ids are (str|int)"):
+        with raises_code(InputError, "different-id-types"):
             lesson.recall_at_k(retrieved, relevant, 2)
         with raises_code(InputError, "different-id-types"):
             lesson.mean_hit_rate([(retrieved, relevant)] * 2, 2)

@@ -14,6 +14,7 @@ import goldrank
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
+@pytest.mark.slow
 def test_public_names_are_those_of_the_list():
     """Whoever changes something public sees it here. `python docs/public_names.py` writes the list anew."""
     code = "import public_names; print('\\n'.join(public_names.lines()))"

@@ -197,6 +197,7 @@ def test_policies_are_explained_where_they_are_taken(tree: dict[str, Any]) -> No
         assert "| `missing` | `zero`: " in tree[f"api/{name}.md"]
 
 
+@pytest.mark.slow
 def test_the_site_builds_strictly_and_asks_no_network(built: Path, tree: dict[str, Any]) -> None:
     for place in tree:
         assert (built / place).with_suffix(".html" if place.endswith(".md") else Path(place).suffix).exists(), place

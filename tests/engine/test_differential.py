@@ -274,8 +274,8 @@ def cut_small(rng: random.Random):
         yield
 
 
-ALL_CASES = 2_000
-CASES = many(ALL_CASES, 200)
+ALL_CASES = 1_000
+CASES = many(ALL_CASES)
 GROUP = 100
 
 
@@ -310,13 +310,13 @@ def test_all_forms_are_equal(first, tmp_path):
 def test_cases_are_hostile():
     """The generator makes what this file says it does; else the tests above would prove little."""
     cases = [make_case(number) for number in range(ALL_CASES)]
-    assert sum(not case.is_text for case in cases) > 200
-    assert sum(len({row[:2] for row in case.rows}) < len(case.rows) for case in cases) > 200
-    assert sum(any(grade < 0 for docs in case.qrels.values() for grade in docs.values()) for case in cases) > 500
-    assert sum(any(math.isinf(score) for _, _, score in case.rows) for case in cases) > 200
-    assert sum(len({row[2] for row in case.rows}) < len(case.rows) for case in cases) > 800
-    assert sum(bool(case.qrels.keys() - {row[0] for row in case.rows}) for case in cases) > 200
-    assert sum(bool({row[0] for row in case.rows} - case.qrels.keys()) for case in cases) > 200
+    assert sum(not case.is_text for case in cases) > 100
+    assert sum(len({row[:2] for row in case.rows}) < len(case.rows) for case in cases) > 100
+    assert sum(any(grade < 0 for docs in case.qrels.values() for grade in docs.values()) for case in cases) > 250
+    assert sum(any(math.isinf(score) for _, _, score in case.rows) for case in cases) > 100
+    assert sum(len({row[2] for row in case.rows}) < len(case.rows) for case in cases) > 400
+    assert sum(bool(case.qrels.keys() - {row[0] for row in case.rows}) for case in cases) > 100
+    assert sum(bool({row[0] for row in case.rows} - case.qrels.keys()) for case in cases) > 100
     used = {sorted(forms(case))[case.number % len(forms(case))] for case in cases if case.number < ALL_CASES}
     assert used == ANY_BYTES.keys() | TEXT_ONLY.keys() | NO_REPEATS.keys()
     assert {PARSED[name].name for name in MEASURES} == oracle.MEASURES.keys()

@@ -52,6 +52,7 @@ def test_sklearn_golden(key, measure):
     assert [found[str(i)] for i in range(4)] == pytest.approx(GOLDEN[key]["expected"], abs=1e-11)
 
 
+@pytest.mark.slow
 def test_sklearn_scorer():
     from sklearn.linear_model import Ridge
     from sklearn.metrics import ndcg_score

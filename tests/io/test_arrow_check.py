@@ -63,6 +63,7 @@ for form in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 def test_numbers_that_are_not_true(tmp_path: Any) -> None:
     """Every number of the file is a huge one in turn. The process must live; polars alone ends it in most forms."""
     env = {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "RUST_BACKTRACE": "0", "POLARS_MAX_THREADS": "1"}
@@ -84,6 +85,7 @@ def test_a_bomb_is_refused() -> None:
         read_run(io.BytesIO(data))
 
 
+@pytest.mark.slow
 def test_the_limit_of_memory_holds(tmp_path: Any) -> None:
     rows = pl.select(query=pl.int_range(2_000_000).cast(pl.String), doc=pl.int_range(2_000_000).cast(pl.String))
     (tmp_path / "run").write_bytes(arrow("zstd", rows.with_columns(score=1.0)))

@@ -438,7 +438,7 @@ def test_run_without_tag_by_format(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])
 def test_missing_file(read: Callable[[object], object], tmp_path: Path) -> None:
-    with pytest.raises(GoldrankError, match="cannot be opened: No such file or directory") as caught:
+    with raises_code(GoldrankError, "cannot-open", match="No such file or directory") as caught:
         read(tmp_path / "none")
     assert str(tmp_path / "none") in str(caught.value)
 
@@ -506,5 +506,5 @@ def test_file_that_shrinks(tmp_path: Path) -> None:
     path.write_bytes(RUN)
     run = read_run(path)
     path.unlink()
-    with pytest.raises(GoldrankError, match="cannot be opened: No such file"):
+    with raises_code(GoldrankError, "cannot-open", match="No such file"):
         evaluate(HOSTILE / "00.q", run)

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lanes import few
 from raising import raises_code
 
 from goldrank import GoldrankError, Qrels, evaluate, evaluate_texts, read_qrels, read_run, write_qrels, write_run
@@ -160,7 +161,7 @@ def test_scores(format: str) -> None:
 def test_flags_are_no_scores() -> None:
     for flag in (True, np.True_, np.bool_(False)):
         for run in ({"q": {"d": 1.0, "e": flag}}, [("q", "d", 1.0), ("q", "e", flag)]):
-            with pytest.raises(GoldrankError, match=r"score .* is of type bool"):
+            with raises_code(GoldrankError, "bad-score"):
                 evaluate({"q": {"d": 1}}, run)
     with pytest.raises(GoldrankError, match="the score column is of type Boolean"):
         evaluate({"q": {"d": 1}}, pl.DataFrame({"query": ["q"], "doc": ["d"], "score": [True]}))
@@ -274,7 +275,7 @@ TABLES = [".csv", ".tsv", ".CSV", ".jsonl", ".ndjson", ".arrow", ".feather", ".c
 CELLS = [*BEGINNINGS, *(" ", "a b", " a", "a ", "\t", "a\n", "\na", 'a"b', '"', '""', "a,b", "a\r", "\x00", "NA", "#q")]
 
 
-@pytest.mark.parametrize("suffix", TABLES)
+@pytest.mark.parametrize("suffix", few(TABLES))
 def test_the_format_of_the_ending_is_written(suffix: str, tmp_path: Path) -> None:
     """Ids come back as they were, or are refused where a table of text cannot hold them."""
     refused = set()

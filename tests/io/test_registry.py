@@ -121,6 +121,7 @@ def test_entries_hold_what_they_say(entry: Format) -> None:
     assert callable(entry.implementation.dump) if entry.writes else not entry.suffixes
 
 
+@pytest.mark.slow
 def test_only_what_is_used_is_loaded() -> None:
     """TREC text needs neither polars nor the parser of JSON; JSON and CSV with texts need no polars."""
 
@@ -182,7 +183,7 @@ def test_files_without_data(data: bytes) -> None:
 def test_formats_that_must_be_asked_for_by_name() -> None:
     with pytest.raises(OptionError, match="format is 'prefs'"):
         read_run(io.BytesIO(RUN), format="prefs")
-    with pytest.raises(OptionError, match="Name the folder"):
+    with raises_code(OptionError, "not-a-beir-folder"):
         read_qrels(io.BytesIO(QRELS), format="beir")
 
 
@@ -220,7 +221,7 @@ def test_a_compression_is_one_class_and_one_entry(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("kind", COMPRESSIONS.values(), ids=list(COMPRESSIONS))
 def test_damage_is_said(kind: Compression) -> None:
-    with pytest.raises(InputError, match=f"the {kind.name} data is damaged"):
+    with raises_code(InputError, "damaged-file", match=kind.name):
         read_run(io.BytesIO(kind.magic + b"9" + bytes(40)))
 
 
@@ -228,7 +229,7 @@ def test_names_behind_a_compression() -> None:
     """A broken first line of a .jsonl.bz2 is one of JSON Lines."""
     stream = io.BytesIO(bz2.compress(b'{"question": \n{"question": "b"}\n'))
     stream.name = "items.jsonl.bz2"
-    with pytest.raises(InputError, match=r"items\.jsonl\.bz2:1:\d+: is not JSON"):
+    with raises_code(InputError, "not-json", match=r"items\.jsonl\.bz2:1:\d+: "):
         list(items(stream))
 
 

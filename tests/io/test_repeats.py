@@ -58,7 +58,7 @@ def test_only_judged_queries_matter(route: str, tmp_path: Path) -> None:
     scores = evaluate(JUDGED, run, "RR")
     assert scores["RR"] == 0.5
     assert (scores.counts["unjudged_queries"], scores.counts["missing"], scores.counts["repeated"]) == (1, 1, 0)
-    with pytest.raises(InputError, match="'d1' is in this ranking twice, first at"):
+    with raises_code(InputError, "duplicate-document", match="'d1'"):
         evaluate({**JUDGED, "q2": {"d1": 1}}, run, "RR")
 
 
@@ -66,7 +66,7 @@ def test_only_judged_queries_matter(route: str, tmp_path: Path) -> None:
 def test_a_mapping_cannot_hold_it(route: str, tmp_path: Path) -> None:
     """Whoever looks into the run sees all of it."""
     run = given(route, ROWS, tmp_path)
-    with pytest.raises(InputError, match="duplicated in the ranking of query 'q2': 'd1'"):
+    with raises_code(InputError, "duplicate-document", match="'q2': 'd1'"):
         as_run(run)["q1"]
 
 

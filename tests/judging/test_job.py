@@ -125,6 +125,7 @@ def test_bodies_that_are_no_answers_are_tried_again(log, body):
     assert found.perhaps_paid == 3
 
 
+@pytest.mark.slow
 def test_retry_after_is_kept_to(log):
     times = []
 
@@ -179,6 +180,7 @@ def test_what_fails_for_all_stops_the_job(log, status, code):
     assert log.last == 3, "what was answered is kept"
 
 
+@pytest.mark.slow
 def test_attempts_end(log):
     with serving(lambda body, number: (500, {}, "{}")) as chat:
         found = run(chat, items(1), log, attempts=3)
@@ -393,8 +395,8 @@ def test_redirects_are_not_followed(log, status):
 
 @pytest.mark.slow
 def test_many_calls_with_faults_lose_nothing_and_ask_nothing_twice(log):
-    """A thousand; with GOLDRANK_LONG=1 ten thousand, which take six minutes."""
-    count = 10_000 if os.environ.get("GOLDRANK_LONG") else 1_000
+    """Four hundred; with GOLDRANK_LONG=1 ten thousand, which take six minutes."""
+    count = 10_000 if os.environ.get("GOLDRANK_LONG") else 400
     kinds = [(500, {}, "{}"), "cut", (429, {"retry-after-ms": "5"}, "{}"), (200, {}, "{"), (503, {}, "no")]
 
     def behave(request, number):

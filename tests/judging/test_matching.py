@@ -118,7 +118,7 @@ def test_pairs_without_an_answer_are_never_guessed(tmp_path):
 
     with serving(faulty) as chat:
         judge = Endpoint("m", chat.url, prompt="support")
-        with pytest.raises(JudgeError, match=r"no answer for 1 of 6 pairs") as caught:
+        with raises_code(JudgeError, "pairs-unanswered", match="1 of 6") as caught:
             evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(judge, log=tmp_path / "log.db"))
         assert caught.value.code == "pairs-unanswered"
         assert len(chat.requests) == PAIRS + 1  # the unreadable one was asked for twice

@@ -51,6 +51,7 @@ def similarity(request):
     return cosine
 
 
+@pytest.mark.slow
 def test_an_embedding_model_judges(similarity, tmp_path):
     judge = Function(lambda question, text: similarity(question, text), scale=None, name="MiniLM", version="L6-v2")
     runs = {"all": {query: list(DOCS) for query in QUERIES}}

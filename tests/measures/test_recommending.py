@@ -317,6 +317,7 @@ def test_saved_scores_come_back(name, tmp_path):
 # Samples.
 
 
+@pytest.mark.slow
 def test_golden_sampled():
     case = GOLDEN["sampled-hit"]
     n, m, k = (case["inputs"][key] for key in ("n_items", "negatives", "k"))

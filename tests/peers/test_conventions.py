@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from convention_cases import KINDS, arrays, queries
 from lanes import few, many
+from raising import raises_code
 from ranx_values import ask_ranx
 from record_conventions import COUNT, TORCH, settings, with_own_ids, with_relevant
 
@@ -121,6 +122,7 @@ def test_sklearn(kind, measure):
     compare([mine for mine, _ in pairs], [other for _, other in pairs], 1e-9, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("convention", ["torchmetrics", "sklearn"])
 @pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "AP"])
@@ -145,15 +147,13 @@ def test_a_query_that_does_not_count_refuses_nothing():
 
 def test_torchmetrics_refuses_fall_out_where_its_function_and_its_class_differ():
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
-    with pytest.raises(MeasureError, match="RetrievalFallOut") as error:
+    with raises_code(MeasureError, "refused-by-convention", match="RetrievalFallOut"):
         evaluate(qrels, run, "FallOut@1", convention="torchmetrics")
-    assert error.value.code == "refused-by-convention"
 
 
 def test_sklearn_refuses_what_it_refuses():
-    with pytest.raises(MeasureError, match="negative grades") as error:
+    with raises_code(MeasureError, "refused-by-convention"):
         evaluate({"q": {"a": -1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "nDCG", convention="sklearn")
-    assert error.value.code == "refused-by-convention"
 
 
 BEIR = {"nDCG": "NDCG", "AP": "MAP", "R": "Recall", "P": "P", "RR": "MRR", "Hole": "Hole", "Success": "Accuracy",
@@ -264,9 +264,8 @@ def test_order_of_ties_is_that_of_compiled_ranx():
 
 def test_ranx_refuses_long_tied_rankings_and_high_grades_of_rbp():
     tied = {"q": {f"d{i}": 1.0 for i in range(16)}}
-    with pytest.raises(MeasureError, match="order") as error:
+    with raises_code(MeasureError, "undefined-order"):
         evaluate({"q": {"d3": 1}}, tied, "RR", convention="ranx")
-    assert error.value.code == "undefined-order"
     assert column(evaluate({"q": {"d3": 1}}, tied, "RR", convention="ranx", ties="input")) == [1 / 4]
     assert column(evaluate({"q": {"d3": 1}}, tied, "R@16", convention="ranx")) == [1.0]  # whatever the order
     with pytest.raises(MeasureError, match="RBG"):

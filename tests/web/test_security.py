@@ -190,6 +190,7 @@ def test_a_redirect_stays_here(locked):
         assert not location.startswith(("//", "/\\"))
 
 
+@pytest.mark.slow
 def test_other_addresses_need_a_token(tmp_path):
     with pytest.raises(AssertionError, match="--token"):
         Served("--demo", "--host", "0.0.0.0", "--log", str(tmp_path / "l.db"))
@@ -249,6 +250,7 @@ def small(monkeypatch):
     assert not thread.is_alive()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/large", "/healthz"])
 def test_clients_that_do_not_read_do_not_keep_others_out(small, path):
     """Answers that nobody takes, and connections that ask for nothing more: there is room for others soon."""
@@ -276,6 +278,7 @@ def test_clients_that_read_slowly_get_their_answers(small):
     assert got > 20 << 20
 
 
+@pytest.mark.slow
 def test_answers_that_take_long_to_make(small):
     with socket.create_connection(small, 30) as client:
         client.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
+import re
 import sys
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from conftest import MASTER, SOURCE
+from conftest import MASTER
 from frames import frame, lines, qrels_frame, run_frame
 from helpers import IDEAL_Q1, Q1, Q2, mean
 from raising import raises_code
@@ -24,6 +22,7 @@ from goldrank import GoldrankError, evaluate, evaluate_spark
 from goldrank.engine import spark as engine
 from goldrank.errors import InputError
 from goldrank.io import spark as door
+from goldrank.packages import MissingPackageError
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
 RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}}
@@ -311,62 +310,26 @@ def test_values_tell_which_column_holds_the_ids(spark):
     assert {dict(note.facts)["why"] for note in chosen} == {"judged"}
 
 
-WITHOUT = """
-import json, os, sys
-sys.path.insert(0, sys.argv[1])
-import warnings
-warnings.simplefilter("ignore")
-from pyspark.sql import SparkSession
-import goldrank
-from goldrank.io import spark as door
-builder = SparkSession.builder.master("local[1]")
-for key, value in {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.log.level": "OFF",
-                   "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
-                   "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-                   "spark.python.worker.reuse": "false"}.items():
-    builder = builder.config(key, value)
-spark = builder.getOrCreate()
-qrels = spark.createDataFrame([("q1", "d1", 1)], "query string, doc string, grade int")
-run = spark.createDataFrame([("q1", "d1", 1.0)], "query string, doc string, score double")
-assert goldrank.evaluate(qrels, run, "AP")["AP"] == 1.0  # no Python runs there
-usual = door.MOST_JUDGEMENTS
-for found in json.loads(sys.argv[2]):
-    with open("goldrank/__init__.py", "w") as file:
-        file.write(found)
-    door.MOST_JUDGEMENTS = usual
-    try:
-        goldrank.evaluate_spark(qrels, run, "AP").collect()
-    except Exception as error:
-        print("cannot score with goldrank" in str(error))
-    door.MOST_JUDGEMENTS = 0
-    try:
-        goldrank.evaluate(qrels, run, "AP")
-    except goldrank.GoldrankError as error:
-        print(type(error).__name__, "|", str(error).replace("\\n", " "))
-spark.stop()
-"""
-
 FOUND = {
     "raise ModuleNotFoundError(\"No module named 'goldrank'\", name='goldrank')": "it is not installed there",
     "__version__ = '0.0.1'": "it is version 0.0.1 there and",
 }
 
 
-@pytest.mark.skipif(MASTER != "local[2]", reason="it makes a session of its own")
-def test_executors_without_goldrank(tmp_path):
+@pytest.mark.skipif(MASTER != "local[2]", reason="it needs a session whose Python processes are started here")
+@pytest.mark.parametrize(("found", "told"), FOUND.items(), ids=["none", "old"])
+def test_executors_without_goldrank(spark, tmp_path, monkeypatch, found, told):
     """They find another package of that name, which is none or an old one; each in Python processes of its own."""
     (tmp_path / "goldrank").mkdir()
-    environment = os.environ | {
-        "PYTHONPATH": str(tmp_path), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, SOURCE, json.dumps(list(FOUND))], env=environment, cwd=tmp_path,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    said = done.stdout.splitlines()
-    assert said[::2] == ["True"] * len(FOUND), done.stderr[-3000:]
-    for told, line in zip(FOUND.values(), said[1::2], strict=True):
-        assert line.startswith("MissingPackageError | ")
-        assert told in line
-        assert "addArtifacts" in line
+    (tmp_path / "goldrank/__init__.py").write_text(found)
+    # The first folder of their path. Processes that were started with another path are not used again.
+    monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(tmp_path))
+    qrels = spark.createDataFrame([("q1", "d1", 1)], "query string, doc string, grade int")
+    run = spark.createDataFrame([("q1", "d1", 1.0)], "query string, doc string, score double")
+    assert evaluate(qrels, run, "AP")["AP"] == 1.0  # no Python runs there
+    with pytest.raises(Exception, match="cannot score with goldrank"):
+        evaluate_spark(qrels, run, "AP").collect()
+    monkeypatch.setattr(door, "MOST_JUDGEMENTS", 0)
+    with pytest.raises(MissingPackageError, match=re.escape(told)) as caught:
+        evaluate(qrels, run, "AP")
+    assert "addArtifacts" in str(caught.value)
