@@ -29,7 +29,7 @@ import numpy as np
 
 import goldrank
 from goldrank.fusion import all_methods
-from goldrank.fusion.tuning import Search
+from goldrank.fusion.tuning import SettingSearch
 
 RUNS, DEPTH, POOL = 10, 100, 300
 FEW = 20
@@ -79,7 +79,9 @@ def parameters(name: str, qrels: dict[str, dict[str, int]], runs: Mapping[str, g
     method = all_methods()[name]
     given = dict(PARAMETERS.get(name, {}))
     if method.learn is not None:
-        given |= method.trained(Search(goldrank.Qrels(qrels), list(runs.values()), name, "nDCG@10").evidence(), {})
+        given |= method.trained(
+            SettingSearch(goldrank.Qrels(qrels), list(runs.values()), name, "nDCG@10").evidence(), {}
+        )
     return given | ({"w": 5} if name == "slidefuse" else {})
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from goldrank.history.changes import NO_NOISE, RunNoise, Search, Segment, run_noise
+from goldrank.history.changes import NO_NOISE, ChangeSearch, RunNoise, Segment, run_noise
 
 ALPHA = 0.05
 QUERIES = 100
@@ -34,7 +34,7 @@ class Found:
 def marks(values: np.ndarray, noise: RunNoise = NO_NOISE, alpha: float = ALPHA) -> list[Found]:
     """Every mark of a line, as `history.analysis` sets them; equal records are no look."""
     kept = [0, *(i for i in range(1, len(values)) if not np.array_equal(values[i], values[i - 1]))]
-    rows, search, start, found = values[kept], Search(), 0, []
+    rows, search, start, found = values[kept], ChangeSearch(), 0, []
     segment = Segment(rows, kept, 0, noise)
     for row in range(1, len(rows)):
         split = segment.look(row - start, search, alpha)

@@ -194,6 +194,18 @@ HEAVY = {"numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "jinja2", "cli
 DICTS = "import goldrank; goldrank.evaluate({'q': {'a': 1}}, {'q': {'a': 0.5, 'b': 0.7}}"
 
 
+def test_a_class_name_has_one_meaning():
+    """The drop-ins and wrappers of other tools excepted, whose names are theirs."""
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        if path.relative_to(SOURCE).parts[0] not in ("compat", "integrations"):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, []).append(path.name)
+    assert len(places) > 200
+    assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
 def test_import_loads_nothing_heavy():
     assert not loaded("import goldrank") & HEAVY
 

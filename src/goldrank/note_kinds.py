@@ -11,7 +11,7 @@ Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Kind:
+class NoteKind:
     """What a note says, and what becomes of it when the results of shards are merged."""
 
     words: str | Callable[[Facts], str]
@@ -28,17 +28,17 @@ class Kind:
     """Whether it speaks of a shard's own values, which say nothing of the whole."""
 
 
-warns = partial(Kind, warning=True)
+warns = partial(NoteKind, warning=True)
 
 _LOCATED = "white space, case or forms of letters apart"
 _APPROXIMATELY = "approximately (similarity from {least:.2f})"
 
-TEXTS: dict[str, Kind] = {
-    "covered-share": Kind(
+TEXTS: dict[str, NoteKind] = {
+    "covered-share": NoteKind(
         "{share:.1%} of {whole:,} references are covered by some retrieved text", counts=("part", "whole")
     ),
-    "matching-share": Kind("{share:.1%} of {whole:,} retrieved texts cover a reference", counts=("part", "whole")),
-    "chance-level": Kind(
+    "matching-share": NoteKind("{share:.1%} of {whole:,} retrieved texts cover a reference", counts=("part", "whole")),
+    "chance-level": NoteKind(
         "by chance {share:.1%} of references ({low:.1%} to {high:.1%}): covered by texts of other questions",
         of_values=True,
     ),
@@ -47,21 +47,23 @@ TEXTS: dict[str, Kind] = {
         "beside {observed:.1%} by their own; a stricter matcher or a higher threshold tells more",
         of_values=True,
     ),
-    "misses-cost-nothing": Kind("{measure} divides by the useful texts found: misses cost nothing, as they do in AP"),
-    "claims-are-references": Kind("no question has a reference answer: its claims are the references"),
-    "selective-ends": Kind(
+    "misses-cost-nothing": NoteKind(
+        "{measure} divides by the useful texts found: misses cost nothing, as they do in AP"
+    ),
+    "claims-are-references": NoteKind("no question has a reference answer: its claims are the references"),
+    "selective-ends": NoteKind(
         "{measure} would be {answering:.3f} for always answering, {abstaining:.3f} for always abstaining",
         of_values=True,
     ),
     "no-text-returned": warns("nothing at all was retrieved"),
-    "rank-unit": Kind("ranks count {unit}s"),
+    "rank-unit": NoteKind("ranks count {unit}s"),
     "guessed-gold": warns(
         "gold documents are taken for {taken}, because {why}; taken for {other}, {count:,} queries would differ: say "
         'which with gold="ids" or gold="content"'
     ),
-    "without-references": Kind("questions without references: {samples}"),
-    "ids-compared": Kind("ids are compared, since what is expected has no texts; no matcher is used"),
-    "ties-at-the-end": Kind(
+    "without-references": NoteKind("questions without references: {samples}"),
+    "ids-compared": NoteKind("ids are compared, since what is expected has no texts; no matcher is used"),
+    "ties-at-the-end": NoteKind(
         "the context of {count:,} questions ends between texts of the same score: their order decides what is in it",
         "the context of 1 question ends between texts of the same score: their order decides what is in it",
     ),
@@ -69,12 +71,14 @@ TEXTS: dict[str, Kind] = {
         "{measures} compares ranks, but texts of {longer} have {long:,.0f} characters in the mean and those of "
         "{shorter} {short:,.0f}: use a budget of tokens, or CoverArea"
     ),
-    "skip-not-monotone": Kind('with pack="skip" a larger budget may cover less, so that points are drawn and no line'),
+    "skip-not-monotone": NoteKind(
+        'with pack="skip" a larger budget may cover less, so that points are drawn and no line'
+    ),
     "gold-without-results": warns(
         "{count:,} questions of the gold have no results, so that nothing was retrieved for them: {samples}",
         "1 question of the gold has no results, so that nothing was retrieved for it: {samples}",
     ),
-    "results-without-gold": Kind(
+    "results-without-gold": NoteKind(
         "{count:,} questions are not in the gold and are left out: {samples}",
         "1 question is not in the gold and is left out: {samples}",
     ),
@@ -82,30 +86,32 @@ TEXTS: dict[str, Kind] = {
         "chunkings are compared by the words of references, and larger chunks match more by chance: evidence by place "
         "is the same for all"
     ),
-    "sweep-untested": Kind(
+    "sweep-untested": NoteKind(
         "no setting was named beforehand to test the others against (baseline, --baseline): what looks best may be so "
         "by chance"
     ),
-    "repeated-texts": Kind("retrieved texts that stand higher up already: {count:,}"),
+    "repeated-texts": NoteKind("retrieved texts that stand higher up already: {count:,}"),
     "nothing-matches": warns("no text covers any reference by {matcher}{nearest}", of_values=True),
-    "quotations-near": Kind(f"{{count:,}} quotations were located {_LOCATED}", f"1 quotation was located {_LOCATED}"),
-    "quotations-approximate": Kind(
+    "quotations-near": NoteKind(
+        f"{{count:,}} quotations were located {_LOCATED}", f"1 quotation was located {_LOCATED}"
+    ),
+    "quotations-approximate": NoteKind(
         f"{{count:,}} quotations were located {_APPROXIMATELY}", f"1 quotation was located {_APPROXIMATELY}"
     ),
-    "quotations-several": Kind(
+    "quotations-several": NoteKind(
         "{count:,} quotations stand in several places, {which}", "1 quotation stands in several places, {which}"
     ),
     "quotations-lost": warns(
         "{count:,} quotations were not located, {how}: {samples}", "1 quotation was not located, {how}: {samples}"
     ),
-    "texts-near": Kind(
+    "texts-near": NoteKind(
         f"{{count:,}} retrieved texts were located {_LOCATED}", f"1 retrieved text was located {_LOCATED}"
     ),
-    "texts-in-part": Kind(
+    "texts-in-part": NoteKind(
         "{count:,} retrieved texts were located but for parts such as headers, counted by their length",
         "1 retrieved text was located but for parts such as a header, counted by its length",
     ),
-    "texts-several": Kind(
+    "texts-several": NoteKind(
         "{count:,} retrieved texts stand in several places, counted where they hold most evidence",
         "1 retrieved text stands in several places, counted where it holds most evidence",
     ),
@@ -117,14 +123,14 @@ TEXTS: dict[str, Kind] = {
         "{count:,} retrieved texts have no known place: counted by their length, without evidence",
         "1 retrieved text has no known place: counted by its length, without evidence",
     ),
-    "few-texts-unplaced": Kind("retrieved texts without a known place, counted without evidence: {count:,}"),
+    "few-texts-unplaced": NoteKind("retrieved texts without a known place, counted without evidence: {count:,}"),
     "chunks-lost": warns(
         "{count:,} texts of the corpus have no known place", "1 text of the corpus has no known place"
     ),
 }
 
-JUDGES: dict[str, Kind] = {
-    "who-judged": Kind(
+JUDGES: dict[str, NoteKind] = {
+    "who-judged": NoteKind(
         "who judged: people {people:,} of {total:,} pairs, models {models:,}, the file alone {file:,}",
         counts=("people", "models", "file", "total"),
     ),
@@ -148,20 +154,20 @@ JUDGES: dict[str, Kind] = {
     "answers-unreadable": warns(
         "{count:,} answers could not be read, also when asked again, and are no judgements: {samples}"
     ),
-    "judge-decided": Kind(
+    "judge-decided": NoteKind(
         "{judge} decided {count:,} pairs of texts, {log:,} of them from its log", counts=("count", "log")
     ),
     "no-answer-no-match": warns("{count:,} pairs without a readable answer count as no match"),
     "calls-failed": warns("{count:,} items failed and have no judgement ({why}): {samples}"),
     "judging-stopped": warns("judging stopped early: {why}; {count:,} items were not asked"),
     "perhaps-paid": warns("{count:,} calls had no answer and may have to be paid all the same"),
-    "estimated-tokens": Kind("{count:,} answers came without their number of tokens, which is estimated"),
+    "estimated-tokens": NoteKind("{count:,} answers came without their number of tokens, which is estimated"),
     "perhaps-cut": warns(
         "{count:,} prompts had far fewer tokens than their texts should have: the server may have cut them; "
         "raise its context length"
     ),
     "without-text": warns("{count:,} pairs were not asked because the query or the document has no text: {samples}"),
-    "random-draw": Kind(
+    "random-draw": NoteKind(
         "people judged {judged:,} of {queries:,} queries; this holds only if these were drawn at random"
     ),
     "partly-judged-queries": warns(

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from goldrank import ids
-from goldrank.note_kinds import JUDGES, TEXTS, Facts, Kind, warns
+from goldrank.note_kinds import JUDGES, TEXTS, Facts, NoteKind, warns
 
 MOST_SAMPLES = 3
 MOST_WORDS = 2_000
@@ -40,7 +40,7 @@ class Note:
         return cls(code, tuple(sorted(facts.items())), tuple(islice(samples, MOST_SAMPLES + 1)), about)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> NoteKind:
         """What is declared of its code."""
         return KINDS[self.code]
 
@@ -179,31 +179,31 @@ def _inconsistent(facts: Facts) -> str:
     )
 
 
-KINDS: dict[str, Kind] = {
-    "text": Kind("{text}"),
+KINDS: dict[str, NoteKind] = {
+    "text": NoteKind("{text}"),
     # What a file or object had in it that was tolerated.
-    "blank-lines": Kind("blank lines: {count:,}"),
-    "comment-lines": Kind("comment lines: {count:,}"),
+    "blank-lines": NoteKind("blank lines: {count:,}"),
+    "comment-lines": NoteKind("comment lines: {count:,}"),
     "comments-like-data": warns("comment lines that look like data (an id must not start with #): {count:,}"),
-    "extra-columns": Kind("lines with more columns than needed, which were ignored: {count:,}"),
+    "extra-columns": NoteKind("lines with more columns than needed, which were ignored: {count:,}"),
     "no-line-end": warns("the last line has no line end: is the file complete?", counts=()),
-    "byte-order-mark": Kind("a byte order mark was dropped"),
-    "not-compressed": Kind("named {suffix} but not compressed"),
-    "cr-line-ends": Kind("lines end in CR only"),
-    "ungraded-rows": Kind("rows without a grade, taken as not judged: {count:,}"),
+    "byte-order-mark": NoteKind("a byte order mark was dropped"),
+    "not-compressed": NoteKind("named {suffix} but not compressed"),
+    "cr-line-ends": NoteKind("lines end in CR only"),
+    "ungraded-rows": NoteKind("rows without a grade, taken as not judged: {count:,}"),
     "empty-files": warns("files without rows: {count:,} of {files:,}, the first is {first}", counts=("count", "files")),
-    "integer-ids": Kind("integer ids are compared as text"),
-    "repeated-judgements": Kind("{count:,} repeated judgements", "{count:,} repeated judgement"),
+    "integer-ids": NoteKind("integer ids are compared as text"),
+    "repeated-judgements": NoteKind("{count:,} repeated judgements", "{count:,} repeated judgement"),
     "high-grade": warns("the highest grade is {grade:,}: is the grade column right?"),
-    "not-utf8": Kind("items with bytes that are not UTF-8: {count:,}"),
-    "single-cells": Kind("cells that are no list, taken as one text: {count:,}"),
-    "numbered-items": Kind("items without an id, numbered: {count:,}"),
-    "empty-retrieved": Kind("retrieved texts that are empty, kept at their rank: {count:,}"),
-    "null-retrieved": Kind("retrieved texts that are null, taken as empty: {count:,}"),
-    "nothing-retrieved": Kind("items for which nothing was retrieved: {count:,}"),
-    "empty-references": Kind("references that are empty, left out: {count:,}"),
-    "no-references": Kind("items without references: {count:,}"),
-    "unanswerable": Kind("questions without an answer: {count:,}"),
+    "not-utf8": NoteKind("items with bytes that are not UTF-8: {count:,}"),
+    "single-cells": NoteKind("cells that are no list, taken as one text: {count:,}"),
+    "numbered-items": NoteKind("items without an id, numbered: {count:,}"),
+    "empty-retrieved": NoteKind("retrieved texts that are empty, kept at their rank: {count:,}"),
+    "null-retrieved": NoteKind("retrieved texts that are null, taken as empty: {count:,}"),
+    "nothing-retrieved": NoteKind("items for which nothing was retrieved: {count:,}"),
+    "empty-references": NoteKind("references that are empty, left out: {count:,}"),
+    "no-references": NoteKind("items without references: {count:,}"),
+    "unanswerable": NoteKind("questions without an answer: {count:,}"),
     "unanswerable-references": warns(
         "questions without an answer that have references all the same, left out: {count:,}"
     ),
@@ -211,21 +211,21 @@ KINDS: dict[str, Kind] = {
     "failed-as-nothing": warns("questions that failed, taken as if nothing was retrieved: {count:,}"),
     "failed-left-out": warns("questions that failed, left out: {count:,}"),
     "failed-questions": warns("questions that failed: {count:,} of {questions:,} ({kinds})", counts=()),
-    "column-choice": Kind(lambda facts: _column_choice(facts)),
-    "implicit-grades": Kind(lambda facts: _implicit_grades(facts)),
+    "column-choice": NoteKind(lambda facts: _column_choice(facts)),
+    "implicit-grades": NoteKind(lambda facts: _implicit_grades(facts)),
     "ratings-as-grades": warns(
         "ratings are taken as grades, so that a rating of 1 counts as relevant; relevant_from=4 (--relevant-from 4) "
         "makes those from 4 relevant and the others not"
     ),
-    "ratings-cut": Kind("ratings from {least} are relevant: {part:,} of {whole:,}", counts=("part", "whole")),
-    "unrated-queries": Kind("queries without any rating, which are not judged: {count:,}"),
+    "ratings-cut": NoteKind("ratings from {least} are relevant: {part:,} of {whole:,}", counts=("part", "whole")),
+    "unrated-queries": NoteKind("queries without any rating, which are not judged: {count:,}"),
     "partial-responses": warns(
         "responses that are not complete (timed out, or without an answer from every shard): {count:,}"
     ),
-    "click-prior": Kind("values are drawn towards the mean as if {a} more clicks and {b} more misses were seen"),
-    "click-bootstrap": Kind("intervals: {draws:,} bootstrap samples of {unit}"),
-    "clipped-propensities": Kind("{count:,} views at ranks with a propensity below {least} count with that one"),
-    "too-few-views": Kind(
+    "click-prior": NoteKind("values are drawn towards the mean as if {a} more clicks and {b} more misses were seen"),
+    "click-bootstrap": NoteKind("intervals: {draws:,} bootstrap samples of {unit}"),
+    "clipped-propensities": NoteKind("{count:,} views at ranks with a propensity below {least} count with that one"),
+    "too-few-views": NoteKind(
         "{count:,} of {pairs:,} pairs were shown fewer than {least:,} times and are not judged",
         counts=("count", "pairs"),
     ),
@@ -233,10 +233,10 @@ KINDS: dict[str, Kind] = {
         "the scores of all {count:,} lists of three or more results ascend, so that each list is ranked from its end: "
         "are they distances? Then give -distance, or the ids alone, best first"
     ),
-    "field-choice": Kind("of {fields} the first was taken as the {role}"),
-    "query-field": Kind("query ids are those of 'query', not of '{other}'"),
-    "answers-as-references": Kind("references are the answers in '{field}'"),
-    "empty-labelled": Kind(
+    "field-choice": NoteKind("of {fields} the first was taken as the {role}"),
+    "query-field": NoteKind("query ids are those of 'query', not of '{other}'"),
+    "answers-as-references": NoteKind("references are the answers in '{field}'"),
+    "empty-labelled": NoteKind(
         "{count:,} pairs have an empty text; that is no match for any matcher",
         "1 pair has an empty text; that is no match for any matcher",
     ),
@@ -244,43 +244,45 @@ KINDS: dict[str, Kind] = {
         "{count:,} pairs have both labels; no matcher can agree with that",
         "1 pair has both labels; no matcher can agree with that",
     ),
-    "repeated-pairs": Kind(
+    "repeated-pairs": NoteKind(
         "{count:,} pairs have been listed before; each counts", "1 pair has been listed before; each counts"
     ),
     # What run and judgements say of each other.
     "missing-queries": warns(
         "{count:,} of {judged:,} judged queries are not in the run, {how}: {samples}", whole=(("judged", "queries"),)
     ),
-    "without-missing": Kind("without the missing queries: {means}", of_values=True),
-    "empty-rankings": Kind(
+    "without-missing": NoteKind("without the missing queries: {means}", of_values=True),
+    "empty-rankings": NoteKind(
         "{count:,} queries are in the run without any document", "1 query is in the run without any document"
     ),
     "nothing-returned": warns("the run returned nothing at all for the judged queries"),
-    "unjudged-queries": Kind(
+    "unjudged-queries": NoteKind(
         "{count:,} queries of the run are not judged and were left out: {samples}",
         "1 query of the run is not judged and was left out: {samples}",
     ),
-    "seen-removed": Kind(
+    "seen-removed": NoteKind(
         "pairs that users had before, removed: {count:,} of {users:,} users; left with less than {k:,}: {short:,}",
         counts=("count", "users", "short"),
     ),
     "train-without-users": warns("no judged user is in the training data, which has {samples}"),
     "judged-in-train": warns("judged items that the user had before, removed and never found: {count:,}"),
-    "guessed-catalogue": Kind("catalogue not given: {count:,} items of train, judgements and run are taken", counts=()),
-    "users-left-out": Kind("{measure}: {count:,} of {users:,} users have no value and are left out", counts=()),
-    "never-seen-items": Kind("recommended items that nobody had before, counted as had by one user: {count:,}"),
+    "guessed-catalogue": NoteKind(
+        "catalogue not given: {count:,} items of train, judgements and run are taken", counts=()
+    ),
+    "users-left-out": NoteKind("{measure}: {count:,} of {users:,} users have no value and are left out", counts=()),
+    "never-seen-items": NoteKind("recommended items that nobody had before, counted as had by one user: {count:,}"),
     "sampled": warns("{measure} is of samples, and may order systems otherwise than the whole"),
-    "accuracy-of-pairs": Kind("{measure} is of pairs in order, as in ir_measures; BEIR's is Success"),
-    "of-all-queries": Kind("{measure} is a number of all queries together and has no interval"),
-    "padding": Kind("entries that are padding, left out: {count:,}"),
-    "cut-rankings": Kind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}"),
-    "no-relevant": Kind("{count:,} queries have no relevant document", "1 query has no relevant document"),
-    "judged-share": Kind("{share:.1%} of the returned documents are judged", counts=("part", "whole")),
-    "tied-documents": Kind(
+    "accuracy-of-pairs": NoteKind("{measure} is of pairs in order, as in ir_measures; BEIR's is Success"),
+    "of-all-queries": NoteKind("{measure} is a number of all queries together and has no interval"),
+    "padding": NoteKind("entries that are padding, left out: {count:,}"),
+    "cut-rankings": NoteKind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}"),
+    "no-relevant": NoteKind("{count:,} queries have no relevant document", "1 query has no relevant document"),
+    "judged-share": NoteKind("{share:.1%} of the returned documents are judged", counts=("part", "whole")),
+    "tied-documents": NoteKind(
         "{count:,} judged documents are tied, {rule}", "1 judged document is tied with others, {rule}"
     ),
     "tie-ranges": warns(lambda facts: f"in another order of tied documents: {_ranges(facts)}", of_values=True),
-    "unjudged-ranges": Kind(
+    "unjudged-ranges": NoteKind(
         lambda facts: (
             "as unjudged documents may turn out: "
             + ", ".join(f"{name} from {low} to {high}" for name, low, high in facts["ranges"])
@@ -290,11 +292,11 @@ KINDS: dict[str, Kind] = {
     "constant-scores": warns(
         "{count:,} queries have one score for all their documents", "1 query has one score for all its documents"
     ),
-    "repeated-places": Kind(
+    "repeated-places": NoteKind(
         "{count:,} places hold a judged document that stands higher up already",
         "1 place holds a judged document that stands higher up already",
     ),
-    "repeated-documents": Kind("{count:,} repeated documents were dropped", "1 repeated document was dropped"),
+    "repeated-documents": NoteKind("{count:,} repeated documents were dropped", "1 repeated document was dropped"),
     "infinite-scores": warns("{count:,} scores are infinite", "1 score is infinite"),
     "contradicted-ranks": warns(
         "{count:,} judged documents claimed a better rank in the rank column than the scores give; the scores count",
@@ -310,48 +312,52 @@ KINDS: dict[str, Kind] = {
         "lines have different tags and count as one run all the same: {samples}; "
         "to score each tag on its own: read_runs, or --by-tag"
     ),
-    "unreachable-recall": Kind(
+    "unreachable-recall": NoteKind(
         "{measure} cannot be 1 for {count:,} of {queries:,} queries: they have more than {k:,} relevant documents",
         whole=(("queries", "queries"),),
     ),
-    "divided-by-relevant": Kind(
+    "divided-by-relevant": NoteKind(
         "{measure} divides by all relevant documents, which are more than {k:,} in {count:,} of {queries:,} queries; "
         "recommenders and boosters divide by {k:,} there: {other}",
         whole=(("queries", "queries"),),
     ),
     **TEXTS,
     # What to look at before a result is reported.
-    "one-measure": Kind("only {measure} is reported: another measure may tell another story (for example {others})"),
-    "one-cutoff": Kind("every measure is cut at {k}: other cut-offs may tell another story"),
-    "wrong-k": Kind("measured at k = {cutoffs}; for '{use_case}' people look at {usual} results"),
+    "one-measure": NoteKind(
+        "only {measure} is reported: another measure may tell another story (for example {others})"
+    ),
+    "one-cutoff": NoteKind("every measure is cut at {k}: other cut-offs may tell another story"),
+    "wrong-k": NoteKind("measured at k = {cutoffs}; for '{use_case}' people look at {usual} results"),
     "different-cutoffs": warns("{measure} is cut differently and cannot be compared: {cuts}"),
-    "no-criteria": Kind("the relevance criteria are not recorded: say what counts as relevant in Qrels(criteria=...)"),
+    "no-criteria": NoteKind(
+        "the relevance criteria are not recorded: say what counts as relevant in Qrels(criteria=...)"
+    ),
     "inconsistent-grades": warns(_inconsistent),
     # Merged results.
-    "merged-shards": Kind("merged from {shards}"),
+    "merged-shards": NoteKind("merged from {shards}"),
     "several-versions": warns("shards were made by different versions of goldrank: {versions}"),
-    "more-notes": Kind("{count:,} more notes are in the shards", counts=()),
+    "more-notes": NoteKind("{count:,} more notes are in the shards", counts=()),
     **JUDGES,
     # Comparisons and gates.
-    "common-queries": Kind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
-    "left-out-measures": Kind("not measured for all systems, left out: {measures}"),
-    "on-logarithm": Kind("{measure} is compared on its logarithm: a difference of 0.1 is a factor of 1.105"),
-    "mean-of-sum": Kind("{measure} is a sum; its mean per query is compared"),
-    "partly-compared": Kind("{measure} is compared on {count:,} of {queries:,} queries", counts=()),
-    "none-differs": Kind("no query differs; a difference of up to {end:.4f} either way cannot be excluded"),
-    "none-differs-unbounded": Kind(
+    "common-queries": NoteKind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
+    "left-out-measures": NoteKind("not measured for all systems, left out: {measures}"),
+    "on-logarithm": NoteKind("{measure} is compared on its logarithm: a difference of 0.1 is a factor of 1.105"),
+    "mean-of-sum": NoteKind("{measure} is a sum; its mean per query is compared"),
+    "partly-compared": NoteKind("{measure} is compared on {count:,} of {queries:,} queries", counts=()),
+    "none-differs": NoteKind("no query differs; a difference of up to {end:.4f} either way cannot be excluded"),
+    "none-differs-unbounded": NoteKind(
         "no query differs; without bounds of the measure nobody knows how large a difference is possible"
     ),
     "too-few-differ": warns("only {differing:,} of {units:,} {unit} differ: no test can decide"),
-    "few-differ": Kind("it rests on {differing:,} {unit} that differ"),
+    "few-differ": NoteKind("it rests on {differing:,} {unit} that differ"),
     "too-few-clusters": warns("too few clusters for a verdict: {units:,}"),
     "few-clusters": warns("it rests on {units:,} clusters"),
-    "interval-reaches-zero": Kind("skewed or few: the interval reaches 0"),
-    "interval-excludes-zero": Kind("close: the interval leaves out 0, but the test does not decide"),
-    "primary-undecided": Kind("{primary} decides, and does not say the same of this pair"),
-    "no-bounds": Kind("without bounds, so that intervals are plain Student's where few queries differ: {measures}"),
+    "interval-reaches-zero": NoteKind("skewed or few: the interval reaches 0"),
+    "interval-excludes-zero": NoteKind("close: the interval leaves out 0, but the test does not decide"),
+    "primary-undecided": NoteKind("{primary} decides, and does not say the same of this pair"),
+    "no-bounds": NoteKind("without bounds, so that intervals are plain Student's where few queries differ: {measures}"),
     "no-bounded-interval": warns("without bounds, so that no bounded interval can be made: {measures}"),
-    "weightless-queries": Kind("{count:,} of {queries:,} queries weigh 0 and are left out", counts=()),
+    "weightless-queries": NoteKind("{count:,} of {queries:,} queries weigh 0 and are left out", counts=()),
     "single-runs": warns("one run only, which says nothing about other seeds: {systems}"),
     "unclustered-queries": warns(
         "{count:,} of {queries:,} queries have no cluster and stand for themselves: {samples}", counts=()
@@ -360,22 +366,22 @@ KINDS: dict[str, Kind] = {
         "{measure}: by the means over their own queries {ahead} is ahead of {behind}, on the same queries it is behind "
         "(Simpson's paradox)"
     ),
-    "sum-without-interval": Kind("{measure} is a sum over queries and has no interval"),
+    "sum-without-interval": NoteKind("{measure} is a sum over queries and has no interval"),
     "unbounded-interval": warns(
         "{measure} has no bounds: its interval is plain Student's, which is too narrow for few or skewed values"
     ),
-    "no-clicks": Kind("{count:,} of {impressions:,} impressions have no click and are left out", counts=()),
-    "repeated-clicks": Kind(
+    "no-clicks": NoteKind("{count:,} of {impressions:,} impressions have no click and are left out", counts=()),
+    "repeated-clicks": NoteKind(
         "{count:,} clicks on a document that was clicked before count once",
         one="a second click on a document counts once",
     ),
     "partly-known-users": warns(
         "{count:,} of {impressions:,} impressions name no user, so that each {unit} counts as independent", counts=()
     ),
-    "unsliced-queries": Kind(
+    "unsliced-queries": NoteKind(
         "{attribute}: {count:,} of {queries:,} queries have no value and are in no slice", counts=()
     ),
-    "one-slice": Kind("{attribute}: all queries have the same value, so there are no slices"),
+    "one-slice": NoteKind("{attribute}: all queries have the same value, so there are no slices"),
     "slice-turned": warns(
         "{overall}, but not where {attribute} is {value} ({mean:+.4f}, {count:,} queries)", counts=()
     ),
@@ -383,7 +389,7 @@ KINDS: dict[str, Kind] = {
         "{overall}, but not if each {attribute} counts the same ({mean:+.4f}): one slice with many queries decides"
     ),
     "changed-judgements": warns("compared although the judgements changed: {what}"),
-    "baseline-rescored": Kind("the baseline was scored again on the judgements of now, from its documents"),
+    "baseline-rescored": NoteKind("the baseline was scored again on the judgements of now, from its documents"),
     "rescored-in-part": warns(
         "{measures} of the baseline look below the {depth:,} documents of a query that it keeps: documents that were "
         "judged since then are missing there"
@@ -394,8 +400,8 @@ KINDS: dict[str, Kind] = {
     "baseline-without-documents": warns(
         "the baseline keeps no documents, so that unjudged ones count as the run's alone; set it anew, as a file"
     ),
-    "judging-cannot-change": Kind("judging more documents cannot change this"),
-    "only-extreme-judgements": Kind("only extreme judgements of unjudged documents could change this"),
+    "judging-cannot-change": NoteKind("judging more documents cannot change this"),
+    "only-extreme-judgements": NoteKind("only extreme judgements of unjudged documents could change this"),
     "unjudged-decide": warns(
         lambda facts: (
             "unjudged documents could decide this" + (f"; judge first: {facts['samples']}" if facts["samples"] else "")

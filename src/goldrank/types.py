@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from goldrank.data.aspects import AspectQrels
-    from goldrank.data.catalogue import Catalogue, History
+    from goldrank.data.catalogue import Catalogue, UserHistory
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run, Runs
@@ -55,7 +55,7 @@ RunLike: TypeAlias = (
 RunsLike: TypeAlias = "Runs | Mapping[str, RunLike] | Sequence[Run | Path]"
 """Several runs: by name, or a list of files."""
 
-HistoryLike: TypeAlias = "History | Mapping[Any, Iterable[Any]] | Iterable[Sequence[Any]] | Path | Frame"
+HistoryLike: TypeAlias = "UserHistory | Mapping[Any, Iterable[Any]] | Iterable[Sequence[Any]] | Path | Frame"
 """What users had: {"u1": ["i1", "i2"]}, {"u1": {"i1": 4.5}}, rows of (user, item, ...), a file or a data frame."""
 
 CatalogueLike: TypeAlias = "Catalogue | Iterable[Id]"

@@ -134,23 +134,23 @@ def finished_each(calls: Sequence[Callable[[], Any]], at_a_time: int = AT_A_TIME
     return answers
 
 
-class Failure(NamedTuple):
+class FailedCall(NamedTuple):
     """A call that failed, and why."""
 
     error: Exception
 
 
 def outcomes(calls: Sequence[Callable[[], Any]], groups: Sequence[int], at_a_time: int = AT_A_TIME) -> list[Any]:
-    """What each call gives in the end, or its `Failure`, in order; as `finished_each`, but others go on.
+    """What each call gives in the end, or its `FailedCall`, in order; as `finished_each`, but others go on.
 
     After a failure no more calls of its group are begun, and have None. All before it in its group were begun, so that
     the first failure of a group is the same whatever is faster.
     """
     failed: set[int] = set()
 
-    def failure(group: int, error: Exception) -> Failure:
+    def failure(group: int, error: Exception) -> FailedCall:
         failed.add(group)
-        return Failure(error)
+        return FailedCall(error)
 
     async def awaited(answer: Any, group: int) -> Any:
         try:

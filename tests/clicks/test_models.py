@@ -14,19 +14,19 @@ from goldrank.cli import run
 from goldrank.clicks import ctr, dbn, dcm, position_based, propensity
 from goldrank.clicks.log import ClickLog
 from goldrank.errors import InputError, OptionError
-from goldrank.io.click_log import Shown, read_clicks
+from goldrank.io.click_log import ShownDocument, read_clicks
 
 GOLDEN = {case["id"]: case for case in json.loads((places.FILES / "clicks.json").read_text())["cases"]}
 
 
 def log_of(rows: Any) -> ClickLog:
-    return ClickLog.of([Shown(str(i), q, d, r, bool(c), None) for i, (q, d, r, c) in enumerate(rows)])
+    return ClickLog.of([ShownDocument(str(i), q, d, r, bool(c), None) for i, (q, d, r, c) in enumerate(rows)])
 
 
 def log_of_sessions(sessions: Any) -> ClickLog:
     return ClickLog.of(
         [
-            Shown(str(i), "q", doc, rank, bool(click), None)
+            ShownDocument(str(i), "q", doc, rank, bool(click), None)
             for i, (docs, clicks) in enumerate(sessions)
             for rank, (doc, click) in enumerate(zip(docs, clicks, strict=True), 1)
         ]

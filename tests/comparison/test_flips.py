@@ -203,7 +203,7 @@ def test_blocks_are_rows_with_zeros_elsewhere(units):
     for i, (chosen, values) in enumerate(zip(about, rows, strict=True)):
         whole[4 * i : 4 * i + 4, chosen] = values
     pairs = np.array([(4 * i, 4 * i + j) for i in range(3) for j in (1, 2, 3)])
-    blocks = [flips.Block(*block) for block in zip(about, rows, strict=True)]
+    blocks = [flips.UnitBlock(*block) for block in zip(about, rows, strict=True)]
     in_blocks, at_once = flips.flip_blocks(blocks, units, pairs, samples=400), flips.flip(whole, pairs, samples=400)
     np.testing.assert_allclose(in_blocks.flips, at_once.flips, atol=1e-12)
     assert in_blocks.exact == at_once.exact == (units == 9)

@@ -16,7 +16,7 @@ from helpers import PEAK_MEMORY
 from raising import raises_code
 
 from goldrank import cli, evaluate
-from goldrank.data.blocks import USUAL, Plan
+from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.qrels import Qrels
 from goldrank.engine.external_sort import DistinctIds
 from goldrank.errors import MemoryLimitError, OptionError
@@ -285,7 +285,7 @@ def test_plans_get_smaller_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
     sizes = [(plan.threads or 4) * plan.share for plan in plans]
     assert sizes[0] > sizes[1] > sizes[2]
     assert plans[2].lines < plans[1].lines
-    assert isinstance(plans[1], Plan)
+    assert isinstance(plans[1], ReadingPlan)
     with raises_code(MemoryLimitError, "over-memory-limit"):
         memory.plan(base, qrels, [Greedy()])  # type: ignore[list-item]
 

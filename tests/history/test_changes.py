@@ -10,14 +10,14 @@ from lanes import few, many
 from scipy import stats
 
 from goldrank.history import changes
-from goldrank.history.changes import NO_NOISE, RunNoise, Search, Segment, run_noise
+from goldrank.history.changes import NO_NOISE, ChangeSearch, RunNoise, Segment, run_noise
 
 ALPHA = 0.05
 
 
 def marks(values, noise=NO_NOISE, alpha=ALPHA, seed=0):
     """Every mark of a line: (record, first, last, seen), from 0."""
-    search, start, found = Search(), 0, []
+    search, start, found = ChangeSearch(), 0, []
     segment = Segment(values, range(len(values)), seed, noise)
     for row in range(1, len(values)):
         split = segment.look(row - start, search, alpha)
@@ -65,7 +65,7 @@ def test_the_first_look_by_hand():
     """
     for better, found in ((6, False), (7, False), (8, True), (13, True)):
         step = np.where(np.arange(13) < better, 0.25, 0.0)
-        search = Search()
+        search = ChangeSearch()
         split = Segment([np.zeros(13), step], [1, 2]).look(1, search, ALPHA)
         assert (split is not None) == found, better
         if split:
@@ -77,7 +77,7 @@ def test_the_first_look_by_hand():
 def test_spending_never_passes_its_limit():
     rng = np.random.default_rng(3)
     values = rng.normal(size=(30, 40))
-    segment, search = Segment(values, range(30)), Search()
+    segment, search = Segment(values, range(30)), ChangeSearch()
     for row in range(1, 30):
         segment.look(row, search, ALPHA)
         assert search.crossed.mean() <= ALPHA * (search.looks + 3) / (search.looks + 23)
@@ -109,7 +109,7 @@ def test_queries_that_a_record_lacks_do_not_count():
     values[3:] += 0.1
     values[1, :10] = np.nan
     split = None
-    segment, search = Segment(values, range(6)), Search()
+    segment, search = Segment(values, range(6)), ChangeSearch()
     for row in range(1, 6):
         split = split or segment.look(row, search, ALPHA)
     assert split.queries == 30

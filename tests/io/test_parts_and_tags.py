@@ -17,7 +17,7 @@ from raising import raises_code
 
 import goldrank
 from goldrank import GoldrankError, Scores, evaluate, read_qrels, read_run, read_runs
-from goldrank.data.blocks import Plan
+from goldrank.data.blocks import ReadingPlan
 from goldrank.engine import streaming as blocks
 from goldrank.io import files, sources, tables, trec
 
@@ -104,7 +104,7 @@ def test_order_of_lines_and_pieces_changes_nothing(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(tables, "BATCH", rng.choice((3, 17, 1000)))
         monkeypatch.setattr(tables, "MOST_SLICED", rng.choice((0, 1000)))
         monkeypatch.setattr(blocks, "IN_MEMORY", rng.choice((0, 1 << 20)))
-        plan = Plan(rng.choice((1, 2)), rng.choice((1.0, 0.3)), rng.choice((1, 20, 10_000)))
+        plan = ReadingPlan(rng.choice((1, 2)), rng.choice((1.0, 0.3)), rng.choice((1, 20, 10_000)))
         monkeypatch.setattr("goldrank.evaluation.inputs.USUAL", plan)
         for name in ("run", "run.parquet"):
             same(evaluate(qrels, tmp_path / name, MEASURES), whole)

@@ -15,7 +15,7 @@ from goldrank import evaluate_texts
 from goldrank.errors import OptionError
 from goldrank.match import Matcher, matcher
 from goldrank.match.common_tokens import best_windows
-from goldrank.match.guards import Facts, quantities, refusing
+from goldrank.match.guards import TextFacts, quantities, refusing
 from goldrank.match.own import Own
 from goldrank.match.token_overlap import RougeL, TokenRecall
 
@@ -37,7 +37,7 @@ def decision(rule: Matcher, text: str, reference: str) -> str:
 @pytest.mark.parametrize("case", NUMBERS, ids=[case["id"] for case in NUMBERS])
 def test_reference_numbers(case: dict[str, Any]) -> None:
     left, right = (f"It is {case['inputs'][side]} in all" for side in ("left", "right"))
-    both = {refusing(Facts(a), Facts(b), ["numbers"]) for a, b in ((left, right), (right, left))}
+    both = {refusing(TextFacts(a), TextFacts(b), ["numbers"]) for a, b in ((left, right), (right, left))}
     assert (both == {""}) == case["expected"]["same"]
 
 

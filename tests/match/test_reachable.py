@@ -34,7 +34,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(st.lists(PIECES, max_size=30).map(" ".join), min_size=1, max_size=6)
 
 
-def bounds_of(retrieved: list[str], references: list[str]) -> tuple[reachable.Bounds, list[tuple[int, int]]]:
+def bounds_of(retrieved: list[str], references: list[str]) -> tuple[reachable.WordBounds, list[tuple[int, int]]]:
     pairs = [(i, j) for j in range(len(references)) for i in range(len(retrieved))]  # not in order of the texts
     left, right = (np.array(side, np.int64) for side in zip(*pairs, strict=True))
     return reachable.bounds(list(map(plain, retrieved)), list(map(plain, references)), left, right, LETTERS), pairs

@@ -14,7 +14,7 @@ from goldrank.cli.output import echo
 
 if TYPE_CHECKING:
     from goldrank.judging.item import Judge
-    from goldrank.judging.runner import Outcome
+    from goldrank.judging.runner import JobOutcome
 
 
 def judge_options(function: Function) -> Function:
@@ -74,7 +74,7 @@ class _Teller:
     def __init__(self) -> None:
         self._last = 0.0
 
-    def __call__(self, outcome: Outcome) -> None:
+    def __call__(self, outcome: JobOutcome) -> None:
         now = time.monotonic()
         if now - self._last < 1 and outcome.done < outcome.total:
             return

@@ -15,7 +15,7 @@ from goldrank.data.judgement_columns import JUDGED_BY
 from goldrank.io.columns import Columns
 
 if TYPE_CHECKING:
-    from goldrank.data.catalogue import History
+    from goldrank.data.catalogue import UserHistory
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -91,7 +91,7 @@ class ReadingOptions:
     run_format: str | None = None
 
     @cached_property
-    def train(self) -> History | None:
+    def train(self) -> UserHistory | None:
         """What users had before."""
         if self.train_file is None:
             return None

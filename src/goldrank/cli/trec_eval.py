@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goldrank.evaluation.inputs import Judgements
     from goldrank.measures import Measure
     from goldrank.measures.declare import Declaration
-    from goldrank.measures.trec_names import Line
+    from goldrank.measures.trec_names import OutputLine
     from goldrank.notes import Note
 
 MISSING_ZSCORE = -1000000.0
@@ -141,7 +141,7 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
 
 def _by_query(
     queries: Sequence[str],
-    lines: Sequence[Line],
+    lines: Sequence[OutputLine],
     labels: Sequence[str],
     values: Sequence[np.ndarray | list[str]],
     number: str,
@@ -162,7 +162,7 @@ def _by_query(
 
 
 def _summary(
-    line: Line, measure: Measure | None, column: np.ndarray, n: int, settings: Arguments, placements: Any
+    line: OutputLine, measure: Measure | None, column: np.ndarray, n: int, settings: Arguments, placements: Any
 ) -> float:
     if line.name == "num_q":
         return float(n)

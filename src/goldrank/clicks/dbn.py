@@ -21,7 +21,7 @@ ENOUGH = 1e-7
 """Change of any estimate at which fitting ends."""
 
 
-class Fit(NamedTuple):
+class DbnFit(NamedTuple):
     """By pair. `satisfaction` is 0 where nothing was clicked."""
 
     attraction: np.ndarray
@@ -32,13 +32,13 @@ class Fit(NamedTuple):
         return np.asarray(self.attraction * self.satisfaction)
 
 
-def counted(log: ClickLog, weights: np.ndarray) -> Fit:
+def counted(log: ClickLog, weights: np.ndarray) -> DbnFit:
     """gamma = 1: shares of views at or above the last click, and of clicks that were the last."""
     clicks = log.per_pair(weights * log.click)
-    return Fit(ratio(clicks, log.per_pair(weights * log.seen)), ratio(log.per_pair(weights * log.is_last), clicks))
+    return DbnFit(ratio(clicks, log.per_pair(weights * log.seen)), ratio(log.per_pair(weights * log.is_last), clicks))
 
 
-def fit(log: ClickLog, weights: np.ndarray, gamma: float) -> Fit:
+def fit(log: ClickLog, weights: np.ndarray, gamma: float) -> DbnFit:
     """gamma < 1, by expectation-maximisation from the counts of gamma = 1."""
     grid = _Grid(log)
     clicks = log.per_pair(weights * log.click)
@@ -53,7 +53,7 @@ def fit(log: ClickLog, weights: np.ndarray, gamma: float) -> Fit:
         attraction, satisfaction = new, content
         if change < ENOUGH:
             break
-    return Fit(attraction, satisfaction)
+    return DbnFit(attraction, satisfaction)
 
 
 class _Grid:

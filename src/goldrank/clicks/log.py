@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from goldrank.io.click_log import Shown
+from goldrank.io.click_log import ShownDocument
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ClickLog:
     by_user: bool
 
     @classmethod
-    def of(cls, rows: Sequence[Shown]) -> ClickLog:
+    def of(cls, rows: Sequence[ShownDocument]) -> ClickLog:
         pages: dict[str, int] = {}
         numbered = sorted((pages.setdefault(row.page, len(pages)), row.rank, i) for i, row in enumerate(rows))
         ordered = [rows[i] for _, _, i in numbered]

@@ -18,7 +18,7 @@ ENOUGH = 1e-6
 """Change of the likelihood per row at which fitting ends."""
 
 
-class Fit(NamedTuple):
+class PositionFit(NamedTuple):
     """What was fitted, before and after scaling."""
 
     examination: np.ndarray
@@ -60,7 +60,7 @@ def check(log: ClickLog) -> None:
         raise InputError(f"{what}, or by way of others", where="clicks", hint=hint, code="not-identified")
 
 
-def fit(log: ClickLog, weights: np.ndarray, rounds: int = ROUNDS) -> Fit:
+def fit(log: ClickLog, weights: np.ndarray, rounds: int = ROUNDS) -> PositionFit:
     """Fit by expectation-maximisation, from 0.5 everywhere."""
     examination = np.where(log.per_rank(np.ones(len(log.rank))) > 0, 0.5, 0.0)
     attraction = np.full(len(log.pairs), 0.5)
@@ -79,7 +79,7 @@ def fit(log: ClickLog, weights: np.ndarray, rounds: int = ROUNDS) -> Fit:
         if abs(likelihood - before) < ENOUGH * len(log.rank) and rounds == ROUNDS:
             break
         before = likelihood
-    return Fit(examination, attraction, likelihood)
+    return PositionFit(examination, attraction, likelihood)
 
 
 def estimate(log: ClickLog, weights: np.ndarray) -> np.ndarray:

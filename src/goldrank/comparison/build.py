@@ -21,7 +21,7 @@ from goldrank.comparison.replicates import averaged, flattened, run_values
 from goldrank.comparison.result import Comparison, Summary
 from goldrank.comparison.settings import CompareOptions, Settings
 from goldrank.comparison.slices import with_slices
-from goldrank.comparison.statistics import Compared, Facts, facts_of, on_scale
+from goldrank.comparison.statistics import Compared, MeasureFacts, facts_of, on_scale
 from goldrank.comparison.unjudged import placed_alike, with_holes
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
@@ -256,7 +256,7 @@ def compare(
     return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by)
 
 
-def _primary(given: MeasureLike, facts: Sequence[Facts]) -> str:
+def _primary(given: MeasureLike, facts: Sequence[MeasureFacts]) -> str:
     """The full name of the measure that decides."""
     (wanted,) = (str(measure) for measure in parse_all(given))
     names = [about.name for about in facts]
@@ -309,7 +309,7 @@ def _check_design(design: Design, settings: Settings, has_replicates: bool) -> N
             raise OptionError(text, hint="Leave one of them out.", code="options-conflict")
 
 
-def _summary(values: np.ndarray, column: Column, about: Facts, settings: Settings, design: Design) -> Summary:
+def _summary(values: np.ndarray, column: Column, about: MeasureFacts, settings: Settings, design: Design) -> Summary:
     """One system's mean with its interval."""
     counted = ~np.isnan(values)
     part, n = design.part(counted)._asdict(), int(counted.sum())

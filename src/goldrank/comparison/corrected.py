@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank import conventions, ids, io
 from goldrank.comparison.metadata import Attribute, is_missing, lookup
-from goldrank.comparison.ppi import Estimate, cluster_means, corrected_mean
+from goldrank.comparison.ppi import CorrectedMean, cluster_means, corrected_mean
 from goldrank.comparison.strata import allocated, spreads, strata_of, stratified_mean
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.conventions import Convention
@@ -42,7 +42,7 @@ class CorrectedValue:
     system: str
     against: str
     """The other system, whose values are subtracted; empty for a system alone."""
-    estimate: Estimate
+    estimate: CorrectedMean
     verdict: str = ""
     """Of a pair: 'better', 'worse' or 'unclear', with all pairs of the measure taken together (Bonferroni)."""
 
@@ -76,7 +76,7 @@ class CorrectedValues(Tabular):
     draw: Units | None = field(default=None, repr=False, compare=False)
     """What the next queries are drawn by."""
 
-    def __getitem__(self, which: tuple[str, ...]) -> Estimate:
+    def __getitem__(self, which: tuple[str, ...]) -> CorrectedMean:
         """By (measure, system), or (measure, system, against)."""
         return self.value(*which).estimate
 
@@ -273,7 +273,7 @@ class Units:
     rest: np.ndarray | None = None
     """Of the judged ones, Y - L F of the first value: what the model does not tell. NaN where there is no value."""
 
-    def estimate(self, y: np.ndarray, f: np.ndarray, level: float, two_valued: bool = False) -> Estimate:
+    def estimate(self, y: np.ndarray, f: np.ndarray, level: float, two_valued: bool = False) -> CorrectedMean:
         """The estimate of one row: `y` of the judged queries, `f` of all. `two_valued` if these are made of 0 and 1."""
         at, elsewhere = self.at, np.ones(self.count, bool)
         elsewhere[at] = False

@@ -16,7 +16,7 @@ from goldrank.errors import InputError
 from goldrank.notes import Note
 
 
-class Part(NamedTuple):
+class DesignPart(NamedTuple):
     """The same for some of the queries: as the functions of `intervals` take it."""
 
     units: np.ndarray | None
@@ -45,10 +45,10 @@ class Design:
         clusters = "" if self.clusters is None else f"{int(self.clusters.max()) + 1:,} clusters of queries"
         return " and ".join(part for part in (clusters, "weighted queries" * (self.weights is not None)) if part)
 
-    def part(self, which: np.ndarray) -> Part:
+    def part(self, which: np.ndarray) -> DesignPart:
         """Clusters and weights of some queries."""
         clusters = None if self.clusters is None else np.unique(self.clusters[which], return_inverse=True)[1]
-        return Part(clusters, None if self.weights is None else self.weights[which])
+        return DesignPart(clusters, None if self.weights is None else self.weights[which])
 
     def unit_columns(self, rows: np.ndarray) -> np.ndarray:
         """Rows with a column per query as rows with a column per unit, in the order of the units' ids."""

@@ -60,7 +60,7 @@ def unit_sums(rows: np.ndarray, units: np.ndarray | None = None, weights: np.nda
     return np.asarray(np.add.reduceat(rows[:, order], starts, axis=1))
 
 
-class Block(NamedTuple):
+class UnitBlock(NamedTuple):
     """Rows that are about the same units: the positions of these, and a column for each."""
 
     units: np.ndarray
@@ -79,11 +79,11 @@ def sampled_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> 
     return _sampled_blocks([_whole(columns)], columns.shape[1], samples, seed)
 
 
-def _whole(columns: np.ndarray) -> Block:
-    return Block(np.arange(columns.shape[1]), columns)
+def _whole(columns: np.ndarray) -> UnitBlock:
+    return UnitBlock(np.arange(columns.shape[1]), columns)
 
 
-def _sums_of_blocks(blocks: Sequence[Block], units: int, samples: int, seed: int) -> tuple[np.ndarray, bool]:
+def _sums_of_blocks(blocks: Sequence[UnitBlock], units: int, samples: int, seed: int) -> tuple[np.ndarray, bool]:
     """The sums of all rows of all blocks under each flip, the data as they are first, and whether these are all flips.
 
     They are if at most 13 units differ from 0 in any row, else `samples` are drawn. Signs depend on the seed, the
@@ -100,7 +100,7 @@ def _sums_of_blocks(blocks: Sequence[Block], units: int, samples: int, seed: int
     return all_sums(columns[:, differ]), True
 
 
-def _sampled_blocks(blocks: Sequence[Block], units: int, samples: int, seed: int) -> np.ndarray:
+def _sampled_blocks(blocks: Sequence[UnitBlock], units: int, samples: int, seed: int) -> np.ndarray:
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1])))
     every = np.concatenate([block.rows.sum(axis=1) for block in blocks])
     sums = np.empty((len(every), samples + 1))
@@ -187,13 +187,13 @@ def flip(columns: np.ndarray, pairs: np.ndarray | None = None, *, samples: int =
 
 
 def flip_blocks(
-    blocks: Sequence[Block], units: int, pairs: np.ndarray | None = None, *, samples: int = SAMPLES, seed: int = 0
+    blocks: Sequence[UnitBlock], units: int, pairs: np.ndarray | None = None, *, samples: int = SAMPLES, seed: int = 0
 ) -> Flipped:
     """The same for blocks of rows, such as slices, each about some of the units; a pair is of one block.
 
     The work is that of the units in each block, and signs are those of all units.
     """
-    blocks = [Block(block.units, without_rounding(np.asarray(block.rows, np.float64))) for block in blocks]
+    blocks = [UnitBlock(block.units, without_rounding(np.asarray(block.rows, np.float64))) for block in blocks]
     sums, exact = _sums_of_blocks(blocks, units, samples, seed)
     columns = [row for block in blocks for row in block.rows]
     return Flipped(columns, None if pairs is None else np.asarray(pairs), sums, exact)

@@ -14,7 +14,7 @@ from goldrank import io
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.metadata import Attribute, QueryValues, lookup
 from goldrank.comparison.slices import SMALL, no_slice_values, relevant_counts, slice_parts, word_counts
-from goldrank.comparison.statistics import Facts, facts_of, on_scale
+from goldrank.comparison.statistics import MeasureFacts, facts_of, on_scale
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError, of_type
@@ -151,7 +151,7 @@ def interval_of(
     return MeanInterval(column.measure, attribute, value, len(counted), mean, interval, column.average)
 
 
-def _facts(column: Column) -> Facts:
+def _facts(column: Column) -> MeasureFacts:
     return facts_of(column, on_scale(column.values, column.average))
 
 

@@ -31,7 +31,7 @@ DROPS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 
 
 @dataclass(frozen=True)
-class Needed:
+class QueriesNeeded:
     """How many queries find a difference with the wanted chance."""
 
     difference: float
@@ -40,7 +40,7 @@ class Needed:
 
 
 @dataclass(frozen=True)
-class Found:
+class DetectableDifference:
     """What so many queries find."""
 
     queries: int
@@ -59,8 +59,8 @@ class PlannedRow:
     """The standard deviation of the queries' differences in the pilot."""
     critical: float
     """The family's critical value of u."""
-    needed: tuple[Needed, ...]
-    found: tuple[Found, ...]
+    needed: tuple[QueriesNeeded, ...]
+    found: tuple[DetectableDifference, ...]
 
 
 @dataclass(frozen=True)
@@ -254,10 +254,13 @@ def _planned(
     """The row of a measure and two systems. Those that differ on no query of the pilot say nothing of how they will."""
     varies = spread > 0
     needed = [
-        Needed(one, queries_needed(one / spread, wanted, critical=critical) if varies else None) for one in differences
+        QueriesNeeded(one, queries_needed(one / spread, wanted, critical=critical) if varies else None)
+        for one in differences
     ]
     found = [
-        Found(n, detectable_effect(n, wanted, family_alpha(critical, n)) * spread if varies else math.nan)
+        DetectableDifference(
+            n, detectable_effect(n, wanted, family_alpha(critical, n)) * spread if varies else math.nan
+        )
         for n in sizes
     ]
     return PlannedRow(*about, spread, critical, tuple(needed), tuple(found))

@@ -28,7 +28,7 @@ LEAST_DISAGREEMENTS = 5
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CorrectedMean:
     """A mean with its interval, and how it was made."""
 
     method: str
@@ -79,7 +79,7 @@ def tuned_weight(human: np.ndarray, model: np.ndarray, elsewhere: np.ndarray) ->
 
 def corrected_mean(
     human: np.ndarray, model: np.ndarray, elsewhere: np.ndarray, *, level: float = 0.95, two_valued: bool | None = None
-) -> Estimate:
+) -> CorrectedMean:
     """The mean of human values over all units, from people on some of them and a model on all.
 
     `human` and `model` are the values of the same judged units, `elsewhere` the model's values of the others. With
@@ -109,7 +109,7 @@ def corrected_mean(
         method = "human"  # differences of two-valued values have no share
     ends = (center - half, center + half) if method == "corrected" else human_ends
     rho = correlation(y, f)
-    return Estimate(
+    return CorrectedMean(
         method, why, center if method == "corrected" else mean, *ends, mean, *human_ends,
         float(np.concatenate((f, rest)).mean()), weight if method == "corrected" else 0.0, rho, n, u,
         effective_units(n, u, rho) if method == "corrected" and rho > 0 else float(n),

@@ -17,8 +17,8 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison.design import Design
 from goldrank.comparison.flips import (
-    Block,
     Flipped,
+    UnitBlock,
     flip_blocks,
     max_t,
     raw_p,
@@ -38,7 +38,7 @@ from goldrank.comparison.intervals import (
 from goldrank.comparison.metadata import Attribute, is_missing, lookup
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.result import Comparison
-from goldrank.comparison.statistics import Facts, facts_of
+from goldrank.comparison.statistics import MeasureFacts, facts_of
 from goldrank.comparison.tabular import attributes
 from goldrank.errors import InputError
 from goldrank.evaluation import pipeline
@@ -279,7 +279,7 @@ def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> 
     return SliceTable(tuple(slices), tuple(differences), tuple(notes))
 
 
-def _means(comparison: Comparison, facts: Facts, part: Part, design: Design) -> Slice:
+def _means(comparison: Comparison, facts: MeasureFacts, part: Part, design: Design) -> Slice:
     """The means of the systems on a slice, with their intervals."""
     attribute, value, which = part
     rows = dict(zip(comparison.runs, comparison.values[facts.name][:, which], strict=True))
@@ -300,7 +300,7 @@ def _flipped(comparison: Comparison, measures: Sequence[str], parts: Sequence[Pa
     for *_, which in parts:
         columns = design.unit_columns(np.where(which, moved, 0.0))
         about = np.flatnonzero((columns != 0).any(axis=0))
-        blocks.append(Block(about, columns[:, about]))
+        blocks.append(UnitBlock(about, columns[:, about]))
     at = {run: i for i, run in enumerate(comparison.runs)}
     rows = [
         (i * len(moved) + m * len(at) + at[pair.a], i * len(moved) + m * len(at) + at[pair.b])
@@ -315,7 +315,7 @@ def _flipped(comparison: Comparison, measures: Sequence[str], parts: Sequence[Pa
 def _differences(
     comparison: Comparison,
     pair: Pair,
-    facts: Facts,
+    facts: MeasureFacts,
     family: Sequence[tuple[int, Part]],
     design: Design,
     flipped: Flipped,

@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank.comparison import intervals, paired, power
 from goldrank.comparison.correction import adjust, randomized_tukey
-from goldrank.comparison.design import Design, Part
+from goldrank.comparison.design import Design, DesignPart
 from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, t_of_u_weighted, u_of_t, without_rounding
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.pair import Pair
@@ -23,7 +23,7 @@ from goldrank.packages import special
 
 
 @dataclass(frozen=True)
-class Facts:
+class MeasureFacts:
     """What a comparison must know of a measure."""
 
     name: str
@@ -44,11 +44,11 @@ class Facts:
         return math.isfinite(self.low) and math.isfinite(self.high)
 
 
-def facts_of(column: Column, values: np.ndarray) -> Facts:
+def facts_of(column: Column, values: np.ndarray) -> MeasureFacts:
     """What is declared of a column's measure. One that nobody declared, or that passes its bounds, has none."""
     measure = known(column.measure)
     if measure is None:
-        return Facts(column.measure, column.higher_is_better)
+        return MeasureFacts(column.measure, column.higher_is_better)
     declared = measure.declaration
     low, high = declared.low, declared.high
     if column.average == "geometric":
@@ -56,7 +56,7 @@ def facts_of(column: Column, values: np.ndarray) -> Facts:
     counted = values[~np.isnan(values)]
     if len(counted) and (counted.min() < low - SLACK or counted.max() > high + SLACK):
         low, high = -math.inf, math.inf
-    return Facts(column.measure, column.higher_is_better, low, high, declared.diagnostic)
+    return MeasureFacts(column.measure, column.higher_is_better, low, high, declared.diagnostic)
 
 
 def on_scale(values: np.ndarray, average: str) -> np.ndarray:
@@ -74,7 +74,7 @@ class Compared:
     """Per measure one row per system and one column per query; NaN, in all rows, where a query does not count."""
     replicates: Mapping[str, Sequence[np.ndarray]]
     """Per measure and system its runs as rows, where systems were run several times; else empty."""
-    facts: Sequence[Facts]
+    facts: Sequence[MeasureFacts]
     pairs: Sequence[tuple[str, str]]
     settings: Settings
     design: Design
@@ -186,7 +186,7 @@ class _Row:
     """The family's critical value, where it is corrected by the joint maximum."""
     equivalence: float | None = None
 
-    def __init__(self, compared: Compared, flipped: Flipped, number: int, facts: Facts, a: int, b: int) -> None:
+    def __init__(self, compared: Compared, flipped: Flipped, number: int, facts: MeasureFacts, a: int, b: int) -> None:
         self.compared, self.number, self.facts, self.a, self.b = compared, number, facts, a, b
         settings, design, differences = compared.settings, compared.design, self.differences
         self.alpha = settings.alpha
@@ -228,7 +228,7 @@ class _Row:
         return self.compared.counted(self.facts.name)
 
     @property
-    def part(self) -> Part:
+    def part(self) -> DesignPart:
         """Clusters and weights of these."""
         return self.compared.design.part(self.counted)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.comparison.ppi import GUARD, Estimate, chosen, correlation, effective_units, student
+from goldrank.comparison.ppi import GUARD, CorrectedMean, chosen, correlation, effective_units, student
 from goldrank.errors import InputError
 
 COUNT = 5
@@ -51,7 +51,7 @@ def strata_of(values: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
 
 def stratified_mean(
     human: np.ndarray, model: np.ndarray, at: np.ndarray, stratum: np.ndarray, *, level: float, two_valued: bool
-) -> Estimate:
+) -> CorrectedMean:
     """The mean of human values over all queries. `model` and `stratum` are of all of them, `human` of those `at`."""
     size = np.bincount(stratum)
     groups = [np.flatnonzero(stratum[at] == one) for one in range(len(size))]
@@ -95,7 +95,7 @@ def stratified_mean(
     corrected = method == "corrected"
     value, width = (center[0], half) if corrected else (alone[0], human_half)
     rho = correlation(y, f)
-    return Estimate(
+    return CorrectedMean(
         method, why, value, value - width, value + width, alone[0], alone[0] - human_half, alone[0] + human_half,
         float(model.mean()), weight if corrected else 0.0, rho, n, total - n,
         effective_units(n, total - n, rho) if corrected and rho > 0 else float(n),

@@ -87,7 +87,7 @@ class SweepRow:
         return self.setting.name
 
 
-class Choice(NamedTuple):
+class ChosenSetting(NamedTuple):
     """The best setting on one half of the questions, and what it is worth on the other."""
 
     name: str
@@ -114,7 +114,7 @@ class Sweep(Shown):
     """Each setting with another chunking or retriever against the baseline, corrected by Holm."""
     effects: Mapping[str, Comparison] = field(default_factory=dict)
     """Main effects: "chunking" and "retriever", the mean over all else."""
-    choice: Choice | None = None
+    choice: ChosenSetting | None = None
     cheaper: Sequence[str] = ()
     """Settings that are cheaper than the best one and cannot be told from it."""
     pack: str = "prefix"
@@ -239,7 +239,7 @@ def sweep(
         for i, (setting, band) in enumerate(zip(settings, bands(means), strict=True))
     ]  # fmt: skip
     notes = _notes(scores, settings, list(spelled.values()), drawn, baseline)
-    made = _Columns(parse(drawn), order, settings, matrix)
+    made = _SettingScores(parse(drawn), order, settings, matrix)
     best = max(range(len(table)), key=lambda i: (table[i].mean, -table[i].tokens))
     differences = bands(means[:, [best]] - means)
     cheaper = [
@@ -394,7 +394,7 @@ def _notes(
     return notes + scored_notes(scores)
 
 
-class _Columns:
+class _SettingScores:
     """The values of all settings as scores that can be compared."""
 
     def __init__(self, measure: Any, queries: tuple[str, ...], settings: Sequence[Setting], matrix: np.ndarray) -> None:
@@ -445,7 +445,9 @@ class _Columns:
         return found
 
 
-def _choice(table: Sequence[SweepRow], matrix: np.ndarray, cost: np.ndarray, samples: int, seed: int) -> Choice | None:
+def _choice(
+    table: Sequence[SweepRow], matrix: np.ndarray, cost: np.ndarray, samples: int, seed: int
+) -> ChosenSetting | None:
     """The best setting of one half of the questions on the other half."""
     size = matrix.shape[1]
     if size // 2 < FEW_QUESTIONS:
@@ -456,4 +458,4 @@ def _choice(table: Sequence[SweepRow], matrix: np.ndarray, cost: np.ndarray, sam
     best = max(range(len(table)), key=lambda i: (chosen[i], -spent[i]))
     rest = matrix[best, other]
     (band,) = bands(resampled_means(rest, samples, seed))
-    return Choice(table[best].name, float(chosen[best]), float(rest.mean()), band, len(other))
+    return ChosenSetting(table[best].name, float(chosen[best]), float(rest.mean()), band, len(other))

@@ -131,7 +131,7 @@ class Tags:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReadingPlan:
     """How much of a run is in memory at a time. What is planned changes memory and speed, never a value."""
 
     threads: int | None = None
@@ -146,7 +146,7 @@ class Plan:
     """Bytes of those that are left for the lines of one query."""
 
 
-USUAL = Plan()
+USUAL = ReadingPlan()
 
 
 class BlockSource(ABC):

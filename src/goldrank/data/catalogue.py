@@ -1,4 +1,4 @@
-"""What is known of items and users beside the judgements: `Catalogue`, and what users had before (`History`)."""
+"""What is known of items and users beside the judgements: `Catalogue`, and what users had before (`UserHistory`)."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _labels(given: Mapping[Any, Any], what: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-class History:
+class UserHistory:
     """What users had before, in the training data: for each user the items, each once."""
 
     def __init__(self, items: Mapping[str, Iterable[str]], name: str = "train") -> None:

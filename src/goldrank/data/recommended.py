@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.catalogue import Catalogue, History
+from goldrank.data.catalogue import Catalogue, UserHistory
 from goldrank.errors import InputError, MeasureError
 
 
-class Lists(NamedTuple):
+class NumberLists(NamedTuple):
     """For each user, or item, a list of numbers."""
 
     start: np.ndarray
@@ -27,7 +27,7 @@ class Lists(NamedTuple):
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[int]]) -> Lists:
+    def of(cls, rows: Sequence[Sequence[int]]) -> NumberLists:
         size = np.fromiter(map(len, rows), np.int64, len(rows))
         return cls(
             np.concatenate(([0], np.cumsum(size))).astype(np.int64),
@@ -45,10 +45,10 @@ class Knowledge:
     given: bool
     """Whether somebody said what the catalogue is."""
     catalogue: Catalogue
-    train: History | None
-    had: Lists | None
+    train: UserHistory | None
+    had: NumberLists | None
     """What each user of the table had before."""
-    against: Lists | None
+    against: NumberLists | None
     """What each user of the table would get from the primitive recommender."""
 
     @cached_property
@@ -79,7 +79,7 @@ class Knowledge:
         numbers = {item: [number[label] for label in labels] for item, labels in table.items()}
         distinct, inverse = np.unique(wanted, return_inverse=True)
         self._looked_up(dict.fromkeys(table, 0).get, distinct, kind.removesuffix("s"))
-        lists = Lists.of([numbers[self.names[item]] for item in distinct.tolist()])
+        lists = NumberLists.of([numbers[self.names[item]] for item in distinct.tolist()])
         size = np.diff(lists.start)[inverse]
         place = np.repeat(np.arange(len(wanted)), size)
         at = np.arange(len(place)) - np.repeat(np.cumsum(size) - size, size) + lists.start[:-1][inverse][place]
@@ -123,7 +123,7 @@ class Recommended:
         lists: Sequence[Sequence[str]],
         judged: Mapping[str, Mapping[str, float]],
         catalogue: Catalogue,
-        train: History | None,
+        train: UserHistory | None,
         against: Sequence[Sequence[str]] | None,
     ) -> Recommended:
         """From each user's list, best first."""
@@ -143,8 +143,8 @@ class Recommended:
                 number[item] = len(number)
         size = len(number)
 
-        def numbered(rows: Sequence[Sequence[str]]) -> Lists:
-            return Lists.of([[number.setdefault(item, len(number)) for item in row] for row in rows])
+        def numbered(rows: Sequence[Sequence[str]]) -> NumberLists:
+            return NumberLists.of([[number.setdefault(item, len(number)) for item in row] for row in rows])
 
         shown = numbered(lists)
         had = None if train is None else numbered([train.items.get(query, ()) for query in queries])
@@ -187,14 +187,14 @@ class Recommended:
         return np.bincount(self.item, minlength=len(self.known.names))
 
     @property
-    def train(self) -> History:
+    def train(self) -> UserHistory:
         """The training data, or the error that asks for it."""
         if self.known.train is None:
             raise _missing("the items that users had before", "train=, the training data")
         return self.known.train
 
     @property
-    def had(self) -> Lists:
+    def had(self) -> NumberLists:
         """What each user had before."""
         assert self.train is not None
         assert self.known.had is not None

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Protocol
 
 from goldrank.conventions import Convention
-from goldrank.data.blocks import USUAL, Plan
+from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -29,7 +29,9 @@ ENGINES = {
 class Engine(Protocol):
     """What places the judged documents of a kind of run. Equal input gives equal placements, whichever engine."""
 
-    def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
+    def place(
+        self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
+    ) -> tuple[Placements, RunCounts]:
         """Where the run put each judged document, and what was seen on the way."""
         ...
 

@@ -25,7 +25,7 @@ SCATTERED_LINE = 260
 with distinct scores, 255 where all are tied."""
 
 
-class Part(NamedTuple):
+class BucketPart(NamedTuple):
     """Lines of one bucket on their way into the file."""
 
     bucket: int
@@ -54,7 +54,7 @@ class ExternalSort:
         self.index: list[list[tuple[int, int, int, int]]] = [[] for _ in range(int(self._bucket.max(initial=-1)) + 1)]
         """For each bucket where its parts are: offset, lines, bytes of ids, number of the piece."""
 
-    def sort(self, block: Block, judged: JudgementIndex) -> tuple[np.ndarray, list[Part]]:
+    def sort(self, block: Block, judged: JudgementIndex) -> tuple[np.ndarray, list[BucketPart]]:
         """The query numbers of a block's stretches, and the lines that are wanted, by bucket."""
         codes = judged.codes(block.queries)
         line_code = np.repeat(codes, np.diff(block.start))
@@ -78,10 +78,10 @@ class ExternalSort:
         for low, high in pairwise([0, *bounds.tolist(), len(lines)] if len(lines) else []):
             ids = text[end[low] : end[high]]
             packed = b"".join([*(column[low:high].data for column in columns), ids])
-            found.append(Part(int(bucket[lines[low]]), high - low, len(ids), packed))
+            found.append(BucketPart(int(bucket[lines[low]]), high - low, len(ids), packed))
         return codes, found
 
-    def write(self, piece: int, parts: Sequence[Part]) -> None:
+    def write(self, piece: int, parts: Sequence[BucketPart]) -> None:
         """Add the sorted lines of a piece, which come in order."""
         try:
             for part in parts:

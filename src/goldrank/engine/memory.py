@@ -17,7 +17,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
-from goldrank.data.blocks import USUAL, Plan
+from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run, check_score, gathered
@@ -39,7 +39,9 @@ _TIES = {"input": 0, "docid-ascending": 2}
 class MemoryEngine(ScoredEngine):
     """Places runs that are mappings of mappings."""
 
-    def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
+    def place(
+        self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
+    ) -> tuple[Placements, RunCounts]:
         arrays, results, counts = qrels.arrays, run.results, RunCounts()
         retrieved, answered = np.empty(len(arrays.queries), np.int64), np.empty(len(arrays.queries), bool)
         rows, tied, left, unjudged = _place_compiled(qrels, run, convention, retrieved, answered, counts)

@@ -20,7 +20,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
-from goldrank.data.blocks import USUAL, Block, BlockSource, Plan, Rows
+from goldrank.data.blocks import USUAL, Block, BlockSource, ReadingPlan, Rows
 from goldrank.data.budget import check, named, resident
 from goldrank.data.id_column import IdColumn
 from goldrank.data.placements import Placements
@@ -28,7 +28,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import RunCounts, assemble, compared, in_order, ranked_with_scores
-from goldrank.engine.external_sort import IN_MEMORY, DistinctIds, ExternalSort, Part
+from goldrank.engine.external_sort import IN_MEMORY, BucketPart, DistinctIds, ExternalSort
 from goldrank.engine.lines import JudgementIndex, RunLines, join
 from goldrank.engine.ranking import (
     PER_ROW,
@@ -82,7 +82,7 @@ class RankedBlock:
 class RunAccumulator:
     """What the pieces of one run come to, taken in order; it grows with the judged queries, not with the run."""
 
-    def __init__(self, judged: JudgementIndex, convention: Convention, plan: Plan, where: str) -> None:
+    def __init__(self, judged: JudgementIndex, convention: Convention, plan: ReadingPlan, where: str) -> None:
         size = judged.size
         self.judged = judged
         self.convention = convention
@@ -203,7 +203,7 @@ class RunAccumulator:
         return joined
 
 
-def check_room(plan: Plan, needed: int, what: str, where: str, hint: str) -> None:
+def check_room(plan: ReadingPlan, needed: int, what: str, where: str, hint: str) -> None:
     """Raises if so many bytes do not fit beside all else."""
     if plan.limit is not None and plan.room is not None and needed > plan.room:
         check(plan.limit, plan.limit - plan.room + needed, what, where, hint)
@@ -221,12 +221,14 @@ def one_run(block: Block) -> Iterable[tuple[bytes, Block]]:
 class StreamingEngine(ScoredEngine):
     """Places runs that come in blocks."""
 
-    def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
+    def place(
+        self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
+    ) -> tuple[Placements, RunCounts]:
         source = cast(BlockSource, run.source)
         return _place(qrels, source, convention, plan, one_run)[b""]
 
     def place_by_tag(
-        self, qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan = USUAL
+        self, qrels: Qrels, source: BlockSource, convention: Convention, plan: ReadingPlan = USUAL
     ) -> dict[bytes, tuple[Placements, RunCounts]]:
         """Placements of several runs in one input, told apart by their tags; it is read once for all of them."""
         return _place(qrels, source, convention, plan, Block.by_tag)
@@ -260,7 +262,7 @@ ENGINE = StreamingEngine()
 
 
 def _place(
-    qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan, split: Split
+    qrels: Qrels, source: BlockSource, convention: Convention, plan: ReadingPlan, split: Split
 ) -> dict[bytes, tuple[Placements, RunCounts]]:
     return _Placing(source, JudgementIndex(qrels, source), convention, plan, split).place()
 
@@ -371,7 +373,7 @@ class _Placing:
     source: BlockSource
     judged: JudgementIndex
     convention: Convention
-    plan: Plan
+    plan: ReadingPlan
     split: Split
 
     def place(self) -> dict[bytes, tuple[Placements, RunCounts]]:
@@ -422,7 +424,7 @@ class _Placing:
         everything, nothing = np.ones(judged.size, np.int64), no_placements()
         run = RunAccumulator(judged, self.convention, plan, self.source.name)
 
-        def gather(piece: Callable[[], Block]) -> tuple[RankedBlock, list[Part]]:
+        def gather(piece: Callable[[], Block]) -> tuple[RankedBlock, list[BucketPart]]:
             block = piece()
             codes, parts = sort.sort(block, judged)
             return _seen(block, judged, codes, nothing, []), parts
@@ -445,7 +447,7 @@ class _Placing:
         """
         plan = self.plan
 
-        def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[Part]]]:
+        def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[BucketPart]]]:
             blocks = [(tag, block) for tag, block in self.split(piece()) if tag in gathered]
             return [(tag, sorts[tag].sort(block, self.judged)[1]) for tag, block in blocks]
 

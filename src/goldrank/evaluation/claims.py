@@ -28,7 +28,7 @@ Cutter = Callable[[str], Any]
 """From an answer to its claims, or to its entities: texts, perhaps later."""
 
 
-class Kind(NamedTuple):
+class ClaimKind(NamedTuple):
     """What a measure holds texts against, and who decides."""
 
     wanted: str = "references"
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
     """A matcher's spelling or "judge"; empty: the matcher that was asked for."""
 
 
-USUAL = Kind()
+USUAL = ClaimKind()
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Answers:
                 raise OptionError(f"{name} is {given!r:.60}; it must be a function from a text to a list of texts")
         return cls(claims, entities, None if judge is None else as_matcher(judge))
 
-    def kind(self, measure: Measure) -> Kind:
+    def kind(self, measure: Measure) -> ClaimKind:
         """What a measure wants."""
         declared = measure.declaration
         by = measure.option("by")
@@ -66,9 +66,9 @@ class Answers:
                 hint="judge= takes any function of a text and a claim that says whether the text supports the claim.",
                 code="needs-judge",
             )
-        return Kind(declared.wanted, "judge" if judged else declared.matched_by or "")
+        return ClaimKind(declared.wanted, "judge" if judged else declared.matched_by or "")
 
-    def matcher(self, kind: Kind, usual: Matcher) -> Matcher:
+    def matcher(self, kind: ClaimKind, usual: Matcher) -> Matcher:
         """Who decides."""
         if kind.decided == "judge":
             assert self.judge is not None
@@ -103,9 +103,9 @@ def _texts(cut: Cutter, answer: str, wanted: str, item: TextItem) -> list[str]:
     return list({fold(part): part for part in reversed(filled)}.values())[::-1] if wanted == "entities" else filled
 
 
-def kinds_of(measures: Sequence[Measure], answers: Answers) -> dict[Kind, list[Measure]]:
+def kinds_of(measures: Sequence[Measure], answers: Answers) -> dict[ClaimKind, list[Measure]]:
     """The measures of texts by what they want; that of most other numbers, the usual one, first."""
-    found: dict[Kind, list[Measure]] = {}
+    found: dict[ClaimKind, list[Measure]] = {}
     for measure in measures:
         if measure.declaration.over != "spans":
             found.setdefault(answers.kind(measure), []).append(measure)
@@ -121,7 +121,7 @@ _LACKING = {
 
 
 def place_kind(
-    items: Callable[[], Iterable[TextItem]], kind: Kind, answers: Answers, usual: Matcher, how: Mapping[str, Any]
+    items: Callable[[], Iterable[TextItem]], kind: ClaimKind, answers: Answers, usual: Matcher, how: Mapping[str, Any]
 ) -> tuple[Passages, TextCounts]:
     """The passages of a kind other than the usual one; `how` is what `place_items` takes beside items and matcher."""
     matcher = answers.matcher(kind, usual)
@@ -152,7 +152,7 @@ def tables_for(passages: Passages) -> dict[str, Any]:
 
 def notes_on(
     columns: Mapping[Measure, Column],
-    passages: Mapping[Kind, Passages],
+    passages: Mapping[ClaimKind, Passages],
     answers: Answers,
     items: Iterable[TextItem],
 ) -> list[Note]:

@@ -15,7 +15,7 @@ from goldrank import io
 from goldrank.conventions import Convention
 from goldrank.data import budget
 from goldrank.data.aspects import AspectQrels
-from goldrank.data.blocks import USUAL, BlockSource, Plan
+from goldrank.data.blocks import USUAL, BlockSource, ReadingPlan
 from goldrank.data.judgement_columns import JUDGED_BY
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
@@ -41,7 +41,7 @@ class Inputs:
     several: bool = False
     """Whether several runs were asked for, be it a list of one."""
     tagged: Runs | None = None
-    plan: Plan = USUAL
+    plan: ReadingPlan = USUAL
     background: Background = NOTHING
 
 

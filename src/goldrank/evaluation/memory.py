@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from goldrank import ids
-from goldrank.data.blocks import BlockSource, Plan
+from goldrank.data.blocks import BlockSource, ReadingPlan
 from goldrank.data.budget import LIBRARIES, check, in_words, resident
 from goldrank.data.qrels import Qrels
 from goldrank.engine.external_sort import SCATTERED_LINE
@@ -59,7 +59,7 @@ def processors() -> int:
     return streaming.processors()
 
 
-def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:
+def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> ReadingPlan:
     """The fastest way to evaluate runs, one after the other, that fits; or an error that says what is needed."""
     fixed = resident() + LIBRARIES + PER_JUDGEMENT * qrels.size + PER_QUERY * len(qrels)
     needed = 0
@@ -70,7 +70,7 @@ def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:
             spool = min(SPOOL, 32 * lines) + HELD_ID * lines
             needed = fixed + working + spool + SCATTERED_LINE * lines
             if needed <= limit:
-                return Plan(threads, share, lines, limit=limit, room=limit - fixed - working - spool)
+                return ReadingPlan(threads, share, lines, limit=limit, room=limit - fixed - working - spool)
     check(
         limit,
         needed,
@@ -78,4 +78,4 @@ def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:
         ", ".join(source.name for source in sources) or qrels.name,
         "Give more memory, write Parquet with smaller row groups, or split the queries into shards: docs/scale.md.",
     )
-    return Plan(limit=limit)
+    return ReadingPlan(limit=limit)

@@ -16,7 +16,7 @@ import numpy as np
 from goldrank import __version__, ids
 from goldrank.conventions import Convention
 from goldrank.data.aspects import AspectQrels
-from goldrank.data.blocks import USUAL, Plan
+from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
@@ -71,7 +71,7 @@ class Placed:
 
 
 def place(
-    judgements: Judgements, run: Run, rules: Convention, plan: Plan = USUAL, background: Background = NOTHING
+    judgements: Judgements, run: Run, rules: Convention, plan: ReadingPlan = USUAL, background: Background = NOTHING
 ) -> Placed:
     """Where the run put each judged document, without what users had before."""
     qrels = documents_of(judgements)
@@ -250,7 +250,7 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
     return values
 
 
-class Relevance(Protocol):
+class RelevanceCounts(Protocol):
     """What the policy for queries without relevant documents must know of a table."""
 
     retrieved: np.ndarray
@@ -270,7 +270,7 @@ def without_empty(measure: Measure, values: np.ndarray, tables: Tables, rules: C
     if rules.empty == "zero" and "unanswerable" not in tables:
         return values
     unanswerable: np.ndarray = tables.get("unanswerable", np.zeros(len(values), bool))
-    table: Relevance = tables["spans" if measure.declaration.over == "spans" else "placements"]
+    table: RelevanceCounts = tables["spans" if measure.declaration.over == "spans" else "placements"]
     if rules.empty != "zero":
         level = measure.option("rel")
         # Where a text returned would be junk, returning none is right.

@@ -14,7 +14,7 @@ import numpy as np
 
 from goldrank import ids, io
 from goldrank.conventions import Convention
-from goldrank.data.catalogue import Catalogue, History
+from goldrank.data.catalogue import Catalogue, UserHistory
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run
@@ -38,7 +38,7 @@ SEEN = {
 class Background:
     """What is known beside judgements and run."""
 
-    train: History | None = None
+    train: UserHistory | None = None
     catalogue: Catalogue = field(default_factory=Catalogue)
     against: Run | None = None
     seen: str = "remove"
@@ -59,7 +59,7 @@ class Background:
         return cls(None if train is None else as_history(train, columns), Catalogue.of(catalogue), other, seen)
 
     @property
-    def removed(self) -> History | None:
+    def removed(self) -> UserHistory | None:
         """What is removed from the run."""
         return self.train if self.seen == "remove" else None
 
@@ -89,11 +89,11 @@ class Background:
 NOTHING = Background()
 
 
-def as_history(given: Any, columns: Columns | None = None) -> History:
+def as_history(given: Any, columns: Columns | None = None) -> UserHistory:
     """What users had, from whatever holds pairs: a mapping, rows, a file, a data frame. Ratings do not matter."""
     columns = (Columns() if columns is None else columns).for_pairs()
     given = io.as_table(given, "train")
-    if isinstance(given, History):
+    if isinstance(given, UserHistory):
         return given
     if isinstance(given, Mapping) and not isinstance(given, Qrels | Run):
         found: dict[str, list[str]] = {}
@@ -102,7 +102,7 @@ def as_history(given: Any, columns: Columns | None = None) -> History:
                 items = [items]
             listed = found.setdefault(ids.as_text(user, "user id", "train"), [])
             listed += [ids.as_text(item, "item id", "train") for item in items]
-        return History(found)
+        return UserHistory(found)
     if isinstance(given, Iterable) and not (io.is_file(given) or io.is_frame(given) or isinstance(given, Mapping)):
         given = list(given)
         if all(isinstance(row, tuple | list) and len(row) >= 2 for row in given):
@@ -115,25 +115,25 @@ def as_history(given: Any, columns: Columns | None = None) -> History:
         rated = io.as_qrels(given, judgements="last", columns=columns, real_grades=True)
     except InputError as refused:
         try:  # it may be a table of scores
-            return History(io.as_run(given, name="train", duplicates="last", columns=columns).results)
+            return UserHistory(io.as_run(given, name="train", duplicates="last", columns=columns).results)
         except InputError:
             raise refused from None
     left_out = [note for note in rated.notes if note.code == "ungraded-rows"]
     if left_out:
         hint = "What a user had counts, whatever its rating: fill in any number, or leave the column out."
         raise InputError(f"{left_out[0].fact('count'):,} rows have no rating", where=rated.name, hint=hint)
-    return History(rated.text)
+    return UserHistory(rated.text)
 
 
-def _of_pairs(pairs: Iterable[tuple[Any, Any]]) -> History:
+def _of_pairs(pairs: Iterable[tuple[Any, Any]]) -> UserHistory:
     found: dict[str, list[str]] = {}
     for user, item in pairs:
         found.setdefault(ids.as_text(user, "user id", "train"), []).append(ids.as_text(item, "item id", "train"))
-    return History(found)
+    return UserHistory(found)
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class JoinedQrels:
     """Judgements together with what users had: what an engine places."""
 
     qrels: Qrels
@@ -143,7 +143,7 @@ class Joined:
     """Which rows users had."""
 
 
-def join(qrels: Qrels, train: History) -> Joined:
+def join(qrels: Qrels, train: UserHistory) -> JoinedQrels:
     """The judgements with the items that their users had."""
     table: dict[str, dict[str, Any]] = {}
     label: list[int] = []
@@ -159,10 +159,10 @@ def join(qrels: Qrels, train: History) -> Joined:
     joined = Qrels(table, name=qrels.name, real_grades=True)
     joined.shard, joined.part_of = qrels.shard, qrels if qrels.part_of is None else qrels.part_of
     vars(joined)["near_forms"] = qrels.near_forms  # what users had is not judged, in no form
-    return Joined(joined, np.array(label, np.int64), np.array(seen, bool))
+    return JoinedQrels(joined, np.array(label, np.int64), np.array(seen, bool))
 
 
-def without_seen(placements: Placements, joined: Joined, qrels: Qrels) -> tuple[Placements, np.ndarray]:
+def without_seen(placements: Placements, joined: JoinedQrels, qrels: Qrels) -> tuple[Placements, np.ndarray]:
     """The placements as if the run had not returned what users had, and how many were removed for each."""
     p = placements
     assert p.label is not None
@@ -191,7 +191,7 @@ def without_seen(placements: Placements, joined: Joined, qrels: Qrels) -> tuple[
     ), removed
 
 
-def unseen(rows: Sequence[Sequence[str]], queries: Sequence[str], train: History, depth: int) -> list[list[str]]:
+def unseen(rows: Sequence[Sequence[str]], queries: Sequence[str], train: UserHistory, depth: int) -> list[list[str]]:
     """The first documents of each list that its user did not have."""
     found = []
     for user, row in zip(queries, rows, strict=True):
@@ -200,7 +200,7 @@ def unseen(rows: Sequence[Sequence[str]], queries: Sequence[str], train: History
     return found
 
 
-def run_without(run: Run, train: History) -> Run:
+def run_without(run: Run, train: UserHistory) -> Run:
     """A run, held in memory, without what its users had; a note says how much that was."""
     kept, users = {}, 0
     for user, row in run.results.items():

@@ -18,7 +18,7 @@ from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, did_you_mean
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.claims import USUAL, Answers, Kind, kinds_of, notes_on, place_kind, tables_for
+from goldrank.evaluation.claims import USUAL, Answers, ClaimKind, kinds_of, notes_on, place_kind, tables_for
 from goldrank.evaluation.inputs import resolve_measures
 from goldrank.evaluation.mismatch import explain_id_mismatch
 from goldrank.evaluation.text_notes import Passing, chance_notes, notes_of, nothing_matches, numbers_of, ties_at_the_end
@@ -125,7 +125,7 @@ class PlacedTexts(NamedTuple):
     rules: Convention
     how: TextRules
     answers: Answers
-    by_kind: Mapping[Kind, Passages]
+    by_kind: Mapping[ClaimKind, Passages]
     """Passages by what texts are held against."""
     tables: dict[str, Any]
     """What measures of places and of the first kind read."""
@@ -179,7 +179,7 @@ def place_texts(
     cut_for = [measure.option("tokens") for measure in wanted if measure.option("pack") == "truncate"]
     placing: dict[str, Any] = {"split": how.split, "count_tokens": counter, "cut_for": cut_for}
     passed = Passing()
-    by_kind: dict[Kind, Passages] = {}
+    by_kind: dict[ClaimKind, Passages] = {}
     first = next(iter(kinds), USUAL)
     for kind in kinds:
         sample = Sample()
@@ -328,7 +328,7 @@ def _digests(data: Items) -> tuple[str, str]:
     return gold.hexdigest(), returned.hexdigest()
 
 
-def _explainer(data: Items, how: TextRules, answers: Answers, kind: Kind) -> Callable[[str], Explanation]:
+def _explainer(data: Items, how: TextRules, answers: Answers, kind: ClaimKind) -> Callable[[str], Explanation]:
     def explain(query: str) -> Explanation:
         for item in data:
             if item.query == query:

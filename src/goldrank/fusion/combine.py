@@ -12,7 +12,7 @@ from goldrank import io
 from goldrank.data.run import Rankings, Run
 from goldrank.errors import InputError
 from goldrank.fusion import methods, normalisations
-from goldrank.fusion.lists import Lists, pieces
+from goldrank.fusion.lists import RankedLists, pieces
 from goldrank.fusion.methods import Method
 from goldrank.fusion.normalisations import Normalisation, normalised
 from goldrank.misuse import checked
@@ -77,7 +77,7 @@ def normalize(
 
 def _normalised_pieces(
     runs: Sequence[Run], how: Normalisation, only: set[str], ties: str, equal: float
-) -> Iterator[Lists]:
+) -> Iterator[RankedLists]:
     for lists in pieces(runs, ties=ties, lowest_first=how.lowest_first, only=only):
         yield normalised(lists, how, equal)
 
@@ -91,7 +91,7 @@ def several(runs: RunsLike) -> list[Run]:
     return given
 
 
-def prepared(lists: Lists, method: Method, how: Normalisation, equal: float = 1.0) -> Lists:
+def prepared(lists: RankedLists, method: Method, how: Normalisation, equal: float = 1.0) -> RankedLists:
     """The lists with the scores that a method takes."""
     if not method.reads_scores:
         return lists
@@ -102,7 +102,7 @@ def prepared(lists: Lists, method: Method, how: Normalisation, equal: float = 1.
     return replace(found, score=found.score - np.minimum(found.absent, 0)[found.list], absent=None)
 
 
-def combined(lists: Lists, method: Method, parameters: Mapping[str, Any]) -> np.ndarray:
+def combined(lists: RankedLists, method: Method, parameters: Mapping[str, Any]) -> np.ndarray:
     """The value of each candidate."""
     return method.compute(lists, **parameters)
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from goldrank.fusion.lists import Lists
+from goldrank.fusion.lists import RankedLists
 from goldrank.fusion.methods import at, by_rank, method, per_run, whole
-from goldrank.fusion.training import Evidence
+from goldrank.fusion.training import TrainingEntries
 
 _LILLIS_2010 = "Lillis, Zhang, Toolan, Collier, Leonard and Dunnion 2010"
 _PROBS = per_run("probs", "the probability of relevance by position or segment")
@@ -21,7 +21,7 @@ SEGMENT_ENDS = (0, *(10 * 2**k - 5 for k in range(10)))
 """Where SegFuse's segments begin and end: 5, 15, 35 and so on, twice as long each time."""
 
 
-def learn_log_odds(evidence: Evidence, ends: tuple[int, ...] = BAYES_ENDS) -> list[np.ndarray]:
+def learn_log_odds(evidence: TrainingEntries, ends: tuple[int, ...] = BAYES_ENDS) -> list[np.ndarray]:
     """BayesFuse: for each run and rank, the logarithm of the odds that the document is relevant."""
     found = []
     for share in _shares(evidence, ends):
@@ -32,13 +32,13 @@ def learn_log_odds(evidence: Evidence, ends: tuple[int, ...] = BAYES_ENDS) -> li
 
 @by_rank("bayesfuse", "the sum of log odds of relevance at each rank, by intervals of ranks", "Aslam and Montague 2001",
         per_run("log_odds", "the log odds of relevance by rank"), learn=learn_log_odds, learned="log_odds")  # fmt: skip
-def bayesfuse(lists: Lists, log_odds: list[np.ndarray]) -> np.ndarray:
+def bayesfuse(lists: RankedLists, log_odds: list[np.ndarray]) -> np.ndarray:
     least = float(np.log(RARE / (1 - RARE)))
     found = at(log_odds, lists, lists.rank - 1, least)
     return lists.total(found) + least * (len(lists.runs) - lists.count)
 
 
-def learn_map(evidence: Evidence) -> list[float]:
+def learn_map(evidence: TrainingEntries) -> list[float]:
     """MAPFuse: each run's mean average precision."""
     return [float(value) for value in evidence.average_precision]
 
@@ -46,11 +46,11 @@ def learn_map(evidence: Evidence) -> list[float]:
 @by_rank("mapfuse", "the sum of the run's mean average precision / rank", _LILLIS_2010,
         per_run("map_scores", "the mean average precision of each run"), learn=learn_map,
         learned="map_scores")  # fmt: skip
-def mapfuse(lists: Lists, map_scores: list[np.ndarray]) -> np.ndarray:
+def mapfuse(lists: RankedLists, map_scores: list[np.ndarray]) -> np.ndarray:
     return lists.total(np.array([each[0] for each in map_scores])[lists.run] / lists.rank)
 
 
-def learn_positions(evidence: Evidence) -> list[np.ndarray]:
+def learn_positions(evidence: TrainingEntries) -> list[np.ndarray]:
     """PosFuse and SlideFuse: for each run and rank, how often the document there is relevant."""
     seen = evidence.by_run(evidence.rank - 1, np.ones(len(evidence.rank)))
     found = evidence.by_run(evidence.rank - 1, evidence.hit)
@@ -59,7 +59,7 @@ def learn_positions(evidence: Evidence) -> list[np.ndarray]:
 
 @by_rank("posfuse", "the sum of the probabilities of relevance at each rank", _LILLIS_2010, _PROBS,
         learn=learn_positions, learned="probs")  # fmt: skip
-def posfuse(lists: Lists, probs: list[np.ndarray]) -> np.ndarray:
+def posfuse(lists: RankedLists, probs: list[np.ndarray]) -> np.ndarray:
     return lists.total(at(probs, lists, lists.rank - 1, 0.0))
 
 
@@ -67,7 +67,7 @@ def posfuse(lists: Lists, probs: list[np.ndarray]) -> np.ndarray:
         "Dunnion 2008", _PROBS, whole("w", "how many ranks on either side the window has", 0, default=5,
                                       tried=(5, 1, 2, 3, 8, 12, 20, 30, 50)),
         learn=learn_positions, learned="probs")  # fmt: skip
-def slidefuse(lists: Lists, probs: list[np.ndarray], w: int) -> np.ndarray:
+def slidefuse(lists: RankedLists, probs: list[np.ndarray], w: int) -> np.ndarray:
     begin = np.maximum(lists.rank - 1 - w, 0)
     end = np.minimum(lists.rank + w, lists.length)
     sums = [np.concatenate(([0.0], np.cumsum(each))) for each in probs]
@@ -76,7 +76,7 @@ def slidefuse(lists: Lists, probs: list[np.ndarray], w: int) -> np.ndarray:
     return lists.total((upto_end - upto_begin) / (end - begin))
 
 
-def learn_segments(evidence: Evidence, n_segments: int = 10) -> list[np.ndarray]:
+def learn_segments(evidence: TrainingEntries, n_segments: int = 10) -> list[np.ndarray]:
     """ProbFuse: for each run and segment of its lists, the mean share of relevant documents."""
     size = -(-evidence.length // n_segments)
     segment = (evidence.rank - 1) // size
@@ -89,25 +89,25 @@ def learn_segments(evidence: Evidence, n_segments: int = 10) -> list[np.ndarray]
         "Lillis, Toolan, Collier and Dunnion 2006", _PROBS, learn=learn_segments, learned="probs",
         settings=(whole("n_segments", "how many segments a list has", 1, default=10,
                         tried=(10, 1, 2, 3, 5, 8, 15, 20, 25, 30, 40, 50, 75, 100)),))  # fmt: skip
-def probfuse(lists: Lists, probs: list[np.ndarray]) -> np.ndarray:
+def probfuse(lists: RankedLists, probs: list[np.ndarray]) -> np.ndarray:
     size = -(-lists.length // np.array([len(each) for each in probs])[lists.run])
     segment = (lists.rank - 1) // size
     return lists.total(at(probs, lists, segment, 0.0) / (segment + 1))
 
 
-def learn_growing_segments(evidence: Evidence) -> list[np.ndarray]:
+def learn_growing_segments(evidence: TrainingEntries) -> list[np.ndarray]:
     """SegFuse: for each run and segment of growing length, the mean share of relevant documents."""
     return list(_shares(evidence, SEGMENT_ENDS))
 
 
 @method("segfuse", "the sum of the probability of relevance in each segment of growing length times (1 + score)",
         "Shokouhi 2007", _PROBS, learn=learn_growing_segments, learned="probs")  # fmt: skip
-def segfuse(lists: Lists, probs: list[np.ndarray]) -> np.ndarray:
+def segfuse(lists: RankedLists, probs: list[np.ndarray]) -> np.ndarray:
     segment = np.searchsorted(SEGMENT_ENDS, lists.rank, "left") - 1
     return lists.total(at(probs, lists, segment, 0.0) * (lists.score + 1))
 
 
-def _shares(evidence: Evidence, ends: tuple[int, ...]) -> list[np.ndarray]:
+def _shares(evidence: TrainingEntries, ends: tuple[int, ...]) -> list[np.ndarray]:
     """For each run and interval of ranks, the share of relevant documents in the mean over queries."""
     interval = np.searchsorted(ends, evidence.rank, "left") - 1
     sizes = np.array([end - begin for begin, end in pairwise(ends)])

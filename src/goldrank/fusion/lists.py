@@ -26,7 +26,7 @@ TIES = {rule: POLICIES["ties"][rule] for rule in ("docid", "docid-ascending", "i
 
 
 @dataclass(frozen=True)
-class Lists:
+class RankedLists:
     """The rankings of some queries: an entry for each document that a run returned for a query.
 
     Entries are ordered by query, then by run. A candidate is a document that some run returned for a query, and a list
@@ -128,7 +128,7 @@ def pieces(
     lowest_first: bool = False,
     only: Iterable[str] | None = None,
     size: int = PIECE,
-) -> Iterator[Lists]:
+) -> Iterator[RankedLists]:
     """The lists of all queries, some queries at a time; `lowest_first` ranks the lowest score first."""
     one_of(ties, TIES, "ties")
     kept = None if only is None else set(only)
@@ -150,7 +150,7 @@ def _lists(
     queries: Sequence[str],
     ties: str,
     lowest_first: bool,
-) -> Lists:
+) -> RankedLists:
     none: Mapping[str, float] = {}
     rows = [of_run.get(query) or none for query in queries for of_run in results]
     start = np.concatenate(([0], np.cumsum(list(map(len, rows))))).astype(np.int64)
@@ -167,7 +167,7 @@ def _lists(
     scores = _scores(runs, queries, rows, int(start[-1]))
     ranked = cache(partial(_ranks, -scores if lowest_first else scores, start, of_entry, docs, ties))
     names = tuple(run.name for run in runs)
-    return Lists(tuple(queries), names, tuple(docs), np.array(first, np.int64), start, of_entry, scores, ranked)
+    return RankedLists(tuple(queries), names, tuple(docs), np.array(first, np.int64), start, of_entry, scores, ranked)
 
 
 def _scores(
@@ -232,7 +232,7 @@ def _sort_ties(entry: np.ndarray, tied: np.ndarray, candidate: np.ndarray, docs:
         entry[begin:end] = group
 
 
-def check_finite(lists: Lists) -> None:
+def check_finite(lists: RankedLists) -> None:
     """Refuse scores that cannot be normalised."""
     wrong = np.flatnonzero(~np.isfinite(lists.score))
     if len(wrong):

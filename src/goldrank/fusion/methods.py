@@ -1,6 +1,6 @@
 """Fusion methods by name, and what their parameters may be. The methods themselves are one function each, by family.
 
-A method gets `Lists` and its parameters, and gives the value of each candidate. To add one: a function with `@method`
+A method gets `RankedLists` and its parameters, and gives the value of each candidate. To add one: a function with `@method`
 in its family's module; parameters are declared there too, with what tuning tries of each.
 """
 
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from goldrank.errors import OptionError, as_list, one_of
-from goldrank.fusion.lists import Lists
-from goldrank.fusion.training import Evidence
+from goldrank.fusion.lists import RankedLists
+from goldrank.fusion.training import TrainingEntries
 
 FAMILIES = ("scores", "ranks", "votes", "learned")
 """The modules of this room that have methods."""
@@ -102,7 +102,7 @@ class Method:
                 raise OptionError(f"{self.name} needs {name}", hint=hint, code="missing-option")
         return values
 
-    def trained(self, evidence: Evidence, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def trained(self, evidence: TrainingEntries, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The learned parameter by name; nothing for a method that learns nothing."""
         if self.learn is None or self.learned is None:
             return {}
@@ -241,7 +241,7 @@ def per_run(name: str, about: str) -> Parameter:
     return Parameter(name, about, check)
 
 
-def at(tables: Sequence[np.ndarray], lists: Lists, position: np.ndarray, otherwise: float) -> np.ndarray:
+def at(tables: Sequence[np.ndarray], lists: RankedLists, position: np.ndarray, otherwise: float) -> np.ndarray:
     """For each entry, what its run's table has at a position from 0; `otherwise` where the table ends before."""
     size = np.array([len(table) for table in tables])
     first = np.concatenate(([0], np.cumsum(size)))[:-1]

@@ -1,6 +1,6 @@
 """How scores of different runs are made comparable: one function each, of a query's scores in one run.
 
-A normalisation gets `Lists` and gives the value of each entry. To add one: a function here with `@normalisation`.
+A normalisation gets `RankedLists` and gives the value of each entry. To add one: a function here with `@normalisation`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.errors import InputError, one_of
-from goldrank.fusion.lists import Lists, check_finite
+from goldrank.fusion.lists import RankedLists, check_finite
 
 Values = tuple[np.ndarray, np.ndarray | None]
 """The value of each entry, and for each list what a document gets that is not in it (None for nothing)."""
@@ -25,7 +25,7 @@ class Normalisation:
     name: str
     about: str
     citation: str
-    compute: Callable[[Lists, float], Values]
+    compute: Callable[[RankedLists, float], Values]
     lowest_first: bool = False
     """Whether the lowest score is the best, as with distances."""
     needs_finite: bool = True
@@ -53,7 +53,7 @@ def get(name: str) -> Normalisation:
     return NORMALISATIONS[one_of(ALIASES.get(name, name), NORMALISATIONS, "normalise")]
 
 
-def normalised(lists: Lists, how: Normalisation, equal: float = 1.0) -> Lists:
+def normalised(lists: RankedLists, how: Normalisation, equal: float = 1.0) -> RankedLists:
     """The lists with normalised scores. `equal` is what min-max gives where all scores of a list are equal."""
     if how.needs_finite:
         check_finite(lists)
@@ -65,10 +65,10 @@ def normalised(lists: Lists, how: Normalisation, equal: float = 1.0) -> Lists:
 
 def normalisation(
     name: str, about: str, citation: str = "", *, lowest_first: bool = False, finite: bool = True, fills: bool = False
-) -> Callable[[Callable[[Lists, float], Values]], Callable[[Lists, float], Values]]:
+) -> Callable[[Callable[[RankedLists, float], Values]], Callable[[RankedLists, float], Values]]:
     """Register a normalisation."""
 
-    def register(compute: Callable[[Lists, float], Values]) -> Callable[[Lists, float], Values]:
+    def register(compute: Callable[[RankedLists, float], Values]) -> Callable[[RankedLists, float], Values]:
         NORMALISATIONS[name] = Normalisation(name, about, citation, compute, lowest_first, finite, fills)
         return compute
 
@@ -76,20 +76,20 @@ def normalisation(
 
 
 @normalisation("min-max", "the lowest score of the query 0, the highest 1; equal scores 1", _LEE)
-def min_max(lists: Lists, equal: float) -> Values:
+def min_max(lists: RankedLists, equal: float) -> Values:
     low, high = _extremes(lists)
     return _ratio(lists, lists.score - low[lists.list], high - low, equal), None
 
 
 @normalisation("inverted", "the highest score of the query 0, the lowest 1, for distances; equal scores 1",
                lowest_first=True)  # fmt: skip
-def inverted(lists: Lists, equal: float) -> Values:
+def inverted(lists: RankedLists, equal: float) -> Values:
     low, high = _extremes(lists)
     return _ratio(lists, high[lists.list] - lists.score, high - low, equal), None
 
 
 @normalisation("max", "divided by the highest score of the query, which must be above 0", _LEE)
-def max_norm(lists: Lists, equal: float) -> Values:
+def max_norm(lists: RankedLists, equal: float) -> Values:
     _, high = _extremes(lists)
     wrong = np.flatnonzero((high[lists.list] <= 0) & (lists.score != 0))
     if len(wrong):
@@ -104,7 +104,7 @@ def max_norm(lists: Lists, equal: float) -> Values:
 
 
 @normalisation("sum", "the lowest score of the query 0, and the sum of all 1; equal scores share it", _MONTAGUE)
-def sum_norm(lists: Lists, equal: float) -> Values:
+def sum_norm(lists: RankedLists, equal: float) -> Values:
     low, _ = _extremes(lists)
     above = lists.score - low[lists.list]
     shared = np.divide(equal, lists.length, out=np.zeros(len(above)), where=lists.length > 0)
@@ -113,7 +113,7 @@ def sum_norm(lists: Lists, equal: float) -> Values:
 
 @normalisation("zmuv", "mean 0, standard deviation 1; a document that is not returned gets nothing, which is the mean",
                _MONTAGUE)  # fmt: skip
-def zmuv(lists: Lists, equal: float) -> Values:
+def zmuv(lists: RankedLists, equal: float) -> Values:
     length = np.maximum(np.diff(lists.start), 1)
     centred = lists.score - (_sums(lists, lists.score) / length)[lists.list]
     low, high = _extremes(lists)
@@ -123,31 +123,31 @@ def zmuv(lists: Lists, equal: float) -> Values:
 
 
 @normalisation("z-score", "as zmuv, and a document that is not returned gets what the last one gets")
-def z_score(lists: Lists, equal: float) -> Values:
+def z_score(lists: RankedLists, equal: float) -> Values:
     values, _ = zmuv(lists, equal)
     low, _ = _extremes(replace(lists, score=values))
     return values, low
 
 
 @normalisation("rank", "the first 1, the last 1 / length", _LEE, finite=False)
-def rank(lists: Lists, equal: float) -> Values:
+def rank(lists: RankedLists, equal: float) -> Values:
     return 1 - (lists.rank - 1) / lists.length, None
 
 
 @normalisation("borda", "the first 1, then down by 1 / candidates; the candidates that a run did not return share "
                "what is left", "Aslam and Montague 2001", finite=False, fills=True)  # fmt: skip
-def borda(lists: Lists, equal: float) -> Values:
+def borda(lists: RankedLists, equal: float) -> Values:
     candidates = np.maximum(lists.candidates, 1)
     absent = 0.5 - (np.diff(lists.start) - 1) / (2 * candidates)
     return 1 - (lists.rank - 1) / candidates[lists.list], absent
 
 
 @normalisation("none", "scores as they are", finite=False)
-def none(lists: Lists, equal: float) -> Values:
+def none(lists: RankedLists, equal: float) -> Values:
     return lists.score, None
 
 
-def _extremes(lists: Lists) -> tuple[np.ndarray, np.ndarray]:
+def _extremes(lists: RankedLists) -> tuple[np.ndarray, np.ndarray]:
     """The lowest and the highest score of each list; 0 for an empty one."""
     full = np.flatnonzero(np.diff(lists.start))
     low, high = np.zeros(len(lists.start) - 1), np.zeros(len(lists.start) - 1)
@@ -157,11 +157,11 @@ def _extremes(lists: Lists) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _sums(lists: Lists, values: np.ndarray) -> np.ndarray:
+def _sums(lists: RankedLists, values: np.ndarray) -> np.ndarray:
     return np.bincount(lists.list, weights=values, minlength=len(lists.start) - 1)
 
 
-def _ratio(lists: Lists, above: np.ndarray, below: np.ndarray, otherwise: float | np.ndarray) -> np.ndarray:
+def _ratio(lists: RankedLists, above: np.ndarray, below: np.ndarray, otherwise: float | np.ndarray) -> np.ndarray:
     """Each entry's value divided by its list's, or `otherwise` where that is not above 0."""
     divisor = below[lists.list]
     out = np.broadcast_to(np.asarray(otherwise, np.float64), divisor.shape).copy()
@@ -169,7 +169,7 @@ def _ratio(lists: Lists, above: np.ndarray, below: np.ndarray, otherwise: float 
     return out
 
 
-def _filled(lists: Lists, values: np.ndarray, absent: np.ndarray) -> Lists:
+def _filled(lists: RankedLists, values: np.ndarray, absent: np.ndarray) -> RankedLists:
     """The lists with an entry for every candidate. Documents that were not returned share the rank after the last."""
     runs = len(lists.runs)
     size = np.diff(lists.first)

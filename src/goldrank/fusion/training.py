@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.data.qrels import Qrels
-from goldrank.fusion.lists import Lists
+from goldrank.fusion.lists import RankedLists
 
 
 @dataclass(frozen=True)
-class Evidence:
+class TrainingEntries:
     """The entries of the lists of some judged queries."""
 
     runs: int
@@ -27,7 +27,7 @@ class Evidence:
     """For each run, its mean over the queries."""
 
     @classmethod
-    def of(cls, lists: Lists, hit: np.ndarray, precision: np.ndarray, chosen: np.ndarray) -> Evidence:
+    def of(cls, lists: RankedLists, hit: np.ndarray, precision: np.ndarray, chosen: np.ndarray) -> TrainingEntries:
         """From the chosen queries; `precision` is the average precision by query and run."""
         kept = chosen[lists.list // len(lists.runs)]
         return cls(
@@ -41,7 +41,7 @@ class Evidence:
         )
 
     @classmethod
-    def of_hits(cls, runs: Sequence[Sequence[Sequence[float]]]) -> Evidence:
+    def of_hits(cls, runs: Sequence[Sequence[Sequence[float]]]) -> TrainingEntries:
         """From each run's lists of 1 for a relevant document and 0 for another, in the order of ranks."""
         sizes = [np.array([len(hits) for hits in lists], np.int64) for lists in runs]
         each = np.concatenate(sizes)
@@ -60,7 +60,7 @@ class Evidence:
         return [np.bincount(position[self.run == run], weights=values[self.run == run]) for run in range(self.runs)]
 
 
-def hits(lists: Lists, qrels: Qrels, rel: float = 1) -> np.ndarray:
+def hits(lists: RankedLists, qrels: Qrels, rel: float = 1) -> np.ndarray:
     """For each entry, 1 if its document is relevant to its query, else 0."""
     relevant = np.zeros(len(lists.docs))
     for query, begin, end in zip(lists.queries, lists.first[:-1].tolist(), lists.first[1:].tolist(), strict=True):

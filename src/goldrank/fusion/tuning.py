@@ -21,7 +21,7 @@ from goldrank.fusion import methods, normalisations
 from goldrank.fusion.combine import combined, prepared, several
 from goldrank.fusion.lists import TIES, pieces
 from goldrank.fusion.methods import MOST_TRIED
-from goldrank.fusion.training import Evidence, hits
+from goldrank.fusion.training import TrainingEntries, hits
 from goldrank.measures import Measure
 from goldrank.misuse import checked
 from goldrank.types import Policies, QrelsLike, RunsLike
@@ -74,7 +74,7 @@ def tune_fusion(
     """
     rules = conventions.get(convention).having(**policies)
     fixed = dict(parameters or {}) | ({} if k is None else {"k": k})
-    search = Search(
+    search = SettingSearch(
         io.as_qrels(qrels, judgements=rules.judgements), several(runs), method, measure, normalise=normalise,
         rules=rules,
     )  # fmt: skip
@@ -131,7 +131,7 @@ class Tried:
         return int(np.nanargmax(means if self.higher_is_better else -means))
 
 
-class Search:
+class SettingSearch:
     """Tries settings of a method: rankings are made ready once, whatever is tried."""
 
     def __init__(
@@ -216,15 +216,15 @@ class Search:
         """All judged queries, to learn from."""
         return np.ones(len(self.qrels), bool)
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> TrainingEntries:
         """What all judged queries show of the runs."""
         return self._evidence(self.all_queries)
 
-    def _evidence(self, learn_from: np.ndarray) -> Evidence:
+    def _evidence(self, learn_from: np.ndarray) -> TrainingEntries:
         assert self._lists is not None
         row = {query: i for i, query in enumerate(self.qrels.arrays.queries)}
         chosen = learn_from[[row[query] for query in self._lists.queries]]
-        return Evidence.of(self._lists, self._hits, self._precision, chosen)
+        return TrainingEntries.of(self._lists, self._hits, self._precision, chosen)
 
     @cached_property
     def _hits(self) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from goldrank.fusion.lists import CELLS, Lists
+from goldrank.fusion.lists import CELLS, RankedLists
 from goldrank.fusion.methods import WEIGHTS, by_rank
 from goldrank.fusion.ranks import weighted_bordafuse
 
@@ -12,12 +12,12 @@ _MONTAGUE = "Montague and Aslam 2002"
 
 
 @by_rank("condorcet", "documents sorted by majority: first is what more runs rank above the other", _MONTAGUE)
-def condorcet(lists: Lists) -> np.ndarray:
+def condorcet(lists: RankedLists) -> np.ndarray:
     return weighted_condorcet(lists, np.ones(len(lists.runs)))
 
 
 @by_rank("w_condorcet", "documents sorted by the weight of the runs that rank one above the other", _MONTAGUE, WEIGHTS)
-def weighted_condorcet(lists: Lists, weights: np.ndarray) -> np.ndarray:
+def weighted_condorcet(lists: RankedLists, weights: np.ndarray) -> np.ndarray:
     """The number of candidates that are not before a document, once merge sort has put them into an order.
 
     Neighbours in that order were compared, so that each has the majority over the next, or ties with it. A run ranks
@@ -42,7 +42,12 @@ def weighted_condorcet(lists: Lists, weights: np.ndarray) -> np.ndarray:
 
 
 def _sort_group(
-    lists: Lists, group: np.ndarray, weights: np.ndarray, borda: np.ndarray, entry_first: np.ndarray, value: np.ndarray
+    lists: RankedLists,
+    group: np.ndarray,
+    weights: np.ndarray,
+    borda: np.ndarray,
+    entry_first: np.ndarray,
+    value: np.ndarray,
 ) -> None:
     """Sort the candidates of some queries and note their values."""
     size = np.diff(lists.first)[group]

@@ -14,7 +14,7 @@ import numpy as np
 from goldrank import __version__, ids
 from goldrank.comparison.corrected import ScoredTwice, Units, both_judges
 from goldrank.comparison.intervals import Interval
-from goldrank.comparison.ppi import Estimate
+from goldrank.comparison.ppi import CorrectedMean
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run
@@ -119,7 +119,7 @@ class _Checker:
             rule, status, words, value.estimate, baseline=before, interval=interval, queries=len(self.both.queries)
         )
 
-    def _status(self, rule: Rule, found: Estimate, limit: float) -> str:
+    def _status(self, rule: Rule, found: CorrectedMean, limit: float) -> str:
         """Whether an estimate is surely on the right side of a limit, or on the wrong one: below, but for ceilings."""
         self.notes += [
             note for why in found.cautions if (note := Note.of("weak-correction", why=why)) not in self.notes

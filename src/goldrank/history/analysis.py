@@ -16,7 +16,7 @@ import numpy as np
 
 from goldrank.comparison.flips import t_of_u
 from goldrank.history import History, Record
-from goldrank.history.changes import NO_NOISE, RunNoise, Search, Segment, Split, run_noise
+from goldrank.history.changes import NO_NOISE, ChangeSearch, RunNoise, Segment, Split, run_noise
 from goldrank.packages import special
 
 Column = tuple[tuple[str, ...], np.ndarray]
@@ -54,7 +54,7 @@ class Analysis:
     """What is known of the changes of one measure on one line."""
 
     seed: int
-    search: Search = field(default_factory=Search)
+    search: ChangeSearch = field(default_factory=ChangeSearch)
     segment: list[int] = field(default_factory=list)
     """The records since the last mark that were looked at."""
     seen: tuple[str, int] = ("", 0)
@@ -92,7 +92,7 @@ class Analysis:
         when, number = data["seen"]
         return cls(
             seed=data["seed"],
-            search=Search(data["looks"], data["spent"], crossed),
+            search=ChangeSearch(data["looks"], data["spent"], crossed),
             segment=list(data["segment"]),
             seen=(when, number),
             newest=data["newest"],

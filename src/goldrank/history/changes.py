@@ -60,7 +60,7 @@ NO_NOISE = RunNoise()
 
 
 @dataclass
-class Search:
+class ChangeSearch:
     """How far the search of a line has come; all that later looks need of earlier ones."""
 
     looks: int = 0
@@ -141,7 +141,7 @@ class Segment:
         self._shared = np.zeros((1, self.flips))
         """The same of the noise that all queries of a run share, in standard deviations."""
 
-    def look(self, row: int, search: Search, alpha: float) -> Split | None:
+    def look(self, row: int, search: ChangeSearch, alpha: float) -> Split | None:
         """Look at the segment up to this row, spending what this look may spend; the split if it is beyond chance."""
         if len(search.crossed) != self.flips:
             search.close()

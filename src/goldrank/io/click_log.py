@@ -21,7 +21,7 @@ from goldrank.notes import Note, from_counts
 HINT = "Each row has query, doc, rank, click and page (a page view's id); or each record query, shown and clicks."
 
 
-class Shown(NamedTuple):
+class ShownDocument(NamedTuple):
     """One document that was shown."""
 
     page: str
@@ -34,12 +34,12 @@ class Shown(NamedTuple):
 
 def read_clicks(
     log: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
-) -> tuple[list[Shown], tuple[Note, ...]]:
+) -> tuple[list[ShownDocument], tuple[Note, ...]]:
     """What was shown and clicked, from a file, a frame or an iterable of records, and what was noticed on the way."""
     finder = RecordFields(columns, {role: (known,) for role, known in CLICK_FIELDS.items()})
     records = open_records(log, finder, format, name="clicks")
     counts: Counter[str] = Counter()
-    found: list[Shown] = []
+    found: list[ShownDocument] = []
     for number, given in records.rows(counts):
         where = records.place(number)
         record = as_mapping(given, where)
@@ -60,7 +60,7 @@ def read_clicks(
 _LISTS = ("shown", "clicks")
 
 
-def _row(found: Mapping[str, FieldValue], record: Mapping[str, Any], where: str) -> Shown:
+def _row(found: Mapping[str, FieldValue], record: Mapping[str, Any], where: str) -> ShownDocument:
     missing = next((role for role in ("query", "doc", "rank", "click", "page") if role not in found), None)
     if missing is not None:
         hint = f"Say which field it is: --map {missing}=NAME. {HINT}"
@@ -69,10 +69,10 @@ def _row(found: Mapping[str, FieldValue], record: Mapping[str, Any], where: str)
     is_count = isinstance(given, int) and not isinstance(given, bool) and given >= 0
     clicked = given > 0 if is_count else yes_or_no(given, f"{where}: click")
     query, doc, page = (ids.as_text(found[role].value, f"{role} id", where) for role in ("query", "doc", "page"))
-    return Shown(page, query, doc, _rank(found["rank"].value, where), clicked, _user(found, where))
+    return ShownDocument(page, query, doc, _rank(found["rank"].value, where), clicked, _user(found, where))
 
 
-def _page(found: Mapping[str, FieldValue], number: int, where: str) -> Iterator[Shown]:
+def _page(found: Mapping[str, FieldValue], number: int, where: str) -> Iterator[ShownDocument]:
     """The documents of a page view."""
     if "query" not in found or "clicks" not in found:
         missing = "query" if "query" not in found else "clicks"
@@ -84,7 +84,7 @@ def _page(found: Mapping[str, FieldValue], number: int, where: str) -> Iterator[
     query = ids.as_text(found["query"].value, "query id", where)
     page = ids.as_text(found["page"].value, "page id", where) if "page" in found else f"#{number}"
     for rank, doc in enumerate(shown, 1):
-        yield Shown(page, query, doc, rank, doc in clicked, _user(found, where))
+        yield ShownDocument(page, query, doc, rank, doc in clicked, _user(found, where))
 
 
 def _ids(value: Any, role: str, where: str) -> list[str]:
@@ -105,7 +105,7 @@ def _user(found: Mapping[str, FieldValue], where: str) -> str | None:
     return ids.as_text(found["user"].value, "user id", where) if "user" in found else None
 
 
-def _check_pages(rows: Iterable[Shown], where: str) -> None:
+def _check_pages(rows: Iterable[ShownDocument], where: str) -> None:
     """A page view is of one query, and has one document at a rank and a document once."""
     queries: dict[str, str] = {}
     seen: set[tuple[str, int]] = set()

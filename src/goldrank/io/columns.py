@@ -36,7 +36,7 @@ _EXAMPLE = 'columns={"query": "qid", "doc": "docno"} (--map query=qid,doc=docno)
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundColumns:
     """The columns that were found, by what they hold."""
 
     columns: dict[str, str]
@@ -107,7 +107,7 @@ class Columns:
         """The user's name for a role was of use."""
         self._used.add(f"{thing}.{role}" if f"{thing}.{role}" in self._given else role)
 
-    def find_all(self, present: Collection[str], wanted: Iterable[str], thing: str, where: str) -> Found:
+    def find_all(self, present: Collection[str], wanted: Iterable[str], thing: str, where: str) -> FoundColumns:
         """Columns for all of `wanted`, or the error that lists what there is."""
         columns: dict[str, str] = {}
         candidates: dict[str, tuple[str, ...]] = {}
@@ -122,9 +122,9 @@ class Columns:
             columns[role] = names[0]
             if role in ("query", "doc"):
                 candidates[role] = tuple(names)
-        return Found(columns, candidates)
+        return FoundColumns(columns, candidates)
 
-    def find_qrels(self, present: Collection[str], where: str) -> Found:
+    def find_qrels(self, present: Collection[str], where: str) -> FoundColumns:
         """The columns of qrels; of pairs without a grade, which are all relevant, there is none for it."""
         if self.all_relevant() and EVERY_PAIR not in present:
             return self.find_all(present, ("query", "doc"), "qrels", where)

@@ -22,7 +22,7 @@ FIELD = {"qrels": "reference_ids", "run": "retrieved_ids"}
 _TEXTS = "It has texts and no ids: `goldrank texts FILE` measures those. "
 
 
-class Entry(NamedTuple):
+class ListedDocument(NamedTuple):
     """One document of a question's list."""
 
     query: Any
@@ -52,10 +52,10 @@ class IdLists:
         """The same for the columns of a table."""
         return self.is_record(dict.fromkeys(header))
 
-    def read(self, rows: Iterable[Any], place: Callable[[int], str]) -> tuple[list[Entry], list[str]]:
+    def read(self, rows: Iterable[Any], place: Callable[[int], str]) -> tuple[list[ListedDocument], list[str]]:
         """Every document of the lists of this side, and every query; `place` says where a row stands."""
         seen: dict[str, str] = {}
-        entries: list[Entry] = []
+        entries: list[ListedDocument] = []
         queries: list[str] = []
         for at_row, row in enumerate(rows):
             where = place(at_row)
@@ -83,7 +83,7 @@ class IdLists:
             self.has_scores |= by_score
             for rank, (doc, number) in enumerate(_listed(value, at), 1):
                 score = number if by_score else -float(rank)
-                entries.append(Entry(query, doc, number, score, f"{at}[{rank - 1}]"))
+                entries.append(ListedDocument(query, doc, number, score, f"{at}[{rank - 1}]"))
         return entries, queries
 
     def _find(self, record: Mapping[str, Any], role: str) -> str | None:

@@ -232,7 +232,7 @@ def _at(role: str, path: str, record: Mapping[str, Any], where: str) -> FieldVal
     return FieldValue(value, "$" + "".join(map(step, keys)))
 
 
-class _Plan(NamedTuple):
+class _KeyPaths(NamedTuple):
     """Where to look in records that have certain keys."""
 
     sure: list[tuple[str, str, str]]
@@ -249,7 +249,7 @@ class ItemFields(RecordFields):
         self._known |= {"context", "inputs", "retrieval_error", *DEEPEVAL_FIELDS}
         self.notes: dict[Note, None] = {}
         """What was chosen where there was a choice, each once."""
-        self._plans: dict[tuple[Any, ...], _Plan] = {}
+        self._plans: dict[tuple[Any, ...], _KeyPaths] = {}
 
     def normal(self, name: str) -> str:
         """retrievalContext as retrieval_context."""
@@ -300,8 +300,8 @@ class ItemFields(RecordFields):
         what = f"no {NOUNS.get(role, role)} found; fields are: {fields_of(record)}"
         return InputError(what, where=where, hint=" ".join(hints))
 
-    def _plan(self, keys: tuple[Any, ...]) -> _Plan:
-        plan = _Plan([], [])
+    def _plan(self, keys: tuple[Any, ...]) -> _KeyPaths:
+        plan = _KeyPaths([], [])
         for role in ITEM_FIELDS:
             groups = self._candidates(role, keys)
             if groups and len(groups[0]) == 1 and len(groups[0][0]) == 1:

@@ -19,7 +19,7 @@ from goldrank.io import aliases, shapes
 from goldrank.io.columns import Columns
 from goldrank.io.field_values import value_at
 from goldrank.io.json_text import step
-from goldrank.io.shapes import Hit, Shape
+from goldrank.io.shapes import AnswerShape, Hit
 
 _FIELDS = re.compile(r"\{([^{}]+)\}")
 _HINT = (
@@ -47,7 +47,7 @@ class _Entry(NamedTuple):
 class Responses:
     """All responses of an input, of one engine."""
 
-    def __init__(self, shape: Shape, entries: Sequence[_Entry], columns: Columns) -> None:
+    def __init__(self, shape: AnswerShape, entries: Sequence[_Entry], columns: Columns) -> None:
         self.shape = shape
         self._entries = entries
         self._columns = columns
@@ -158,7 +158,7 @@ def _is_by_name(data: Mapping[str, Any], key: str | None) -> bool:
     return key is not None and key not in _WRAPPERS and all(isinstance(value, Mapping) for value in data.values())
 
 
-def _inner(record: Any) -> tuple[Shape, str | None] | None:
+def _inner(record: Any) -> tuple[AnswerShape, str | None] | None:
     """The engine whose answer a record is, or holds under a key."""
     if not isinstance(record, Mapping):
         return None
@@ -168,7 +168,7 @@ def _inner(record: Any) -> tuple[Shape, str | None] | None:
     return next(((shape, key) for shape, key in found if shape is not None), None)
 
 
-def _entries(shape: Shape, record: Any, key: Any, where: str) -> Iterator[_Entry]:
+def _entries(shape: AnswerShape, record: Any, key: Any, where: str) -> Iterator[_Entry]:
     """The responses of an answer; it may stand in a record with other fields beside it."""
     around = _mapping(record)
     inner = _inner(record)

@@ -17,7 +17,7 @@ from goldrank.errors import InputError
 from goldrank.io import aliases
 
 if TYPE_CHECKING:
-    from goldrank.io.shapes import Shape
+    from goldrank.io.shapes import AnswerShape
 
 _LISTS = ("objects", "points", "matches", "documents", "source_nodes")
 """Where a result object has the list of its hits."""
@@ -54,7 +54,7 @@ def is_result(value: Any) -> bool:
     )
 
 
-def _shape(value: Mapping[Any, Any]) -> Shape | None:
+def _shape(value: Mapping[Any, Any]) -> AnswerShape | None:
     from goldrank.io import shapes
 
     return None if value.keys().isdisjoint(shapes.HOLDERS) else shapes.shape_of(value)

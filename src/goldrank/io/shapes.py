@@ -1,6 +1,6 @@
 """The answers of search engines: what one is recognised by, and the page of results that it holds.
 
-A new engine is one `Shape` in `SHAPES`.
+A new engine is one `AnswerShape` in `SHAPES`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Page(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shape:
+class AnswerShape:
     """The answers of one engine."""
 
     name: str
@@ -100,7 +100,7 @@ class Shape:
         return Page(hits, self.query(response), self.before(response), bool(self.is_partial(response)))
 
 
-def shape_of(data: Any) -> Shape | None:
+def shape_of(data: Any) -> AnswerShape | None:
     """The engine that gave an answer, if it is one."""
     return next((shape for shape in SHAPES if shape.holds(data)), None)
 
@@ -203,7 +203,7 @@ def _anserini_query(response: Answer) -> Any:
 
 
 SHAPES = (
-    Shape(
+    AnswerShape(
         "Elasticsearch or OpenSearch",  # the answers to _search and _msearch
         ("took", "timed_out", "_shards", "hits", "responses", "aggregations", "_scroll_id"),
         '{"hits": {"hits": [{"_id": "d1", "_score": 1.5}]}}, or {"responses": [...]} of such',
@@ -215,7 +215,7 @@ SHAPES = (
         several="responses",
         failure=_elasticsearch_failure,
     ),
-    Shape(
+    AnswerShape(
         "Solr",  # in JSON (wt=json); the query is that of the echoed parameters (echoParams)
         ("responseHeader", "response", "highlighting", "facet_counts", "debug"),
         '{"responseHeader": {"params": {"q": "..."}}, "response": {"docs": [{"id": "d1", "score": 1.5}]}}',
@@ -228,7 +228,7 @@ SHAPES = (
         is_partial=lambda response: at(response, "responseHeader", "partialResults"),
         failure=_solr_failure,
     ),
-    Shape(
+    AnswerShape(
         "Vespa",
         ("root", "trace", "timing"),
         '{"root": {"children": [{"id": "id:ns:type::d1", "relevance": 0.5, "fields": {...}}]}}',
@@ -240,7 +240,7 @@ SHAPES = (
         group="children",
         failure=_vespa_failure,
     ),
-    Shape(
+    AnswerShape(
         "Typesense",  # text_match has more digits than a double, and other things may sort results: no scores
         ("hits", "found", "out_of", "page", "request_params", "search_time_ms", "facet_counts", "results"),
         '{"hits": [{"document": {"id": "d1"}}], "request_params": {"q": "..."}}, or {"results": [...]} of such',
@@ -253,7 +253,7 @@ SHAPES = (
         several="results",
         failure=_typesense_failure,
     ),
-    Shape(
+    AnswerShape(
         "Meilisearch",  # results are documents; they have a score if it was asked for (showRankingScore)
         ("hits", "query", "processingTimeMs", "estimatedTotalHits", "indexUid", "limit", "offset", "results"),
         '{"hits": [{"id": "d1"}], "query": "...", "processingTimeMs": 1}, or {"results": [...]} of such',
@@ -267,7 +267,7 @@ SHAPES = (
         several="results",
         failure=lambda response: _failed("message", response),
     ),
-    Shape(
+    AnswerShape(
         # Lucene: answers of Anserini's REST API and requests of rerankers (RankLLM), with `candidates`; runs for DPR,
         # with `contexts`. TREC and MS MARCO output are formats of their own.
         "Anserini or Pyserini",

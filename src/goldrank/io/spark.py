@@ -11,7 +11,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Alternatives, Run, SparkLines
 from goldrank.errors import InputError
 from goldrank.io import aliases, objects
-from goldrank.io.columns import Columns, Found
+from goldrank.io.columns import Columns, FoundColumns
 from goldrank.io.formats import Reading
 from goldrank.io.numbers import not_numbers
 from goldrank.notes import Note
@@ -35,7 +35,7 @@ def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
     """
     columns = _columns(frame, "score", name, named or Columns())
     run = _run(columns, name)
-    if Found({}, columns.candidates).is_open:
+    if FoundColumns({}, columns.candidates).is_open:
         taken = lambda chosen: _run(columns.having(chosen), name)  # noqa: E731
         run.alternatives = Alternatives(columns.candidates, taken, partial(_matches, frame))
     return run
@@ -50,7 +50,7 @@ def _matches(frame: Any, names: Sequence[str], chosen: Mapping[str, str], judged
     return objects.matches(texts, names, chosen, judged)
 
 
-def _run(columns: _Columns, name: str) -> Run:
+def _run(columns: _FrameColumns, name: str) -> Run:
     """A run from certain columns."""
     score = _number(columns.value, columns.word, name)
     if columns.word != "score":
@@ -125,7 +125,7 @@ class _Column(NamedTuple):
 _NO_CHOICE: dict[str, tuple[str, ...]] = {}
 
 
-class _Columns(NamedTuple):
+class _FrameColumns(NamedTuple):
     """Where query, document and value are in a frame that has one row for each document."""
 
     frame: Any
@@ -139,7 +139,7 @@ class _Columns(NamedTuple):
     candidates: dict[str, tuple[str, ...]] = _NO_CHOICE
     """Every column that could hold the ids of queries and of documents, where they are columns of the frame."""
 
-    def having(self, chosen: Mapping[str, str]) -> _Columns:
+    def having(self, chosen: Mapping[str, str]) -> _FrameColumns:
         """The same with ids from other columns."""
         kinds = {field.name: field.dataType for field in self.frame.schema.fields}
         columns = {role: _Column(_quoted(name), _type(kinds[name]), name) for role, name in chosen.items()}
@@ -147,7 +147,7 @@ class _Columns(NamedTuple):
 
     def notes(self) -> tuple[Note, ...]:
         """What was chosen by name where there was a choice."""
-        return Found({}, self.candidates).notes()
+        return FoundColumns({}, self.candidates).notes()
 
     def ids(self, where: str) -> tuple[str, str]:
         """Query and document as bytes."""
@@ -158,7 +158,7 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _columns(frame: Any, wanted: str, where: str, named: Columns) -> _Columns:
+def _columns(frame: Any, wanted: str, where: str, named: Columns) -> _FrameColumns:
     """Columns for query, doc and value, with lists of results laid out as rows."""
     schema = {field.name: field.dataType for field in frame.schema.fields}
     found = aliases.find(schema, "query")
@@ -171,10 +171,10 @@ def _columns(frame: Any, wanted: str, where: str, named: Columns) -> _Columns:
     thing = "run" if wanted == "score" else "qrels"
     chosen = named.find_all(schema, ("query", "doc", word), thing, where)
     query, doc, value = (_Column(_quoted(name), _type(schema[name]), name) for name in chosen.columns.values())
-    return _Columns(frame, query, doc, value, word, candidates=chosen.candidates)
+    return _FrameColumns(frame, query, doc, value, word, candidates=chosen.candidates)
 
 
-def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, wanted: str, where: str) -> _Columns:
+def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, wanted: str, where: str) -> _FrameColumns:
     """One row per query with its results in a list: of structs, of ids (best first), or a map from id to number."""
     kind = schema[nested]
     word = wanted
@@ -199,8 +199,8 @@ def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, wanted:
     rows = frame.selectExpr(f"{_quoted(query)} AS query", nothing, explode)
     query_column = _Column("query", _type(schema[query]), query)
     if wanted == "score":
-        return _Columns(rows, query_column, doc, value, word, "nothing")
-    return _Columns(rows.where("NOT nothing"), query_column, doc, value, word)
+        return _FrameColumns(rows, query_column, doc, value, word, "nothing")
+    return _FrameColumns(rows.where("NOT nothing"), query_column, doc, value, word)
 
 
 def _type(kind: Any) -> str:

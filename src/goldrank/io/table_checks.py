@@ -40,7 +40,7 @@ def _damaged(kind: str, error: Exception, where: str) -> InputError:
 
 
 @dataclass(frozen=True)
-class Shape:
+class ParquetSize:
     """What a Parquet file's footer says of its size."""
 
     rows: int
@@ -52,7 +52,7 @@ class Shape:
     """The bytes of all its pages when unpacked."""
 
 
-def check_parquet(file: IO[bytes], where: str) -> Shape:
+def check_parquet(file: IO[bytes], where: str) -> ParquetSize:
     """The size of a Parquet file; raises if its structure does not hold together."""
     try:
         size = file.seek(0, os.SEEK_END)
@@ -67,7 +67,7 @@ def check_parquet(file: IO[bytes], where: str) -> Shape:
         groups = [(group[3], sum(chunk[3][6] for chunk in group[1] if 3 in chunk)) for group in footer[4]]
         rows = [int(number) for number, _ in groups]
         largest = max((int(group) for _, group in groups), default=0)
-        shape = Shape(sum(rows), max(rows, default=0), largest, unpacked)
+        shape = ParquetSize(sum(rows), max(rows, default=0), largest, unpacked)
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise _damaged("Parquet", error, where) from None
     in_memory = shape.unpacked + ROW * shape.rows
@@ -200,7 +200,7 @@ def _messages(data: bytes) -> Iterator[tuple[int, int | None]]:
         _require(data.endswith(_ARROW) and len(data) > 18, "the footer is missing")
         size = _number(data, "<i", len(data) - 10)
         _require(0 < size <= len(data) - 18, "the footer is missing")
-        footer = _Table.root(data, len(data) - 10 - size)
+        footer = _FlatTable.root(data, len(data) - 10 - size)
         for field in (2, 3):
             for at in footer.structs(field, 24):
                 begin, _, body = struct.unpack_from("<qi4xq", data, at)
@@ -212,7 +212,7 @@ def _messages(data: bytes) -> Iterator[tuple[int, int | None]]:
         if not size:
             return
         yield at - 8 if data[at - 8 : at - 4] == _CONTINUES else at - 4, None
-        body = _Table.root(data, at).number(3, "<q")
+        body = _FlatTable.root(data, at).number(3, "<q")
         _require(0 <= body <= len(data) - at - size, "a part lies outside of it")
         at += size + body
 
@@ -229,7 +229,7 @@ def _metadata(data: bytes, at: int) -> tuple[int, int]:
 def _check_message(data: bytes, begin: int, said: int | None) -> int:
     """The bytes of the columns of a message when unpacked."""
     at, size = _metadata(data, begin)
-    message = _Table.root(data, at)
+    message = _FlatTable.root(data, at)
     kind, body, start = message.number(1, "<B"), message.number(3, "<q"), at + size
     _require(0 <= body <= len(data) - start and said in (None, body), "a part lies outside of it")
     if kind not in _BATCHES:
@@ -259,7 +259,7 @@ def _number(data: bytes, form: str, at: int) -> int:
     return int(struct.unpack_from(form, data, at)[0])
 
 
-class _Table:
+class _FlatTable:
     """A table of a flatbuffer: fields by number, each of which may be missing."""
 
     def __init__(self, data: bytes, at: int) -> None:
@@ -268,7 +268,7 @@ class _Table:
         self._size = _number(data, "<H", self._fields)
 
     @classmethod
-    def root(cls, data: bytes, at: int) -> _Table:
+    def root(cls, data: bytes, at: int) -> _FlatTable:
         return cls(data, at + _number(data, "<I", at))
 
     def place(self, field: int) -> int | None:
@@ -280,11 +280,11 @@ class _Table:
         place = self.place(field)
         return 0 if place is None else _number(self._data, form, place)
 
-    def table(self, field: int) -> _Table:
+    def table(self, field: int) -> _FlatTable:
         place = self.place(field)
         _require(place is not None, "a part is missing")
         assert place is not None
-        return _Table(self._data, place + _number(self._data, "<I", place))
+        return _FlatTable(self._data, place + _number(self._data, "<I", place))
 
     def structs(self, field: int, size: int) -> range:
         """The places of the structs of a list."""

@@ -24,7 +24,7 @@ from goldrank.data.run import Alternatives, Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io import aliases, objects, table_checks
-from goldrank.io.columns import LOOKED_AT, Columns, Found
+from goldrank.io.columns import LOOKED_AT, Columns, FoundColumns
 from goldrank.io.formats import Partition, Reading
 from goldrank.io.frames import first_line, to_lazy
 from goldrank.io.id_lists import IdLists
@@ -65,7 +65,7 @@ class InputTable:
     """What to call it if it is no file."""
     line_of: Callable[[int], int] | None = None
     """The line that a row stands in, for text."""
-    shape: table_checks.Shape | None = None
+    shape: table_checks.ParquetSize | None = None
     """For a Parquet file that can be read in slices, its size."""
     held: int = 0
     """Bytes that it takes where it is in memory whole."""
@@ -356,7 +356,7 @@ def _as_bytes(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.String, strict=False).cast(pl.Binary, strict=False)
 
 
-def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
+def _judgements(table: InputTable, columns: FoundColumns, how: Reading) -> Judgements:
     found = columns.columns
     if table.shape is not None:
         reserve_judgements(table.shape.rows, table.where)

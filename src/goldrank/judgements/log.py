@@ -16,7 +16,7 @@ from typing import Any
 from goldrank import ids
 from goldrank.errors import GoldrankError, InputError, JudgementLogError, OptionError, of_type, whole_number
 from goldrank.judgements.file import JudgementFile
-from goldrank.judgements.merge import Export, Standing, exported
+from goldrank.judgements.merge import Export, StandingJudgement, exported
 from goldrank.judgements.records import Event, chained, checked, standing_numbers
 from goldrank.types import QrelsLike
 
@@ -150,7 +150,7 @@ class JudgementLog(JudgementFile):
             if judge in (None, event.judge) and query in (None, event.query) and doc in (None, event.doc):
                 yield event
 
-    def latest(self, *, as_of: int | None = None) -> dict[tuple[str, str], dict[str, Standing]]:
+    def latest(self, *, as_of: int | None = None) -> dict[tuple[str, str], dict[str, StandingJudgement]]:
         """By pair of query and document, and by judge: what stands after all that was taken back.
 
         A later grade replaces an earlier one, and so does "cannot tell"; a skip leaves a grade as it is.
@@ -159,7 +159,8 @@ class JudgementLog(JudgementFile):
         for event in self.events(as_of=as_of):
             rows.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
         return {
-            pair: {judge: Standing.of(events) for judge, events in by_judge.items()} for pair, by_judge in rows.items()
+            pair: {judge: StandingJudgement.of(events) for judge, events in by_judge.items()}
+            for pair, by_judge in rows.items()
         }
 
     def export(

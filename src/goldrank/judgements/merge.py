@@ -30,7 +30,7 @@ BY = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class StandingJudgement:
     """What stands of one judge's events on a pair."""
 
     judge: str
@@ -44,7 +44,7 @@ class Standing:
     """The judge's last event on the pair, whatever it was."""
 
     @classmethod
-    def of(cls, events: Sequence[Event]) -> Standing:
+    def of(cls, events: Sequence[Event]) -> StandingJudgement:
         """What stands of the events of one judge on one pair, in their order."""
         numbers = set(standing_numbers((event.seq, event.action, event.knew) for event in events))
         state, grade, comment = "withdrawn" if any(event.action == "withdraw" for event in events) else "open", None, ""
@@ -96,7 +96,7 @@ def merged_grade(grades: Mapping[str, Grade], merge: str, adjudicator: str | Non
 
 
 def exported(
-    standing: Mapping[tuple[str, str], Mapping[str, Standing]],
+    standing: Mapping[tuple[str, str], Mapping[str, StandingJudgement]],
     qrels: QrelsLike | None = None,
     *,
     merge: str = "median",
@@ -168,7 +168,7 @@ def exported(
     return Export(found, Table(heads, rows), tuple(notes), graded)
 
 
-def _chosen(judges: Mapping[str, Standing], by: str) -> dict[str, Grade]:
+def _chosen(judges: Mapping[str, StandingJudgement], by: str) -> dict[str, Grade]:
     people = {judge: one.grade for judge, one in judges.items() if one.kind in PEOPLE and one.grade is not None}
     models = {judge: one.grade for judge, one in judges.items() if one.kind not in PEOPLE and one.grade is not None}
     if by == "any":

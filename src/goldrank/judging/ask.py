@@ -25,7 +25,7 @@ from goldrank.judgements.agreement import alpha
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.function import Function
 from goldrank.judging.item import Item, Judge
-from goldrank.judging.runner import Asking, AskOptions, LogLike, Outcome
+from goldrank.judging.runner import Asking, AskOptions, JobOutcome, LogLike
 from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
@@ -61,7 +61,7 @@ class Judged:
     """The judgements that were given, and the model's for pairs that had none. A note says how many are whose."""
     grades: dict[tuple[str, str], Grade]
     """The model's grades, by query and document."""
-    outcome: Outcome
+    outcome: JobOutcome
     notes: tuple[Note, ...]
     asked: int = 0
     """Items to be asked, after what the log answers; with `dry_run` nothing was asked."""

@@ -17,10 +17,10 @@ from goldrank.errors import JudgeError, OptionError, one_of
 from goldrank.judging.ask import as_judge, opened_log
 from goldrank.judging.endpoint import KEY_VARIABLE, Endpoint
 from goldrank.judging.item import Item, Judge
-from goldrank.judging.runner import DEFAULT_LOG, Asking, LogLike, Outcome
+from goldrank.judging.runner import DEFAULT_LOG, Asking, JobOutcome, LogLike
 from goldrank.match.matcher import Matcher
 from goldrank.notes import Note
-from goldrank.waiting import Failure, finished
+from goldrank.waiting import FailedCall, finished
 
 UNANSWERED = {"error": "an error; all answers so far are kept", "no": "no match, and counted in a note"}
 
@@ -76,7 +76,7 @@ class JudgeMatcher(Matcher):
         self.criteria, self.unanswered = criteria, unanswered
         self._how = Asking(criteria, log, concurrency, rate, attempts, budget, prices, max_calls)
         self._questions: Sequence[str] = ()
-        self._jobs: list[Outcome] = []
+        self._jobs: list[JobOutcome] = []
         """Since notes were last taken; shared by all copies."""
 
     def __str__(self) -> str:
@@ -97,17 +97,17 @@ class JudgeMatcher(Matcher):
         outcome = self._asked(items)
         return np.array([self._degree(outcome.grades.get((item.query, item.doc))) for item in items], np.float64)
 
-    def answers(self, asked_about: Sequence[tuple[str, str, str]]) -> list[float | Failure]:
+    def answers(self, asked_about: Sequence[tuple[str, str, str]]) -> list[float | FailedCall]:
         """The degree for each (question, text, reference), or why there is none: for callers that go on with others."""
         items = [_item(*each, self.criteria) for each in asked_about]
         outcome = asked(self.judge, items, self._how)
-        found: list[float | Failure] = []
+        found: list[float | FailedCall] = []
         for pair in ((item.query, item.doc) for item in items):
             grade, why = outcome.grades.get(pair), outcome.why_not(pair)
-            found.append(Failure(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
+            found.append(FailedCall(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
         return found
 
-    def _asked(self, items: Sequence[Item]) -> Outcome:
+    def _asked(self, items: Sequence[Item]) -> JobOutcome:
         outcome = asked(self.judge, items, self._how)
         missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
         if missing and (self.unanswered == "error" or outcome.stopped):
@@ -136,7 +136,7 @@ class JudgeMatcher(Matcher):
         self._jobs.clear()
         if not jobs:
             return []
-        total = Outcome()
+        total = JobOutcome()
         for job in jobs:
             total.add(job)
         told = Note.of("judge-decided", judge=str(self), count=total.total, log=total.from_log)
@@ -145,10 +145,10 @@ class JudgeMatcher(Matcher):
         return [told, *lacking, *total.notes]
 
 
-def asked(judge: Judge, items: Sequence[Item], how: Asking) -> Outcome:
+def asked(judge: Judge, items: Sequence[Item], how: Asking) -> JobOutcome:
     """Ask a judge about texts that are no documents of a run: calls are kept in the log, judgements are not made."""
     with opened_log(how.log) as kept:
-        outcome: Outcome = finished(how.job(judge, items, kept, keep_judgements=False).run())
+        outcome: JobOutcome = finished(how.job(judge, items, kept, keep_judgements=False).run())
     return outcome
 
 

@@ -24,7 +24,7 @@ from goldrank.judging.ask import as_judge, opened_log
 from goldrank.judging.function import Function
 from goldrank.judging.item import Answer, Item, Judge
 from goldrank.judging.money import BYTES_A_TOKEN
-from goldrank.judging.runner import Asking, AskOptions, Outcome
+from goldrank.judging.runner import Asking, AskOptions, JobOutcome
 from goldrank.match.folding import fold
 from goldrank.match.locate import SourceIndex
 from goldrank.match.semantic import sentence_places
@@ -95,7 +95,7 @@ class Questions:
     """Passages that the writer was asked about."""
     by_source: dict[str, int]
     """Questions of each source; sources without any are in it too."""
-    outcome: Outcome = field(repr=False)
+    outcome: JobOutcome = field(repr=False)
     """Calls, tokens and cost of both jobs."""
     notes: tuple[Note, ...] = ()
     planned: Planned | None = None
@@ -155,7 +155,7 @@ def make_questions(
     if checks.scale is None:
         raise OptionError(f"{checks.name} answers with numbers from 0 to 1; the judge of questions needs a scale")
     texts = read_sources(sources)
-    plan = _Plan(texts, passage, np.random.default_rng(seed))
+    plan = _PassageOrder(texts, passage, np.random.default_rng(seed))
     how = Asking(**options)
     if dry_run:
         return _planned(plan, n, texts, (writes, checks), how)
@@ -163,8 +163,8 @@ def make_questions(
     found = _Found(dict.fromkeys(texts, 0))
     with opened_log(how.log) as kept:
 
-        def ask(who: Judge, items: Sequence[Item]) -> Outcome:
-            job: Outcome = finished(how.job(who, items, kept, keep_judgements=False).run())
+        def ask(who: Judge, items: Sequence[Item]) -> JobOutcome:
+            job: JobOutcome = finished(how.job(who, items, kept, keep_judgements=False).run())
             found.outcome.add(job)
             return job
 
@@ -185,7 +185,7 @@ def make_questions(
     )  # fmt: skip
 
 
-def _planned(plan: _Plan, n: int, texts: dict[str, str], judges: tuple[Judge, Judge], how: Asking) -> Questions:
+def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], judges: tuple[Judge, Judge], how: Asking) -> Questions:
     """What would be asked. A quotation is no longer than its passage, nor a question than the writer's answer."""
     every = plan.left
     shown = plan.next(n, dict.fromkeys(texts, 0))
@@ -204,7 +204,7 @@ def _planned(plan: _Plan, n: int, texts: dict[str, str], judges: tuple[Judge, Ju
             len(shown), writing.to_ask + len(shown), sum(tokens for tokens, _ in sizes),
             sum(cost for _, cost in sizes), 2 * every,
         )  # fmt: skip
-    return Questions((), {}, 0, dict.fromkeys(texts, 0), Outcome(), planned=planned)
+    return Questions((), {}, 0, dict.fromkeys(texts, 0), JobOutcome(), planned=planned)
 
 
 def _writer(given: Judge | Callable[..., Any]) -> Judge:
@@ -222,11 +222,11 @@ class _Found:
 
     by_source: dict[str, int]
     rejected: Counter[str] = field(default_factory=Counter)
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: JobOutcome = field(default_factory=JobOutcome)
     items: list[dict[str, Any]] = field(default_factory=list)
 
 
-class _Plan:
+class _PassageOrder:
     """Which passages are asked about next: sources with the fewest questions first, passages in random order."""
 
     def __init__(self, texts: dict[str, str], size: int, chance: np.random.Generator) -> None:
@@ -285,11 +285,11 @@ def _cut(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
 
 def _turn(
     shown: Sequence[Passage],
-    plan: _Plan,
+    plan: _PassageOrder,
     found: _Found,
     sieve: _Sieve,
     judges: tuple[Judge, Judge],
-    ask: Callable[[Judge, Sequence[Item]], Outcome],
+    ask: Callable[[Judge, Sequence[Item]], JobOutcome],
     texts: dict[str, str],
     criteria: str,
 ) -> None:
@@ -315,7 +315,7 @@ def _turn(
         question, quote = answer.fields["question"], texts[places[0]["source"]][places[0]["start"] : places[0]["end"]]
         key = hashlib.sha256(f"{each.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
         candidates[each.source, key] = each, Item(each.source, key, question, quote, criteria=criteria), places
-    said = ask(judges[1], [item for _, item, _ in candidates.values()]) if candidates else Outcome()
+    said = ask(judges[1], [item for _, item, _ in candidates.values()]) if candidates else JobOutcome()
     scale = judges[1].scale
     assert scale is not None
     for name, (each, item, places) in candidates.items():

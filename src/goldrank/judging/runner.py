@@ -38,7 +38,7 @@ LogLike = str | os.PathLike[str] | JudgementLog
 
 
 @dataclass
-class Outcome:
+class JobOutcome:
     """What a job has come to. Grades are by (query, document)."""
 
     grades: dict[tuple[str, str], Grade] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Outcome:
     stopped: str = ""
     not_asked: int = 0
 
-    def add(self, job: Outcome) -> None:
+    def add(self, job: JobOutcome) -> None:
         """Count another job that shares its budget; answers are left to whoever asked for them."""
         for name in ("total", "from_log", "done", "tokens_in", "tokens_out", "seconds", "estimated", "perhaps_cut",
                      "not_asked"):  # fmt: skip
@@ -122,7 +122,7 @@ class Job:
         rate: float | None = None,
         attempts: int = 6,
         repeats: int = 1,
-        progress: Callable[[Outcome], None] | None = None,
+        progress: Callable[[JobOutcome], None] | None = None,
         first_wait: float = FIRST_WAIT,
         keep_judgements: bool = True,
     ) -> None:
@@ -141,7 +141,7 @@ class Job:
         self.paid = Paid(log, judge)
         self.concurrency, self.rate, self.attempts = concurrency, rate, attempts
         self.progress, self.first_wait, self.keep_judgements = progress, first_wait, keep_judgements
-        self.outcome = Outcome(total=len(items) * repeats, perhaps_paid=self.paid.unanswered())
+        self.outcome = JobOutcome(total=len(items) * repeats, perhaps_paid=self.paid.unanswered())
         self._waiting: dict[str, list[Call]] = {}
         """By the key of the first asking, everything that its answer is for."""
         self._work: deque[tuple[str, Call]] = deque()
@@ -190,7 +190,7 @@ class Job:
         cost = sum(prices.cost(each, self.judge.max_tokens) for each in tokens) if prices else 0.0
         return sum(tokens), cost
 
-    async def run(self) -> Outcome:
+    async def run(self) -> JobOutcome:
         """Ask everything that the log does not answer."""
         began = time.monotonic()
         self._began = began
@@ -410,7 +410,7 @@ class AskOptions(TypedDict, total=False):
     budget: float | None
     prices: Any
     max_calls: int | None
-    progress: Callable[[Outcome], None] | None
+    progress: Callable[[JobOutcome], None] | None
 
 
 @dataclass
@@ -425,7 +425,7 @@ class Asking:
     budget: float | None = None
     prices: Any = None
     max_calls: int | None = None
-    progress: Callable[[Outcome], None] | None = None
+    progress: Callable[[JobOutcome], None] | None = None
     purse: Budget = field(init=False)
 
     def __post_init__(self) -> None:

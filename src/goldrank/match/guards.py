@@ -252,7 +252,7 @@ def _negative_words() -> frozenset[str]:
 _NAME = re.compile(r"(?<![.!?:\n\"“„»(]\s)(?<!^)(?<=[\s(\"“„'-])[^\W\d_a-z][\w’'-]+")
 
 
-class Facts:
+class TextFacts:
     """What guards look at in a text, found when it is first asked for."""
 
     def __init__(self, text: str) -> None:
@@ -279,11 +279,11 @@ class Facts:
         """Words that are capitalised inside sentences, folded."""
         return Counter(fold(found[0]) for found in _NAME.finditer(self.text) if found[0][0].isupper())
 
-    def within(self, stretches: Sequence[tuple[int, int]]) -> Facts:
+    def within(self, stretches: Sequence[tuple[int, int]]) -> TextFacts:
         """The same of some stretches alone; a number that reaches into one belongs to it."""
         if list(stretches) == [(0, len(self.text))]:
             return self
-        part = Facts(" ".join(self.text[start:end] for start, end in stretches))
+        part = TextFacts(" ".join(self.text[start:end] for start, end in stretches))
         part.__dict__["numbers"] = [q for s, e in stretches for q in quantities(self.text, s, e)]
         part.__dict__["negations"] = [n for s, e in stretches for n in self._denials(s, e)]
         return part
@@ -300,7 +300,7 @@ class Facts:
             if not self.text[end:first].strip() and fold(self.text[first:past]) in _FOLLOWING:
                 yield first, past
 
-    def needs(self, other: Facts, guards: Sequence[str]) -> bool:
+    def needs(self, other: TextFacts, guards: Sequence[str]) -> bool:
         """Whether there is anything to guard between this reference and a text."""
         counted = "negations" in guards and bool(self.negations or other.negations)
         return counted or bool(self.numbers) or ("names" in guards and bool(self.names))
@@ -312,7 +312,7 @@ def _overlapping(spans: Sequence[tuple[int, int]], start: int, end: int) -> Sequ
     return spans[low : bisect_left(spans, end, lo=low, key=lambda span: span[0])]
 
 
-def refusing(reference: Facts, text: Facts, guards: Sequence[str]) -> str:
+def refusing(reference: TextFacts, text: TextFacts, guards: Sequence[str]) -> str:
     """The first guard that refuses a text as a match of a reference; empty if none does.
 
     >>> refusing(Facts("within 30 days"), Facts("within 300 days"), DEFAULT)

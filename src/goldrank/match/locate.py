@@ -18,7 +18,7 @@ import numpy as np
 
 from goldrank.data.texts import Located, Span
 from goldrank.match.folding import FoldedText, code_points, fold
-from goldrank.match.seeds import Joined, SeedIndex
+from goldrank.match.seeds import JoinedStretch, SeedIndex
 from goldrank.packages import needed
 
 SIMILARITY = 0.9
@@ -266,7 +266,7 @@ class Locator:
             self._bodies[key] = None if found is None else self._parts(text, letters, *found)
         return self._bodies[key]
 
-    def _parts(self, text: str, letters: FoldedText, source: str, parts: Sequence[Joined]) -> Located:
+    def _parts(self, text: str, letters: FoldedText, source: str, parts: Sequence[JoinedStretch]) -> Located:
         whole, there = self.sources[source], self._index[source].folded.letters
         spans: list[Span] = []
         outside: list[str] = []

@@ -18,7 +18,7 @@ import numpy as np
 
 from goldrank.data.texts import Texts
 from goldrank.errors import OptionError, did_you_mean
-from goldrank.match.guards import Facts, refusing
+from goldrank.match.guards import TextFacts, refusing
 from goldrank.match.guards import checked as checked_guards
 from goldrank.match.tokens import Stretches
 from goldrank.notes import Note
@@ -120,13 +120,13 @@ class Matcher(ABC):
         """Which of the marked pairs a guard refuses, and which guard it is."""
         if not self.guards:
             return {}
-        ours: dict[int, Facts] = {}
-        theirs: dict[int, Facts] = {}
+        ours: dict[int, TextFacts] = {}
+        theirs: dict[int, TextFacts] = {}
         refused: dict[int, str] = {}
         for at in np.flatnonzero(passing).tolist():
             i, j = int(left[at]), int(right[at])
-            text = ours.get(i) or ours.setdefault(i, Facts(retrieved[i]))
-            reference = theirs.get(j) or theirs.setdefault(j, Facts(references[j]))
+            text = ours.get(i) or ours.setdefault(i, TextFacts(retrieved[i]))
+            reference = theirs.get(j) or theirs.setdefault(j, TextFacts(references[j]))
             if self.parts_of_reference:
                 text, reference = reference, text
             if not reference.needs(text, self.guards):

@@ -19,7 +19,7 @@ _EIGHT_BLANKS, _ONES, _HIGHS = (np.uint64(int(byte * 8, 16)) for byte in ("20", 
 _ONE, _MIX = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
 
 
-class Bounds(NamedTuple):
+class WordBounds(NamedTuple):
     """For each pair: the most words in common, and the words of both texts; `known` where these can be told."""
 
     common: np.ndarray
@@ -46,7 +46,7 @@ def bounds(
     left: np.ndarray,
     right: np.ndarray,
     letters: bytes,
-) -> Bounds:
+) -> WordBounds:
     """The bounds of all pairs. Texts are ASCII, None where their words are others than those of an ASCII text.
 
     `letters` is a table for `bytes.translate`, which leaves blanks between words.
@@ -65,7 +65,7 @@ def bounds(
             common[some] = flags.most(left[some] - begin, wanted, right[some])
     told = (np.fromiter((text is not None for text in side), bool, len(side)) for side in (retrieved, references))
     ours_known, theirs_known = told
-    return Bounds(common, size, wanted.sizes[right], ours_known[left] & theirs_known[right])
+    return WordBounds(common, size, wanted.sizes[right], ours_known[left] & theirs_known[right])
 
 
 def blocks(sizes: np.ndarray, size: int = BLOCK) -> list[tuple[int, int]]:

@@ -47,7 +47,7 @@ class Stretch(NamedTuple):
         return self.at + self.high - self.low
 
 
-class Joined(NamedTuple):
+class JoinedStretch(NamedTuple):
     """A part of a text and a part of a source."""
 
     low: int
@@ -127,7 +127,7 @@ class SeedIndex:
                 held &= np.isin(likely, self._source[begin:end])
         return [self.names[i] for i in likely[held].tolist()]
 
-    def locate(self, codes: np.ndarray, source: str | None = None) -> tuple[str, list[Joined]] | None:
+    def locate(self, codes: np.ndarray, source: str | None = None) -> tuple[str, list[JoinedStretch]] | None:
         """The source in which a text stands and its parts, if that is enough of it."""
         seeds = self._seeds(codes)
         if len(seeds.at) < FEW:
@@ -224,16 +224,16 @@ def _gaps(stretches: list[Stretch], length: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in zip(begins, ends, strict=True) if begin < end]
 
 
-def _joined(stretches: list[Stretch]) -> list[Joined]:
+def _joined(stretches: list[Stretch]) -> list[JoinedStretch]:
     """Stretches as one where about as many letters lie between them on both sides: some were changed."""
-    joined: list[Joined] = []
+    joined: list[JoinedStretch] = []
     for low, high, at, held in sorted(stretches):
         end = at + high - low
         if joined:
             last = joined[-1]
             ours, theirs = low - last.high, at - last.end
             if ours >= 0 and theirs >= 0 and abs(ours - theirs) <= 8 + 0.2 * max(ours, theirs):
-                joined[-1] = Joined(last.low, high, last.start, end, last.held + held)
+                joined[-1] = JoinedStretch(last.low, high, last.start, end, last.held + held)
                 continue
-        joined.append(Joined(low, high, at, end, held))
+        joined.append(JoinedStretch(low, high, at, end, held))
     return joined

@@ -17,7 +17,7 @@ _PAIRS = Choice(("all", "returned", "touched"))
 _count = partial(count, over="preferences")
 
 
-class Outcome(NamedTuple):
+class PreferenceOutcome(NamedTuple):
     """What a ranking does to one judge's preferences; squares of flags, preferred document in the row."""
 
     opinion: Opinion
@@ -36,19 +36,21 @@ class Outcome(NamedTuple):
         return int(self.met[among][:, among].sum()), int(self.possible[among][:, among].sum())
 
 
-def _outcomes(p: Preferred, pairs: str) -> Iterator[tuple[list[Outcome], int, int]]:
+def _outcomes(p: Preferred, pairs: str) -> Iterator[tuple[list[PreferenceOutcome], int, int]]:
     """Per query, each judge's preferences compared with the ranking, how many documents there are and were returned."""
     for query, opinions in enumerate(p.opinions):
         place, returned = p.order(query)
         yield [_outcome(opinion, place[opinion.doc], returned, pairs) for opinion in opinions], len(place), returned
 
 
-def _outcome(opinion: Opinion, place: np.ndarray, returned: int, pairs: str) -> Outcome:
+def _outcome(opinion: Opinion, place: np.ndarray, returned: int, pairs: str) -> PreferenceOutcome:
     here = place < returned
     row, column = here[:, None], here[None, :]
     counted = {"all": np.ones_like(opinion.over), "returned": row & column, "touched": row | column}[pairs]
     possible = opinion.over & counted
-    return Outcome(opinion, place, here, counted, possible, possible & (place[:, None] < place[None, :]) & row)
+    return PreferenceOutcome(
+        opinion, place, here, counted, possible, possible & (place[:, None] < place[None, :]) & row
+    )
 
 
 @measure(
@@ -104,7 +106,7 @@ def preferences_met(p: Preferred, *, pairs: str = "all", average: str = "prefere
     return values
 
 
-def _by_pair(outcomes: list[Outcome], size: int, returned: int, pairs: str) -> float:
+def _by_pair(outcomes: list[PreferenceOutcome], size: int, returned: int, pairs: str) -> float:
     """The mean over pairs of documents of the share of judges with whom the ranking agrees."""
     count = np.zeros((size, size), np.int64)
     for outcome in outcomes:
@@ -120,7 +122,7 @@ def _by_pair(outcomes: list[Outcome], size: int, returned: int, pairs: str) -> f
     return float(np.cumsum(share)[-1]) / len(share) if len(share) else 0.0
 
 
-def _balanced(outcome: Outcome, pairs: str) -> tuple[int, int]:
+def _balanced(outcome: PreferenceOutcome, pairs: str) -> tuple[int, int]:
     """Preferences met and possible, with as many nonrelevant documents as relevant ones, as trec_eval counts them."""
     opinion, place, here = outcome.opinion, outcome.place, outcome.here
     usable = here if pairs == "returned" else np.ones(len(here), bool)

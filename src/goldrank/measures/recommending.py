@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from goldrank.data.placements import log2
-from goldrank.data.recommended import Lists, Recommended
+from goldrank.data.recommended import NumberLists, Recommended
 from goldrank.errors import MeasureError
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice, Number, Word
@@ -284,7 +284,7 @@ def serendipity(
 
 def _unexpected(r: Recommended, k: int | None) -> np.ndarray:
     """Which recommended items the primitive recommender does not have among its first k."""
-    other: Lists | None = r.known.against
+    other: NumberLists | None = r.known.against
     if other is None:
         raise MeasureError("a primitive recommender is needed", hint="Give against=, its run.")
     owner = other.owner

@@ -357,7 +357,7 @@ def _each_once(listed: Iterable[MeasureLike]) -> list[Measure]:
     return list(found.values())
 
 
-def of_line(line: trec_names.Line, level: float = 1, docs: int = 0) -> Measure | None:
+def of_line(line: trec_names.OutputLine, level: float = 1, docs: int = 0) -> Measure | None:
     """What a line of trec_eval shows, with its lowest relevant grade and number of documents; None for text."""
     if line.measure is None:
         return None

@@ -21,7 +21,7 @@ MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 
 
 @dataclass(frozen=True)
-class Entry:
+class PrintedName:
     """What trec_eval prints under a name."""
 
     parameters: str = "none"
@@ -34,11 +34,11 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Line:
+class OutputLine:
     """One line of output per query and one for all of them, and the measure that it shows."""
 
     name: str
-    entry: Entry
+    entry: PrintedName
     measure: str | None
     """The name of a measure of ours; None for runid and relstring, which are text."""
     k: float | None = None
@@ -52,36 +52,36 @@ _PREFS = (
 )
 _PREF_COUNTS = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
 
-_PLAIN, _COUNT, _SUMMARY = Entry(), Entry(count=True), Entry(single=False)
-_CUTS, _NUMBERS, _GAINS = Entry("ranks", RANKS), Entry("numbers"), Entry("gains")
-_ORDERED: Sequence[tuple[Entry, str]] = [
+_PLAIN, _COUNT, _SUMMARY = PrintedName(), PrintedName(count=True), PrintedName(single=False)
+_CUTS, _NUMBERS, _GAINS = PrintedName("ranks", RANKS), PrintedName("numbers"), PrintedName("gains")
+_ORDERED: Sequence[tuple[PrintedName, str]] = [
     (_SUMMARY, "runid"),
-    (Entry(count=True, single=False), "num_q"),
+    (PrintedName(count=True, single=False), "num_q"),
     (_COUNT, "num_ret num_rel num_rel_ret"),
     (_PLAIN, "map"),
     (_SUMMARY, "gm_map"),
     (_PLAIN, "Rprec bpref recip_rank"),
-    (Entry("levels", ELEVEN), "iprec_at_recall"),
+    (PrintedName("levels", ELEVEN), "iprec_at_recall"),
     (_CUTS, "P"),
-    (Entry("length"), "relstring"),
+    (PrintedName("length"), "relstring"),
     (_CUTS, "recall"),
     (_PLAIN, "infAP"),
     (_SUMMARY, "gm_bpref"),
-    (Entry("levels", MULTIPLES), "Rprec_mult"),
+    (PrintedName("levels", MULTIPLES), "Rprec_mult"),
     (_NUMBERS, "utility 11pt_avg"),
     (_PLAIN, "binG"),
     (_GAINS, "G dcg ideal_dcg ndcg ndcg_rel Rndcg"),
     (_CUTS, "ndcg_cut map_cut relative_P"),
-    (Entry("ranks", (1, 5, 10)), "success"),
+    (PrintedName("ranks", (1, 5, 10)), "success"),
     (_PLAIN, "set_P set_relative_P set_recall set_map"),
     (_NUMBERS, "set_F"),
     (_COUNT, " ".join(["num_nonrel_judged_ret", *_PREF_COUNTS])),
     (_PLAIN, " ".join([*_PREFS, "map_avgjg"])),
     (_CUTS, "P_avgjg"),
-    (Entry("levels", MULTIPLES), "Rprec_mult_avgjg"),
+    (PrintedName("levels", MULTIPLES), "Rprec_mult_avgjg"),
     (_PLAIN, "yaap"),
     (_GAINS, "rbp rbp_resid"),
-    (Entry("ranks", (5, 10, 20)), "unj"),
+    (PrintedName("ranks", (5, 10, 20)), "unj"),
 ]
 TABLE = {name: entry for entry, names in _ORDERED for name in names.split()}
 """All measures of trec_eval 10 in the order in which it prints them."""
@@ -98,7 +98,7 @@ NICKNAMES: dict[str, Sequence[str]] = {
 }
 
 
-def lines_of(measures: Iterable[str]) -> list[Line]:
+def lines_of(measures: Iterable[str]) -> list[OutputLine]:
     """The lines that `-m` options ask for, in trec_eval's order."""
     marked: dict[str, str | None] = {}
     for text in measures:
@@ -115,7 +115,7 @@ def lines_of(measures: Iterable[str]) -> list[Line]:
     return [line for name in TABLE if name in marked for line in _lines(name, marked[name])]
 
 
-def asked(text: str) -> list[Line] | None:
+def asked(text: str) -> list[OutputLine] | None:
     """The lines that one of trec_eval's names stands for where it says more than the name of a measure does.
 
     That is a nickname, a name whose cut-offs trec_eval would choose (`ndcg_cut`), or one with parameters: `P.5,10`
@@ -154,14 +154,14 @@ def proper(name: str) -> Alias:
     return found
 
 
-def _lines(name: str, parameters: str | None) -> Iterator[Line]:
+def _lines(name: str, parameters: str | None) -> Iterator[OutputLine]:
     entry = TABLE[name]
     long = f"{name}_{parameters}" if parameters else name
     if entry.parameters == "length":
-        yield Line(long, entry, None, length=int(max(0.0, min(to_float(parameters), 1e9))) if parameters else 10)
+        yield OutputLine(long, entry, None, length=int(max(0.0, min(to_float(parameters), 1e9))) if parameters else 10)
         return
     if name == "runid":
-        yield Line(name, entry, None)
+        yield OutputLine(name, entry, None)
         return
     measure, implied = proper(name)
     match entry.parameters:
@@ -173,14 +173,14 @@ def _lines(name: str, parameters: str | None) -> Iterator[Line]:
             if entry.parameters == "ranks" and cutoffs[0] <= 0:
                 raise MeasureError(f"trec_eval: {name}: a cut-off must be above 0")
             for cutoff in cutoffs:
-                yield Line(f"{name}_{shown.format(cutoff)}", entry, measure, cutoff, implied)
+                yield OutputLine(f"{name}_{shown.format(cutoff)}", entry, measure, cutoff, implied)
         case "numbers":
             numbers = [to_float(part) for part in parameters.split(",")] if parameters else []
-            yield Line(long, entry, measure, None, {**implied, **_numbers(name, numbers)})
+            yield OutputLine(long, entry, measure, None, {**implied, **_numbers(name, numbers)})
         case "gains":
-            yield Line(long, entry, measure, None, {**implied, **_gains(name, parameters)})
+            yield OutputLine(long, entry, measure, None, {**implied, **_gains(name, parameters)})
         case _:
-            yield Line(name, entry, measure, None, implied)
+            yield OutputLine(name, entry, measure, None, implied)
 
 
 def _numbers(name: str, numbers: Sequence[float]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ DEPTH = 100
 
 
 @dataclass(frozen=True)
-class Head:
+class QueryHead:
     """The first documents of one query."""
 
     docs: tuple[str, ...]
@@ -78,7 +78,7 @@ class Heads:
         ends = self._ends[low : high + 1].tolist()
         return ids.decode_all(self._raw[a:b] for a, b in pairwise(ends))
 
-    def _of(self, query: str) -> Head:
+    def _of(self, query: str) -> QueryHead:
         """The head of a query."""
         number = self._number[query]
         scores = self._scores[self._start[number] : self._start[number + 1]]
@@ -89,7 +89,7 @@ class Heads:
         last = np.append(first[1:] - 1, len(equal))
         if len(equal) and int(self._retrieved[number]) > len(equal):
             last[-1] = 0
-        return Head(self.docs(number), scores, first[group], last[group])
+        return QueryHead(self.docs(number), scores, first[group], last[group])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from goldrank.comparison.holes import ToJudge
 from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, JudgementLogError
 from goldrank.judgements.log import JudgementLog
-from goldrank.judgements.merge import Standing, merged_grade
+from goldrank.judgements.merge import StandingJudgement, merged_grade
 from goldrank.judgements.records import PEOPLE, Event
 from goldrank.web import addresses, doc_page
 from goldrank.web.session import Session, View
@@ -98,9 +98,9 @@ class Judging:
                     found[doc] = merged_grade(given, "median", None, self.path)
         return found
 
-    def standing(self, query: str, doc: str) -> dict[str, Standing]:
+    def standing(self, query: str, doc: str) -> dict[str, StandingJudgement]:
         """What each judge's word on a document is."""
-        return {judge: Standing.of(events) for judge, events in self._events.get((query, doc), {}).items()}
+        return {judge: StandingJudgement.of(events) for judge, events in self._events.get((query, doc), {}).items()}
 
     def given(self, query: str, doc: str) -> dict[str, Grade]:
         """The grades that people gave a document, by judge."""
@@ -285,7 +285,7 @@ class Judging:
         found: list[Event] = []
         for event in reversed(self._by_judge.get(judge, [])):
             if event.action in ("grade", "skip", "cannot_tell"):
-                stands = Standing.of(self._events[event.pair][judge])
+                stands = StandingJudgement.of(self._events[event.pair][judge])
                 if stands.state not in ("withdrawn", "open") and all(event.pair != one.pair for one in found):
                     found.append(replace(event, grade=stands.grade))
             if len(found) == count:
@@ -295,7 +295,9 @@ class Judging:
     def done(self, judge: str) -> int:
         """How many documents a judge graded."""
         return sum(
-            Standing.of(by_judge[judge]).grade is not None for by_judge in self._events.values() if judge in by_judge
+            StandingJudgement.of(by_judge[judge]).grade is not None
+            for by_judge in self._events.values()
+            if judge in by_judge
         )
 
     def median_seconds(self, judge: str) -> float | None:
@@ -307,7 +309,7 @@ class Judging:
         """Everybody who judged."""
         return sorted(self._by_judge)
 
-    def conflicts(self) -> list[tuple[str, str, dict[str, Standing]]]:
+    def conflicts(self) -> list[tuple[str, str, dict[str, StandingJudgement]]]:
         """Documents on which people differ, the widest first."""
         found = []
         for query, doc in self._events:

@@ -20,7 +20,7 @@ FEW_SHARED = 0.2
 
 
 @dataclass(frozen=True)
-class Line:
+class LadderLine:
     """A line between two rows, or a stub."""
 
     path: str
@@ -31,7 +31,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownDocuments:
     """How documents are shown: their texts, grades and what grades mean."""
 
     title: Callable[[str], Sequence[ShownPart]]
@@ -56,7 +56,7 @@ def grade_class(grade: Grade | None, highest: Grade) -> str:
     return f"g g{min(3, max(1, round(level)))}" if grade > 0 else "g"
 
 
-def rows(side: Side, other: Side, ideal: Side, shown: Shown, start: int, is_b: bool) -> list[dict[str, Any]]:
+def rows(side: Side, other: Side, ideal: Side, shown: ShownDocuments, start: int, is_b: bool) -> list[dict[str, Any]]:
     """The rows of one ranking from a rank on.
 
     `tied` is 't1st', 'tmid' or 'tlast' for a place in a group of equal scores; `move` is what an unjudged document
@@ -126,15 +126,15 @@ def _movement(side: Side, other: Side, doc: str, rank: int, window: int, is_b: b
     return ("new", "up") if other.whole else (f"new in {len(other.docs)}", "up")
 
 
-def lines(a: Side, b: Side, shown: Shown, start: int) -> tuple[list[Line], str]:
+def lines(a: Side, b: Side, shown: ShownDocuments, start: int) -> tuple[list[LadderLine], str]:
     """The lines between two lists, and a sentence if not all are drawn."""
     left, right = (side.docs[start - 1 : start - 1 + ROWS] for side in (a, b))
     at = {doc: i for i, doc in enumerate(right)}
     both = [doc for doc in left if doc in at]
     most = max(len(left), len(right), 1)
     few = len(both) < FEW_SHARED * most or len(both) > MOST_LINES
-    thin: list[Line] = []
-    thick: list[Line] = []
+    thin: list[LadderLine] = []
+    thick: list[LadderLine] = []
     for i, doc in enumerate(left):
         relevant = shown.grades.get(doc, 0) > 0
         style = _style(doc, relevant, shown, i, at.get(doc))
@@ -144,16 +144,18 @@ def lines(a: Side, b: Side, shown: Shown, start: int) -> tuple[list[Line], str]:
                 continue
             end = STEP * at[doc] + STEP // 2
             title = "".join(part.text for part in shown.title(doc))
-            line = Line(curve(y, end), style, f"{title}: {i + start} to {at[doc] + start}")
+            line = LadderLine(curve(y, end), style, f"{title}: {i + start} to {at[doc] + start}")
             (thick if relevant else thin).append(line)
         elif not few or relevant:
-            thin.append(Line(f"M0 {y}H{STUB}", style, "", f"M{STUB} {y - 5}v10"))
+            thin.append(LadderLine(f"M0 {y}H{STUB}", style, "", f"M{STUB} {y - 5}v10"))
     for i, doc in enumerate(right):
         relevant = shown.grades.get(doc, 0) > 0
         if doc not in left and (not few or relevant):
             y = STEP * i + STEP // 2
             away = WIDTH - STUB
-            thin.append(Line(f"M{away} {y}H{WIDTH}", _style(doc, relevant, shown, None, i), "", f"M{away} {y - 5}v10"))
+            thin.append(
+                LadderLine(f"M{away} {y}H{WIDTH}", _style(doc, relevant, shown, None, i), "", f"M{away} {y - 5}v10")
+            )
     said = f"{len(both)} of {most} shared; lines for relevant ones only." if few and both else ""
     return thin + thick, said
 
@@ -164,7 +166,7 @@ def curve(left: int, right: int) -> str:
     return f"M0 {left}C{middle} {left} {middle} {right} {WIDTH} {right}"
 
 
-def _style(doc: str, relevant: bool, shown: Shown, old: int | None, new: int | None) -> str:
+def _style(doc: str, relevant: bool, shown: ShownDocuments, old: int | None, new: int | None) -> str:
     if not relevant:
         return "fl un" if shown.grades.get(doc, -1) < 0 else "fl"
     fell = new is None or (old is not None and new > old)

@@ -17,7 +17,7 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
 from goldrank.measures.holes import reached_depth, unjudged_bounds
-from goldrank.web.heads import DEPTH, FirstDocuments, Head, Heads, QueryLines
+from goldrank.web.heads import DEPTH, FirstDocuments, Heads, QueryHead, QueryLines
 
 AT_ONCE = 250
 """Queries whose bounds are made at a time."""
@@ -26,7 +26,7 @@ MOST_FILLED = 100_000_000
 """Bounds that take more than so many filled documents are not made."""
 
 Grades = Mapping[str, Grade]
-Bounds = tuple[np.ndarray, np.ndarray]
+QueryBounds = tuple[np.ndarray, np.ndarray]
 """Least and greatest values of queries over all ways to judge what is unjudged."""
 Spot = tuple[int, int, int]
 """A document's rank and the first and last rank of its tie; rank 0 if it was not returned."""
@@ -75,7 +75,7 @@ class HeadedPlaced(Placed):
 
 
 @dataclass
-class System:
+class LiveSystem:
     """A run, where it put judged documents, and the values of its queries as judgements stand now."""
 
     name: str
@@ -88,7 +88,7 @@ class System:
     changed: dict[str, Placements] = field(default_factory=dict)
     """Queries that were judged here, placed again."""
     _spots: dict[str, dict[str, Spot]] = field(default_factory=dict)
-    _bounds: dict[str, Bounds] = field(default_factory=dict)
+    _bounds: dict[str, QueryBounds] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _heads: Heads | None = None
 
@@ -120,7 +120,7 @@ class System:
                 self._heads = Heads(placed.run, self.queries, placed.placements.retrieved, placed.rules)
             return self._heads
 
-    def head(self, query: str) -> Head:
+    def head(self, query: str) -> QueryHead:
         """The first documents of one query; from its own lines, if those of all queries are not there yet."""
         if self._heads is None and not self.eager:
             run = self._lines.of(query)
@@ -166,7 +166,7 @@ class System:
         queries = self.queries if self.counted.all() else tuple(np.array(self.queries, object)[self.counted])
         return pipeline.column_of(measure, values[self.counted], rules, queries, self.name).summary
 
-    def bounds(self, measure: Measure) -> Bounds | None:
+    def bounds(self, measure: Measure) -> QueryBounds | None:
         """How far each query's value could move, None for measures that have no bounds."""
         name = str(measure)
         if not self._has_bounds(measure) or self.too_many(measure):
@@ -258,7 +258,7 @@ class System:
             last,
         )
 
-    def _in_head(self, query: str, head: Head, rank: int) -> Spot | None:
+    def _in_head(self, query: str, head: QueryHead, rank: int) -> Spot | None:
         """Where a document of the head is; not returned if it is not there and the head is all; else None."""
         if not rank:
             whole = len(head.docs) >= int(self.original.placements.retrieved[self.numbers[query]])
@@ -276,7 +276,7 @@ def _spots(p: Placements, docs: Sequence[str]) -> dict[str, Spot]:
     return spots
 
 
-def placed_now(system: System, qrels: Qrels) -> Placed:
+def placed_now(system: LiveSystem, qrels: Qrels) -> Placed:
     """The system's whole table as judgements stand now: what was judged here put in place of what was."""
     if not system.changed:
         return system.original

@@ -72,7 +72,7 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     }
 
 
-def shown_documents(session: Session, query: str, highest: float) -> ladder.Shown:
+def shown_documents(session: Session, query: str, highest: float) -> ladder.ShownDocuments:
     """How documents of a query are shown."""
     words = QueryWords(session.text_of(query))
 
@@ -85,7 +85,7 @@ def shown_documents(session: Session, query: str, highest: float) -> ladder.Show
         found = session.texts.get(doc)
         return [] if found is None else snippet(titled(found)[1], words)
 
-    return ladder.Shown(title, body, session.judged(query), session.grade_name, highest)
+    return ladder.ShownDocuments(title, body, session.judged(query), session.grade_name, highest)
 
 
 def titled(found: Text) -> tuple[str, str]:
@@ -106,7 +106,7 @@ def _verdict(total: float, better: float) -> str:
     return {"up": "better", "down": "worse", "": "equal"}[way(total, better)]
 
 
-def ledger(left: Side, right: Side, shown: ladder.Shown, view: View) -> dict[str, Any]:
+def ledger(left: Side, right: Side, shown: ladder.ShownDocuments, view: View) -> dict[str, Any]:
     """What each document gave in both rankings; the differences add up to that of the values."""
     docs = [doc for doc in {**left.pieces, **right.pieces} if left.piece(doc) or right.piece(doc)]
     docs.sort(key=lambda doc: (-abs(right.piece(doc) - left.piece(doc)), -abs(right.piece(doc)), doc))
@@ -164,7 +164,7 @@ def _pages(left: Side, right: Side, start: int) -> dict[str, Any]:
     }
 
 
-def _missed(left: Side, right: Side, shown: ladder.Shown, start: int) -> list[dict[str, Any]]:
+def _missed(left: Side, right: Side, shown: ladder.ShownDocuments, start: int) -> list[dict[str, Any]]:
     """Relevant documents that neither list has among the shown ranks."""
     near = {*left.docs[: start + ladder.ROWS - 1]} if left.name != IDEAL else set()
     near |= {*right.docs[: start + ladder.ROWS - 1]}
@@ -174,7 +174,7 @@ def _missed(left: Side, right: Side, shown: ladder.Shown, start: int) -> list[di
     return [{**shown.row(doc), "ranks": [(side.name, side.ranks.get(doc)) for side in sides]} for doc in found[:20]]
 
 
-def _matrix(session: Session, query: str, shown: ladder.Shown) -> dict[str, Any]:
+def _matrix(session: Session, query: str, shown: ladder.ShownDocuments) -> dict[str, Any]:
     """Documents by runs, with ranks in the cells: judged ones, and the first three of each run."""
     heads = {system.name: system.head(query).ranks() for system in session.systems}
     ranks = {}

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge, wanted_depth
-from goldrank.comparison.holes import System as HoleSystem
+from goldrank.comparison.holes import HoleFinder, PairHoles, System, ToJudge, wanted_depth
 from goldrank.comparison.metadata import lookup
 from goldrank.comparison.slices import group_queries
 from goldrank.conventions import Convention
@@ -29,7 +28,7 @@ from goldrank.measures import Measure
 from goldrank.measures.holes import hole_reach, hole_rule, judging_order, relevant_shares, single_moves
 from goldrank.types import MeasuresLike
 from goldrank.web.heads import DEPTH, FirstDocuments
-from goldrank.web.live import System, placed_now
+from goldrank.web.live import LiveSystem, placed_now
 from goldrank.web.snippets import visible
 from goldrank.web.texts import Texts
 from goldrank.web.work import Verdicts, Worker
@@ -50,8 +49,8 @@ class View:
     """What a page is about: a measure and two systems; `b` is None if there is one system."""
 
     measure: Measure
-    a: System
-    b: System | None
+    a: LiveSystem
+    b: LiveSystem | None
 
     @property
     def name(self) -> str:
@@ -59,7 +58,7 @@ class View:
         return str(self.measure)
 
     @property
-    def systems(self) -> list[System]:
+    def systems(self) -> list[LiveSystem]:
         """A, and B if there is one."""
         return [self.a] if self.b is None else [self.a, self.b]
 
@@ -90,7 +89,7 @@ def until_judged(make: Callable[..., Made]) -> Callable[..., Made]:
     """A method of a session whose answer for a view or a system is kept until the next judgement."""
 
     @wraps(make)
-    def answer(session: Session, *about: View | System) -> Made:
+    def answer(session: Session, *about: View | LiveSystem) -> Made:
         key = (make.__name__, *(one.key if isinstance(one, View) else one.name for one in about))
         known = session._cache.get(key)
         if known is None or known[0] != session.seq:
@@ -130,7 +129,7 @@ class Session:
         self.known_hash = ""
         """The hash of the data, '' as long as it is being made."""
         self.systems = [
-            System(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
+            LiveSystem(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
         ]
         self._hashing = threading.Thread(target=self._hash_beside, daemon=True, name="goldrank-hash")
         self._hashing.start()  # it reads all files once more; the first page of a large session does without it
@@ -253,7 +252,7 @@ class Session:
         return Qrels(both, name=self.qrels.name, criteria=self.qrels.criteria, real_grades=True)
 
     @until_judged
-    def placed(self, system: System) -> Placed:
+    def placed(self, system: LiveSystem) -> Placed:
         """A system's whole table as judgements stand now."""
         return placed_now(system, self.qrels_now())
 
@@ -302,7 +301,7 @@ class Session:
 
     def _finder(self, view: View, tables: Sequence[Placements], depth: int) -> HoleFinder:
         pairs = zip(view.systems, tables, strict=True)
-        return HoleFinder([HoleSystem(p, FirstDocuments(one.heads, depth), depth) for one, p in pairs])
+        return HoleFinder([System(p, FirstDocuments(one.heads, depth), depth) for one, p in pairs])
 
     def queue(self, view: View) -> Iterator[ToJudge]:
         """What nobody judged yet of `queue_all`."""

@@ -20,7 +20,7 @@ from goldrank.measures import Measure
 from goldrank.measures.apply import expected
 from goldrank.measures.holes import copies, count_holes, reached_depth, single_moves
 from goldrank.web.heads import DEPTH
-from goldrank.web.live import System, has_pieces
+from goldrank.web.live import LiveSystem, has_pieces
 
 IDEAL = "ideal order"
 MOST_HOLES = 200
@@ -75,7 +75,7 @@ class Side:
         return self.pieces.get(doc, 0.0)
 
 
-def side_of(system: System, query: str, measure: Measure, grades: Mapping[str, Grade]) -> Side:
+def side_of(system: LiveSystem, query: str, measure: Measure, grades: Mapping[str, Grade]) -> Side:
     """A system's ranking of a query."""
     table = system.table(query).per_label
     head = system.head(query)

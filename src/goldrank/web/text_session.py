@@ -15,13 +15,13 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError
 from goldrank.measures import Measure, parse
-from goldrank.web.live import Bounds, System
+from goldrank.web.live import LiveSystem, QueryBounds
 from goldrank.web.session import FEW, Session, View
 from goldrank.web.texts import Texts
 from goldrank.web.work import Verdicts, Worker
 
 
-class TextSystem(System):
+class TextSystem(LiveSystem):
     """A system's values over questions; they do not move, since a matcher judges texts."""
 
     def __init__(self, scores: Scores, queries: Sequence[str]) -> None:
@@ -34,7 +34,7 @@ class TextSystem(System):
     def mean(self, measure: Measure) -> float:
         return self.scores.columns[str(measure)].summary
 
-    def bounds(self, measure: Measure) -> Bounds | None:
+    def bounds(self, measure: Measure) -> QueryBounds | None:
         return None
 
     def too_many(self, measure: Measure) -> bool:

@@ -18,7 +18,7 @@ from goldrank.conventions import AXION
 from goldrank.errors import GoldrankError, OptionError
 from goldrank.match.answers import as_number
 from goldrank.match.units import sentences
-from goldrank.waiting import Failure, outcomes
+from goldrank.waiting import FailedCall, outcomes
 
 Answer: TypeAlias = bool | float | str
 Judge: TypeAlias = Callable[[DatasetItem, str], Answer | Awaitable[Answer]]
@@ -27,7 +27,7 @@ Judge: TypeAlias = Callable[[DatasetItem, str], Answer | Awaitable[Answer]]
 
 def _verdict(answer: Any, where: str) -> float:
     """An answer as a number. `Any`: it is checked here."""
-    if isinstance(answer, Failure):
+    if isinstance(answer, FailedCall):
         failed = f"the judge failed with {type(answer.error).__name__}: {reason_of(answer.error)}"
         raise BadItemError(f"{ERROR}{failed} ({where})") from answer.error
     try:
@@ -105,7 +105,7 @@ class JudgedMetric(RetrievalMetric):
                 answer = self.judge(given[0], text)
                 answers.append(await answer if inspect.isawaitable(answer) else answer)
             except Exception as error:  # a judge may fail in any way, and other items go on
-                answers.append(Failure(error))
+                answers.append(FailedCall(error))
                 break
         return self._scored(*given, answers)
 
@@ -120,7 +120,7 @@ class JudgedMetric(RetrievalMetric):
             return self._result(math.nan, str(error))
 
     def _scored(self, item: DatasetItem, texts: list[str], answers: Sequence[Any]) -> MetricEvaluationResult:
-        """What is made of the judge's answers, up to the first `Failure`."""
+        """What is made of the judge's answers, up to the first `FailedCall`."""
         try:
             verdicts = [
                 _verdict(answer, f"text {at} of item {item.id!r}, '{ids.show(text)}'")

@@ -27,7 +27,7 @@ from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
 from goldrank.match.answers import as_number
 from goldrank.match.units import sentences
-from goldrank.waiting import Failure, outcomes
+from goldrank.waiting import FailedCall, outcomes
 
 Answer: TypeAlias = bool | float | str
 Judge: TypeAlias = Callable[[str, str], Answer | Awaitable[Answer]]
@@ -64,7 +64,7 @@ class JudgedMetric(Metric):
             answers = outcomes(calls, [0] * len(calls))
         for answer, (_, text, where) in zip(answers, questions, strict=True):
             place = f"{where}, '{ids.show(text)}'"
-            if isinstance(answer, Failure):  # a judge may fail in any way
+            if isinstance(answer, FailedCall):  # a judge may fail in any way
                 error = answer.error
                 what = f"the judge failed with {type(error).__name__}: {error}"
                 raise InputError(what, where=place, code="function-failed") from error

@@ -14,8 +14,8 @@ from goldrank.fusion import all_methods, combine
 from goldrank.fusion.learned import learn_log_odds
 from goldrank.fusion.methods import get as get_method
 from goldrank.fusion.methods import stepped_weights, steps_of
-from goldrank.fusion.training import Evidence
-from goldrank.fusion.tuning import Search
+from goldrank.fusion.training import TrainingEntries
+from goldrank.fusion.tuning import SettingSearch
 
 NAMES = {
     **{name: f"comb_{name}" for name in ("anz", "gmnz", "max", "med", "min", "mnz", "sum")},
@@ -80,7 +80,7 @@ def optimize_fusion(
             raise QueryMismatchError(f"run {run.name!r} and qrels do not have the same queries")
     judged = qrels.native()
     measure = named.measure_of(metric, named.highest(judged))
-    search = Search(judged, native_runs(runs), method, measure, normalise=norm or "none", rules=RULES, equal=0.0)
+    search = SettingSearch(judged, native_runs(runs), method, measure, normalise=norm or "none", rules=RULES, equal=0.0)
     settings = _settings(method, len(runs), ranges)
     tried = search.tried(settings, search.all_queries)
     means = tried.means
@@ -144,7 +144,7 @@ def _trainer(method: str) -> Callable[..., Any]:
 
     def call(qrels: Qrels, runs: Sequence[Run], *given: Any) -> Any:
         settings = dict(zip((each.name for each in known.settings), given, strict=False))
-        search = Search(
+        search = SettingSearch(
             qrels.native(), native_runs(runs), method, goldrank.parse("nDCG"), normalise="none", rules=RULES
         )
         return known.trained(search.evidence(), settings)[str(known.learned)]
@@ -165,7 +165,7 @@ def get_results(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> list[list[
 
 def _estimate_log_odds(hit_lists: Sequence[Sequence[float]], cut_offs: Sequence[int]) -> Any:
     """What bayesfuse learns of one run: from 0s and 1s of each query's list, by intervals of ranks."""
-    return learn_log_odds(Evidence.of_hits([hit_lists]), tuple(cut_offs))[0]
+    return learn_log_odds(TrainingEntries.of_hits([hit_lists]), tuple(cut_offs))[0]
 
 
 comb_anz, comb_gmnz, comb_max, comb_med = map(_function, ("anz", "gmnz", "max", "med"))
