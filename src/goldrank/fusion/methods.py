@@ -1,7 +1,7 @@
 """Fusion methods by name, and what their parameters may be. The methods themselves are one function each, by family.
 
-A method gets `RankedLists` and its parameters, and gives the value of each candidate. To add one: a function with `@method`
-in its family's module; parameters are declared there too, with what tuning tries of each.
+A method gets `RankedLists` and its parameters, and gives the value of each candidate. To add one: a function with
+`@method` in its family's module; parameters are declared there too, with what tuning tries of each.
 """
 
 from __future__ import annotations
