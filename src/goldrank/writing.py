@@ -27,6 +27,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes, *, make_folder: bo
         raise GoldrankError(f"cannot be written: {reason}", where=name, hint=hint, code="cannot-write") from None
 
 
+def cache_folder() -> Path:
+    """Where goldrank keeps what it can make again: GOLDRANK_CACHE, or in the user's folder for such things."""
+    given = os.environ.get("GOLDRANK_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(given or os.path.join(base, "goldrank"))
+
+
 def new_folder(path: str | os.PathLike[str]) -> Path:
     """A folder, made if it is not there."""
     try:

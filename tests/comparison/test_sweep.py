@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldrank import evaluate_texts, sweep
-from goldrank.comparison.resampling import bands, resampled_means
+from goldrank.comparison.resampling import resampled_means
 from goldrank.comparison.sweep import frontier, support
 from goldrank.errors import MismatchError, OptionError
 from goldrank.report import sweep as report
@@ -61,7 +63,8 @@ def test_frontier_and_cheaper(swept) -> None:
     assert swept["small/bad@1"].support == 0
     assert swept["small/good@2"].support > 0.9
     assert swept.best.name == "small/good@2"
-    assert not swept.cheaper  # 20 of 24 is clearly less than all
+    # All 24 with 8 tokens, 20 with 4: four questions differ, which happens by chance in 2 / 2^4 of cases.
+    assert swept.cheaper == ("small/good@1",)
 
 
 def test_tests_leave_out_the_curve_of_the_baseline(swept) -> None:
@@ -163,8 +166,23 @@ def test_resamples_are_shared_and_right() -> None:
     assert (means[:, 0] == means[:, 2]).all()
     # The standard error of a mean; the bootstrap's differs from it by some 2 % with 2,000 resamples.
     assert means.std(axis=0) == pytest.approx([*(values.std(axis=1) / 20), values[0].std() / 20], rel=0.08)
-    low, high = bands(means)[0]
-    assert high - low == pytest.approx(2 * 1.96 * values[0].std() / 20, rel=0.1)
+
+
+def test_intervals_of_settings_are_as_wide_as_their_evidence() -> None:
+    """Twelve questions whose one reference nothing covers: with a 0 and a 1 added, Student's interval of 14 values."""
+    items = [{"id": str(i), "retrieved": ["nothing"], "references": [f"word{i}"]} for i in range(12)]
+    found = sweep({"a/b": items}, ks=[1], matcher="contains-words", samples=50)
+    mean, deviation = 1 / 14, math.sqrt(14 * (1 / 14) * (13 / 14) / 13)
+    assert tuple(found.rows[0].interval) == pytest.approx((0.0, mean + 2.160369 * deviation / math.sqrt(14)))
+    assert "50 resamples" in str(found)
+
+
+def test_p_values_of_a_sweep_are_never_0() -> None:
+    many = [{"id": str(i), "retrieved": [f"word{i}"], "references": [f"word{i}"]} for i in range(60)]
+    none = [{**item, "retrieved": ["nothing"]} for item in many]
+    shown = str(sweep({"a/x": many, "b/x": none}, ks=[1], matcher="contains-words", baseline="b/x@1"))
+    assert "< 0.001" in shown
+    assert " 0.000 " not in shown.split("Against")[1]
 
 
 def test_without_ks_a_sweep_goes_as_deep_as_lists_do() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import places
 import pytest
-from goldrank.judging.asking import Asking
 
 import goldrank
 from goldrank.clicks.judgements import MIN_VIEWS
@@ -24,6 +23,7 @@ from goldrank.io import sources
 from goldrank.io import spark as spark_input
 from goldrank.io.tables import MOST_SLICED
 from goldrank.judging import endpoint
+from goldrank.judging.runner import Asking
 from goldrank.match import chance, evidence, semantic
 from goldrank.match.seeds import LENGTH
 from goldrank.report import comparison_page, coverage

@@ -29,10 +29,10 @@ def test_bands_hold_the_means() -> None:
     (line,), (band,) = curves.by_texts.values(), curves.text_bands.values()
     assert [value for _, value in line] == [0.5, 1.0]
     assert band[0].low < 0.5 < band[0].high
-    # Resamples are binomial with 20 trials: at most 5 successes in 2.1 %, at most 6 in 5.8 %, and the other end alike.
-    assert band[0].low in (0.25, pytest.approx(0.275, abs=0.025))
-    assert band[0].high in (0.75, pytest.approx(0.725, abs=0.025))
-    assert tuple(band[1]) == (1.0, 1.0)
+    # Student's of the 20 values with a 0 and a 1 added, t = 2.07961: 0.5 -+ t sqrt(0.261905 / 22), and with 21 of 22
+    # values 1 it is 21/22 - t / 22, cut at 1 above.
+    assert tuple(band[0]) == pytest.approx((0.273095, 0.726905), abs=1e-6)
+    assert tuple(band[1]) == pytest.approx((21 / 22 - 2.079614 / 22, 1.0))
     assert 'class="band' in curves.svg()
 
 

@@ -124,7 +124,7 @@ def test_a_changed_file_is_indexed_again(tmp_path):
 def test_a_damaged_index_is_made_again(tmp_path):
     path = jsonl(tmp_path / "c.jsonl")
     open_texts(path, tuple)
-    (kept,) = text_index.cache_folder().glob("*.index")
+    (kept,) = text_index.table_folder().glob("*.index")
     kept.write_bytes(kept.read_bytes()[:-5])
     assert open_texts(path, tuple).get("17") == DOCS["17"]
 

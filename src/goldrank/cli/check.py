@@ -15,8 +15,8 @@ def command(db: str) -> None:
 
     The exit code is 3 if anything is damaged or missing; the message says what, and what to do.
     """
+    from goldrank.data.table import count
     from goldrank.history import History
-    from goldrank.report.numbers import count
 
     with History.open(db, read_only=True) as history:
         records = history.check()

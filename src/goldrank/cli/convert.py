@@ -10,7 +10,7 @@ import click
 from goldrank.cli.inputs import without_had
 from goldrank.cli.options import ReadingOptions, reading_options
 from goldrank.cli.output import say, show
-from goldrank.data.table import note_sentences
+from goldrank.data.table import count, note_sentences
 from goldrank.errors import InputError
 
 
@@ -37,7 +37,7 @@ def command(
         qrels = io.read_qrels(source, format=from_format, **how.of_judgements)
         how.columns.check_used()
         not_kept = io.write_qrels(qrels, target, format=to_format)
-        say(f"{target}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements")
+        say(f"{target}: {count(len(qrels), 'query')}, {count(sum(map(len, qrels.values())), 'judgement')}")
         show([*note_sentences(qrels.notes, source), *note_sentences(not_kept, target)], err=True)
     else:
         if how.real_grades or how.relevant_from is not None:
@@ -47,7 +47,7 @@ def command(
             how.columns.check_used()
             run = without_had(run, how)
             io.write_run(run, target, format=to_format)
-        say(f"{target}: {len(run):,} queries, {sum(map(len, run.values())):,} documents")
+        say(f"{target}: {count(len(run), 'query')}, {count(sum(map(len, run.values())), 'document')}")
         show(note_sentences(run.notes, source), err=True)
 
 

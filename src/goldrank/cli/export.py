@@ -18,11 +18,11 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
 
     A record that is damaged is named and left out, and the exit code is 3; the others are written.
     """
+    from goldrank.data.table import count
     from goldrank.errors import HistoryError
     from goldrank.history import History
     from goldrank.history.file import RECOVER
     from goldrank.report.exporting import export
-    from goldrank.report.numbers import count
 
     with History.open(db, read_only=True) as history:
         written, troubles = export(history, output, label=label, by_query=not summaries)

@@ -135,7 +135,7 @@ def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:
     """Saved scores are as they were measured: an option that says how to read or to measure is a mistake."""
     if how.given is not None:
         raise click.UsageError(f"{how.given} is for runs; saved scores are measured already")
-    chosen = {"depth": options.get("depth"), "run_format": how.run_format}
+    chosen = {"depth": options.get("depth"), "format": how.run_format}
     chosen |= {name: options.get(name) for name in conventions.POLICIES}
     if options.get("convention", conventions.DEFAULT.name) != conventions.DEFAULT.name:
         chosen["convention"] = options["convention"]

@@ -10,6 +10,7 @@ import click
 from goldrank.cli.inputs import key_values
 from goldrank.cli.options import choice_option, decimals, explained, fields_option, file_option, seed_option
 from goldrank.cli.output import deliver, say, show, write, written
+from goldrank.data.table import count
 from goldrank.judgements.merge import BY, MERGES
 
 
@@ -70,7 +71,7 @@ def from_clicks(
     listed = written(table, lambda: clicks.csv(found) if str(table).endswith(".csv") else clicks.as_json(found))
     deliver(partial(write_qrels, qrels, output), listed, lambda: show(clicks.parts(found), WIDTH))
     more = "; evaluate with --real-grades" if cuts is None else ""
-    say(f"{output}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements{more}")
+    say(f"{output}: {count(len(qrels), 'query')}, {count(sum(map(len, qrels.values())), 'judgement')}{more}")
 
 
 @command.command("export")
@@ -101,5 +102,5 @@ def export(
     not_kept = io.write_qrels(found.qrels, target, format=qrels_format)
     if table_file:
         write(table_file, separated.write(found.table, "\t"))
-    say(f"{target}: {len(found.qrels):,} queries, {sum(map(len, found.qrels.values())):,} judgements")
+    say(f"{target}: {count(len(found.qrels), 'query')}, {count(sum(map(len, found.qrels.values())), 'judgement')}")
     show(note_sentences((*found.notes, *not_kept)), err=True)

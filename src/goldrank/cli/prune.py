@@ -16,9 +16,9 @@ from goldrank.cli.output import echo
 @db_option
 def command(keep: int | None, before: str | None, label: str | None, dry_run: bool, db: str) -> None:
     """Remove old records; baselines always stay."""
+    from goldrank.data.table import count
     from goldrank.history import History
     from goldrank.report import trend
-    from goldrank.report.numbers import count
 
     if keep is None and before is None:
         raise click.UsageError("say what to keep, with --keep N, --before DATE, or both")

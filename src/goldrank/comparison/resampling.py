@@ -7,7 +7,6 @@ import numpy as np
 from goldrank.comparison.intervals import UNKNOWN, Interval
 
 SAMPLES = 1_000
-LEVEL = 0.95
 BLOCK = 4_000_000
 """Numbers that are drawn at a time."""
 
@@ -30,12 +29,6 @@ def resampled_means(rows: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> 
         times = np.bincount(drawn.ravel(), minlength=(last - first) * size).reshape(last - first, size)
         means[first:last] = times @ rows.T / size
     return means
-
-
-def bands(means: np.ndarray, level: float = LEVEL) -> list[Interval]:
-    """The percentile interval of each column of `resampled_means`."""
-    low, high = np.quantile(means, ((1 - level) / 2, (1 + level) / 2), axis=0)
-    return [Interval(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:

@@ -13,8 +13,8 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.build import compare, different_lengths, scored_notes
-from goldrank.comparison.intervals import Interval
-from goldrank.comparison.resampling import SAMPLES, bands, resampled_means
+from goldrank.comparison.intervals import Interval, difference_interval, mean_interval
+from goldrank.comparison.resampling import SAMPLES, resampled_means
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.tabular import Shown
 from goldrank.data.passages import Passages
@@ -118,6 +118,8 @@ class Sweep(Shown):
     cheaper: Sequence[str] = ()
     """Settings that are cheaper than the best one and cannot be told from it."""
     pack: str = "prefix"
+    samples: int = SAMPLES
+    """Resamples of the questions, for the support of the frontier."""
     notes: Sequence[Note] = ()
 
     @property
@@ -233,19 +235,21 @@ def sweep(
     matrix, cost, order = matrix[:, counted], cost[:, counted], tuple(np.array(order, object)[counted].tolist())
     means, spends = resampled_means(matrix, samples, seed), resampled_means(cost, samples, seed)
     on, shares = frontier(cost.mean(axis=1), matrix.mean(axis=1)), support(spends, means)
+    declared = parse(drawn).declaration
+    intervals = [mean_interval(row, low=declared.low, high=declared.high) for row in matrix]
     table = [
         SweepRow(setting, float(matrix[i].mean()), band, float(cost[i].mean()), float(np.quantile(cost[i], 0.95)),
                  causes[i], bool(on[i]), float(shares[i]), chances[i])
-        for i, (setting, band) in enumerate(zip(settings, bands(means), strict=True))
+        for i, (setting, band) in enumerate(zip(settings, intervals, strict=True))
     ]  # fmt: skip
     notes = _notes(scores, settings, list(spelled.values()), drawn, baseline)
     made = _SettingScores(parse(drawn), order, settings, matrix)
+    reach = declared.high - declared.low
     best = max(range(len(table)), key=lambda i: (table[i].mean, -table[i].tokens))
-    differences = bands(means[:, [best]] - means)
     cheaper = [
         row.name
-        for row, difference in zip(table, differences, strict=True)
-        if row.tokens < table[best].tokens and difference.low <= 0
+        for row, values_of_row in zip(table, matrix, strict=True)
+        if row.tokens < table[best].tokens and difference_interval(matrix[best] - values_of_row, reach=reach).low <= 0
     ]
     return Sweep(
         measure=drawn,
@@ -254,9 +258,10 @@ def sweep(
         baseline=baseline,
         tests=None if baseline is None else made.against(baseline, seed),
         effects=made.effects(baseline, seed),
-        choice=_choice(table, matrix, cost, samples, seed) if len(table) > MANY else None,
+        choice=_choice(table, matrix, cost, (declared.low, declared.high), seed) if len(table) > MANY else None,
         cheaper=tuple(cheaper),
         pack=pack,
+        samples=samples,
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -446,7 +451,7 @@ class _SettingScores:
 
 
 def _choice(
-    table: Sequence[SweepRow], matrix: np.ndarray, cost: np.ndarray, samples: int, seed: int
+    table: Sequence[SweepRow], matrix: np.ndarray, cost: np.ndarray, bounds: tuple[float, float], seed: int
 ) -> ChosenSetting | None:
     """The best setting of one half of the questions on the other half."""
     size = matrix.shape[1]
@@ -457,5 +462,5 @@ def _choice(
     chosen, spent = matrix[:, one].mean(axis=1), cost[:, one].mean(axis=1)
     best = max(range(len(table)), key=lambda i: (chosen[i], -spent[i]))
     rest = matrix[best, other]
-    (band,) = bands(resampled_means(rest, samples, seed))
-    return ChosenSetting(table[best].name, float(chosen[best]), float(rest.mean()), band, len(other))
+    interval = mean_interval(rest, low=bounds[0], high=bounds[1])
+    return ChosenSetting(table[best].name, float(chosen[best]), float(rest.mean()), interval, len(other))

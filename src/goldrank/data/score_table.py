@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 from goldrank import ids
 from goldrank.data.scores import Scores, format_value
-from goldrank.data.table import Cell, Head, Part, Sentence, Table, note_sentences, notebook_html, plain, warnings_first
+from goldrank.data.table import (
+    Cell,
+    Head,
+    Part,
+    Sentence,
+    Table,
+    count,
+    note_sentences,
+    notebook_html,
+    plain,
+    warnings_first,
+)
 
 
 def text(scores: Sequence[Scores]) -> str:
@@ -35,4 +46,4 @@ def _cell(scores: Scores, name: str) -> Cell:
 
 
 def _headline(scores: Scores) -> str:
-    return f"{len(scores.queries):,} queries" + (f", {scores.convention}" if scores.convention else "")
+    return count(len(scores.queries), "query") + (f", {scores.convention}" if scores.convention else "")

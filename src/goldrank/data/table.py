@@ -81,6 +81,12 @@ Cells = Sequence[Cell | str | float]
 """A row of cells; one that is no more than its text, or a number with four decimals, may be the text or the number."""
 
 
+def count(value: int, what: str) -> str:
+    """'1 record', '1,200 records', '2 queries'."""
+    many = f"{what[:-1]}ies" if what.endswith("query") else f"{what}s"
+    return f"{value:,} {what if value == 1 else many}"
+
+
 @dataclass(frozen=True)
 class Row:
     """A row that is more than its cells."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -18,6 +17,7 @@ import numpy as np
 
 from goldrank.errors import InputError, OptionError
 from goldrank.packages import needed
+from goldrank.writing import cache_folder
 
 Function = Callable[[list[Any]], Any]
 
@@ -104,13 +104,6 @@ FILE = "vectors-1.sqlite"
 _AT_ONCE = 500
 
 
-def usual_folder() -> str:
-    """Where models' answers are kept if nothing else is said: GOLDRANK_CACHE, or the user's folder for such things."""
-    given = os.environ.get("GOLDRANK_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return given or str(Path(base) / "goldrank")
-
-
 class KeptVectors:
     """Rows of float32 by sha256 of the model, with its weights and settings, and the text; None: none on the disk."""
 
@@ -148,7 +141,7 @@ class KeptVectors:
     @property
     def path(self) -> Path:
         """The file."""
-        return Path(self._folder or usual_folder()) / FILE
+        return Path(self._folder or cache_folder()) / FILE
 
     def _with_file(self, work: Callable[[sqlite3.Connection], object]) -> None:
         """Use the file, if one can be had: what cannot be kept in the usual folder is made anew the next time."""

@@ -11,7 +11,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison.intervals import percent
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, count, note_sentences
 from goldrank.report.forms import rows_table
 from goldrank.report.numbers import interval, number, p_value
 
@@ -35,7 +35,7 @@ def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
     shown += [*caveats(comparison), *queries(comparison)]
     if comparison.slices is not None:
         shown += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
-    method = Sentence(f"{len(comparison.queries):,} queries. {comparison.method}.", "remark")
+    method = Sentence(f"{count(len(comparison.queries), 'query')}. {comparison.method}.", "remark")
     return [*shown, method, *note_sentences(comparison.notes)]
 
 
@@ -117,7 +117,9 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
 def paper_systems(comparison: Comparison) -> Table:
     """The table of systems with all that a paper has to say about it in the caption."""
     caption = f"A raised letter: clearly better than that system. {comparison.method}."
-    return replace(systems(comparison), title=f"{len(comparison.queries):,} queries; best in bold", caption=caption)
+    return replace(
+        systems(comparison), title=f"{count(len(comparison.queries), 'query')}; best in bold", caption=caption
+    )
 
 
 def differences(comparison: Comparison, whole: bool = False) -> Table:

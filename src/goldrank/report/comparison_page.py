@@ -17,12 +17,12 @@ from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import SMALL
-from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, note_sentences, warnings_first
+from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences, warnings_first
 from goldrank.report import charts, comparison_queries, html
 from goldrank.report import leaderboard as board_tables
 from goldrank.report.comparison import MARKED, letters_note, style, systems, win_tie_loss
 from goldrank.report.comparison_queries import excerpt
-from goldrank.report.numbers import count, interval, number, p_value
+from goldrank.report.numbers import interval, number, p_value
 
 MOST_BYTES = 2_900_000
 """The file stays below this as long as the tables of systems and differences allow it."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.comparison.intervals import Interval
-from goldrank.comparison.resampling import bands, resampled_means
+from goldrank.comparison.intervals import Interval, mean_interval
+from goldrank.comparison.statistics import facts_of
 from goldrank.data.scores import Column, Scores
 from goldrank.data.table import Cells, Head, Part, Table, entities, note_sentences, plain
 from goldrank.errors import InputError, OptionError, as_list, one_of, whole_number
@@ -228,13 +228,16 @@ def _trimmed(axis: _Axis, ends: Mapping[str, float]) -> tuple[Mapping[str, Point
             break
     kept = {run: points[:last] for run, points in ordered.items()}
     lines = {run: [(at, column.summary) for at, _, column in points] for run, points in kept.items()}
-    return lines, {run: _bands([column.values for *_, column in points]) for run, points in kept.items()}
+    return lines, {run: _bands([column for *_, column in points]) for run, points in kept.items()}
 
 
-def _bands(points: Sequence[np.ndarray]) -> list[Interval]:
-    """The interval of each point of a system."""
-    if not points:
-        return []
-    values = np.array(points)
-    values = values[:, ~np.isnan(values).any(axis=0)]
-    return bands(resampled_means(values)) if values.shape[1] > 1 else []
+def _bands(columns: Sequence[Column]) -> list[Interval]:
+    """The interval of each point of a system; none from a single question."""
+    intervals = []
+    for column in columns:
+        values = column.values[~np.isnan(column.values)]
+        if len(values) < 2:
+            return []
+        facts = facts_of(column, values)
+        intervals.append(mean_interval(values, low=facts.low, high=facts.high))
+    return intervals

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from goldrank import ids
 from goldrank.comparison.rank_changes import CAUSES
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
+from goldrank.data.table import count as counted
 
 if TYPE_CHECKING:
     from goldrank.comparison.rank_changes import Diff, QueryChange
@@ -21,7 +22,7 @@ def parts(changes: Diff, count: int = 10) -> list[Part]:
     worse = sum(change.delta < 0 for change in changes.changes)
     head = (
         f"{changes.measure}: {changes.delta:+.4f} from {ids.show(changes.a)} to {ids.show(changes.b)}; "
-        f"{better:,} queries better, {worse:,} worse, {len(changes.changes) - better - worse:,} equal"
+        f"{counted(better, 'query')} better, {worse:,} worse, {len(changes.changes) - better - worse:,} equal"
     )
     rows: list[Cells] = [
         [cause, f"{number:,}", Cell(CAUSES[cause], style="dim")] for cause, number in changes.causes.items()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from goldrank.comparison.interleaving import Preference
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, note_sentences
 from goldrank.report.forms import writers
-from goldrank.report.numbers import count, p_value
+from goldrank.report.numbers import p_value
 
 
 def parts(found: Preference) -> list[Part]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goldrank import ids
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, escape_html, note_sentences, plain
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, escape_html, note_sentences, plain
 from goldrank.errors import one_of
 from goldrank.report.forms import rows_table
 from goldrank.report.numbers import interval, number
@@ -40,7 +40,7 @@ def render(board: Leaderboard, form: str) -> str:
 def parts(board: Leaderboard) -> list[Part]:
     """What people read."""
     shown: list[Part] = [Sentence(board.words, "strong"), systems(board), matrix(board)]
-    method = Sentence(f"{board.queries:,} queries. {board.method}.", "remark")
+    method = Sentence(f"{count(board.queries, 'query')}. {board.method}.", "remark")
     return [*shown, method, *note_sentences(board.notes)]
 
 

@@ -33,12 +33,6 @@ def p_value(value: float, at_most: bool = False) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def count(value: int, what: str) -> str:
-    """'1 record', '1,200 records', '2 queries'."""
-    many = f"{what[:-1]}ies" if what.endswith("query") else f"{what}s"
-    return f"{value:,} {what if value == 1 else many}"
-
-
 def counted(value: int) -> Cell:
     """'1,200', as the cell of a table."""
     return Cell(f"{value:,}", value)

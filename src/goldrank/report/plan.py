@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from goldrank import ids
 from goldrank.comparison.planning import Plan, PlannedRow
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count
 from goldrank.report.forms import writers
-from goldrank.report.numbers import count, counted, number
+from goldrank.report.numbers import counted, number
 
 FEW = 30
 """Queries of a pilot below which what it does not tell is a warning."""

@@ -11,7 +11,7 @@ from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, e
 from goldrank.evaluation.causes import NAMES
 from goldrank.report.charts import COLOURS, Chart, Scale, log_scale, scale, x_axis, y_axis
 from goldrank.report.charts import ticks as round_ticks
-from goldrank.report.numbers import interval
+from goldrank.report.numbers import interval, p_value
 
 WIDE, NARROW = 760, 380
 """Widths of the drawing, for large and for small screens."""
@@ -76,8 +76,8 @@ def table(sweep: Sweep) -> Table:
     heads += Head.numbers("by chance, at most") if by_chance else []
     heads += Head.numbers(*causes)
     caption = (
-        "On the frontier (marked): no other setting costs no more and covers no less. Frontier: in how many of 1,000 "
-        "resamples of the questions a setting is on it."
+        "On the frontier (marked): no other setting costs no more and covers no less. Frontier: in how many of "
+        f"{sweep.samples:,} resamples of the questions a setting is on it."
     )
     return Table(heads, rows, "Settings", caption, id="settings", sortable=True)
 
@@ -96,7 +96,7 @@ def tests_table(comparison: Comparison, title: str) -> Table:
             pair.a,
             Cell(f"{pair.difference:+.3f}", pair.difference),
             f"{pair.interval.low:+.3f} to {pair.interval.high:+.3f}",
-            Cell(f"{pair.adjusted:.3f}", pair.adjusted),
+            Cell(p_value(pair.adjusted), pair.adjusted),
             Cell(pair.verdict, style=pair.verdict if pair.verdict in ("better", "worse") else "same"),
         ]
         for pair in pairs[:MOST_TESTS]

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from goldrank import ids
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Head, Part, Row, Sentence, Table, facts
+from goldrank.data.table import Cell, Head, Part, Row, Sentence, Table, count, facts
 from goldrank.history import Record
 from goldrank.history.trends import TrendChange, TrendLine
-from goldrank.report.numbers import count, sparkline
+from goldrank.report.numbers import sparkline
 
 MOST_BARS = 60
 MOST_ROWS = 30

@@ -12,13 +12,13 @@ from typing import TypeAlias
 
 from goldrank.comparison.intervals import Interval
 from goldrank.data.scores import format_value
-from goldrank.data.table import NAME_LIMIT, escape_html
+from goldrank.data.table import NAME_LIMIT, count, escape_html
 from goldrank.history import Record
 from goldrank.history.details import LineDetails
 from goldrank.history.trends import TrendChange, TrendLine
 from goldrank.report import charts
 from goldrank.report.charts import Chart, Scale
-from goldrank.report.numbers import count, interval
+from goldrank.report.numbers import interval
 from goldrank.report.trend import brief
 
 MOST_LINES = 24

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences
 from goldrank.history import Record
 from goldrank.history.details import LineDetails
 from goldrank.report import trend, trend_chart
-from goldrank.report.numbers import count, interval
+from goldrank.report.numbers import interval
 
 MOST_ROWS = 1_000
 MOST_BARS = 24

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from goldrank import __version__, ids
+from goldrank.data.table import count
 from goldrank.errors import GoldrankError, InputError, did_you_mean
 from goldrank.packages import needed
-from goldrank.report.numbers import count
 from goldrank.web import (
     addresses,
     doc_page,

@@ -10,7 +10,7 @@ from goldrank.web import ladder
 from goldrank.web.numbers import grade_text
 from goldrank.web.query_page import titled
 from goldrank.web.session import Session, View
-from goldrank.web.snippets import SEARCHED, QueryWords, snippet, visible
+from goldrank.web.snippets import SEARCHED, QueryWords, marked, snippet, visible
 from goldrank.web.text_index import Text
 
 PIECE = 50_000
@@ -48,7 +48,7 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     return {
         "doc": doc,
         "heading": snippet(title, words, 200) if title else [ShownPart(visible(doc)[:200])],
-        "body": _lines(text, hits),
+        "body": marked(text, hits, 0, len(text), keep_lines=True),
         "has_text": found is not None,
         "texts_state": session.texts.state,
         "piece": piece,
@@ -72,15 +72,3 @@ def offered(session: Session, highest: float) -> list[tuple[float, str, str, str
 def piece_count(found: Text) -> int:
     """In how many pieces a text is shown."""
     return max(1, -(-len(titled(found)[1]) // PIECE))
-
-
-def _lines(text: str, marks: list[tuple[int, int]]) -> list[ShownPart]:
-    """A text with its line ends, cut where marks begin and end."""
-    at, parts = 0, []
-    for low, high in marks:
-        if low < at:
-            continue
-        parts += [ShownPart(visible(text[at:low], keep_lines=True)), ShownPart(visible(text[low:high]), True)]
-        at = high
-    parts.append(ShownPart(visible(text[at:], keep_lines=True)))
-    return [part for part in parts if part.text]

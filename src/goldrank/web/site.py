@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from goldrank import ids
+from goldrank.data.table import count
 from goldrank.errors import GoldrankError
-from goldrank.report.numbers import count
 from goldrank.web.addresses import id_hash
 from goldrank.web.app import Explorer
 from goldrank.web.pages import Links, asset

@@ -120,7 +120,9 @@ def _best_window(text: str, hits: Sequence[tuple[str, int, int]], room: int) -> 
     return space + 1 if space >= 0 else best_start
 
 
-def marked(text: str, marks: Iterable[tuple[int, int]], start: int, end: int) -> list[ShownPart]:
+def marked(
+    text: str, marks: Iterable[tuple[int, int]], start: int, end: int, keep_lines: bool = False
+) -> list[ShownPart]:
     """A stretch of a text, cut where marks begin and end; what cannot be printed is shown as escapes."""
     parts: list[ShownPart] = []
     at = start
@@ -129,11 +131,11 @@ def marked(text: str, marks: Iterable[tuple[int, int]], start: int, end: int) ->
         if low >= high:
             continue
         if low > at:
-            parts.append(ShownPart(visible(text[at:low])))
+            parts.append(ShownPart(visible(text[at:low], keep_lines)))
         parts.append(ShownPart(visible(text[low:high]), True))
         at = high
     if at < end:
-        parts.append(ShownPart(visible(text[at:end])))
+        parts.append(ShownPart(visible(text[at:end], keep_lines)))
     return parts
 
 

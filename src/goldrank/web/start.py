@@ -19,8 +19,8 @@ from goldrank.web import serving
 from goldrank.web.judging import Judging
 from goldrank.web.security import new_secret
 from goldrank.web.session import Criterion, Session
-from goldrank.web.text_index import cache_folder
 from goldrank.web.texts import BEIR_QUERIES, read_queries
+from goldrank.writing import cache_folder
 
 DEMO_MEASURES = ("nDCG@10", "AP", "P@1")
 DEMO_CRITERIA = (
@@ -170,7 +170,7 @@ def read_criteria(path: str) -> list[Criterion]:
 
 def judging_of(session: Session, log: str | None, judge: str | None, per_pair: int, qrels: str | None) -> Judging:
     """The log of a session, with all that was judged before in the values."""
-    folder = os.path.dirname(os.path.abspath(qrels)) if qrels else cache_folder().parent
+    folder = os.path.dirname(os.path.abspath(qrels)) if qrels else cache_folder()
     path = log or os.path.join(folder, "judgements.db" if qrels else "demo-judgements.db")
     if not log and not qrels:
         os.makedirs(folder, exist_ok=True)

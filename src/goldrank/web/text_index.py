@@ -1,6 +1,6 @@
 """Where texts stand in files that are too large to hold: a sorted table of (hash of id, place), memory-mapped.
 
-The table is made once and kept in the cache (`$XDG_CACHE_HOME/goldrank/texts`). A place is an offset of a line, or the
+The table is made once and kept in the cache (`texts` in `writing.cache_folder`). A place is an offset of a line, or the
 number of a row. Each reading compares the id that stands there with the one that was looked for, so that equal hashes
 and a file that was changed are seen.
 """
@@ -27,6 +27,7 @@ from goldrank.errors import InputError, Place
 from goldrank.io.json_text import JsonParser
 from goldrank.io.sources import MAX_RECORD, ByteSource, open_source
 from goldrank.packages import needed
+from goldrank.writing import cache_folder
 
 VERSION = 1
 MOST_IDS = 20_000_000
@@ -76,10 +77,9 @@ def hash_of(raw: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
 
 
-def cache_folder() -> Path:
+def table_folder() -> Path:
     """Where tables are kept."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "goldrank" / "texts"
+    return cache_folder() / "texts"
 
 
 class TextIndex:
@@ -117,7 +117,7 @@ def index_of(
 ) -> TextIndex:
     """The table of a file: the one that is kept, or a new one. `rows` gives ids and places, in the file's order."""
     stamp = Stamp.of(path)
-    kept = cache_folder() / f"{hashlib.blake2b(os.fsencode(path.resolve()), digest_size=16).hexdigest()}.index"
+    kept = table_folder() / f"{hashlib.blake2b(os.fsencode(path.resolve()), digest_size=16).hexdigest()}.index"
     with contextlib.suppress(OSError, ValueError, KeyError):  # InputError is a ValueError
         found = TextIndex(kept)
         if found.stamp == stamp and found.whole:
@@ -321,7 +321,7 @@ def plain_copy(source: ByteSource, wanted: Collection[str]) -> ByteSource:
     name = hashlib.blake2b(digest_size=16)
     for part in (os.fsencode(os.path.realpath(source.path)), repr(stamp).encode(), *sorted(keys)):
         name.update(part + b"\0")
-    target = cache_folder() / f"{name.hexdigest()}.copy"
+    target = table_folder() / f"{name.hexdigest()}.copy"
     if not target.exists():
         is_json = source.head.lstrip()[:1] == b"{"
 

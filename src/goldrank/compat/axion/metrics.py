@@ -26,14 +26,12 @@ from goldrank.errors import OptionError
 from goldrank.measures.gain import ideal_dcg
 
 __all__ = [
-    "METRICS",
     "ContextualPrecision",
     "ContextualRanking",
     "ContextualRecall",
     "DatasetItem",
     "HitRateAtK",
     "MeanReciprocalRank",
-    "MetricAtK",
     "NDCGAtK",
     "PrecisionAtK",
     "RecallAtK",

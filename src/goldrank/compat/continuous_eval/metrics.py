@@ -55,7 +55,6 @@ __all__ = [
     "Field",
     "LLMBasedContextCoverage",
     "LLMBasedContextPrecision",
-    "MatchingMetric",
     "MatchingStrategy",
     "MatchingStrategyType",
     "Metric",
