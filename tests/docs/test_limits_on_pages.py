@@ -28,7 +28,7 @@ from goldrank.match import chance, evidence, semantic
 from goldrank.match.seeds import LENGTH
 from goldrank.report import comparison_page, coverage
 from goldrank.waiting import AT_A_TIME
-from goldrank.web import heads, history_page, serving, session, sides, text_index, why
+from goldrank.web import heads, history_page, query_page, serving, session, sides, text_index
 
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 8: "eight", 10: "ten"}
 
@@ -101,7 +101,7 @@ SAID = [
     ("docs/spark.md", f"of which no more than {spark.MOST_COUNTED} were retrieved"),
     ("docs/spark.md", f"deals the queries into {executors.BUCKETS:,} buckets"),
     ("docs/spark.md", f"at most {64 * counts.MOST_EXAMPLES} of their ids as examples"),  # of each of 64 parts
-    ("docs/explorer.md", f"**Why** has at most {word(why.MOST)} sentences"),
+    ("docs/explorer.md", f"**Why** has at most {word(query_page.MOST)} sentences"),
     ("docs/explorer.md", f"The first {heads.DEPTH} documents of each query are shown"),
     ("docs/explorer.md", f"With more than {session.FEW} queries the first page comes early"),
     ("docs/explorer.md", f"more than {sides.MOST_HOLES} documents are unjudged"),
