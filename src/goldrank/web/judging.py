@@ -105,11 +105,7 @@ class Judging:
     def given(self, query: str, doc: str) -> dict[str, Grade]:
         """The grades that people gave a document, by judge."""
         standing = self.standing(query, doc)
-        return {
-            name: judgement.grade
-            for name, judgement in standing.items()
-            if judgement.kind in PEOPLE and judgement.grade is not None
-        }
+        return {name: said.grade for name, said in standing.items() if said.kind in PEOPLE and said.grade is not None}
 
     def last_seq(self, judge: str, query: str, doc: str) -> int:
         """The number of a judge's last event on a document; 0 if there is none."""
