@@ -81,11 +81,11 @@ def command(
     from goldrank.report.matchers import parts
 
     where = key_values(fields, "--map") or None
-    found = matcher_agreement(labels, list(matchers or NAMES), fields=where, format=data_format, **options)
-    show_as(output, found, parts, WRITERS)
+    agreements = matcher_agreement(labels, list(matchers or NAMES), fields=where, format=data_format, **options)
+    show_as(output, agreements, parts, WRITERS)
     if output != "table":
-        show(note_sentences(found.notes), err=True)
-    for result in found if count else ():
+        show(note_sentences(agreements.notes), err=True)
+    for result in agreements if count else ():
         echo("\n" + describe_disagreements(result, count), err=output != "table")
 
 
@@ -111,5 +111,5 @@ def _of_model(
     theirs, models = (open_qrels(path, {}, how) for path in (people, model))
     systems = open_runs(runs, {}, how) if runs else None
     how.columns.check_used()
-    found = judge_agreement(theirs, models, scale=grades, runs=systems, **options)
-    show_as(output, found, parts, FORMS)
+    agreement = judge_agreement(theirs, models, scale=grades, runs=systems, **options)
+    show_as(output, agreement, parts, FORMS)

@@ -44,13 +44,13 @@ def command(
 
     reading, how = text_arguments(**options)
     how["unlocated"] = "skip" if how["unlocated"] == "skip" else "missed"
-    (name,), (found,), opened = named_sets([data], reading, gold)
+    (name,), (items,), opened = named_sets([data], reading, gold)
     with watching(opened):
         depth = k if k is not None or budget is not None else 5
-        causes = find_causes(found, k=depth, budget=budget, name=name, **how)
+        causes = find_causes(items, k=depth, budget=budget, name=name, **how)
     if html:
         from goldrank.report.causes import page
 
-    forms = {"json": lambda found: json.dumps(found.to_dict(), ensure_ascii=True)}
-    printed = partial(show_as, output, causes, lambda found: found.parts(), forms)
+    forms = {"json": lambda result: json.dumps(result.to_dict(), ensure_ascii=True)}
+    printed = partial(show_as, output, causes, lambda result: result.parts(), forms)
     deliver(written(html, lambda: page(causes)), printed)

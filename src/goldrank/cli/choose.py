@@ -52,7 +52,7 @@ def command(
     if texts and not short:
         raise click.UsageError("--texts goes with --short")
     ask = click.confirm if sys.stdin.isatty() else None
-    found = advice.choose(use_case, k=k, ask=ask, spelled=_flag, **answers)
-    if texts and not found.texts:
+    choice = advice.choose(use_case, k=k, ask=ask, spelled=_flag, **answers)
+    if texts and not choice.texts:
         raise click.UsageError("there is no advice on measures of texts here; there is for: rag, multi-hop")
-    echo(" ".join(found.texts if texts else found.measures) if short else str(found))
+    echo(" ".join(choice.texts if texts else choice.measures) if short else str(choice))

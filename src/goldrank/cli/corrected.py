@@ -55,7 +55,7 @@ def command(
 
     policies, how = {"convention": convention}, ReadingOptions()
     given = open_qrels(people, policies, how), open_qrels(model, policies, how), open_runs(runs, policies, how)
-    found = corrected_values(*given, list(measures) or None, convention=convention, **options)
-    show_corrected(found, output)
-    for query in found.next_queries(count, seed, next_by) if count else ():
+    corrected = corrected_values(*given, list(measures) or None, convention=convention, **options)
+    show_corrected(corrected, output)
+    for query in corrected.next_queries(count, seed, next_by) if count else ():
         echo(query, err=output != "table")

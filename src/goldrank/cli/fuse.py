@@ -115,11 +115,11 @@ def _chosen(tuned: Tuned, names: list[str]) -> str:
 
 def _named(given: tuple[str, ...]) -> dict[str, float]:
     """Parameters given as name=number."""
-    found = {}
-    for each in given:
-        name, _, number = each.partition("=")
+    parameters = {}
+    for text in given:
+        name, _, number = text.partition("=")
         try:
-            found[name.strip()] = int(number) if number.strip().isdecimal() else float(number)
+            parameters[name.strip()] = int(number) if number.strip().isdecimal() else float(number)
         except ValueError:
-            raise click.UsageError(f"--parameter {each!r} is not a name, = and a number") from None
-    return found
+            raise click.UsageError(f"--parameter {text!r} is not a name, = and a number") from None
+    return parameters

@@ -16,11 +16,11 @@ def at_the_prompt(hint: str, command: click.Command | None) -> str:
         return hint
     flags = {name.lstrip("-").replace("-", "_"): name for option in _options(command) for name in option.opts}
 
-    def spelled(found: re.Match[str]) -> str:
-        flag = flags.get(found[1])
+    def spelled(matched: re.Match[str]) -> str:
+        flag = flags.get(matched[1])
         if flag is None:
-            return found[0]
-        return flag if found[2] == "True" else f"{flag} {found[3] or found[2]}"
+            return matched[0]
+        return flag if matched[2] == "True" else f"{flag} {matched[3] or matched[2]}"
 
     return _ARGUMENT.sub(spelled, hint)
 

@@ -54,12 +54,12 @@ def command(
         def lines_of(measure: str | None) -> list[TrendLine]:
             return trend_lines(history, measure, alpha=alpha, **options)
 
-        found = [lines_of(measure) for measure in measures or (None,)]
+        trends = [lines_of(measure) for measure in measures or (None,)]
         baselines = history.baselines()
         if html_file:
-            newest = found[0][-1].records[-1]
-            others = [name for name in newest.summaries if name != found[0][0].measure] if not measures else []
-            pages = [*found, *map(lines_of, others)]
+            newest = trends[0][-1].records[-1]
+            others = [name for name in newest.summaries if name != trends[0][0].measure] if not measures else []
+            pages = [*trends, *map(lines_of, others)]
             detailed = [[line_details(history, line, **by) for line in lines] for lines in pages]
     files: list[Callable[[], object]] = []
     if html_file:
@@ -69,8 +69,8 @@ def command(
     if svg_file:
         from goldrank.report import trend_chart
 
-        files.append(lambda: _write(svg_file, trend_chart.chart(found[0]).alone()))
-    deliver(lambda: show(trend.parts(found, baselines, alpha), WIDTH), *files)
+        files.append(lambda: _write(svg_file, trend_chart.chart(trends[0]).alone()))
+    deliver(lambda: show(trend.parts(trends, baselines, alpha), WIDTH), *files)
 
 
 def _write(path: str, text: str) -> None:

@@ -124,11 +124,11 @@ def is_saved(path: str) -> bool:
 
 def load_saved(given: Sequence[str]) -> list[Scores]:
     """Saved scores from FILE or NAME=FILE, which names them."""
-    found = []
+    saved = []
     for name, path in map(named_file, given):
         scores = Scores.load(path)
-        found.append(scores if name is None else replace(scores, run=name))
-    return found
+        saved.append(scores if name is None else replace(scores, run=name))
+    return saved
 
 
 def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:
@@ -158,15 +158,15 @@ def named_file(text: str) -> tuple[str | None, str]:
 
 def key_values(given: Sequence[str], option: str, form: str = "NAME=FIELD") -> dict[str, str]:
     """What repeated options of the form NAME=VALUE say; a comma begins another where a NAME= follows it."""
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for text in (part for whole in given for part in re.split(r",(?=[\w.]+=)", whole)):
         key, sign, value = (part.strip() for part in text.partition("="))
         if not sign or not key or not value:
             raise click.UsageError(f"{option} takes {form}, not {text!r}")
-        if key in found:
+        if key in by_key:
             raise click.UsageError(f"{option} {key}=... is given twice")
-        found[key] = value
-    return found
+        by_key[key] = value
+    return by_key
 
 
 def progress(*runs: Run) -> AbstractContextManager[None]:

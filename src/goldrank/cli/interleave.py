@@ -29,5 +29,5 @@ def command(log: str, method: str | None, names: tuple[str, str], alpha: float, 
     """
     from goldrank.comparison.interleaving import analyse_interleaving
 
-    found = analyse_interleaving(log, method, names=names, alpha=alpha, seed=seed)
-    show_as(output, found, parts, WRITERS, WIDTH)
+    preference = analyse_interleaving(log, method, names=names, alpha=alpha, seed=seed)
+    show_as(output, preference, parts, WRITERS, WIDTH)

@@ -65,19 +65,19 @@ def command(
     if doubts and options["repeats"] < 2:
         raise click.UsageError("--doubts needs --repeats 2 or more")
     policies = {"convention": convention}
-    made = made_judge(options, options["prompt"])
+    who = made_judge(options, options["prompt"])
     kept = job_arguments(options) | {name: options[name] for name in ("docs", "queries")}
     if gullible is not None:
         if target or options["dry_run"]:
             raise click.UsageError("--gullible writes no judgements, and has no --dry-run")
         people = open_qrels(qrels, policies, how)
-        show(gullible_parts(judge_gullibility(people, judge=made, pairs=gullible, **kept)))
+        show(gullible_parts(judge_gullibility(people, judge=who, pairs=gullible, **kept)))
         return
     kept |= {name: options[name] for name in ("measure", "depth", "limit", "repeats", "dry_run")}
-    found = judge(
+    result = judge(
         open_qrels(qrels, policies, how),
         open_whole(runs, policies, how),
-        judge=made,
+        judge=who,
         which="all" if everything else "judged" if judged else "holes",
         convention=convention,
         **kept,
@@ -86,7 +86,7 @@ def command(
     if options["dry_run"]:
         target = doubts = None
     deliver(
-        (lambda: not_kept.extend(io.write_qrels(found.qrels, target))) if target else None,
-        written(doubts, lambda: doubts_lines(found)),
-        lambda: show([*parts(found, dry_run=options["dry_run"]), *note_sentences(not_kept, target or "")]),
+        (lambda: not_kept.extend(io.write_qrels(result.qrels, target))) if target else None,
+        written(doubts, lambda: doubts_lines(result)),
+        lambda: show([*parts(result, dry_run=options["dry_run"]), *note_sentences(not_kept, target or "")]),
     )

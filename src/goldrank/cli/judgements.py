@@ -66,10 +66,10 @@ def from_clicks(
         given["propensities"] = dict(enumerate(decimals(propensities, "--propensities"), 1))
     options |= {name: value for name, value in given.items() if value is not None}
     columns = key_values(fields, "--map") or None
-    found = judgements_from_clicks(log, columns=columns, format=log_format, **options)
-    qrels = found.qrels(None if cuts is None else decimals(cuts, "--cuts"))
-    listed = written(table, lambda: clicks.csv(found) if str(table).endswith(".csv") else clicks.as_json(found))
-    deliver(partial(write_qrels, qrels, output), listed, lambda: show(clicks.parts(found), WIDTH))
+    judged = judgements_from_clicks(log, columns=columns, format=log_format, **options)
+    qrels = judged.qrels(None if cuts is None else decimals(cuts, "--cuts"))
+    listed = written(table, lambda: clicks.csv(judged) if str(table).endswith(".csv") else clicks.as_json(judged))
+    deliver(partial(write_qrels, qrels, output), listed, lambda: show(clicks.parts(judged), WIDTH))
     more = "; evaluate with --real-grades" if cuts is None else ""
     say(f"{output}: {count(len(qrels), 'query')}, {count(sum(map(len, qrels.values())), 'judgement')}{more}")
 
@@ -98,9 +98,10 @@ def export(
     from goldrank.report import separated
 
     with JudgementLog.open(log, read_only=True) as opened:
-        found = opened.export(qrels, **options)
-    not_kept = io.write_qrels(found.qrels, target, format=qrels_format)
+        exported = opened.export(qrels, **options)
+    not_kept = io.write_qrels(exported.qrels, target, format=qrels_format)
     if table_file:
-        write(table_file, separated.write(found.table, "\t"))
-    say(f"{target}: {count(len(found.qrels), 'query')}, {count(sum(map(len, found.qrels.values())), 'judgement')}")
-    show(note_sentences((*found.notes, *not_kept)), err=True)
+        write(table_file, separated.write(exported.table, "\t"))
+    judgements = sum(map(len, exported.qrels.values()))
+    say(f"{target}: {count(len(exported.qrels), 'query')}, {count(judgements, 'judgement')}")
+    show(note_sentences((*exported.notes, *not_kept)), err=True)

@@ -56,5 +56,5 @@ def command(
         pilot = compare(scores, baseline=baseline, alpha=alpha, power=power, seed=seed)
     elif deviation is None:
         raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")
-    found = plan(pilot, difference=differences or DIFFERENCES, power=power, deviation=deviation, alpha=alpha, **wanted)
-    show_as(output, found, parts, WRITERS, WIDTH)
+    result = plan(pilot, difference=differences or DIFFERENCES, power=power, deviation=deviation, alpha=alpha, **wanted)
+    show_as(output, result, parts, WRITERS, WIDTH)

@@ -41,7 +41,7 @@ def command(
 
     if target is None and not dry_run:
         raise click.UsageError("Missing option '-o' / '--output': where questions are written.")
-    found = make_questions(
+    questions = make_questions(
         sources,
         writer=made_judge(options, prompt, fields=FIELDS, name="writer"),
         judge=made_judge(options, check, scale=(0, 1), name="checker"),
@@ -50,4 +50,4 @@ def command(
         **{name: options[name] for name in ("passage", "copied", "similar", "seed")},
         **job_arguments(options),
     )
-    deliver(*([] if dry_run or target is None else [partial(found.save, target)]), lambda: show(parts(found)))
+    deliver(*([] if dry_run or target is None else [partial(questions.save, target)]), lambda: show(parts(questions)))

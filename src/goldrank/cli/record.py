@@ -61,18 +61,18 @@ def command(
     for tag in about["tags"]:
         if not tag.partition("=")[0] or "=" not in tag:
             raise click.UsageError(f"--tag {tag!r} is not KEY=VALUE")
-    found = scores_of(inputs, measures, options, how)
-    if baseline is not None and len(found) > 1:
+    measured = scores_of(inputs, measures, options, how)
+    if baseline is not None and len(measured) > 1:
         raise click.UsageError("--baseline takes one run")
-    show(score_parts(found))
+    show(score_parts(measured))
     commit, asked = commit_and_branch(commit)
     if to_mlflow:
         from goldrank.history import mlflow_runs
 
         mlflow_runs.need()
     with History.open(db, create=True) as history:
-        for scores in found:
-            name = _line(label, scores.run, len(found) > 1)
+        for scores in measured:
+            name = _line(label, scores.run, len(measured) > 1)
             record = history.record(scores, label=name, commit=commit, branch=branch or asked, **about)
             say(f"recorded as {record.id} ({name}) in {db}")
             if baseline is not None:
@@ -117,9 +117,9 @@ def commit_and_branch(commit: str) -> tuple[str, str]:
     if commit != "auto":
         return commit, ""
     try:
-        found, branch = read_commit()
+        checked_out, branch = read_commit()
     except HistoryError as error:
         say(f"no commit is recorded: {error}")
         return "", ""
-    say(f"commit {found[:12]} is recorded; whether files were changed since is not known: git was not run")
-    return found, branch
+    say(f"commit {checked_out[:12]} is recorded; whether files were changed since is not known: git was not run")
+    return checked_out, branch

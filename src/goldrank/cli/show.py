@@ -20,10 +20,10 @@ def command(record: str, by_query: bool, as_json: bool, db: str) -> None:
     from goldrank.report import trend
 
     with History.open(db, read_only=True) as history:
-        found = history.get(record)
-        scores = history.scores(found)
-        names = [name for name, number in history.baselines().items() if number == found.id]
+        shown = history.get(record)
+        scores = history.scores(shown)
+        names = [name for name, number in history.baselines().items() if number == shown.id]
     if as_json:
         output.echo_form(report.render([scores], "json", by_query=True), "json")
     else:
-        output.show([trend.about(found, names), *report.parts([scores], by_query)])
+        output.show([trend.about(shown, names), *report.parts([scores], by_query)])

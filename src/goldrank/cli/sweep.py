@@ -75,7 +75,7 @@ def command(
         **reading,
         **how,
     )
-    forms = {"json": lambda found: json.dumps(found.to_dict(), ensure_ascii=True)}
+    forms = {"json": lambda swept: json.dumps(swept.to_dict(), ensure_ascii=True)}
     deliver(
         written(html, lambda: report.page(result)),
         written(svg, lambda: report.chart(result).alone()),

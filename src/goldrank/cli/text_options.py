@@ -94,8 +94,8 @@ def named_sets(
     once(given)
     files = [named_file(text) for text in given]
     opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in files]
-    sets = [items(one, **reading) if gold is None else with_gold(one, gold, **reading) for one in opened]
-    labels = [found.name for found in sets]
+    sets = [items(source, **reading) if gold is None else with_gold(source, gold, **reading) for source in opened]
+    labels = [system.name for system in sets]
     own = [path if labels.count(label) > 1 else label for label, (_, path) in zip(labels, files, strict=True)]
     given_names = [name for name, _ in files if name]
     names: list[str] = []
@@ -103,7 +103,7 @@ def named_sets(
         if name is not None and given_names.count(name) > 1:
             raise click.UsageError(f"two systems are both named {name!r}; name them apart: NAME=FILE")
         tries = (other, *(f"{other} {i}" for i in range(2, len(files) + 2)))
-        names.append(name or next(each for each in tries if each not in names and each not in given_names))
+        names.append(name or next(label for label in tries if label not in names and label not in given_names))
     return names, sets, [source for source in opened if not isinstance(source, str)]
 
 
@@ -112,12 +112,12 @@ def numbers(given: str | None, option: str) -> list[int] | None:
     if given is None or given == "auto":
         return None
     try:
-        found = [int(word.replace("_", "")) for word in given.split(",") if word.strip()]
+        values = [int(word.replace("_", "")) for word in given.split(",") if word.strip()]
     except ValueError:
-        found = []
-    if not found or min(found) < 1:
+        values = []
+    if not values or min(values) < 1:
         raise click.UsageError(f"{option} is {given!r}; it takes whole numbers from 1, with commas: 500,1000")
-    return found
+    return values
 
 
 def _guards(given: str | None) -> tuple[str, ...] | None:
@@ -145,10 +145,10 @@ def _tokens(given: str) -> Callable[[str], Any] | None:
     if "" not in sys.path:
         sys.path.insert(0, "")  # a module beside the data, as `python -m` finds it
     try:
-        found = getattr(import_module(module), name)
+        attribute = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise OptionError(f"--tokens {given}: {error}", hint="Name a function that Python can import.") from None
-    if not callable(found):
+    if not callable(attribute):
         raise OptionError(f"--tokens {given} is no function")
-    function: Callable[[str], Any] = found
+    function: Callable[[str], Any] = attribute
     return function

@@ -99,7 +99,7 @@ def command(
             asked = [*wanted, *curve_measures(budgets=chosen, measure=drawn_measure)]
         elif draw:
             asked = [*wanted, *curve_measures(budgets=[], measure=drawn_measure)]
-        measured = [evaluate_texts(found, asked, name=name, **how) for found, name in zip(sets, names, strict=True)]
+        measured = [evaluate_texts(items, asked, name=name, **how) for items, name in zip(sets, names, strict=True)]
         levels = _thresholds(dict(zip(names, sets, strict=True)), wanted, how) if thresholds else {}
     scores = [_only(system, wanted, how) for system in measured]
     explanations = {system.run: system.explain(query) for system in measured} if query is not None else {}
@@ -118,9 +118,9 @@ def command(
         if (curves or budgets) and drawn:
             echo("", err=output != "table")
             show(drawn.parts(), err=output != "table")
-        for name, found in levels.items():
+        for name, curve in levels.items():
             echo(f"\n== {ids.show(name)} ==" if len(levels) > 1 else "", err=output != "table")
-            show(found.parts(), err=output != "table")
+            show(curve.parts(), err=output != "table")
 
     drawing = written(svg, drawn.svg) if drawn else None
     deliver(saved, drawing, written(html, lambda: render(scores, drawn, explanations, levels)), printed)
@@ -132,7 +132,7 @@ def _thresholds(sets: Mapping[str, Any], wanted: Sequence[str], how: Mapping[str
     from goldrank.measures import parse
 
     measure = next((text for text in wanted if parse(text).name == CURVES_OF), CURVES_OF)
-    return {name: abstention_curve(found, measure, **how) for name, found in sets.items()}
+    return {name: abstention_curve(items, measure, **how) for name, items in sets.items()}
 
 
 def _only(scores: Scores, wanted: Sequence[str], how: Mapping[str, Any]) -> Scores:

@@ -186,19 +186,19 @@ def _read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     known: dict[tuple[str, str], tuple[float, float]] = {}
     source = sources.open_source(path)
     for number, line in enumerate(source.read(lines=True).split(b"\n"), 1):
-        found = line.split()
-        if not found:
+        columns = line.split()
+        if not columns:
             continue
         where = f"{source.name}:{number}"
-        if len(found) != 4:
+        if len(columns) != 4:
             raise InputError(
-                f"found {len(found)} columns, expected 4 (query, measure, mean, standard deviation)", where=where
+                f"found {len(columns)} columns, expected 4 (query, measure, mean, standard deviation)", where=where
             )
         mean, deviation = (
             score_of(text, where, what=what)
-            for text, what in zip(found[2:], ("mean", "standard deviation"), strict=True)
+            for text, what in zip(columns[2:], ("mean", "standard deviation"), strict=True)
         )
-        key = ids.decode(found[0]), ids.decode(found[1])
+        key = ids.decode(columns[0]), ids.decode(columns[1])
         if known.setdefault(key, (mean, deviation)) != (mean, deviation):
             raise InputError(f"query '{key[0]}' has two z-scores of '{key[1]}'", where=where, hint="Leave one of them.")
     if not known:

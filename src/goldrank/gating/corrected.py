@@ -74,7 +74,7 @@ def _run_of(against: Baseline, wanted: list[Measure], model: Qrels, policy: Conv
     if deep and max((ranking.returned for ranking in kept.rankings.values()), default=0) > kept.depth:
         what = f"it keeps {kept.depth:,} documents of a query, and {deep[0]} looks deeper"
         raise BaselineError(what, where=against.name, hint="Use a cut-off, or give the baseline's scores.")
-    tops = {query: {doc: -float(i) for i, doc in enumerate(one.top)} for query, one in kept.rankings.items()}
+    tops = {query: {doc: -float(i) for i, doc in enumerate(ranking.top)} for query, ranking in kept.rankings.items()}
     return Run(Rankings(tops), name="baseline", id_kind="text")
 
 
@@ -104,12 +104,12 @@ class _Checker:
             factor = 1.0 - direction * rule.limit * math.copysign(1.0, before) if rule.relative else 1.0
             shift = 0.0 if rule.relative else rule.limit
             y, f = (direction * (now[side] - factor * then[side]) + shift for side in (0, 1))
-            two_valued = all(np.isin(each[~np.isnan(each)], (0.0, 1.0)).all() for each in (*now, *then))
-            found, limit = self.units.estimate(y, f, self.level, two_valued), 0.0
+            two_valued = all(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all() for values in (*now, *then))
+            mean, limit = self.units.estimate(y, f, self.level, two_valued), 0.0
             words += f", {change.estimate:+.4f} against the baseline ({change.low:+.4f} to {change.high:+.4f})"
         else:
-            found, limit = self.units.estimate(*now, self.level), rule.limit
-        status = self._status(rule, found, limit)
+            mean, limit = self.units.estimate(*now, self.level), rule.limit
+        status = self._status(rule, mean, limit)
         wanted = {"floor": "at least", "ceiling": "at most", "drop": "a drop of at most"}[rule.kind]
         words += f"; {wanted} {rule.limit_words} is asked for, which "
         words += {"pass": "is shown", "fail": "does not hold", "unclear": "these queries cannot tell"}[status]
@@ -119,12 +119,10 @@ class _Checker:
             rule, status, words, value.estimate, baseline=before, interval=interval, queries=len(self.both.queries)
         )
 
-    def _status(self, rule: Rule, found: CorrectedMean, limit: float) -> str:
+    def _status(self, rule: Rule, mean: CorrectedMean, limit: float) -> str:
         """Whether an estimate is surely on the right side of a limit, or on the wrong one: below, but for ceilings."""
-        self.notes += [
-            note for why in found.cautions if (note := Note.of("weak-correction", why=why)) not in self.notes
-        ]
-        off = limit - found.estimate if rule.kind == "ceiling" else found.estimate - limit
-        if rule.tested and found.holds(limit):
+        self.notes += [note for why in mean.cautions if (note := Note.of("weak-correction", why=why)) not in self.notes]
+        off = limit - mean.estimate if rule.kind == "ceiling" else mean.estimate - limit
+        if rule.tested and mean.holds(limit):
             return "unclear"
         return "fail" if off < 0 else "pass"

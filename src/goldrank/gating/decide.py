@@ -176,14 +176,14 @@ def _documents(
 
 def _scored_again(against: Baseline, before: Placed, policy: Convention, depth: int | None) -> Scores:
     """The baseline's measures by the judgements that its documents were placed with, on the queries that it had."""
-    found = pipeline.score(before, parse_all(against.scores.measures), depth, policy.having(missing="zero"))
+    scores = pipeline.score(before, parse_all(against.scores.measures), depth, policy.having(missing="zero"))
     had = set(against.scores.queries)
-    keep = np.array([query in had for query in found.queries], bool)
+    keep = np.array([query in had for query in scores.queries], bool)
     columns = {
         name: replace(column, values=column.values[keep], summary=summarise(column.average, column.values[keep]))
-        for name, column in found.columns.items()
+        for name, column in scores.columns.items()
     }
-    return replace(found, queries=tuple(q for q in found.queries if q in had), columns=columns, bounds={})
+    return replace(scores, queries=tuple(q for q in scores.queries if q in had), columns=columns, bounds={})
 
 
 def measures_for(rules: Rules, convention: Convention) -> list[str]:

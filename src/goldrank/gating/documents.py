@@ -42,10 +42,10 @@ class KeptRanking(NamedTuple):
 
     def ranks(self) -> dict[str, int]:
         """The rank of each document; of one that is repeated the first counts."""
-        found: dict[str, int] = {}
+        ranks: dict[str, int] = {}
         for rank, doc in chain(enumerate(self.top, 1), self.below):
-            found.setdefault(doc, rank)
-        return found
+            ranks.setdefault(doc, rank)
+        return ranks
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,11 @@ class KeptDocuments:
         """The table with the ranks that documents had, which leave gaps where documents are not kept."""
         nothing = KeptRanking(0, (), ())
         kept = [self.rankings.get(query, nothing) for query in p.queries]
-        ranks = [one.ranks().values() for one in kept]
+        ranks = [ranking.ranks().values() for ranking in kept]
         sizes = np.fromiter(map(len, ranks), np.int64, len(ranks))
         flat = np.fromiter(chain.from_iterable(ranks), np.int64, int(sizes.sum()))
         rank = flat[(np.cumsum(sizes) - sizes)[p.query] + p.rank - 1]
-        returned = np.array([one.returned for one in kept], np.int64)
+        returned = np.array([ranking.returned for ranking in kept], np.int64)
         return replace(p, rank=rank, tie_first=rank, tie_last=rank, retrieved=returned)
 
     def system(self, p: Placements) -> System:

@@ -349,16 +349,16 @@ class RuleChecker:
 
     def explained(self, finding: Finding) -> Finding:
         """The finding with the reasons why its queries lost, if the documents of run and baseline are known."""
-        found = self.sources
-        if found is None or found.before is None or self.holes is None or not finding.worst:
+        sources = self.sources
+        if sources is None or sources.before is None or self.holes is None or not finding.worst:
             return finding
         if finding.rule.kind != "drop" or finding.status == "pass":
             return finding
         measure = parse(str(finding.rule.measure))
         values = [{moved.query: getattr(moved, when) for moved in finding.worst} for when in ("before", "after")]
-        heads = [dict(zip(one.placements.queries, one.heads, strict=True)) for one in self.holes.finder.systems]
+        heads = [dict(zip(side.placements.queries, side.heads, strict=True)) for side in self.holes.finder.systems]
         changes = describe(
-            locate([found.before, found.run], set(values[0])), 0, 1, ("before", "after"), str(measure),
+            locate([sources.before, sources.run], set(values[0])), 0, 1, ("before", "after"), str(measure),
             measure.k if isinstance(measure.k, int) else 10, values, heads,
         ).changes  # fmt: skip
         why = {change.query: change for change in changes}

@@ -69,10 +69,10 @@ def fewest_flips(row: np.ndarray) -> float:
 def within_p(values: np.ndarray, reach: float) -> float:
     """The p-value of the mean being above 0: Student's t, one-sided, with a query at each end of the scale added."""
     most = reach if math.isfinite(reach) else float(np.abs(values).max(initial=0.0))
-    found = estimate(values, added=(most, -most))
-    if not found.variance > 0:
+    estimated = estimate(values, added=(most, -most))
+    if not estimated.variance > 0:
         return 1.0
-    return float(special.stdtr(found.freedom, -found.mean / found.error))
+    return float(special.stdtr(estimated.freedom, -estimated.mean / estimated.error))
 
 
 def _row(draft: Draft, variant: str) -> np.ndarray:
@@ -106,10 +106,10 @@ def _corrected(flipped: Flipped, rows: Sequence[int], family: Sequence[Draft], s
     raw = [_loss_p(flipped, row, draft, settings) for row, draft in zip(rows, family, strict=True)]
     if settings.correction != "max-t":
         return _Tests(raw, adjust(np.array(raw), settings.correction).tolist(), [False] * len(raw))
-    found = max_t(flipped, rows, tail="less", alpha=settings.alpha, raw=raw)
+    joint = max_t(flipped, rows, tail="less", alpha=settings.alpha, raw=raw)
     if len(raw) == 1:
-        return _Tests(raw, raw, [False], found.critical)
-    return _Tests(raw, found.adjusted.tolist(), found.at_most.tolist(), found.critical)
+        return _Tests(raw, raw, [False], joint.critical)
+    return _Tests(raw, joint.adjusted.tolist(), joint.at_most.tolist(), joint.critical)
 
 
 def _loss_p(flipped: Flipped, row: int, draft: Draft, settings: Settings) -> float:
@@ -117,8 +117,8 @@ def _loss_p(flipped: Flipped, row: int, draft: Draft, settings: Settings) -> flo
     if settings.test == "t":
         values = flipped.row(row)[draft.own]
         if len(values) > 1 and not is_constant(values):  # where all lost the same, t has no answer
-            found = estimate(values)
-            return float(special.stdtr(found.freedom, found.mean / found.error))
+            estimated = estimate(values)
+            return float(special.stdtr(estimated.freedom, estimated.mean / estimated.error))
     return raw_p(flipped, row, "less").value
 
 
@@ -127,10 +127,10 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
     settings = rules.settings
     assert draft.gains is not None
     interval = _interval(draft, settings.level) if draft.finding.rule.tested else UNKNOWN
-    found = tests["observed"]
+    observed = tests["observed"]
     p, adjusted, at_most = math.nan, math.nan, False
     if place is not None:
-        p, adjusted, at_most = found.raw[place], found.adjusted[place], found.at_most[place]
+        p, adjusted, at_most = observed.raw[place], observed.adjusted[place], observed.at_most[place]
     outcomes = {name: _outcome(draft, name, place, tests[name], settings) for name in tests}
     status = outcomes["observed"]
     finding = replace(draft.finding, interval=interval, p=p, adjusted=adjusted, at_most=at_most, status=status)
@@ -139,8 +139,8 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
         size += f"; {percent(settings.level)} interval {interval.low:+.4f} to {interval.high:+.4f}"
     words = draft.words(size)
     if draft.finding.rule.tested:
-        told, finding = _reason(draft, finding, found, place, settings)
-        words += told
+        reason, finding = _reason(draft, finding, observed, place, settings)
+        words += reason
         if rules.strict and finding.status == "unclear":
             words += ". The rules are strict: what is not shown fails"
             finding = replace(finding, status="fail")

@@ -119,8 +119,10 @@ class Verdict(Tabular):
     @property
     def to_judge(self) -> tuple[ToJudge, ...]:
         """The documents that could decide it and are to be judged first, each once."""
-        found = {(one.query, one.doc): one for finding in reversed(self.findings) for one in reversed(finding.judge)}
-        return tuple(reversed(found.values()))
+        holes = {
+            (hole.query, hole.doc): hole for finding in reversed(self.findings) for hole in reversed(finding.judge)
+        }
+        return tuple(reversed(holes.values()))
 
     @property
     def status(self) -> str:
@@ -170,4 +172,6 @@ class Verdict(Tabular):
         return [finding.row() for finding in self.findings]
 
     def __repr__(self) -> str:
-        return "\n".join([self.words, *(f"  {found.status:7} {found.title}: {found.words}" for found in self.findings)])
+        return "\n".join(
+            [self.words, *(f"  {finding.status:7} {finding.title}: {finding.words}" for finding in self.findings)]
+        )

@@ -25,16 +25,16 @@ def read_commit(folder: str | os.PathLike[str] = ".") -> tuple[str, str]:
     own, common = _git_folders(Path(folder))
     ref = "HEAD"
     for _ in range(MOST_LINKS):
-        found = _look_up(ref, own, common)
-        if not found.startswith("ref:"):
+        said = _look_up(ref, own, common)
+        if not said.startswith("ref:"):
             break
-        ref = found.removeprefix("ref:").strip()
+        ref = said.removeprefix("ref:").strip()
         _check_name(ref)
-    if not found:
+    if not said:
         raise HistoryError(f"there is no commit on {ref} yet")
-    if not _HASH.fullmatch(found):
-        raise HistoryError(f"{ref} of the repository is no commit: {found[:60]!r}")
-    return found, ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
+    if not _HASH.fullmatch(said):
+        raise HistoryError(f"{ref} of the repository is no commit: {said[:60]!r}")
+    return said, ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
 
 
 def _git_folders(start: Path) -> tuple[Path, Path]:
@@ -60,8 +60,8 @@ def _git_folders(start: Path) -> tuple[Path, Path]:
 def _look_up(ref: str, own: Path, common: Path) -> str:
     """What a ref says: a hash, 'ref: ' and another ref, or '' if there is none."""
     for folder in dict.fromkeys((own, common)):
-        if found := _read(folder / ref):
-            return found
+        if said := _read(folder / ref):
+            return said
     for line in _read(common / "packed-refs").splitlines():
         commit, _, name = line.partition(" ")
         if name == ref:

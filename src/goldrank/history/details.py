@@ -73,9 +73,9 @@ def _on(
 ) -> list[MeanInterval]:
     """A slice's mean in each record; NaN where a record has none of its queries."""
     masks: dict[int, np.ndarray] = {}
-    found = []
+    means = []
     for ids, column in columns:
         if id(ids) not in masks:
             masks[id(ids)] = np.array([query in inside for query in ids], bool)
-        found.append(interval_of(column, masks[id(ids)], level, name, value))
-    return found
+        means.append(interval_of(column, masks[id(ids)], level, name, value))
+    return means

@@ -128,11 +128,11 @@ class History(HistoryFile):
         """Give a record a name that keeps meaning it, whatever is recorded later, until it is set anew."""
         if not name or not _is_text(name):
             raise OptionError(f"a baseline's name is {name!r}; it must be printable text")
-        found = self.get(record)
+        stored = self.get(record)
         with self._writing():
             self._db.execute(
                 "INSERT INTO baseline VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET record = ?2, digest = ?3",
-                (name, found.id, baseline_digest(name, found.digest)),
+                (name, stored.id, baseline_digest(name, stored.digest)),
             )
             self._db.execute("UPDATE total SET baselines = (SELECT count(*) FROM baseline)")
 
@@ -274,7 +274,7 @@ class History(HistoryFile):
         """One measure of many records: for each its query ids and their values."""
         name = full_name(measure)
         ids: dict[bytes, tuple[str, ...]] = {}
-        found = []
+        measured = []
         with self._reading():
             for record in records:
                 row = self._db.execute(_ONE_MEASURE, (record.id, name)).fetchone()
@@ -285,8 +285,8 @@ class History(HistoryFile):
                     ids[query_set] = self._queries(query_set, record.id)
                 expected = record.values_sha256[name]
                 values = self._values(blob, ids[query_set], query_set, expected, f"{name} in record {record.id}")
-                found.append((ids[query_set], values))
-        return found
+                measured.append((ids[query_set], values))
+        return measured
 
     def baseline(self, name: str) -> Record:
         """The record that was given this name by `set_baseline`."""
@@ -336,8 +336,8 @@ class History(HistoryFile):
             what = f"the file is damaged: the marks of {measure} on the line {line} are not those that were set"
             hint = "`goldrank check` says what else is; `goldrank history --reanalyse` sets marks anew."
             raise self._error(what, hint, code="damaged-file")
-        found: dict[str, Any] = json.loads(content)
-        return found
+        analysis: dict[str, Any] = json.loads(content)
+        return analysis
 
     def check(self) -> int:
         """Read everything and compare it with its hashes; how many records there are.

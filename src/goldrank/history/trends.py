@@ -133,7 +133,7 @@ def trend_lines(
     name = next(iter(records[-1].summaries)) if measure is None else full_name(measure)
     measured = [record for record in records if record.spelled(name)]
     if not measured:
-        names = dict.fromkeys(one for record in records for one in record.summaries)
+        names = dict.fromkeys(recorded for record in records for recorded in record.summaries)
         hint = did_you_mean(name, names) or f"There are: {', '.join(names)}."
         raise HistoryError(f"{name} was never recorded", where=history.path, hint=hint)
     shown = {record.id for record in measured[-(limit or len(measured)) :]}
@@ -148,12 +148,12 @@ def trend_lines(
         before = [line for line in lines if line.name == named]
         why = other_basis(before[-1].records[0], group[0]) if before else ""
         full = group[0].spelled(name) or name  # records of one basis have one convention
-        found = (
+        analysis = (
             Analysis(seed) if is_diagnostic(full) else analyse(history, full, group, alpha, seed=seed, afresh=reanalyse)
         )
         kept = tuple(record for record in group if record.id in shown)
-        changes = tuple(_changes(found, kept, full))
-        lines.append(TrendLine(named, full, kept, changes, why, found.noise, found.late, len(group) - len(kept)))
+        changes = tuple(_changes(analysis, kept, full))
+        lines.append(TrendLine(named, full, kept, changes, why, analysis.noise, analysis.late, len(group) - len(kept)))
     return lines
 
 
@@ -163,12 +163,12 @@ def is_diagnostic(measure: str) -> bool:
     return declared is not None and declared.declaration.diagnostic
 
 
-def _changes(found: Analysis, records: tuple[Record, ...], measure: str) -> list[TrendChange]:
+def _changes(analysis: Analysis, records: tuple[Record, ...], measure: str) -> list[TrendChange]:
     """The marks of the records that are shown."""
     known = {record.id: record for record in records}
     return [
         TrendChange(known[m.record], m, (m.difference > 0) == known[m.record].higher_is_better[measure])
-        for m in found.marks
+        for m in analysis.marks
         if m.record in known
     ]
 

@@ -207,27 +207,27 @@ class JudgementLog(JudgementFile):
             raise self._damaged(f"{self._sequence():,} events were added and {before:,} can be read")
 
     def _sequence(self) -> int:
-        found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
-        return int(found[0]) if found else 0
+        row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+        return int(row[0]) if row else 0
 
     def _judge_number(self, event: Event) -> int:
-        found = self._db.execute("SELECT id, kind FROM judges WHERE name = ?", (event.judge,)).fetchone()
-        if found is None:
+        row = self._db.execute("SELECT id, kind FROM judges WHERE name = ?", (event.judge,)).fetchone()
+        if row is None:
             added = self._db.execute("INSERT INTO judges (name, kind) VALUES (?, ?)", (event.judge, event.kind))
             assert added.lastrowid is not None
             return added.lastrowid
-        if found[1] != event.kind:
-            what = f"the judge '{ids.show(event.judge)}' is a {found[1]} here, not a {event.kind}"
+        if row[1] != event.kind:
+            what = f"the judge '{ids.show(event.judge)}' is a {row[1]} here, not a {event.kind}"
             raise OptionError(what, hint="Give the judge another name.")
-        return int(found[0])
+        return int(row[0])
 
     def _criteria_number(self, text: str) -> int | None:
         if not text:
             return None
         digest = hashlib.sha256(text.encode()).hexdigest()
-        found = self._db.execute("SELECT id FROM criteria WHERE hash = ?", (digest,)).fetchone()
-        if found is not None:
-            return int(found[0])
+        row = self._db.execute("SELECT id FROM criteria WHERE hash = ?", (digest,)).fetchone()
+        if row is not None:
+            return int(row[0])
         return self._db.execute("INSERT INTO criteria (hash, text) VALUES (?, ?)", (digest, text)).lastrowid
 
     def _judges(self) -> dict[int, tuple[str, str]]:

@@ -125,8 +125,8 @@ def exported(
     for pair in sorted(standing, key=lambda pair: (ids.encode(pair[0]), ids.encode(pair[1]))):
         query, doc = pair
         chosen = _chosen(standing[pair], by)
-        left_out += not chosen and any(one.grade is not None for one in standing[pair].values())
-        comments = [f"{judge}: {one.comment}" for judge, one in sorted(standing[pair].items()) if one.comment]
+        left_out += not chosen and any(stands.grade is not None for stands in standing[pair].values())
+        comments = [f"{judge}: {stands.comment}" for judge, stands in sorted(standing[pair].items()) if stands.comment]
         if not chosen:
             continue
         place = f"{where}: query '{ids.show(query)}', document '{ids.show(doc)}'"
@@ -157,20 +157,20 @@ def exported(
         way_out = "Grades by models are exported with by='any' or by='model' (--by)." if left_out else None
         raise InputError(what, where=where, hint=way_out, code="nothing-to-export")
     name = before.name if qrels is not None else where
-    found = Qrels(ordered, name=name, criteria=before.criteria, real_grades=True)
-    found.notes = (*found.notes, *notes)
+    merged = Qrels(ordered, name=name, criteria=before.criteria, real_grades=True)
+    merged.notes = (*merged.notes, *notes)
     if by != "person" and models:
         own: dict[str, dict[str, Grade]] = {query: dict(docs) for query, docs in before.text.items()}
         for query, docs in people.items():
             own.setdefault(query, {}).update(docs)
         parts = {"human": own, "model": models}
-        found.judges = {who: Qrels(each, name=name, real_grades=True) for who, each in parts.items() if each}
-    return Export(found, Table(heads, rows), tuple(notes), graded)
+        merged.judges = {who: Qrels(grades, name=name, real_grades=True) for who, grades in parts.items() if grades}
+    return Export(merged, Table(heads, rows), tuple(notes), graded)
 
 
 def _chosen(judges: Mapping[str, StandingJudgement], by: str) -> dict[str, Grade]:
-    people = {judge: one.grade for judge, one in judges.items() if one.kind in PEOPLE and one.grade is not None}
-    models = {judge: one.grade for judge, one in judges.items() if one.kind not in PEOPLE and one.grade is not None}
+    people = {judge: said.grade for judge, said in judges.items() if said.kind in PEOPLE and said.grade is not None}
+    models = {judge: said.grade for judge, said in judges.items() if said.kind not in PEOPLE and said.grade is not None}
     if by == "any":
         return people or models
     return people if by == "person" else models

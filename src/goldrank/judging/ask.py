@@ -202,17 +202,17 @@ def _pairs(
         return [(query, doc) for query in qrels for doc in qrels[query]]
     if which == "all" or not len(qrels):
         known = {query: qrels.text.get(query, {}) for query in qrels}
-        found: dict[tuple[str, str], None] = {}
+        pairs: dict[tuple[str, str], None] = {}
         tops = [_top_documents(run, depth, convention) for run in runs]
         for rank in range(depth):
             for top in tops:
                 for query, docs in top.items():
                     if rank < len(docs) and (which == "all" or docs[rank] not in known.get(query, ())):
-                        found[query, docs[rank]] = None
-        return list(found)
+                        pairs[query, docs[rank]] = None
+        return list(pairs)
     measure = f"nDCG@{depth}" if measure is None else measure
     orders = [
-        [(one.query, one.doc) for one in worth_judging(
+        [(hole.query, hole.doc) for hole in worth_judging(
             qrels, run, measure, limit=10**9, depth=depth, convention=convention)]
         for run in runs
     ]  # fmt: skip

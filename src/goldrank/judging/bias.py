@@ -94,9 +94,9 @@ class JudgeAgreement(Tabular):
     def rows(self) -> list[dict[str, Any]]:
         """A row for each figure."""
         return [
-            {"figure": one.name, "value": one.value, "low": one.interval.low, "high": one.interval.high,
-             "pairs": one.pairs, "about": one.about}
-            for one in (*self.agreement, *self.bias)
+            {"figure": figure.name, "value": figure.value, "low": figure.interval.low, "high": figure.interval.high,
+             "pairs": figure.pairs, "about": figure.about}
+            for figure in (*self.agreement, *self.bias)
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,10 +159,10 @@ def judge_agreement(
 
 
 def _scale(first: Sequence[Grade], second: Sequence[Grade]) -> tuple[Grade, ...]:
-    found = {*first, *second}
-    if all(isinstance(grade, int) for grade in found) and max(found) - min(found) <= 100:
-        return tuple(range(int(min(found)), int(max(found)) + 1)) if len(found) > 1 else (min(found), min(found) + 1)
-    return tuple(sorted(found))
+    steps = {*first, *second}
+    if all(isinstance(grade, int) for grade in steps) and max(steps) - min(steps) <= 100:
+        return tuple(range(int(min(steps)), int(max(steps)) + 1)) if len(steps) > 1 else (min(steps), min(steps) + 1)
+    return tuple(sorted(steps))
 
 
 @dataclass
@@ -267,7 +267,7 @@ def _text_bias(data: _Data, docs: Any, queries: Any) -> list[Figure]:
         [math.log(max(1, len(_WORD.findall(texts[doc])))) if doc in texts else math.nan for _, doc in data.pairs]
     )
     about = "how much higher the judge grades a text that is e = 2.7 times as long, people's grade being the same"
-    found = [_slope(data, length, "length", about)]
+    figures = [_slope(data, length, "length", about)]
     if queries is not None:
         questions = lookup(queries, "queries")
         asked = {query: set(_WORD.findall(str(questions(query) or "").casefold())) for query in data.names}
@@ -276,8 +276,8 @@ def _text_bias(data: _Data, docs: Any, queries: Any) -> list[Figure]:
             for query, doc in data.pairs
         ])  # fmt: skip
         about = "how much higher the judge grades a text with all words of the query than one with none"
-        found.append(_slope(data, shared, "overlap", about))
-    return found
+        figures.append(_slope(data, shared, "overlap", about))
+    return figures
 
 
 def _run_bias(data: _Data, runs: Sequence[Run]) -> list[Figure]:
@@ -292,15 +292,15 @@ def _run_bias(data: _Data, runs: Sequence[Run]) -> list[Figure]:
     at = np.array([[own.get(pair, math.nan) for pair in data.pairs] for own in ranks])
     best = np.array([np.nanmin(column) if not np.isnan(column).all() else math.nan for column in at.T])
     about = "how much higher the judge grades a document one rank further down, people's grade being the same"
-    found = [_slope(data, best, "rank", about)]
+    figures = [_slope(data, best, "rank", about)]
     several = (~np.isnan(at)).sum(axis=0)
     for run, own in zip(runs, at, strict=True) if len(runs) > 1 else ():
         alone = (~np.isnan(own) & (several == 1)) * 1.0
         sums = data.by_query(alone * data.error, alone, (1 - alone) * data.error, 1 - alone)
         about = f"the judge's lenience on documents that {run.name} alone returned, less that on all others"
         value: Callable[[np.ndarray], np.ndarray] = lambda rows: _share(rows[:, :2]) - _share(rows[:, 2:])  # noqa: E731
-        found.append(data.figure(f"system {run.name}", about, sums, value, int(alone.sum())))
-    return found
+        figures.append(data.figure(f"system {run.name}", about, sums, value, int(alone.sum())))
+    return figures
 
 
 def _orders(
@@ -314,7 +314,7 @@ def _orders(
         kept = Qrels({query: qrels[query] for query in both}, name=qrels.name, real_grades=True)
         scores = {name: evaluate(kept, run, measures) for name, run in named.items()}
         sides.append(compare(scores, seed=seed, samples=2_000, curves=False, holes="ignore"))
-    found = []
+    orders = []
     for measure in sides[0].measures:
         table = np.zeros((3, 3), np.int64)
         flips = hard = 0
@@ -327,8 +327,8 @@ def _orders(
             hard += flipped and verdicts[1] != 0
         tau = tau_b(*([side.summaries[measure, name].mean for name in named] for side in sides))
         rows = tuple((int(a), int(b), int(c)) for a, b, c in table)
-        found.append(SystemOrder(measure, tau, int(table.sum()), flips, hard, rows))
-    return tuple(found)
+        orders.append(SystemOrder(measure, tau, int(table.sum()), flips, hard, rows))
+    return tuple(orders)
 
 
 def _side(pair: Pair) -> int:

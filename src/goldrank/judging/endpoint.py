@@ -147,14 +147,14 @@ class Endpoint:
 
     async def _posted(self, client: httpx.AsyncClient, request: dict[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers and the first bytes of what comes back, however much would follow."""
-        found = b""
+        body = b""
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         async with client.stream("POST", self.url, json=request, headers=headers) as answer:
-            async for some in answer.aiter_bytes():
-                found += some[: _MOST_BODY - len(found)]
-                if len(found) >= _MOST_BODY:
+            async for piece in answer.aiter_bytes():
+                body += piece[: _MOST_BODY - len(body)]
+                if len(body) >= _MOST_BODY:
                     break
-        return answer.status_code, answer.headers, found
+        return answer.status_code, answer.headers, body
 
     def _request(self, call: Call, form: str) -> dict[str, Any]:
         fields = {**self._fields, "messages": self.messages(call)}

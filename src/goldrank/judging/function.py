@@ -120,16 +120,16 @@ def _takes(function: Callable[..., Any]) -> tuple[str, ...]:
     """Which parts of an item a function is given."""
     parts = ("question", "text", "reference", "criteria")
     try:
-        found = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return parts[:2]
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    names = [one.name for one in found if one.kind in kinds]
-    needed = [one for one in found if one.kind in kinds and one.default is one.empty]
+    names = [parameter.name for parameter in parameters if parameter.kind in kinds]
+    needed = [parameter for parameter in parameters if parameter.kind in kinds and parameter.default is parameter.empty]
     chosen = tuple(name for name in names if name in parts)
     if len(chosen) >= len(needed) and chosen == tuple(names[: len(chosen)]) and len(chosen) >= 2:
         return chosen
-    if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in found) or len(names) >= 2:
+    if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters) or len(names) >= 2:
         count = max(2, min(len(needed), len(parts)))
         if len(needed) <= len(parts):
             return parts[:count]

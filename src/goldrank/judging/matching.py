@@ -99,23 +99,23 @@ class JudgeMatcher(Matcher):
 
     def answers(self, asked_about: Sequence[tuple[str, str, str]]) -> list[float | FailedCall]:
         """The degree for each (question, text, reference), or why there is none: for callers that go on with others."""
-        items = [_item(*each, self.criteria) for each in asked_about]
+        items = [_item(*triple, self.criteria) for triple in asked_about]
         outcome = asked(self.judge, items, self._how)
-        found: list[float | FailedCall] = []
+        degrees: list[float | FailedCall] = []
         for pair in ((item.query, item.doc) for item in items):
             grade, why = outcome.grades.get(pair), outcome.why_not(pair)
-            found.append(FailedCall(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
-        return found
+            degrees.append(FailedCall(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
+        return degrees
 
     def _asked(self, items: Sequence[Item]) -> JobOutcome:
         outcome = asked(self.judge, items, self._how)
         missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
         if missing and (self.unanswered == "error" or outcome.stopped):
-            one = missing[0]
-            why = outcome.why_not((one.query, one.doc))
+            first = missing[0]
+            why = outcome.why_not((first.query, first.doc))
             error = JudgeError(
                 f"{self.judge.name} gave no answer for {len(missing):,} of {len(items):,} pairs: {ids.show(why)}",
-                where=f"text '{ids.show(one.text)}', reference '{ids.show(one.reference)}'",
+                where=f"text '{ids.show(first.text)}', reference '{ids.show(first.reference)}'",
                 hint="What was answered is kept in the log. Ask again, or take unanswered='no': no answer, no match.",
                 code="pairs-unanswered",
             )

@@ -40,17 +40,17 @@ def read_answer(text: str | None, prompt: Prompt, marker: str, finish: str | Non
         if prompt.kind == "grade" and not prompt.has_marker and _INTEGER.fullmatch(lone):
             return _judged(lone, "", prompt)
         return Answer(None, problem="there is no JSON object in the answer")
-    found = objects[-1]
-    if prompt.has_marker and found.get("marker") != marker:
+    last = objects[-1]
+    if prompt.has_marker and last.get("marker") != marker:
         return Answer(None, problem="the answer does not repeat the marker")
     if prompt.kind == "texts":
-        return written(found, prompt.fields)
-    if any(other.get(prompt.field, found.get(prompt.field)) != found.get(prompt.field) for other in objects):
+        return written(last, prompt.fields)
+    if any(other.get(prompt.field, last.get(prompt.field)) != last.get(prompt.field) for other in objects):
         return Answer(None, problem="the answer has two different values")
-    if prompt.field not in found:
+    if prompt.field not in last:
         return Answer(None, problem=f"the answer has no field {prompt.field!r}")
-    reason = found.get("reason")
-    return _judged(found[prompt.field], reason[:MOST_REASON] if isinstance(reason, str) else "", prompt)
+    reason = last.get("reason")
+    return _judged(last[prompt.field], reason[:MOST_REASON] if isinstance(reason, str) else "", prompt)
 
 
 def written(found: Any, fields: Sequence[str]) -> Answer:
@@ -105,33 +105,33 @@ class _TwiceError(ValueError):
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found and found[key] != value:
+        if key in members and members[key] != value:
             raise _TwiceError(key)
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
     """The whole text as a JSON object, else the balanced objects in it, in order."""
     for candidates in ([text], _balanced(text)):
-        found = []
+        objects = []
         for candidate in candidates:
             try:
                 read = json.loads(candidate, object_pairs_hook=_once)
             except (ValueError, RecursionError):
                 continue
             if isinstance(read, dict):
-                found.append(read)
-        if found:
-            return found
+                objects.append(read)
+        if objects:
+            return objects
     return []
 
 
 def _balanced(text: str) -> list[str]:
     """The stretches from a { to its }, strings respected. One pass, so that no text takes long."""
-    found, depth, start, quoted, escaped = [], 0, 0, False, False
+    stretches, depth, start, quoted, escaped = [], 0, 0, False, False
     for at, sign in enumerate(text):
         if quoted:
             if escaped:
@@ -149,5 +149,5 @@ def _balanced(text: str) -> list[str]:
         elif sign == "}" and depth:
             depth -= 1
             if not depth:
-                found.append(text[start : at + 1])
-    return found
+                stretches.append(text[start : at + 1])
+    return stretches

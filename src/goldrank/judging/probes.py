@@ -83,16 +83,16 @@ def judge_gullibility(
     whole_number(pairs, "pairs", 1)
     asks, how = as_judge(judge), Asking(**options)
     people = io.as_qrels(human)
-    found = _drawn([(q, d) for q in people for d, grade in people[q].items() if grade <= 0], docs, queries, pairs, seed)
+    drawn = _drawn([(q, d) for q in people for d, grade in people[q].items() if grade <= 0], docs, queries, pairs, seed)
     top = "1" if asks.scale is None else str(asks.scale[-1])
     items = {
-        (query, doc, way): Item(query, f"{doc} [{way}]", question, made, criteria=how.criteria)
-        for (query, doc), (question, text) in found.items()
-        for way, made in _ways(question, text, top).items()
+        (query, doc, way): Item(query, f"{doc} [{way}]", question, variant, criteria=how.criteria)
+        for (query, doc), (question, text) in drawn.items()
+        for way, variant in _ways(question, text, top).items()
     }
     outcome = asked(asks, list(items.values()), how)
     grades = {name: outcome.grades.get((item.query, item.doc)) for name, item in items.items()}
-    tricks = tuple(_trick(way, grades, list(found)) for way in TRICKS)
+    tricks = tuple(_trick(way, grades, list(drawn)) for way in TRICKS)
     if not any(trick.pairs for trick in tricks):
         what = f"{asks.name} gave no readable answer"
         raise InputError(what, hint="Look at the answers in the log.", code="no-answers")
@@ -108,15 +108,15 @@ def _drawn(
         raise InputError("people call no document not relevant", hint=hint, code="no-zeros")
     questions, texts = lookup(queries, "queries"), document_texts(docs, {doc for _, doc in pairs}, whole=True)
     order = np.random.default_rng(whole_number(seed, "seed")).permutation(len(pairs)).tolist()
-    found: dict[tuple[str, str], tuple[str, str]] = {}
+    drawn: dict[tuple[str, str], tuple[str, str]] = {}
     for query, doc in (pairs[i] for i in order):
         question = questions(query)
-        if isinstance(question, str) and question.strip() and texts.get(doc, "").strip() and len(found) < count:
-            found[query, doc] = question, texts[doc]
-    if not found:
+        if isinstance(question, str) and question.strip() and texts.get(doc, "").strip() and len(drawn) < count:
+            drawn[query, doc] = question, texts[doc]
+    if not drawn:
         what = f"none of {len(pairs):,} pairs that people call not relevant has a text of the query and of the document"
         raise InputError(what, hint="Judgements of 0 are needed, and texts for them.", code="no-texts")
-    return found
+    return drawn
 
 
 def _ways(question: str, text: str, top: str) -> dict[str, str]:

@@ -80,7 +80,7 @@ class Prompt:
             "scale": scale,
         }
         return [
-            {"role": role, "content": _FIELD.sub(lambda found: filled[found[1]], part).strip()}
+            {"role": role, "content": _FIELD.sub(lambda matched: filled[matched[1]], part).strip()}
             for role, part in (("system", self.system), ("user", self.user))
             if part.strip()
         ]
@@ -136,11 +136,11 @@ class Prompt:
             head[key] = value
         kind = one_of(head.get("kind", "grade"), KINDS, f"{name}: kind")
         for number, line in enumerate(text.splitlines(), 1):
-            for found in _FIELD.finditer(line):
-                if found[1] not in FIELDS:
+            for matched in _FIELD.finditer(line):
+                if matched[1] not in FIELDS:
                     hint = f"Fields are: {', '.join(f'{{{field}}}' for field in FIELDS)}."
                     raise InputError(
-                        f"there is no field {found[0]}", where=Place(name, number, found.start() + 1), hint=hint
+                        f"there is no field {matched[0]}", where=Place(name, number, matched.start() + 1), hint=hint
                     )
         fields = tuple(head.get("fields", "").split())
         if (kind == "texts") != bool(fields) or len(set(fields)) < len(fields):
@@ -155,17 +155,17 @@ class Prompt:
 def _answers(scale: str, kind: str, name: str) -> dict[str, Grade]:
     if kind in ("probability", "texts"):
         return {}
-    found: dict[str, Grade] = {}
+    steps: dict[str, Grade] = {}
     for word in scale.split():
         said, sign, number = word.partition("=")
         digits = number if sign else said
-        if not re.fullmatch(r"-?\d{1,7}", digits) or (kind == "grade" and sign) or said in found:
+        if not re.fullmatch(r"-?\d{1,7}", digits) or (kind == "grade" and sign) or said in steps:
             hint = "For example `scale: 0 1 2 3`, or with kind: label `scale: no=0 yes=1`."
             raise InputError(f"{word!r:.40} is no step of a scale", where=name, hint=hint)
-        found[said] = check_grade(int(digits), name)
-    if len(found) < 2 or list(found.values()) != sorted(set(found.values())):
+        steps[said] = check_grade(int(digits), name)
+    if len(steps) < 2 or list(steps.values()) != sorted(set(steps.values())):
         raise InputError("a scale needs two or more different grades, from the lowest to the highest", where=name)
-    return found
+    return steps
 
 
 _ENDINGS = re.compile(r"[\x7f-\x9f\u2028\u2029]")
@@ -187,5 +187,5 @@ def _string(text: str) -> str:
     return _TEMPLATE.sub(_escaped, _ENDINGS.sub(_escaped, written))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escaped(matched: re.Match[str]) -> str:
+    return f"\\u{ord(matched[0]):04x}"

@@ -160,28 +160,28 @@ def make_questions(
     if dry_run:
         return _planned(plan, n, texts, (writes, checks), how)
     sieve = _Sieve(SourceIndex(texts), copied, similar)
-    found = _Found(dict.fromkeys(texts, 0))
+    tally = _Found(dict.fromkeys(texts, 0))
     with opened_log(how.log) as kept:
 
         def ask(who: Judge, items: Sequence[Item]) -> JobOutcome:
             job: JobOutcome = finished(how.job(who, items, kept, keep_judgements=False).run())
-            found.outcome.add(job)
+            tally.outcome.add(job)
             return job
 
-        while len(found.items) < n and not found.outcome.stopped:
-            passages = plan.next(n - len(found.items), found.by_source)
+        while len(tally.items) < n and not tally.outcome.stopped:
+            passages = plan.next(n - len(tally.items), tally.by_source)
             if not passages:
                 break
-            _turn(passages, plan, found, sieve, (writes, checks), ask, texts, how.criteria)
-    notes = list(found.outcome.notes)
-    if len(found.items) < n:
-        notes.insert(0, Note.of("fewer-questions", count=len(found.items), wanted=n))
-    if not found.items:
-        why = ", ".join(f"{reason}: {count:,}" for reason, count in found.rejected.items()) or found.outcome.stopped
+            _turn(passages, plan, tally, sieve, (writes, checks), ask, texts, how.criteria)
+    notes = list(tally.outcome.notes)
+    if len(tally.items) < n:
+        notes.insert(0, Note.of("fewer-questions", count=len(tally.items), wanted=n))
+    if not tally.items:
+        why = ", ".join(f"{reason}: {count:,}" for reason, count in tally.rejected.items()) or tally.outcome.stopped
         raise InputError(f"no question is left ({why})", hint="Look at the answers in the log.", code="no-questions")
-    rejected = {reason: found.rejected[reason] for reason in REASONS if found.rejected[reason]}
+    rejected = {reason: tally.rejected[reason] for reason in REASONS if tally.rejected[reason]}
     return Questions(
-        tuple(found.items), rejected, plan.asked, found.by_source, found.outcome, tuple(notes)
+        tuple(tally.items), rejected, plan.asked, tally.by_source, tally.outcome, tuple(notes)
     )  # fmt: skip
 
 
@@ -250,17 +250,17 @@ class _PassageOrder:
         """So many passages, or those that are left, no passage twice."""
         heap = [(by_source[source], at, source) for source, at in self._order.items() if self._left[source]]
         heapq.heapify(heap)
-        found: dict[Passage, None] = {}
-        while heap and len(found) < count:
+        chosen: dict[Passage, None] = {}
+        while heap and len(chosen) < count:
             have, at, source = heapq.heappop(heap)
             left = self._left[source]
-            if left[-1] in found:
+            if left[-1] in chosen:
                 continue  # its next turn comes with the next call
-            found[left.pop()] = None
+            chosen[left.pop()] = None
             if left:
                 heapq.heappush(heap, (have + 1, at, source))
-        self.asked += len(found)
-        return list(found)
+        self.asked += len(chosen)
+        return list(chosen)
 
 
 def passages(source: str, text: str, size: int) -> Iterator[Passage]:
@@ -286,7 +286,7 @@ def _cut(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
 def _turn(
     shown: Sequence[Passage],
     plan: _PassageOrder,
-    found: _Found,
+    tally: _Found,
     sieve: _Sieve,
     judges: tuple[Judge, Judge],
     ask: Callable[[Judge, Sequence[Item]], JobOutcome],
@@ -295,44 +295,46 @@ def _turn(
 ) -> None:
     """Ask about some passages, and keep those that pass the checks."""
     items = {
-        (each.source, f"{each.start}-{each.end} {len(plan.before.get(each, ()))}"): each for each in shown
+        (passage.source, f"{passage.start}-{passage.end} {len(plan.before.get(passage, ()))}"): passage
+        for passage in shown
     }  # fmt: skip
-    made = ask(judges[0], [
-        Item(*name, "", texts[each.source][each.start : each.end], "\n".join(plan.before.get(each, ())), criteria)
-        for name, each in items.items()
+    written = ask(judges[0], [
+        Item(*name, "", texts[passage.source][passage.start : passage.end], "\n".join(plan.before.get(passage, ())),
+             criteria)
+        for name, passage in items.items()
     ])  # fmt: skip
     candidates: dict[tuple[str, str], tuple[Passage, Item, list[dict[str, Any]]]] = {}
-    for name, each in items.items():
-        answer = made.answers.get(name)
+    for name, passage in items.items():
+        answer = written.answers.get(name)
         if answer is None:
-            found.rejected["unanswered"] += name in made.failed or name in made.unreadable
+            tally.rejected["unanswered"] += name in written.failed or name in written.unreadable
             continue
-        plan.before.setdefault(each, []).append(answer.fields.get("question", ""))
-        reason, places = sieve.looked_at(answer, texts[each.source][each.start : each.end], each.source)
+        plan.before.setdefault(passage, []).append(answer.fields.get("question", ""))
+        reason, places = sieve.looked_at(answer, texts[passage.source][passage.start : passage.end], passage.source)
         if reason:
-            found.rejected[reason] += 1
+            tally.rejected[reason] += 1
             continue
         question, quote = answer.fields["question"], texts[places[0]["source"]][places[0]["start"] : places[0]["end"]]
-        key = hashlib.sha256(f"{each.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        candidates[each.source, key] = each, Item(each.source, key, question, quote, criteria=criteria), places
+        key = hashlib.sha256(f"{passage.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        candidates[passage.source, key] = passage, Item(passage.source, key, question, quote, criteria=criteria), places
     said = ask(judges[1], [item for _, item, _ in candidates.values()]) if candidates else JobOutcome()
     scale = judges[1].scale
     assert scale is not None
-    for name, (each, item, places) in candidates.items():
+    for name, (passage, item, places) in candidates.items():
         grade = said.grades.get(name)
         if grade is None:
-            found.rejected["unanswered"] += name in said.failed or name in said.unreadable
+            tally.rejected["unanswered"] += name in said.failed or name in said.unreadable
         elif grade < scale[-1]:
-            found.rejected["not answerable"] += 1
+            tally.rejected["not answerable"] += 1
         elif sieve.repeats(item.question):
-            found.rejected["repeated"] += 1
+            tally.rejected["repeated"] += 1
         else:
             evidence = places[0] if len(places) == 1 else {"any_of": places}
             sieve.keep(item.question)
-            found.items.append(
+            tally.items.append(
                 {"query": item.doc, "question": item.question, "evidence": [evidence], "references": [item.text]}
             )
-            found.by_source[each.source] += 1
+            tally.by_source[passage.source] += 1
 
 
 class _Sieve:

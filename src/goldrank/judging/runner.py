@@ -88,20 +88,20 @@ class JobOutcome:
     @property
     def notes(self) -> list[Note]:
         """What there is to know of it."""
-        found: list[Note] = []
+        notes: list[Note] = []
         if self.stopped:
-            found.append(Note.of("judging-stopped", why=self.stopped, count=self.not_asked))
+            notes.append(Note.of("judging-stopped", why=self.stopped, count=self.not_asked))
         if self.failed:
             why = next(iter(self.failed.values()))[:200]
-            found.append(Note.of("calls-failed", count=len(self.failed), why=why, samples=_pairs(self.failed)))
+            notes.append(Note.of("calls-failed", count=len(self.failed), why=why, samples=_pairs(self.failed)))
         if self.unreadable:
-            found.append(Note.of("answers-unreadable", count=len(self.unreadable), samples=_pairs(self.unreadable)))
+            notes.append(Note.of("answers-unreadable", count=len(self.unreadable), samples=_pairs(self.unreadable)))
         counts = {
             "perhaps-paid": self.perhaps_paid,
             "estimated-tokens": self.estimated,
             "perhaps-cut": self.perhaps_cut,
         }
-        return found + [Note.of(code, count=count) for code, count in counts.items() if count]
+        return notes + [Note.of(code, count=count) for code, count in counts.items() if count]
 
 
 def _pairs(pairs: Iterable[tuple[str, str]]) -> Iterable[str]:
@@ -164,16 +164,16 @@ class Job:
             if key in self._waiting:
                 self._waiting[key].append(call)
                 continue
-            found = kept.get(key)
+            stored = kept.get(key)
             if key in again:
-                found = kept_again.get(again[key])
+                stored = kept_again.get(again[key])
                 call = replace(call, again=1)
-            if found is None:
+            if stored is None:
                 self._waiting[key] = [call]
                 self._work.append((key, call))
                 continue
             self.outcome.from_log += 1
-            event = self._settled(key, call, found.answer)
+            event = self._settled(key, call, stored.answer)
             events += [event] if event is not None else []
         if not self.log.read_only:
             self.paid.add_all(events)
@@ -322,8 +322,8 @@ class Job:
 
     def _settled_all(self, key: str, call: Call, answer: Answer) -> list[Event]:
         """Count an answer for everything that waits for it; the judgements to be added to the log."""
-        found = (self._settled(key, each, answer) for each in self._waiting.pop(key, [call]))
-        return [event for event in found if event is not None]
+        events = (self._settled(key, waiting, answer) for waiting in self._waiting.pop(key, [call]))
+        return [event for event in events if event is not None]
 
     def _settled(self, key: str, call: Call, answer: Answer) -> Event | None:
         """Count an answer for an item; the judgement to be added to the log, if it is one."""

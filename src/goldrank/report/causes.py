@@ -78,11 +78,11 @@ def _covering(causes: Causes) -> dict[int, dict[int, list[int]]]:
     if diagnosis.by_place:
         return {}
     pairs = diagnosis.placed.tables["texts"].pairs
-    found: dict[int, dict[int, list[int]]] = {}
+    covered: dict[int, dict[int, list[int]]] = {}
     for query, rank, label in zip(pairs.query.tolist(), pairs.rank.tolist(), pairs.label.tolist(), strict=True):
         first = int(pairs.judged_start[query])
-        found.setdefault(query, {}).setdefault(rank, []).append(label - first)
-    return found
+        covered.setdefault(query, {}).setdefault(rank, []).append(label - first)
+    return covered
 
 
 def _context(causes: Causes) -> tuple[list[np.ndarray], list[list[int | None]]]:
@@ -128,7 +128,7 @@ def _hits(
             "source": sources[rank - 1] if aligned else None,
             "score": given.scores[rank - 1] if aligned and given.scores else None,
             "marks": marks.get(rank, []),
-            "covers": ", ".join(f"r{one + 1}" for one in covers.get(rank, [])),
+            "covers": ", ".join(f"r{number + 1}" for number in covers.get(rank, [])),
         }
         for rank, text in enumerate(item.retrieved, 1)
     ]
@@ -147,11 +147,11 @@ def _marks(
         for row, column in zip(*np.nonzero(shown.matched), strict=True):
             held.setdefault(int(row) + 1, []).append(int(column))
         by_rank: dict[int, Stretches] = {}
-        for (row, _), found in shown.marks.items():
-            by_rank.setdefault(row + 1, []).extend(found)
-        return {rank: sorted(found) for rank, found in by_rank.items()}, held
+        for (row, _), stretches in shown.marks.items():
+            by_rank.setdefault(row + 1, []).extend(stretches)
+        return {rank: sorted(marks) for rank, marks in by_rank.items()}, held
     matcher = placed.how.matcher
-    made: dict[int, Stretches] = {}
+    marked: dict[int, Stretches] = {}
     for rank, numbers in covering.items():
         text = item.retrieved[rank - 1]
         for number in numbers:
@@ -160,5 +160,5 @@ def _marks(
             if len(wanted) > 1:
                 columns = np.arange(len(wanted))
                 best = int(np.argmax(matcher.degrees([text], wanted, np.zeros(len(wanted), np.int64), columns)))
-            made.setdefault(rank, []).extend(matcher.marks(text, wanted[best]))
-    return {rank: sorted(found) for rank, found in made.items()}, covering
+            marked.setdefault(rank, []).extend(matcher.marks(text, wanted[best]))
+    return {rank: sorted(marks) for rank, marks in marked.items()}, covering

@@ -73,13 +73,13 @@ class Chart:
 def all_charts(c: Comparison) -> dict[str, Chart]:
     """Every chart of a comparison, by a name for its file."""
     ranks = locate(c.placed) if c.placed else None
-    found = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
-    found |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
+    charts = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
+    charts |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
     for pair in c.of(c.measures[0]):
         letters = f"{c.letters[pair.a]}-{c.letters[pair.b]}"
         for kind, drawn in zip(("deltas", "scatter", "ranks"), of_pair(c, pair, ranks), strict=False):
-            found[f"{kind}-{letters}"] = drawn
-    return found
+            charts[f"{kind}-{letters}"] = drawn
+    return charts
 
 
 def of_pair(c: Comparison, pair: Pair, ranks: Ranks | None, only: Collection[str] | None = None) -> list[Chart]:

@@ -25,17 +25,17 @@ def parts(found: ClickJudgements) -> list[Part]:
     ]
 
 
-def _table(found: ClickJudgements, rows: Sequence[ClickJudgement], caption: str = "") -> Table:
+def _table(judgements: ClickJudgements, rows: Sequence[ClickJudgement], caption: str = "") -> Table:
     heads = [*Head.names("query", "doc"), *Head.numbers("value", "low", "high", "shown", "clicks")]
-    made = [
+    listed = [
         Row(
             [row.query, row.doc, row.value, row.low, row.high, Cell(f"{row.shown:,}", row.shown),
              Cell(f"{row.clicks:,}", row.clicks)],
-            "" if row.shown >= found.min_views else "dim",
+            "" if row.shown >= judgements.min_views else "dim",
         )
         for row in rows
     ]  # fmt: skip
-    return Table(heads, made, caption=caption)
+    return Table(heads, listed, caption=caption)
 
 
 def csv(found: ClickJudgements) -> str:

@@ -108,7 +108,7 @@ def _lead(c: Comparison) -> _Lead:
         kind = "better" if len(board.may_be_best) == 1 else "unclear"
         return _Lead(pair, board, board.words, kind, more)
     pair = min(pairs, key=lambda pair: place[pair.b])
-    better, worse = (sum(one.verdict == verdict for one in pairs) for verdict in ("better", "worse"))
+    better, worse = (sum(compared.verdict == verdict for compared in pairs) for verdict in ("better", "worse"))
     others = len(pairs) - better - worse
     words = f"Of {count(len(pairs), 'system')}, {better:,} better than {ids.show(c.baseline)} by {c.headline}, "
     words += f"{worse:,} worse, {others:,} not told apart."
@@ -155,14 +155,14 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
     if pair is None:
         return {}
     rows: list[Cells] = []
-    for one in pair.judge_first:
+    for document in pair.judge_first:
         rows.append(
             [
-                Cell(one.query, detail=excerpt(c.texts.get(one.query, ""))),
-                Cell(one.doc, detail=excerpt(c.documents.get(one.doc, ""))),
-                Cell(str(one.before or "-"), float(one.before or math.nan)),
-                Cell(str(one.after or "-"), float(one.after or math.nan)),
-                Cell(number(one.move, signed=True), one.move, "rise" if one.move > 0 else "fall"),
+                Cell(document.query, detail=excerpt(c.texts.get(document.query, ""))),
+                Cell(document.doc, detail=excerpt(c.documents.get(document.doc, ""))),
+                Cell(str(document.before or "-"), float(document.before or math.nan)),
+                Cell(str(document.after or "-"), float(document.after or math.nan)),
+                Cell(number(document.move, signed=True), document.move, "rise" if document.move > 0 else "fall"),
             ]
         )
     ranks = Head.numbers(f"rank in {ids.show(pair.a, 24)}", f"rank in {ids.show(pair.b, 24)}")
@@ -226,12 +226,12 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
     """A row per slice and pair of systems: the means and the difference with its interval."""
     assert c.slices is not None
     means = {(part.attribute, part.value, part.measure): part.means for part in c.slices.slices}
-    found = [d for d in c.slices.differences if d.measure == c.headline or (d.a, d.b) == (lead.a, lead.b)]
-    found.sort(key=lambda d: (d.measure != c.headline, (d.a, d.b) != (lead.a, lead.b)))
-    numbers = {pair: i for i, pair in enumerate(dict.fromkeys((d.a, d.b) for d in found[:MOST_SLICES]))}
+    differences = [d for d in c.slices.differences if d.measure == c.headline or (d.a, d.b) == (lead.a, lead.b)]
+    differences.sort(key=lambda d: (d.measure != c.headline, (d.a, d.b) != (lead.a, lead.b)))
+    numbers = {pair: i for i, pair in enumerate(dict.fromkeys((d.a, d.b) for d in differences[:MOST_SLICES]))}
     several = len(numbers) > 1
     rows = []
-    for part in found[:MOST_SLICES]:
+    for part in differences[:MOST_SLICES]:
         of_slice = means[part.attribute, part.value, part.measure]
         clear = part.adjusted <= c.settings.alpha
         higher = (part.difference > 0) == c.higher_is_better(part.measure)
@@ -252,12 +252,12 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
         rows.append(Row(cells, row_style, {"measure": part.measure, "pair": str(numbers[part.a, part.b])}))
     names = ("A", "B") if several else (f"A: {ids.show(lead.a, 30)}", f"B: {ids.show(lead.b, 30)}")
     heads = [*Head.names("Slice"), *Head.texts("Measure"), *Head.numbers("queries", *names, "B − A", "p corrected")]
-    drawn = [d for d in found if d.measure == c.headline and (d.a, d.b) == (lead.a, lead.b)]
+    drawn = [d for d in differences if d.measure == c.headline and (d.a, d.b) == (lead.a, lead.b)]
     level, higher_is_better = c.settings.level, c.higher_is_better(c.headline)
     return {
         "table": Table(heads, rows, id="slice-table", sortable=True, stacks=True),
         "chart": charts.slices_forest(drawn, c.settings.alpha, level, higher_is_better) if drawn else None,
-        "measures": list(dict.fromkeys(d.measure for d in found[:MOST_SLICES])),
+        "measures": list(dict.fromkeys(d.measure for d in differences[:MOST_SLICES])),
         "pairs": [_pair_name(*pair) for pair in numbers] if several else [],
         "notes": note_sentences(c.slices.notes),
         "more": len(c.slices.differences) - len(rows),

@@ -163,7 +163,7 @@ def packed(rows: np.ndarray, scale: int = SCALE) -> dict[str, Any]:
     }
 
 
-def _documents(c: Comparison, ranks: Ranks | None, found: Listed, room: int) -> tuple[str, bool]:
+def _documents(c: Comparison, ranks: Ranks | None, shown: Listed, room: int) -> tuple[str, bool]:
     """By number in the list, each query's documents: rank, unjudged documents above and worth in every run.
 
     Also whether what documents are worth is known.
@@ -171,13 +171,13 @@ def _documents(c: Comparison, ranks: Ranks | None, found: Listed, room: int) -> 
     if ranks is None:
         return "{}", False
     rows_of = {query: (int(ranks.start[i]), int(ranks.start[i + 1])) for i, query in enumerate(ranks.queries)}
-    place = {int(i): n for n, i in enumerate(found.queries)}
+    place = {int(i): n for n, i in enumerate(shown.queries)}
     top = cutoff(c.headline)
     near = ((ranks.rank > 0) & (ranks.rank <= top)).any(axis=0)
     candidate = (ranks.grade >= 1) | (ranks.grade >= 0) & near
     best = np.where(ranks.rank > 0, ranks.rank, np.iinfo(np.int64).max).min(axis=0)
     chosen: list[tuple[int, list[int]]] = []
-    for i in found.with_documents.tolist():
+    for i in shown.with_documents.tolist():
         if i in place and c.queries[i] in rows_of:
             low, high = rows_of[c.queries[i]]
             rows = (low + np.flatnonzero(candidate[low:high])).tolist()
@@ -198,9 +198,9 @@ def _documents(c: Comparison, ranks: Ranks | None, found: Listed, room: int) -> 
             grade = float(ranks.grade[row])
             effects = [] if worth is None else np.round(worth[:, column[row]] * SCALE).astype(int).tolist()
             doc = ranks.docs[row]
-            one: list[Any] = [ids.show(doc, 80), int(grade) if grade.is_integer() else grade]
-            one += [ranks.rank[:, row].tolist(), ranks.unjudged[:, row].tolist(), effects]
-            described.append([*one, excerpt(c.documents[doc])] if doc in c.documents else one)
+            entry: list[Any] = [ids.show(doc, 80), int(grade) if grade.is_integer() else grade]
+            entry += [ranks.rank[:, row].tolist(), ranks.unjudged[:, row].tolist(), effects]
+            described.append([*entry, excerpt(c.documents[doc])] if doc in c.documents else entry)
         part = f'"{place[i]}":{to_json(described)}'
         room -= len(part) + 1
         if room < 0:

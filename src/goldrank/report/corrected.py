@@ -14,14 +14,14 @@ _BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alon
 def parts(found: CorrectedValues) -> list[Part]:
     """One table, and the notes."""
     rows: list[list[Cell | str | float]] = []
-    pairs = any(one.against for one in found.values)
-    for one in found.values:
-        e = one.estimate
-        system = f"{one.system} - {one.against}" if one.against else one.system
+    pairs = any(value.against for value in found.values)
+    for value in found.values:
+        e = value.estimate
+        system = f"{value.system} - {value.against}" if value.against else value.system
         by = _BY[e.method] + (f": {e.why}" if e.why else "")
         numbers: list[Cell | str | float] = [e.estimate, interval(Interval(e.low, e.high)), e.human, e.model]
         shares = [f"{e.rho:.2f}", f"{e.weight:.2f}", f"{e.effective:.0f}"]
-        rows.append([system, one.measure, *numbers, *shares, by, *([one.verdict] if pairs else [])])
+        rows.append([system, value.measure, *numbers, *shares, by, *([value.verdict] if pairs else [])])
     heads = [
         *Head.names("system", "measure"),
         *Head.numbers("value", f"{percent(found.level)} interval", "people", "model", "rho", "weight", "worth queries"),

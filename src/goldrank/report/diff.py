@@ -39,8 +39,8 @@ def _documents(change: QueryChange) -> Table:
         for document, both in zip(change.documents[:MOST_DOCUMENTS], ranks, strict=False)
     ]
     rows += [
-        [one.doc, "unjudged", "-" if one.before is None else f"{one.before:,}", f"{one.after:,}", "intruder"]
-        for one in change.intruders[:MOST_INTRUDERS]
+        [hole.doc, "unjudged", "-" if hole.before is None else f"{hole.before:,}", f"{hole.after:,}", "intruder"]
+        for hole in change.intruders[:MOST_INTRUDERS]
     ]
     left_out = max(0, len(change.documents) - MOST_DOCUMENTS) + max(0, len(change.intruders) - MOST_INTRUDERS)
     return Table(

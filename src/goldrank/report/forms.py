@@ -12,10 +12,10 @@ from goldrank.report import markdown, separated
 def writers(parts: Callable[[Any], list[Part]], *forms: str) -> dict[str, Callable[[Any], str]]:
     """How a `Tabular` result that is shown as these parts is written, by form; with `forms` in only these."""
     every: dict[str, Callable[[Any], str]] = {
-        "table": lambda found: plain(parts(found)),
-        "markdown": lambda found: markdown.write(parts(found)),
-        "csv": lambda found: separated.write(rows_table(found.rows())),
-        "json": lambda found: str(found.to_json()),
+        "table": lambda result: plain(parts(result)),
+        "markdown": lambda result: markdown.write(parts(result)),
+        "csv": lambda result: separated.write(rows_table(result.rows())),
+        "json": lambda result: str(result.to_json()),
     }
     return {form: every[form] for form in forms or every}
 

@@ -87,13 +87,13 @@ def _reason(finding: Finding) -> Sentence:
 def _to_judge(verdict: Verdict) -> Table:
     rows: list[Cells] = [
         [
-            one.query,
-            one.doc,
-            *("-" if rank is None else f"{rank:,}" for rank in (one.before, one.after)),
-            f"{one.move:+.4f}",
-            f"{one.chance:.0%}",
+            hole.query,
+            hole.doc,
+            *("-" if rank is None else f"{rank:,}" for rank in (hole.before, hole.after)),
+            f"{hole.move:+.4f}",
+            f"{hole.chance:.0%}",
         ]
-        for one in verdict.to_judge
+        for hole in verdict.to_judge
     ]
     heads = [*Head.names("query", "document"), *Head.numbers("rank before", "after", "if relevant", "chance")]
     return Table(heads, rows, "Judge these first: how far each moves its query's difference, and how likely that is")
@@ -115,10 +115,10 @@ def _why(moved: QueryChange) -> str:
     """The documents that a query lost by: relevant ones that fell, and unjudged ones that came in or rose."""
     from goldrank.comparison.rank_changes import FALLS
 
-    fell = [one for one in moved.documents if one.grade >= 1 and one.cause in FALLS][:2]
-    said = [f"{ids.show(one.doc)} {one.before} to {one.after or 'none'}" for one in fell]
+    fell = [document for document in moved.documents if document.grade >= 1 and document.cause in FALLS][:2]
+    said = [f"{ids.show(document.doc)} {document.before} to {document.after or 'none'}" for document in fell]
     if moved.intruders and moved.cause == "intruder":
-        named = ", ".join(ids.show(one.doc) for one in moved.intruders[:2])
+        named = ", ".join(ids.show(intruder.doc) for intruder in moved.intruders[:2])
         more = len(moved.intruders) - 2
         said.append(f"unjudged above: {named}" + (f" and {more:,} more" if more > 0 else ""))
     return "; ".join(said)
@@ -141,7 +141,7 @@ def junit(verdict: Verdict) -> str:
             failure.text = "\n".join(_moved(finding)) or log_line(finding.words)
         elif finding.status == "judge":
             skipped = ElementTree.SubElement(case, "skipped", message=log_line(finding.words))
-            lines = (f"judge '{log_line(one.doc, 60)}' for '{log_line(one.query, 60)}'" for one in finding.judge)
+            lines = (f"judge '{log_line(hole.doc, 60)}' for '{log_line(hole.query, 60)}'" for hole in finding.judge)
             skipped.text = "\n".join(lines)
         else:
             ElementTree.SubElement(case, "system-out").text = log_line(f"{finding.status}: {finding.words}")
@@ -172,7 +172,7 @@ def github(verdict: Verdict) -> str:
             level = "error" if finding.failed else "warning"
             lost = ", ".join(ids.show(moved.query) for moved in finding.worst[:3])
             text = f"{finding.words}\nLost most: {lost}" if lost else finding.words
-            judge = ", ".join(f"{ids.show(one.doc)} for {ids.show(one.query)}" for one in finding.judge[:3])
+            judge = ", ".join(f"{ids.show(hole.doc)} for {ids.show(hole.query)}" for hole in finding.judge[:3])
             text += f"\nJudge first: {judge}" if judge else ""
             lines.append(_annotation(level, f"goldrank: {finding.title}", text))
     if not verdict.failed:

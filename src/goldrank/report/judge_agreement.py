@@ -11,7 +11,7 @@ from goldrank.report.numbers import interval, number
 
 def parts(found: JudgeAgreement) -> list[Part]:
     """The tables of an agreement."""
-    made: list[Part] = [
+    shown: list[Part] = [
         Table(
             [*Head.names("people \\ judge"), *Head.numbers(*map(str, found.scale))],
             [[str(grade), *(Cell(f"{count:,}", count) for count in row.tolist())]
@@ -32,16 +32,16 @@ def parts(found: JudgeAgreement) -> list[Part]:
             "flips: the judge puts the other system ahead; hard: and significantly so; verdicts: pairs of which the "
             "first, none, the second is significantly ahead by the judge, for the same three by people"
         )
-        made.append(Table(heads, rows, title="The order of systems", caption=caption))
-    told = f"{found.pairs:,} pairs of {found.queries:,} queries; intervals by bootstrap over queries"
-    return [*made, Sentence(told, "remark")]
+        shown.append(Table(heads, rows, title="The order of systems", caption=caption))
+    remark = f"{found.pairs:,} pairs of {found.queries:,} queries; intervals by bootstrap over queries"
+    return [*shown, Sentence(remark, "remark")]
 
 
 def _figures(figures: tuple[Figure, ...], title: str, level: float, signed: bool) -> Table:
     rows: list[Cells] = [
-        [one.name, Cell(number(one.value, 3, signed), one.value), interval(one.interval, 3, signed),
-         f"{one.pairs:,}", one.about]
-        for one in figures
+        [figure.name, Cell(number(figure.value, 3, signed), figure.value), interval(figure.interval, 3, signed),
+         f"{figure.pairs:,}", figure.about]
+        for figure in figures
     ]  # fmt: skip
     heads = [*Head.names("figure"), *Head.numbers("value", f"{percent(level)} interval", "pairs"), *Head.texts("")]
     return Table(heads, rows, title=title)

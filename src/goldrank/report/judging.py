@@ -22,20 +22,20 @@ def parts(found: Judged, *, dry_run: bool = False) -> list[Part]:
     else:
         rows |= {"asked for": found.asked, "calls": outcome.calls, "tokens of prompts": outcome.tokens_in}
         rows |= {"tokens of answers": outcome.tokens_out, "cost": outcome.cost}
-    made: list[Part] = [figures(found.judge, rows)]
+    shown: list[Part] = [figures(found.judge, rows)]
     grades = Counter(found.grades.values())
     if grades:
         by_grade: list[list[Cell | str]] = [[str(grade), counted(grades[grade])] for grade in sorted(grades)]
-        made.append(Table([*Head.names("grade"), *Head.numbers("pairs")], by_grade))
+        shown.append(Table([*Head.names("grade"), *Head.numbers("pairs")], by_grade))
     steady = found.consistency
     if steady is not None:
-        told: dict[str, int | float | Cell] = {
+        repeated: dict[str, int | float | Cell] = {
             "pairs asked several times": steady.pairs,
             "of them, always the same grade": share(steady.unanimous, steady.low, steady.high),
             "Krippendorff's alpha (ordinal)": Cell(number(steady.alpha, 3), steady.alpha),
         }
-        made.append(figures("does it agree with itself?", told))
-    return [*made, *note_sentences((*found.notes, *(n for n in found.qrels.notes if n.code == "who-judged")))]
+        shown.append(figures("does it agree with itself?", repeated))
+    return [*shown, *note_sentences((*found.notes, *(n for n in found.qrels.notes if n.code == "who-judged")))]
 
 
 def doubts_lines(found: Judged) -> str:
@@ -47,9 +47,9 @@ def doubts_lines(found: Judged) -> str:
 def gullible_parts(found: Gullibility) -> list[Part]:
     """How often each trick raised the grade of a text that is not relevant."""
     rows: list[list[Cell | str]] = [
-        [TRICKS[one.name], counted(one.pairs), counted(one.raised), share(one.share, one.low, one.high),
-         Cell(f"{one.mean_rise:+.2f}", one.mean_rise)]
-        for one in found.tricks
+        [TRICKS[trick.name], counted(trick.pairs), counted(trick.raised), share(trick.share, trick.low, trick.high),
+         Cell(f"{trick.mean_rise:+.2f}", trick.mean_rise)]
+        for trick in found.tricks
     ]  # fmt: skip
     heads = [*Head.texts(found.judge), *Head.numbers("pairs", "raised", "share, 95% interval", "mean rise")]
     return [Table(heads, rows, title="Texts that people call not relevant"), *note_sentences(found.notes)]

@@ -60,4 +60,4 @@ def thresholds(found: MatcherAgreements) -> Table:
 
 
 WRITERS = writers(parts, "table", "json", "csv")
-WRITERS["markdown"] = lambda found: markdown.write([agreement(found)])
+WRITERS["markdown"] = lambda agreements: markdown.write([agreement(agreements)])

@@ -39,7 +39,7 @@ def page(declared: Declaration) -> list[Part]:
 
 def page_json(declared: Declaration) -> str:
     """The same for programs; a bound that does not exist is null."""
-    found = {fact: getattr(declared, fact) for fact in _FACTS}
-    found |= {"aliases": list(declared.aliases), "options": {k: str(v) for k, v in declared.defaults.items()}}
-    found |= {fact: found[fact] if math.isfinite(found[fact]) else None for fact in ("low", "high")}
-    return json.dumps(found, indent=2)
+    described = {fact: getattr(declared, fact) for fact in _FACTS}
+    described |= {"aliases": list(declared.aliases), "options": {k: str(v) for k, v in declared.defaults.items()}}
+    described |= {fact: described[fact] if math.isfinite(described[fact]) else None for fact in ("low", "high")}
+    return json.dumps(described, indent=2)

@@ -32,20 +32,20 @@ def parts(found: RunIntervals, titled: bool = False) -> list[Part]:
     return [*shown, *remarks, *note_sentences(found.notes)]
 
 
-def _slices(found: RunIntervals, attribute: str) -> Table:
+def _slices(run: RunIntervals, attribute: str) -> Table:
     """A row per value of the attribute, a mean and its interval per measure."""
     by_value: dict[str, dict[str, MeanInterval]] = {}
-    for part in found.of:
+    for part in run.of:
         if part.attribute == attribute:
             by_value.setdefault(part.value, {})[part.measure] = part
     heads = [*Head.names(attribute), *Head.numbers("queries")]
-    for measure in found.measures:
-        heads += Head.numbers(measure, percent(found.level))
+    for measure in run.measures:
+        heads += Head.numbers(measure, percent(run.level))
     rows = []
     for value, of in by_value.items():
         most = max(part.n for part in of.values())
         cells: list[Cell | str | float] = [value, Cell(f"{most:,}", most)]
-        for measure in found.measures:
+        for measure in run.measures:
             cells += [_mean(of[measure]), interval(of[measure].interval)]
         rows.append(Row(cells, "dim" if all(part.small for part in of.values()) else ""))
     return Table(heads, rows, f"by {attribute}")
@@ -72,24 +72,24 @@ def all_parts(found: Sequence[RunIntervals]) -> list[Part]:
     return [part for run in found for part in parts(run, titled=len(found) > 1)]
 
 
-def _json(found: Sequence[RunIntervals]) -> str:
-    data = [without_nan(run.to_dict()) for run in found]
+def _json(runs: Sequence[RunIntervals]) -> str:
+    data = [without_nan(run.to_dict()) for run in runs]
     return json.dumps(data[0] if len(data) == 1 else data, indent=2)
 
 
-def _page(found: Sequence[RunIntervals]) -> str:
+def _page(runs: Sequence[RunIntervals]) -> str:
     from goldrank.report.html import page
 
-    return page("Scores: " + ", ".join(ids.show(run.run) for run in found), html(all_parts(found)))
+    return page("Scores: " + ", ".join(ids.show(run.run) for run in runs), html(all_parts(runs)))
 
 
 WRITERS: dict[str, Callable[[Sequence[RunIntervals]], str]] = {
-    "table": lambda found: plain(all_parts(found)),
+    "table": lambda runs: plain(all_parts(runs)),
     "json": _json,
-    "jsonl": lambda found: "\n".join(json.dumps(without_nan(row)) for run in found for row in run.rows()),
-    "csv": lambda found: separated.write(long_table(found)),
-    "tsv": lambda found: separated.write(long_table(found), "\t"),
-    "markdown": lambda found: markdown.write([long_table(found)]),
-    "latex": lambda found: latex.write([long_table(found)]),
+    "jsonl": lambda runs: "\n".join(json.dumps(without_nan(row)) for run in runs for row in run.rows()),
+    "csv": lambda runs: separated.write(long_table(runs)),
+    "tsv": lambda runs: separated.write(long_table(runs), "\t"),
+    "markdown": lambda runs: markdown.write([long_table(runs)]),
+    "latex": lambda runs: latex.write([long_table(runs)]),
     "html": _page,
 }

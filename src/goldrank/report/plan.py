@@ -34,20 +34,20 @@ def parts(plan: Plan) -> list[Part]:
 
 
 def _needed(plan: Plan) -> Table:
-    differences = [f"{one.difference:g}" for one in plan.planned[0].needed]
+    differences = [f"{need.difference:g}" for need in plan.planned[0].needed]
 
     def cells(row: PlannedRow) -> list[Cell]:
-        return [Cell("-" if one.queries is None else f"{one.queries:,}", one.queries) for one in row.needed]
+        return [Cell("-" if need.queries is None else f"{need.queries:,}", need.queries) for need in row.needed]
 
     return _table(plan, "queries needed, by difference", differences, cells)
 
 
 def _found(plan: Plan) -> Table:
-    sizes = [one.queries for one in plan.planned[0].found]
-    same = all([one.queries for one in row.found] == sizes for row in plan.planned)
+    sizes = [least.queries for least in plan.planned[0].found]
+    same = all([least.queries for least in row.found] == sizes for row in plan.planned)
 
     def cells(row: PlannedRow) -> list[Cell]:
-        both = [[counted(one.queries), Cell(number(one.detectable), one.detectable)] for one in row.found]
+        both = [[counted(least.queries), Cell(number(least.detectable), least.detectable)] for least in row.found]
         return [cell for pair in both for cell in pair[same:]]
 
     heads = [f"{size:,} queries" for size in sizes] if same else ["queries", "difference"]
@@ -67,12 +67,12 @@ def _table(plan: Plan, title: str, heads: Sequence[str], cells: Callable[[Planne
 def _gate(plan: Plan) -> Table:
     rows: list[Cells] = [
         [
-            one.measure,
-            counted(one.queries),
-            Cell(_size(one.drop, plan), one.drop),
-            *map(_chance, (one.fails, one.unclear, one.shown)),
+            outcome.measure,
+            counted(outcome.queries),
+            Cell(_size(outcome.drop, plan), outcome.drop),
+            *map(_chance, (outcome.fails, outcome.unclear, outcome.shown)),
         ]
-        for one in plan.gate
+        for outcome in plan.gate
     ]
     heads = [*Head.texts("measure"), *Head.numbers("queries", "true drop", "fails", "unclear", "shown to hold")]
     return Table(heads, rows, f"a gate with a tolerance of {_size(plan.tolerance or 0.0, plan)}")

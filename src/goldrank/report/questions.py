@@ -29,8 +29,8 @@ def parts(found: Questions) -> list[Part]:
         "calls": found.outcome.calls,
         "cost": found.outcome.cost,
     }
-    made: list[Part] = [figures("questions", rows)]
+    shown: list[Part] = [figures("questions", rows)]
     if found.rejected:
         left: list[list[Cell | str]] = [[REASONS[name], counted(count)] for name, count in found.rejected.items()]
-        made.append(Table([*Head.texts("left out"), *Head.numbers("questions")], left))
-    return [*made, *note_sentences(found.notes)]
+        shown.append(Table([*Head.texts("left out"), *Head.numbers("questions")], left))
+    return [*shown, *note_sentences(found.notes)]

@@ -68,15 +68,15 @@ def _cell(value: float, average: str) -> Cell:
 def _json(scores: Sequence[Scores], by_query: bool) -> str:
     import json
 
-    found = []
+    objects = []
     for run in scores:
         data = json.loads(run.to_json())
         if not by_query:
             del data["queries"]
             for column in data["measures"].values():
                 del column["values"]
-        found.append(data)
-    return json.dumps(found[0] if len(found) == 1 else found, indent=2)
+        objects.append(data)
+    return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2)
 
 
 def _json_lines(scores: Sequence[Scores], by_query: bool) -> str:

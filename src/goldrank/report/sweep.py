@@ -20,12 +20,12 @@ MOST_TESTS = 60
 
 def parts(sweep: Sweep) -> list[Part]:
     """What a sweep has to say: the answer first, then all settings, then what was tested."""
-    found: list[Part] = [*_answers(sweep), table(sweep)]
+    shown: list[Part] = [*_answers(sweep), table(sweep)]
     if sweep.tests is not None:
-        found.append(tests_table(sweep.tests, f"Against {sweep.baseline} (paired, corrected by Holm)"))
+        shown.append(tests_table(sweep.tests, f"Against {sweep.baseline} (paired, corrected by Holm)"))
     for factor, comparison in sweep.effects.items():
-        found.append(tests_table(comparison, f"Main effect of the {factor} (mean over all else)"))
-    return [*found, *note_sentences(sweep.notes)]
+        shown.append(tests_table(comparison, f"Main effect of the {factor} (mean over all else)"))
+    return [*shown, *note_sentences(sweep.notes)]
 
 
 def _answers(sweep: Sweep) -> list[Sentence]:
@@ -178,7 +178,7 @@ def page(sweep: Sweep) -> str:
         "systems": _systems(sweep),
         "tests": tests,
         "baseline": sweep.baseline or "",
-        "effects": [(factor, tests_table(found, "")) for factor, found in sweep.effects.items()],
+        "effects": [(factor, tests_table(comparison, "")) for factor, comparison in sweep.effects.items()],
         "notes": note_sentences(sweep.notes),
         "count": f"{len(sweep.rows):,} settings, {len(sweep.queries):,} questions, {sweep.measure}",
     }

@@ -31,8 +31,8 @@ def render(
             for chart in curves.charts
         )
         parts.append(f'<div class="charts">{"".join(figures)}</div>')
-    for run, found in (thresholds or {}).items():
-        parts.append(f"<h2>Thresholds{_named(run, scores)}</h2>{html(found.parts())}")
+    for run, curve in (thresholds or {}).items():
+        parts.append(f"<h2>Thresholds{_named(run, scores)}</h2>{html(curve.parts())}")
     for run, explanation in (explanations or {}).items():
         named = _named(run, scores)
         parts.append(f"<h2>Question {entities(explanation.title)}{named}</h2>")

@@ -44,11 +44,11 @@ def _line(line: TrendLine, baselines: Mapping[str, int]) -> list[Part]:
 
 def remarks(line: TrendLine) -> list[Sentence]:
     """What to know of a line's marks."""
-    found = [Sentence(line.noise_words, "remark")]
+    sentences = [Sentence(line.noise_words, "remark")]
     if line.late:
         what = f"{count(line.late, 'record')} with a time before what had been looked at: not looked at for changes"
-        found.append(Sentence(f"{what}; `goldrank history --reanalyse` does", "warning"))
-    return found
+        sentences.append(Sentence(f"{what}; `goldrank history --reanalyse` does", "warning"))
+    return sentences
 
 
 def way(change: TrendChange) -> str:

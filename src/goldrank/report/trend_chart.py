@@ -73,9 +73,9 @@ def sliced(details: LineDetails, attribute: str, size: tuple[float, float]) -> C
         Series(
             f"{part.value} ({count(part.of[-1].n, 'query')})",
             line.records,
-            [one.mean for one in part.of],
+            [point.mean for point in part.of],
             average,
-            [one.interval for one in part.of],
+            [point.interval for point in part.of],
         )
         for part in details.slices
         if part.attribute == attribute
@@ -124,7 +124,7 @@ def _limits(series: Sequence[Series], banded: bool) -> tuple[float, float]:
     values = [v for line in series for v in line.values if math.isfinite(v)]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if banded:
-        ends = [end for line in series for one in line.intervals for end in one if math.isfinite(end)]
+        ends = [end for line in series for band in line.intervals for end in band if math.isfinite(end)]
         low, high = min([low, *ends]), max([high, *ends])
     room = 0.08 * (high - low) or 0.05 * abs(high) or 0.5
     return low - room, high + room
@@ -151,14 +151,14 @@ def _dates(ordered: Sequence[Record], x: Across, bottom: float, left: float, rig
 
 def _band(line: Series, x: Across, y: Scale, style: str) -> str:
     """The intervals of the records, as an area; a bar where there is one record only."""
-    known = [(x(r), one) for r, one in zip(line.records, line.intervals, strict=False) if math.isfinite(one.low)]
+    known = [(x(r), band) for r, band in zip(line.records, line.intervals, strict=False) if math.isfinite(band.low)]
     if not known:
         return ""
     if len(known) == 1:
-        a, one = known[0]
-        known = [(a - 3, one), (a + 3, one)]
-    up = "L".join(f"{a:.1f} {y(one.high):.1f}" for a, one in known)
-    down = "L".join(f"{a:.1f} {y(one.low):.1f}" for a, one in reversed(known))
+        a, band = known[0]
+        known = [(a - 3, band), (a + 3, band)]
+    up = "L".join(f"{a:.1f} {y(band.high):.1f}" for a, band in known)
+    down = "L".join(f"{a:.1f} {y(band.low):.1f}" for a, band in reversed(known))
     return f'<path class="band {style}" d="M{up}L{down}Z"/>'
 
 

@@ -63,10 +63,10 @@ def _measure(lines: Sequence[LineDetails], baselines: Mapping[str, int]) -> dict
     }
 
 
-def _overview(found: Sequence[Sequence[LineDetails]]) -> Table:
+def _overview(measures: Sequence[Sequence[LineDetails]]) -> Table:
     """A row per line and measure: where it is now, and since when."""
     rows: list[Cells] = []
-    for i, lines in enumerate(found, 1):
+    for i, lines in enumerate(measures, 1):
         for details in lines:
             line, last = details.line, details.line.records[-1]
             change = line.changes[-1] if line.changes else None

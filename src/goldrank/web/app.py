@@ -106,7 +106,7 @@ class Explorer:
             "a_name": view.a.name,
             "b_name": view.b.name if view.b else "",
             "can_judge": self.can_judge,
-            "grades": [f"{one.grade:g}" for one in session.offered],
+            "grades": [f"{criterion.grade:g}" for criterion in session.offered],
             "footer": f"{count(len(session.queries), 'query')}, convention {session.rules.name}. "
             "Numbers are those of the command line.",
         }
@@ -177,7 +177,7 @@ class Explorer:
             "here": "/queries",
             "before": {"a": "", "b": ""},
         }
-        offered = [(one.grade, one.name) for one in self.session.offered]
+        offered = [(criterion.grade, criterion.name) for criterion in self.session.offered]
         return {**frame, **shown, **more, "offered": offered}
 
     def query(self, params: Mapping[str, str], query: str | None = None) -> str:
@@ -189,11 +189,11 @@ class Explorer:
 
     def find_query(self, given: str) -> str:
         """The query that an address names, or the error that says which is near."""
-        found = addresses.found(given, self.session.numbers)
-        if found is None:
+        query = addresses.found(given, self.session.numbers)
+        if query is None:
             near = did_you_mean(given, self.session.queries[:20_000])
             raise InputError(f"no query {ids.show(given)}", hint=near, code="no-query")
-        return found
+        return query
 
     def doc(self, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
         """The whole text of a document."""
@@ -343,8 +343,8 @@ def application(explorer: Explorer, token: str | None, port: int, hosts: Collect
     """The application behind its gate."""
 
     async def missing(request: Request, error: Exception) -> Response:
-        found = InputError("there is no such page", hint="The pages are in the bar above.")
-        return Response(explorer.failed(found), 404, media_type="text/html")
+        no_page = InputError("there is no such page", hint="The pages are in the bar above.")
+        return Response(explorer.failed(no_page), 404, media_type="text/html")
 
     async def broken(request: Request, error: Exception) -> Response:
         text = f"This page failed: {type(error).__name__}. That is a bug of goldrank; the other pages work.\n"

@@ -29,16 +29,16 @@ def known_documents(session: Session, query: str | None) -> Collection[str]:
 
 def values(session: Session, view: View, doc: str, query: str | None, piece: int = 1) -> dict[str, Any]:
     """What the template shows."""
-    found = session.texts.get(doc)
+    whole_text = session.texts.get(doc)
     words = QueryWords(session.text_of(query) if query is not None else "")
-    title, body = titled(found) if found else ("", "")
-    pieces = piece_count(found) if found else 1
+    title, body = titled(whole_text) if whole_text else ("", "")
+    pieces = piece_count(whole_text) if whole_text else 1
     piece = min(max(1, piece), pieces)
     start, end = (piece - 1) * PIECE, min(len(body), piece * PIECE)
     text = body[start:end]
     hits = [(low, high) for _, low, high in words.found(text[:SEARCHED])]
     grades = session.judged(query) if query is not None else {}
-    highest = max([one.grade for one in session.offered] + list(grades.values()))
+    highest = max([criterion.grade for criterion in session.offered] + list(grades.values()))
     ranks = []
     if query is not None:
         for system in session.systems:
@@ -49,7 +49,7 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
         "doc": doc,
         "heading": snippet(title, words, 200) if title else [ShownPart(visible(doc)[:200])],
         "body": marked(text, hits, 0, len(text), keep_lines=True),
-        "has_text": found is not None,
+        "has_text": whole_text is not None,
         "texts_state": session.texts.state,
         "piece": piece,
         "pieces": pieces,
@@ -66,7 +66,10 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
 
 def offered(session: Session, highest: float) -> list[tuple[float, str, str, str]]:
     """The grades that a judge can give: grade, class, name and sentence of each."""
-    return [(one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered]
+    return [
+        (criterion.grade, ladder.grade_class(criterion.grade, highest), criterion.name, criterion.sentence)
+        for criterion in session.offered
+    ]
 
 
 def piece_count(found: Text) -> int:

@@ -130,8 +130,8 @@ class QueryLines:
         if query not in self._kept:
             while len(self._kept) >= KEPT:
                 self._kept.pop(next(iter(self._kept)), None)
-            self._kept[query] = found = self._found(query)
-            return found
+            self._kept[query] = run = self._found(query)
+            return run
         return self._kept[query]
 
     def _found(self, query: str) -> Run | None:

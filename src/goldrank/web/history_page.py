@@ -67,12 +67,14 @@ class HistoryPages:
             names = list(dict.fromkeys(name for r in history.records() for name in r.summaries))[:MOST_MEASURES]
             labels = list(dict.fromkeys(record.label or record.run for record in history.records()))
         said: list[Part] = [
-            Sentence(minus(f"{one.name}: {change.words}"), trend.way(change)) for one in lines for change in one.changes
+            Sentence(minus(f"{line.name}: {change.words}"), trend.way(change))
+            for line in lines
+            for change in line.changes
         ]
         shown = [
-            {"name": one.line.name, "why": one.line.new_because, "remarks": trend.remarks(one.line),
-             "records": _records(one, baselines, verdicts)}
-            for one in details
+            {"name": detail.line.name, "why": detail.line.new_because, "remarks": trend.remarks(detail.line),
+             "records": _records(detail, baselines, verdicts)}
+            for detail in details
         ]  # fmt: skip
         measure = lines[0].measure
         values = {

@@ -37,7 +37,7 @@ MOST_CONFLICTS = 200
 
 def highest(session: Session) -> float:
     """The highest grade of the scale."""
-    return max(one.grade for one in session.offered)
+    return max(criterion.grade for criterion in session.offered)
 
 
 def judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str]) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _last(session: Session, judging: Judging, judge: str) -> list[dict[str, Any]
 def judges(session: Session, judging: Judging) -> dict[str, Any]:
     """Who judged how much, how quickly, and how alike judges are."""
     table = judging.table()
-    scale = [one.grade for one in session.offered]
+    scale = [criterion.grade for criterion in session.offered]
     rows = []
     for judge in judging.judges():
         seconds = judging.median_seconds(judge)
@@ -154,7 +154,7 @@ def judges(session: Session, judging: Judging) -> dict[str, Any]:
                 "open": bool(judging.last(judge, 1)),
                 "count": len(grades),
                 "seconds": "–" if seconds is None else f"{seconds:.0f} s",
-                "grades": [sum(grade == one for grade in grades) for one in scale],
+                "grades": [sum(grade == step for grade in grades) for step in scale],
             }
         )
     pairs = []
@@ -167,35 +167,35 @@ def judges(session: Session, judging: Judging) -> dict[str, Any]:
             pairs.append({"first": first, "second": second, "count": len(both), "kappa": value(kappa)})
     units = sorted({pair for grades in table.values() for pair in grades})
     alpha = _alpha(np.array([[grades.get(pair, np.nan) for pair in units] for grades in table.values()], float))
-    return {"rows": rows, "pairs": pairs, "scale": [grade_text(one) for one in scale], "alpha": alpha,
+    return {"rows": rows, "pairs": pairs, "scale": [grade_text(step) for step in scale], "alpha": alpha,
             "conflicts": len(judging.conflicts()), "title": "Judges"}  # fmt: skip
 
 
 def _alpha(grades: np.ndarray) -> str:
-    found = agreement.alpha(grades) if len(grades) > 1 else np.nan
-    return "" if np.isnan(found) else value(found)
+    alpha = agreement.alpha(grades) if len(grades) > 1 else np.nan
+    return "" if np.isnan(alpha) else value(alpha)
 
 
 def conflicts(session: Session, judging: Judging) -> dict[str, Any]:
     """Documents on which judges differ, with both grades and comments."""
-    made = []
+    differing = []
     top = highest(session)
     for query, doc, standing in judging.conflicts()[:MOST_CONFLICTS]:
         if query not in session.numbers:
             continue
         shown = shown_documents(session, query, top)
         given = [
-            {"judge": judge, "grade": grade_text(one.grade), "grade_class": ladder.grade_class(one.grade, top),
-             "comment": visible(one.comment)}
-            for judge, one in sorted(standing.items())
-            if one.grade is not None
+            {"judge": judge, "grade": grade_text(stands.grade), "grade_class": ladder.grade_class(stands.grade, top),
+             "comment": visible(stands.comment)}
+            for judge, stands in sorted(standing.items())
+            if stands.grade is not None
         ]  # fmt: skip
-        made.append(
+        differing.append(
             {"query": query, "doc": doc, "title": shown.title(doc), "snippet": shown.snippet(doc), "given": given,
              "query_text": session.shown(query),
              "merged": grade_text(session.judged(query).get(doc))}
         )  # fmt: skip
-    return {"found": made, "title": "Where judges differ"}
+    return {"found": differing, "title": "Where judges differ"}
 
 
 def routes(explorer: Explorer) -> list[Route]:
@@ -265,13 +265,13 @@ def routes(explorer: Explorer) -> list[Route]:
 
 def _before(explorer: Explorer, judging: Judging, params: Mapping[str, str], query: str) -> dict[str, str]:
     """The query's values when the judge began, where they are others now."""
-    found = judging.before(params.get("judge") or judging.judge)
+    before = judging.before(params.get("judge") or judging.judge)
     view = explorer.view(params)
     shown = {"a": "", "b": ""}
     for key, system in (("a", view.a), ("b", view.b)):
-        if found is not None and system is not None:
+        if before is not None and system is not None:
             number = explorer.session.numbers[query]
-            old, new = found.values[system.name, view.name][number], system.values[view.name][number]
+            old, new = before.values[system.name, view.name][number], system.values[view.name][number]
             shown[key] = value(float(old)) if old != new else ""
     return shown
 

@@ -90,13 +90,13 @@ class Judging:
 
     def grades(self, query: str) -> dict[str, Grade]:
         """The judgements of a query: those of the log where it has any, else those of the file."""
-        found = dict(self.session.qrels.text[query])
+        grades = dict(self.session.qrels.text[query])
         for (of_query, doc), _ in self._events.items():
             if of_query == query:
                 given = self.given(query, doc)
                 if given:
-                    found[doc] = merged_grade(given, "median", None, self.path)
-        return found
+                    grades[doc] = merged_grade(given, "median", None, self.path)
+        return grades
 
     def standing(self, query: str, doc: str) -> dict[str, StandingJudgement]:
         """What each judge's word on a document is."""
@@ -104,8 +104,8 @@ class Judging:
 
     def given(self, query: str, doc: str) -> dict[str, Grade]:
         """The grades that people gave a document, by judge."""
-        found = self.standing(query, doc)
-        return {name: one.grade for name, one in found.items() if one.kind in PEOPLE and one.grade is not None}
+        standing = self.standing(query, doc)
+        return {name: said.grade for name, said in standing.items() if said.kind in PEOPLE and said.grade is not None}
 
     def last_seq(self, judge: str, query: str, doc: str) -> int:
         """The number of a judge's last event on a document; 0 if there is none."""
@@ -136,7 +136,7 @@ class Judging:
             if doc is None:
                 raise RefusedError("there is no such document")
             grade = given.get("grade")
-            if action == "grade" and grade not in [one.grade for one in session.offered]:
+            if action == "grade" and grade not in [criterion.grade for criterion in session.offered]:
                 raise RefusedError(f"{grade!r:.40} is none of the grades that are offered")
             event = Event(
                 judge, query, doc, action,
@@ -218,7 +218,9 @@ class Judging:
         return max((event.seq for event in events if event.seq <= as_of), default=0)
 
     def _criteria(self) -> str:
-        return "\n".join(f"{one.grade:g}\t{one.name}\t{one.sentence}" for one in self.session.offered)
+        return "\n".join(
+            f"{criterion.grade:g}\t{criterion.name}\t{criterion.sentence}" for criterion in self.session.offered
+        )
 
     # What is next.
 
@@ -227,12 +229,12 @@ class Judging:
         with self._lock:
             now = time.monotonic()
             left = []
-            for one in self.session.queue_all(view):
-                if query is not None and one.query != query:
+            for document in self.session.queue_all(view):
+                if query is not None and document.query != query:
                     continue
-                pair = (one.query, one.doc)
+                pair = (document.query, document.doc)
                 if pair not in self._events and pair not in self._leases:
-                    left.append(one)  # as nearly all are
+                    left.append(document)  # as nearly all are
                     continue
                 standing = self.standing(*pair)
                 mine = standing.get(judge)
@@ -242,7 +244,7 @@ class Judging:
                 holder, since = self._leases.get(pair, ("", -LEASE))
                 others += holder not in ("", judge) and now - since < LEASE
                 if others < self.per_pair:
-                    left.append(one)
+                    left.append(document)
             return left
 
     def next(self, judge: str, view: View, blind: bool, query: str | None = None) -> tuple[ToJudge | None, int]:
@@ -255,9 +257,9 @@ class Judging:
             return None, 0
         first = left[0]
         if blind:
-            together = [one for one in left if one.query == first.query]
+            together = [document for document in left if document.query == first.query]
             order = random.Random(f"{judge}\0{first.query}")  # noqa: S311 - an order, no secret
-            together.sort(key=lambda one: ids.encode(one.doc))
+            together.sort(key=lambda document: ids.encode(document.doc))
             order.shuffle(together)
             first = together[0]
         self._leases[first.query, first.doc] = (judge, time.monotonic())
@@ -282,15 +284,15 @@ class Judging:
 
     def last(self, judge: str, count: int = LAST) -> list[Event]:
         """A judge's last events that stand, the newest first."""
-        found: list[Event] = []
+        events: list[Event] = []
         for event in reversed(self._by_judge.get(judge, [])):
             if event.action in ("grade", "skip", "cannot_tell"):
                 stands = StandingJudgement.of(self._events[event.pair][judge])
-                if stands.state not in ("withdrawn", "open") and all(event.pair != one.pair for one in found):
-                    found.append(replace(event, grade=stands.grade))
-            if len(found) == count:
+                if stands.state not in ("withdrawn", "open") and all(event.pair != other.pair for other in events):
+                    events.append(replace(event, grade=stands.grade))
+            if len(events) == count:
                 break
-        return found
+        return events
 
     def done(self, judge: str) -> int:
         """How many documents a judge graded."""
@@ -311,21 +313,21 @@ class Judging:
 
     def conflicts(self) -> list[tuple[str, str, dict[str, StandingJudgement]]]:
         """Documents on which people differ, the widest first."""
-        found = []
+        conflicts = []
         for query, doc in self._events:
             given = self.given(query, doc)
             if len(set(given.values())) > 1:
-                found.append((query, doc, self.standing(query, doc), max(given.values()) - min(given.values())))
-        found.sort(key=lambda one: (-one[3], ids.encode(one[0]), ids.encode(one[1])))
-        return [(query, doc, standing) for query, doc, standing, _ in found]
+                conflicts.append((query, doc, self.standing(query, doc), max(given.values()) - min(given.values())))
+        conflicts.sort(key=lambda conflict: (-conflict[3], ids.encode(conflict[0]), ids.encode(conflict[1])))
+        return [(query, doc, standing) for query, doc, standing, _ in conflicts]
 
     def table(self) -> dict[str, dict[tuple[str, str], Grade]]:
         """By judge, their grades by pair."""
-        found: dict[str, dict[tuple[str, str], Grade]] = {}
+        table: dict[str, dict[tuple[str, str], Grade]] = {}
         for pair in self._events:
             for judge, grade in self.given(*pair).items():
-                found.setdefault(judge, {})[pair] = grade
-        return found
+                table.setdefault(judge, {})[pair] = grade
+        return table
 
     def close(self) -> None:
         """Close the log."""

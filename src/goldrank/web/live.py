@@ -93,12 +93,12 @@ class LiveSystem:
     _heads: Heads | None = None
 
     def __post_init__(self) -> None:
-        known = {one.name: getattr(self.original, one.name) for one in fields(Placed)}
+        known = {part.name: getattr(self.original, part.name) for part in fields(Placed)}
         self.original = HeadedPlaced(**known, heads=lambda: self.heads)
         tables = pipeline.tables_of(self.original, self.measures)
         for measure in self.measures:
-            found = pipeline.values_of(measure, tables, self.original.rules)
-            self.values[str(measure)] = np.where(self.counted, found, np.nan)
+            values = pipeline.values_of(measure, tables, self.original.rules)
+            self.values[str(measure)] = np.where(self.counted, values, np.nan)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -141,8 +141,8 @@ class LiveSystem:
 
     def table(self, query: str) -> Placements:
         """The placements of one query as judgements stand now."""
-        found = self.changed.get(query)
-        return single(self.original.placements, self.numbers[query]) if found is None else found
+        placements = self.changed.get(query)
+        return single(self.original.placements, self.numbers[query]) if placements is None else placements
 
     def rank(self, query: str, doc: str, judged: Sequence[str]) -> int | None:
         """The rank of a judged document, None if it was not returned."""
@@ -194,14 +194,14 @@ class LiveSystem:
         """The bounds of the summary; None too if they are not made yet and take long."""
         if not self.eager and str(measure) not in self._bounds:
             return None
-        found = self.bounds(measure)
-        return None if found is None else (self.summary(measure, found[0]), self.summary(measure, found[1]))
+        bounds = self.bounds(measure)
+        return None if bounds is None else (self.summary(measure, bounds[0]), self.summary(measure, bounds[1]))
 
     def query_bounds(self, measure: Measure, query: str) -> tuple[float, float]:
         """How far one query's value could move."""
-        found, at = self._bounds.get(str(measure)), self.numbers[query]
-        if found is not None:
-            return float(found[0][at]), float(found[1][at])
+        bounds, at = self._bounds.get(str(measure)), self.numbers[query]
+        if bounds is not None:
+            return float(bounds[0][at]), float(bounds[1][at])
         (low,), (high,) = unjudged_bounds(measure, self.table(query).per_label)
         return float(low), float(high)
 
@@ -241,9 +241,9 @@ class LiveSystem:
                     rules = self.original.rules
                     run = self._lines.of(query) or self.original.run
                     qrels = Qrels({query: dict(grades)}, real_grades=True)
-                    found = engine_for(run).place(qrels, run, rules)[0]
-                    spots.update(_spots(found, list(grades)))
-                    return found
+                    placements = engine_for(run).place(qrels, run, rules)[0]
+                    spots.update(_spots(placements, list(grades)))
+                    return placements
                 spots[doc] = spot
         rows = [(spots[doc], label) for label, doc in enumerate(grades) if doc in spots and spots[doc][0]]
         rank, first, last = (np.array([spot[i] for spot, _ in rows], np.int64) for i in range(3))

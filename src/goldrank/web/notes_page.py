@@ -20,8 +20,8 @@ def values(session: Session, link: Any) -> dict[str, Any]:
         parts.append((scores.run, about or [Sentence("Nothing to remark.", "remark")]))
     comparison = session.verdicts.get()
     if comparison is not None:
-        found: list[Part] = [Sentence(f"{comparison.method}.", "remark"), *note_sentences(comparison.notes)]
-        parts.append(("Comparison", found))
+        sentences: list[Part] = [Sentence(f"{comparison.method}.", "remark"), *note_sentences(comparison.notes)]
+        parts.append(("Comparison", sentences))
     policies = {name: str(value) for name, value in session.rules.describe().items()}
     view = session.view()
     noted = [(NOTED[code], link("/queries", note=code), int(mask.sum())) for code, mask in session.noted(view).items()]

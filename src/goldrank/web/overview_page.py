@@ -207,12 +207,12 @@ def scatter(session: Session, view: View, link: Any) -> dict[str, Any]:
         places[x(float(a[i])), y(float(b[i]))].append(i)
     deltas = session.deltas(view)
     marks = []
-    for (px, py), found in places.items():
-        names = [f"{session.shown(session.queries[i])[:80]} {signed(float(deltas[i]))}" for i in found]
-        sign = way(float(deltas[found[0]]), view.better)
+    for (px, py), numbers in places.items():
+        names = [f"{session.shown(session.queries[i])[:80]} {signed(float(deltas[i]))}" for i in numbers]
+        sign = way(float(deltas[numbers[0]]), view.better)
         title = "; ".join(names[:6]) + f" and {len(names) - 6} more" * (len(names) > 6)
         marks.append({"x": px, "y": py, "sign": sign, "title": title,
-                      "href": link.query(session.queries[found[0]]), "count": len(found)})  # fmt: skip
+                      "href": link.query(session.queries[numbers[0]]), "count": len(numbers)})  # fmt: skip
     labels = []
     for i in session.loss_order(view)[0][:1].tolist():
         if deltas[i] * view.better < -5e-5:
@@ -250,9 +250,9 @@ def _bins(
 
 def slices(session: Session, view: View, link: Any) -> list[dict[str, Any]]:
     """Means of the groups of queries."""
-    made = []
+    groups = []
     for attribute, parts in session.groups.items():
-        found = []
+        listed = []
         for name, mask in parts.items():
             means = []
             for system in (view.a, view.b):
@@ -260,11 +260,11 @@ def slices(session: Session, view: View, link: Any) -> list[dict[str, Any]]:
                 values_ = values_[~np.isnan(values_)]
                 means.append(float(values_.mean()) if len(values_) else math.nan)
             delta = means[1] - means[0]
-            found.append({"name": name, "n": int(mask.sum()), "a": value(means[0]), "b": value(means[1]),
+            listed.append({"name": name, "n": int(mask.sum()), "a": value(means[0]), "b": value(means[1]),
                           "delta": signed(delta), "way": way(delta, view.better), "few": int(mask.sum()) < 10,
                           "href": link("/queries", slice=f"{attribute}:{name}")})  # fmt: skip
-        made.append({"attribute": attribute, "rows": found, "few": all(row["few"] for row in found)})
-    return made
+        groups.append({"attribute": attribute, "rows": listed, "few": all(row["few"] for row in listed)})
+    return groups
 
 
 def _unjudged(session: Session, view: View) -> dict[str, Any] | None:
@@ -313,8 +313,8 @@ def bounds_after(session: Session, view: View, first: int) -> tuple[float, float
         return None
     low, high = (end.copy() for end in now)
     by_query: dict[str, dict[str, int]] = defaultdict(dict)
-    for one in queue:
-        by_query[one.query][one.doc] = 0
+    for document in queue:
+        by_query[document.query][document.doc] = 0
     for query, zeros in by_query.items():
         table: Placements = system.placed_with(query, {**session.judged(query), **zeros}, exact=False)
         at = session.numbers[query]

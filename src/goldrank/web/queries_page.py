@@ -84,8 +84,8 @@ def _happened(session: Session, view: View, numbers: Sequence[int], k: int) -> d
         {query: float(system.values[view.name][session.numbers[query]]) for query in queries}
         for system in (view.a, view.b)
     ]
-    found = rank_changes.describe(ranks, 0, 1, (view.a.name, view.b.name), view.name, k, values)
-    return {change.query: HAPPENED.get(change.cause, change.cause) for change in found.changes}
+    described = rank_changes.describe(ranks, 0, 1, (view.a.name, view.b.name), view.name, k, values)
+    return {change.query: HAPPENED.get(change.cause, change.cause) for change in described.changes}
 
 
 def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list[int], dict[str, int]]:
@@ -101,20 +101,20 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
         "empty": retrieved == 0,
     }
     masks |= {f"note:{code}": mask for code, mask in session.noted(view).items()}
-    found = known.copy()
+    passing = known.copy()
     note = params.get("note", "")
     if note == "missing-queries":
-        found |= masks.get("note:missing-queries", found)  # they have no value, and are asked for
-    found &= _searched(session, params.get("q", "")) & in_slice(session, params.get("slice", ""))
-    counts = {name: int((found & mask).sum()) for name, mask in masks.items()} | {"all": int(found.sum())}
+        passing |= masks.get("note:missing-queries", passing)  # they have no value, and are asked for
+    passing &= _searched(session, params.get("q", "")) & in_slice(session, params.get("slice", ""))
+    counts = {name: int((passing & mask).sum()) for name, mask in masks.items()} | {"all": int(passing.sum())}
     if params.get("show") in SHOWS:
-        found &= masks[params["show"]]
+        passing &= masks[params["show"]]
     for name in ("unjudged", "empty"):
         if params.get(name):
-            found &= masks[name]
+            passing &= masks[name]
     if note:
-        found &= masks.get(f"note:{note}", np.zeros(len(found), bool))
-    numbers = np.flatnonzero(found)
+        passing &= masks.get(f"note:{note}", np.zeros(len(passing), bool))
+    numbers = np.flatnonzero(passing)
     sort = params.get("sort", "loss")
     if sort != "id":
         keys = deltas[numbers] if sort != "gain" else -deltas[numbers]
@@ -125,11 +125,11 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
 def _searched(session: Session, text: str) -> np.ndarray:
     """Queries whose text or id has all words."""
     words = text.casefold().split()
-    found = np.ones(len(session.queries), bool)
+    has_words = np.ones(len(session.queries), bool)
     for i, query in enumerate(session.queries if words else ()):
         where = f"{session.text_of(query)} {query}".casefold()
-        found[i] = all(word in where for word in words)
-    return found
+        has_words[i] = all(word in where for word in words)
+    return has_words
 
 
 def in_slice(session: Session, given: str) -> np.ndarray:

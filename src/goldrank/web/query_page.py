@@ -33,7 +33,7 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     right = side_of(main, query, view.measure, grades)
     left = best if ideal or view.b is None else side_of(view.a, query, view.measure, grades)
     top = max((grade for grade in grades.values()), default=1)
-    highest = max([one.grade for one in session.offered] + [top])
+    highest = max([criterion.grade for criterion in session.offered] + [top])
     top = top if top > 0 else highest
     shown = shown_documents(session, query, highest)
     why = reasons(left, right, grades, lambda doc: "".join(p.text for p in shown.title(doc)), top)
@@ -62,7 +62,8 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
         "missed": _missed(left, right, shown, start),
         "top": grade_text(top),
         "legend": [
-            (grade_text(one.grade), ladder.grade_class(one.grade, highest), one.name) for one in session.offered
+            (grade_text(criterion.grade), ladder.grade_class(criterion.grade, highest), criterion.name)
+            for criterion in session.offered
         ][::-1],
         "one_run": view.b is None,
         "is_ideal": left.name == IDEAL,
@@ -77,13 +78,13 @@ def shown_documents(session: Session, query: str, highest: float) -> ladder.Show
     words = QueryWords(session.text_of(query))
 
     def title(doc: str) -> Sequence[ShownPart]:
-        found = session.texts.get(doc)
-        head = "" if found is None else titled(found)[0]
+        text = session.texts.get(doc)
+        head = "" if text is None else titled(text)[0]
         return snippet(head, words, 120) if head else [ShownPart(visible(doc))]
 
     def body(doc: str) -> Sequence[ShownPart]:
-        found = session.texts.get(doc)
-        return [] if found is None else snippet(titled(found)[1], words)
+        text = session.texts.get(doc)
+        return [] if text is None else snippet(titled(text)[1], words)
 
     return ladder.ShownDocuments(title, body, session.judged(query), session.grade_name, highest)
 
@@ -168,10 +169,10 @@ def _missed(left: Side, right: Side, shown: ladder.ShownDocuments, start: int) -
     """Relevant documents that neither list has among the shown ranks."""
     near = {*left.docs[: start + ladder.ROWS - 1]} if left.name != IDEAL else set()
     near |= {*right.docs[: start + ladder.ROWS - 1]}
-    found = [doc for doc, grade in shown.grades.items() if grade > 0 and doc not in near]
-    found.sort(key=lambda doc: (-shown.grades[doc], doc))
+    missed = [doc for doc, grade in shown.grades.items() if grade > 0 and doc not in near]
+    missed.sort(key=lambda doc: (-shown.grades[doc], doc))
     sides = [side for side in (left, right) if side.name != IDEAL]
-    return [{**shown.row(doc), "ranks": [(side.name, side.ranks.get(doc)) for side in sides]} for doc in found[:20]]
+    return [{**shown.row(doc), "ranks": [(side.name, side.ranks.get(doc)) for side in sides]} for doc in missed[:20]]
 
 
 def _matrix(session: Session, query: str, shown: ladder.ShownDocuments) -> dict[str, Any]:
@@ -185,12 +186,12 @@ def _matrix(session: Session, query: str, shown: ladder.ShownDocuments) -> dict[
         placed = {judged[label]: rank for label, rank in zip(table.label.tolist(), table.rank.tolist(), strict=True)}
         ranks[system.name] = {**heads[system.name], **placed}
     wanted = dict.fromkeys(doc for doc, grade in shown.grades.items() if grade > 0)
-    wanted |= dict.fromkeys(doc for found in heads.values() for doc, rank in found.items() if rank <= 3)
+    wanted |= dict.fromkeys(doc for head in heads.values() for doc, rank in head.items() if rank <= 3)
     docs = sorted(wanted, key=lambda doc: (-shown.grades.get(doc, -1), min(r.get(doc, 10**9) for r in ranks.values())))
     return {
         "systems": list(ranks),
         "rows": [
-            {**shown.row(doc), "ranks": [found.get(doc, "–") for found in ranks.values()]} for doc in docs[:MOST_MATRIX]
+            {**shown.row(doc), "ranks": [own.get(doc, "–") for own in ranks.values()]} for doc in docs[:MOST_MATRIX]
         ],
         "more": max(0, len(docs) - MOST_MATRIX),
     }
@@ -206,9 +207,9 @@ def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
     def known(i: int) -> Mapping[str, str] | None:
         if not 0 <= i < len(order):
             return None
-        found = session.queries[int(order[i])]
-        text = session.shown(found)
-        return {"id": found, "text": text[:28].rstrip() + "…" * (len(text) > 28)}
+        neighbour = session.queries[int(order[i])]
+        text = session.shown(neighbour)
+        return {"id": neighbour, "text": text[:28].rstrip() + "…" * (len(text) > 28)}
 
     return {"at": at + 1, "of": len(order), "before": known(at - 1), "after": known(at + 1)}
 
@@ -233,27 +234,27 @@ class Reasons:
 def reasons(a: Side, b: Side, grades: Mapping[str, Grade], title: Callable[[str], str], top: Grade) -> Reasons:
     """Why B's value is what it is beside A's."""
     total = b.value - a.value
-    found: list[Words] = []
+    texts: list[Words] = []
     unjudged = _unjudged(b, grades)
     if not b.answered:
-        found.append([ShownPart(b.name, True), ShownPart(" has no ranking for this query.")])
+        texts.append([ShownPart(b.name, True), ShownPart(" has no ranking for this query.")])
     elif a.name != IDEAL and not a.answered:
-        found.append([ShownPart(a.name, True), ShownPart(" has no ranking for this query.")])
+        texts.append([ShownPart(a.name, True), ShownPart(" has no ranking for this query.")])
     if not any(grade > 0 for grade in grades.values()):
-        found.append([ShownPart("Nothing relevant is judged for this query: "), ShownPart("no ranking can be better.")])
+        texts.append([ShownPart("Nothing relevant is judged for this query: "), ShownPart("no ranking can be better.")])
     moved = _moved(a, b, total, grades, title)
     fallen = None
     if moved is not None:
         fallen, words = moved
-        found.append(words)
-    found += [tied for side in (b, a) if (tied := _tied(side, total)) is not None]
+        texts.append(words)
+    texts += [tied for side in (b, a) if (tied := _tied(side, total)) is not None]
     holes, asked = _holes(b, fallen, unjudged, total, top)
     if holes is not None:
-        found.append(holes)
-    if not found:
+        texts.append(holes)
+    if not texts:
         same = "Both systems have the same value." if total == 0 else "No single document explains this."
-        found = [[ShownPart(same)]]
-    return Reasons(found[:MOST], asked)
+        texts = [[ShownPart(same)]]
+    return Reasons(texts[:MOST], asked)
 
 
 def _unjudged(side: Side, grades: Mapping[str, Grade]) -> list[tuple[int, str]]:
@@ -308,7 +309,7 @@ def _holes(
     above = [(rank, doc) for rank, doc in unjudged if rank < limit] or unjudged
     if not above:
         return None, []
-    rank, _ = max(above, key=lambda one: abs(side.moves[one[0]]))
+    rank, _ = max(above, key=lambda hole: abs(side.moves[hole[0]]))
     move = side.moves[rank]
     low, high = side.bounds or (side.value, side.value)
     could_turn = (total < 0 < high - side.value + total) or (total > 0 > low - side.value + total)

@@ -46,17 +46,17 @@ def listening(host: str, port: int | None) -> socket.socket:
     tried = [port] if port is not None else [*range(PORT, PORT + TRIED), 0]
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     trouble: OSError | None = None
-    for one in tried:
+    for candidate in tried:
         # asyncio sends small answers at once (TCP_NODELAY) on sockets that say they are TCP, others 40 ms later.
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            found.bind((host, one))
+            listener.bind((host, candidate))
         except OSError as error:
-            found.close()
+            listener.close()
             trouble = error
         else:
-            return found
+            return listener
     reason = trouble.strerror if trouble else "no port"
     raise OptionError(
         f"cannot listen on {host}, port {port or PORT}: {reason}", hint="--port 0 takes any that is free."

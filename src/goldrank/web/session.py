@@ -90,12 +90,12 @@ def until_judged(make: Callable[..., Made]) -> Callable[..., Made]:
 
     @wraps(make)
     def answer(session: Session, *about: View | LiveSystem) -> Made:
-        key = (make.__name__, *(one.key if isinstance(one, View) else one.name for one in about))
+        key = (make.__name__, *(subject.key if isinstance(subject, View) else subject.name for subject in about))
         known = session._cache.get(key)
         if known is None or known[0] != session.seq:
             known = session._cache[key] = (session.seq, make(session, *about))
-        made: Made = known[1]
-        return made
+        result: Made = known[1]
+        return result
 
     return answer
 
@@ -195,9 +195,9 @@ class Session:
 
     def view(self, measure: str | None = None, a: str | None = None, b: str | None = None) -> View:
         """The measure and the systems of an address, or the usual ones."""
-        found = {str(one): one for one in self.measures}
-        if measure is not None and measure not in found:
-            raise OptionError(f"{measure} is not measured here", hint=did_you_mean(measure, found) or ", ".join(found))
+        named = {str(candidate): candidate for candidate in self.measures}
+        if measure is not None and measure not in named:
+            raise OptionError(f"{measure} is not measured here", hint=did_you_mean(measure, named) or ", ".join(named))
         systems = {system.name: system for system in self.systems}
         for name in (a, b):
             if name is not None and name not in systems:
@@ -209,7 +209,7 @@ class Session:
         second = systems[b] if b is not None else (others[0] if others else None)
         if second is first:
             second = None
-        return View(found[measure] if measure else self.measures[0], first, second)
+        return View(named[measure] if measure else self.measures[0], first, second)
 
     def text_of(self, query: str) -> str:
         """A query's text, or its id if there is none."""
@@ -271,9 +271,9 @@ class Session:
     def offered(self) -> list[Criterion]:
         """The grades that a judge can give, lowest first: those with criteria, else those of the judgements."""
         if self.criteria:
-            return sorted(self.criteria, key=lambda one: one.grade)
-        found = {grade for row in self.qrels.text.values() for grade in row.values()}
-        known = sorted({int(g) for g in found if float(g).is_integer() and 0 <= g < MOST_OFFERED} | set(LEAST_GRADES))
+            return sorted(self.criteria, key=lambda criterion: criterion.grade)
+        grades = {grade for row in self.qrels.text.values() for grade in row.values()}
+        known = sorted({int(g) for g in grades if float(g).is_integer() and 0 <= g < MOST_OFFERED} | set(LEAST_GRADES))
         usual = {0: "not relevant", 1: "relevant"} if known[-1] == 1 else {0: "not relevant", known[-1]: "best"}
         return [Criterion(grade, usual.get(grade, f"grade {grade}")) for grade in known]
 
@@ -281,7 +281,7 @@ class Session:
         """What a grade means, in words."""
         if grade is None or grade < 0:
             return "not judged"
-        return next((one.name for one in self.offered if one.grade == grade), f"grade {grade:g}")
+        return next((criterion.name for criterion in self.offered if criterion.grade == grade), f"grade {grade:g}")
 
     def set_grades(self, query: str, grades: Mapping[str, Grade], seq: int) -> None:
         """Judgements of a query changed: place and measure it again in every system."""
@@ -301,11 +301,11 @@ class Session:
 
     def _finder(self, view: View, tables: Sequence[Placements], depth: int) -> HoleFinder:
         pairs = zip(view.systems, tables, strict=True)
-        return HoleFinder([System(p, FirstDocuments(one.heads, depth), depth) for one, p in pairs])
+        return HoleFinder([System(p, FirstDocuments(system.heads, depth), depth) for system, p in pairs])
 
     def queue(self, view: View) -> Iterator[ToJudge]:
         """What nobody judged yet of `queue_all`."""
-        return (one for one in self.queue_all(view) if one.doc not in self.judged(one.query))
+        return (document for document in self.queue_all(view) if document.doc not in self.judged(document.query))
 
     def queue_all(self, view: View) -> list[ToJudge]:
         """What to judge first, queries together: by the chance of being relevant times the move of the difference.
@@ -320,8 +320,8 @@ class Session:
         holes = self._holes_in_reach(view)
         even = np.ones(len(self.queries))
         first = holes.judge_first(even, QUEUE) if holes is not None else self._queue_of_one(view)
-        place = {query: i for i, query in reversed(list(enumerate(one.query for one in first)))}
-        return sorted(first, key=lambda one: place[one.query])
+        place = {query: i for i, query in reversed(list(enumerate(document.query for document in first)))}
+        return sorted(first, key=lambda document: place[document.query])
 
     def _holes_in_reach(self, view: View) -> PairHoles | None:
         """The unjudged documents that can be named: those of all ranks, or of as many first ones as are kept.
@@ -376,14 +376,14 @@ class Session:
     @cached_property
     def groups(self) -> dict[str, dict[str, np.ndarray]]:
         """Slices: by attribute and value, which queries have it."""
-        found: dict[str, dict[str, np.ndarray]] = {}
+        groups: dict[str, dict[str, np.ndarray]] = {}
         by = self.slice_by or ({"length": _lengths(self.query_texts, self.queries)} if self.query_texts else {})
         for name, given in by.items():
             values = list(map(lookup(given, name), self.queries))
-            parts = group_queries(name, values, []) if any(one is not None for one in values) else None
+            parts = group_queries(name, values, []) if any(value is not None for value in values) else None
             if parts is not None:
-                found[name] = parts
-        return found
+                groups[name] = parts
+        return groups
 
 
 def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str | None]:

@@ -113,7 +113,7 @@ def _best_window(text: str, hits: Sequence[tuple[str, int, int]], room: int) -> 
             best, best_start = worth, hits[low][1]
     if best_start <= room // 3:
         return 0
-    begins = [found.end() for found in _SENTENCE.finditer(text, max(0, best_start - room // 2), best_start)]
+    begins = [matched.end() for matched in _SENTENCE.finditer(text, max(0, best_start - room // 2), best_start)]
     if begins:
         return begins[0] if begins[0] <= best_start else begins[-1]
     space = text.rfind(" ", max(0, best_start - room // 4), best_start)

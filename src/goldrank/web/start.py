@@ -103,10 +103,10 @@ def text_session_of(
     from goldrank.report.coverage import with_names
     from goldrank.web.text_session import TextSession
 
-    found = [items(path) for _, path in files]
-    pairs = zip(found, files, strict=True)
+    sets = [items(path) for _, path in files]
+    pairs = zip(sets, files, strict=True)
     scores = [evaluate_texts(given, measures or None, name=name, **(how or {})) for given, (name, _) in pairs]
-    questions = {item.query: item.question for given in found for item in given if item.question}
+    questions = {item.query: item.question for given in sets for item in given if item.question}
     return TextSession(with_names(scores), title, questions)
 
 
@@ -153,7 +153,7 @@ def _is_run(given: Mapping[Any, Any]) -> bool:
 
 def read_criteria(path: str) -> list[Criterion]:
     """What grades mean: a line for each with the grade, its name and a sentence, with tabs between them."""
-    found = []
+    criteria = []
     for number, line in open_source(path).lines():
         grade, *cells = line.strip().split(b"\t", 2)
         if not grade:
@@ -162,10 +162,10 @@ def read_criteria(path: str) -> list[Criterion]:
         if not cells:
             raise InputError("a line with no tab", where=where, hint="A line is: grade, name, sentence, with tabs.")
         name, sentence = (*(ids.decode(cell).strip() for cell in cells), "")[:2]
-        found.append(Criterion(grade_of(grade, where), name, sentence))
-    if not found:
+        criteria.append(Criterion(grade_of(grade, where), name, sentence))
+    if not criteria:
         raise InputError("there are no grades in it", where=path)
-    return found
+    return criteria
 
 
 def judging_of(session: Session, log: str | None, judge: str | None, per_pair: int, qrels: str | None) -> Judging:
@@ -230,8 +230,8 @@ def run_history(history: str, access: Access, say: Callable[[str], None], rules:
     from goldrank.history import History
     from goldrank.web.app import history_application
 
-    with History.open(history, read_only=True) as found:
-        found.records(limit=1)  # a file that is no history is complained of here, not in the browser
+    with History.open(history, read_only=True) as opened:
+        opened.records(limit=1)  # a file that is no history is complained of here, not in the browser
     _serve(lambda *gate: history_application(history, _rules(rules), *gate), access, say, "Ctrl-C ends it.")
 
 

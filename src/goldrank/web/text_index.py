@@ -63,13 +63,13 @@ class Stamp:
     @classmethod
     def of(cls, path: Path) -> Stamp:
         """Of a file as it is now; some blocks of it are read."""
-        found = path.stat()
+        status = path.stat()
         digest = hashlib.blake2b(digest_size=16)
         with path.open("rb") as file:
-            for offset in np.linspace(0, max(0, found.st_size - SAMPLED), SAMPLES).astype(np.int64).tolist():
+            for offset in np.linspace(0, max(0, status.st_size - SAMPLED), SAMPLES).astype(np.int64).tolist():
                 file.seek(offset)
                 digest.update(file.read(SAMPLED))
-        return cls(found.st_size, found.st_mtime_ns, digest.hexdigest())
+        return cls(status.st_size, status.st_mtime_ns, digest.hexdigest())
 
 
 def hash_of(raw: bytes) -> int:
@@ -119,10 +119,10 @@ def index_of(
     stamp = Stamp.of(path)
     kept = table_folder() / f"{hashlib.blake2b(os.fsencode(path.resolve()), digest_size=16).hexdigest()}.index"
     with contextlib.suppress(OSError, ValueError, KeyError):  # InputError is a ValueError
-        found = TextIndex(kept)
-        if found.stamp == stamp and found.whole:
+        index = TextIndex(kept)
+        if index.stamp == stamp and index.whole:
             os.utime(kept)
-            return found
+            return index
     keys, places = array("Q"), array("Q")
     only = None
     blake, from_bytes = hashlib.blake2b, int.from_bytes
@@ -198,8 +198,8 @@ def json_id(line: bytes) -> bytes | None:
     if quick is not None:
         return quick[1] if quick[1] is not None else quick[2]
     value = _PARSER.parse(ids.decode(line), "", 1)
-    found = _field(value, ID_FIELDS) if isinstance(value, dict) else None
-    return None if found is None else ids.encode(ids.as_text(found, "document id"))
+    doc = _field(value, ID_FIELDS) if isinstance(value, dict) else None
+    return None if doc is None else ids.encode(ids.as_text(doc, "document id"))
 
 
 def _field(value: dict[str, Any], names: tuple[str, ...]) -> Any:
@@ -270,10 +270,10 @@ class LineFile:
     def is_stale(self) -> bool:
         """Whether the file is another one than was indexed."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return True
-        return (found.st_size, found.st_mtime_ns) != (self.index.stamp.size, self.index.stamp.mtime)
+        return (status.st_size, status.st_mtime_ns) != (self.index.stamp.size, self.index.stamp.mtime)
 
 
 class ParquetFile:
@@ -286,11 +286,11 @@ class ParquetFile:
         self.path, self.name = path, str(path)
         self._scan: Callable[[], pl.LazyFrame] = partial(pl.scan_parquet, path)
         schema = self._scan().collect_schema().names()
-        found = next((name for name in ID_FIELDS if name in schema), None)
-        if found is None:
+        column = next((name for name in ID_FIELDS if name in schema), None)
+        if column is None:
             hint = f"Ids are in one of: {', '.join(ID_FIELDS)}."
             raise InputError(f"no column with ids: {', '.join(schema[:8])}", where=self.name, hint=hint)
-        self._id: str = found
+        self._id: str = column
         self._columns = [name for name in (*TITLE_FIELDS, *TEXT_FIELDS) if name in schema]
         self.index = index_of(path, self._rows, wanted)
 

@@ -54,11 +54,11 @@ class TextSession(Session):
             raise InputError("no system to show", hint="goldrank serve rag.jsonl other=rag2.jsonl")
         self.title, self.query_texts, self.rules = title, query_texts, conventions.DEFAULT
         self._scores = list(scores)
-        self.queries = tuple(dict.fromkeys(query for one in scores for query in one.queries))
+        self.queries = tuple(dict.fromkeys(query for run in scores for query in run.queries))
         self.numbers = {query: i for i, query in enumerate(self.queries)}
-        shared = [name for name in scores[0].columns if all(name in one.columns for one in scores)]
+        shared = [name for name in scores[0].columns if all(name in run.columns for run in scores)]
         self.measures = [parse(name) for name in shared]
-        self.systems = [TextSystem(one, self.queries) for one in scores]
+        self.systems = [TextSystem(run, self.queries) for run in scores]
         self.runs, self.criteria, self.slice_by = (), (), None
         self.grades, self.seq = {}, 0
         self.qrels = Qrels({})

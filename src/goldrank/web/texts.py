@@ -51,13 +51,13 @@ class StoredTexts(TextSource):
 
     def get(self, doc: str) -> Text | None:
         try:
-            found = self._store.get(doc)
+            stored = self._store.get(doc)
         except KeyError:
             return None
-        named = found._asdict()
+        named = stored._asdict()
         shown = text_of({name: value for name, value in named.items() if isinstance(value, str)})
-        if not shown.text and hasattr(found, "default_text"):
-            shown = Text(shown.title, str(found.default_text()))
+        if not shown.text and hasattr(stored, "default_text"):
+            shown = Text(shown.title, str(stored.default_text()))
         return shown
 
 
@@ -85,7 +85,7 @@ def read_queries(given: Any) -> dict[str, str]:
     if isinstance(given, Mapping):
         return {ids.as_text(query, "query id"): str(text) for query, text in given.items()}
     if hasattr(given, "queries_iter"):
-        return {ids.as_text(one.query_id, "query id"): _query_text(one) for one in given.queries_iter()}
+        return {ids.as_text(record.query_id, "query id"): _query_text(record) for record in given.queries_iter()}
     path = Path(given)
     if path.is_dir():
         path = next((path / name for name in BEIR_QUERIES if (path / name).is_file()), path / BEIR_QUERIES[0])
@@ -93,14 +93,14 @@ def read_queries(given: Any) -> dict[str, str]:
     if source.head.lstrip()[:1] in (b"{", b"["):
         from goldrank.comparison.metadata import QUERY_FIELDS, read_objects
 
-        found = {}
+        by_id = {}
         for row in read_objects(path):
             key = next((row[name] for name in QUERY_FIELDS if name in row), None)
             text = next((row[name] for name in ("text", "title", "question") if row.get(name)), None)
             if key is None or text is None:
                 raise InputError(f"a query has no id or no text: {list(row)[:8]}", where=str(path))
-            found[ids.as_text(key, "query id")] = str(text)
-        return found
+            by_id[ids.as_text(key, "query id")] = str(text)
+        return by_id
     texts = {}
     for number, line in source.lines():
         query, tab, text = ids.decode(line).partition("\t")
@@ -115,10 +115,10 @@ def _query_text(query: Any) -> str:
     """The text of a query of ir_datasets: its own choice, or the first field that has one."""
     if hasattr(query, "default_text"):
         return str(query.default_text())
-    found = next((getattr(query, name) for name in ("text", "title", "query") if hasattr(query, name)), None)
-    if found is None:
+    text = next((getattr(query, name) for name in ("text", "title", "query") if hasattr(query, name)), None)
+    if text is None:
         raise InputError(f"a query has no text: {query!r:.80}", hint="Its fields are: query_id, text.")
-    return str(found)
+    return str(text)
 
 
 class Texts:

@@ -26,30 +26,30 @@ def values(session: Session, view: View, query: str) -> dict[str, Any]:
     trouble = ""
     explained: list[Explanation | None] = []
     for number, system in enumerate(systems):
-        found: Explanation | None = None
+        explanation: Explanation | None = None
         try:
-            found = system.scores.explain(query)  # type: ignore[attr-defined]
+            explanation = system.scores.explain(query)  # type: ignore[attr-defined]
         except (GoldrankError, KeyError) as error:
             trouble = str(error).partition("\n")[0]
-        explained.append(found)
+        explained.append(explanation)
         value = float(system.values[view.name][session.numbers[query]])
         side = {"name": system.name, "number": number, "value": value, "texts": [], "summary": "", "left_out": ""}
-        if found is not None:
+        if explanation is not None:
             budget = view.measure.option("tokens")
             side |= {
-                "texts": _texts(found, int(budget) if budget else None),
-                "summary": found.summary,
-                "left_out": found.left_out,
+                "texts": _texts(explanation, int(budget) if budget else None),
+                "summary": explanation.summary,
+                "left_out": explanation.left_out,
             }
             references = references or [
-                {"name": f"r{i + 1}", "parts": [], "by": []} for i in range(len(found.references))
+                {"name": f"r{i + 1}", "parts": [], "by": []} for i in range(len(explanation.references))
             ]
-            for one in (*found.covered, *found.missed):
-                at = int(one.name[1:]) - 1
+            for reference in (*explanation.covered, *explanation.missed):
+                at = int(reference.name[1:]) - 1
                 if at < len(references):
-                    references[at]["parts"] = references[at]["parts"] or one.alternatives
+                    references[at]["parts"] = references[at]["parts"] or reference.alternatives
                     references[at]["by"].append(
-                        {"number": number, "name": system.name, "says": one.says, "covered": bool(one.by)}
+                        {"number": number, "name": system.name, "says": reference.says, "covered": bool(reference.by)}
                     )
         sides.append(side)
     total = (
@@ -71,20 +71,20 @@ def values(session: Session, view: View, query: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _texts(found: Explanation, budget: int | None) -> list[dict[str, Any]]:
+def _texts(explanation: Explanation, budget: int | None) -> list[dict[str, Any]]:
     """The texts of a system, with a line where the budget of the measure ends."""
-    made: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     spent = 0
-    one: ShownText
-    for one in found.texts:
-        tokens = len(words(found.retrieved[one.rank - 1]))
+    shown: ShownText
+    for shown in explanation.texts:
+        tokens = len(words(explanation.retrieved[shown.rank - 1]))
         fits = budget is None or spent + tokens <= budget
-        if not fits and made and not made[-1]["ends"] and spent <= (budget or 0):
-            made[-1]["ends"] = True
+        if not fits and rows and not rows[-1]["ends"] and spent <= (budget or 0):
+            rows[-1]["ends"] = True
         spent += tokens
-        made.append({"rank": one.rank, "parts": one.parts, "covers": one.covers, "closest": one.closest,
+        rows.append({"rank": shown.rank, "parts": shown.parts, "covers": shown.covers, "closest": shown.closest,
                      "ends": False, "inside": fits})  # fmt: skip
-    return made
+    return rows
 
 
 def _why(references: list[dict[str, Any]], systems: list[Any]) -> list[str]:
@@ -92,14 +92,16 @@ def _why(references: list[dict[str, Any]], systems: list[Any]) -> list[str]:
     if not references:
         return ["This question has no reference text."]
     if len(systems) == 1:
-        missed = [one["name"] for one in references if one["by"] and not one["by"][0]["covered"]]
+        missed = [
+            reference["name"] for reference in references if reference["by"] and not reference["by"][0]["covered"]
+        ]
         return [f"Not covered: {', '.join(missed)}." if missed else "Every reference is covered."]
     said = []
     for here, there, word in ((0, 1, "lost"), (1, 0, "gained")):
         names = [
-            one["name"]
-            for one in references
-            if len(one["by"]) == 2 and one["by"][here]["covered"] and not one["by"][there]["covered"]
+            reference["name"]
+            for reference in references
+            if len(reference["by"]) == 2 and reference["by"][here]["covered"] and not reference["by"][there]["covered"]
         ]
         if names:
             said.append(f"{systems[1].name} {word} {', '.join(names)}.")
@@ -124,31 +126,31 @@ def drawing(found: Sequence[Explanation | None]) -> dict[str, Any] | None:
 
     Rows have one height, so that lines are drawn without measuring; they work without a script and in files.
     """
-    known = next((one for one in found if one is not None), None)
-    if known is None or not len(known.references) or not any(one and len(one.retrieved) for one in found):
+    known = next((side for side in found if side is not None), None)
+    if known is None or not len(known.references) or not any(side and len(side.retrieved) for side in found):
         return None
-    references = [_short(" / ".join(one.texts)) for one in known.references[:ROWS]]
-    sides = [_side(one, number == 0 and len(found) > 1) for number, one in enumerate(found)]
+    references = [_short(" / ".join(reference.texts)) for reference in known.references[:ROWS]]
+    sides = [_side(side, number == 0 and len(found) > 1) for number, side in enumerate(found)]
     rows = max([len(references), *(len(side["rows"]) for side in sides)])
-    more = max([len(known.references), *(len(one.retrieved) for one in found if one)]) > ROWS
+    more = max([len(known.references), *(len(side.retrieved) for side in found if side)]) > ROWS
     return {"references": references, "sides": sides, "rows": rows, "height": STEP * rows, "more": more, "most": ROWS}
 
 
-def _side(one: Explanation | None, mirrored: bool) -> dict[str, Any]:
-    if one is None:
+def _side(explanation: Explanation | None, mirrored: bool) -> dict[str, Any]:
+    if explanation is None:
         return {"rows": [], "lines": []}
     lines = []
-    columns = min(ROWS, len(one.references))
+    columns = min(ROWS, len(explanation.references))
     for column in range(columns):
-        for row in range(min(ROWS, len(one.retrieved))):
-            if one.matched[row, column]:
+        for row in range(min(ROWS, len(explanation.retrieved))):
+            if explanation.matched[row, column]:
                 lines.append(_line(column, row, mirrored, "fl rel upw", f"text {row + 1} covers r{column + 1}"))
-    for near in one.missed:
+    for near in explanation.missed:
         column = int(near.name[1:]) - 1
         if near.closest is not None and column < columns and near.closest[0] <= ROWS:
             rank, why = near.closest
             lines.append(_line(column, rank - 1, mirrored, "fl un", f"text {rank} is near r{column + 1}: {why}"))
-    return {"rows": [_short(text) for text in one.retrieved[:ROWS]], "lines": lines}
+    return {"rows": [_short(text) for text in explanation.retrieved[:ROWS]], "lines": lines}
 
 
 def _line(reference: int, text: int, mirrored: bool, style: str, title: str) -> dict[str, str]:
@@ -164,36 +166,36 @@ def _short(text: str) -> str:
 
 def in_sources(found: Sequence[Explanation | None]) -> list[dict[str, Any]]:
     """Sources of evidence, cut wherever evidence or a retrieved text begins or ends."""
-    names = dict.fromkeys(source.name for one in found if one is not None for source in one.sources)
-    made = []
+    names = dict.fromkeys(source.name for side in found if side is not None for source in side.sources)
+    sources = []
     for name in list(names)[:MOST_SOURCES]:
-        by_side = [next((s for s in one.sources if s.name == name), None) if one else None for one in found]
-        made.append({"name": ids.show(name, 80), "stretches": _stretches(by_side)})
-    return made
+        by_side = [next((s for s in side.sources if s.name == name), None) if side else None for side in found]
+        sources.append({"name": ids.show(name, 80), "stretches": _stretches(by_side)})
+    return sources
 
 
 def _stretches(by_side: Sequence[SourcePlaces | None]) -> list[Shown]:
-    known = [one for one in by_side if one is not None]
-    text = next((one.text for one in known if one.text), "")
+    known = [places for places in by_side if places is not None]
+    text = next((places.text for places in known if places.text), "")
     evidence = known[0].evidence
     cuts = {0, len(text)} | {at for _, *ends in evidence for at in ends}
-    cuts |= {at for one in known for _, *ends in one.retrieved for at in ends}
+    cuts |= {at for places in known for _, *ends in places.retrieved for at in ends}
     ordered = sorted(cuts)
-    made: list[Shown] = []
+    stretches: list[Shown] = []
     for low, high in pairwise(ordered):
         of = [name for name, start, end in evidence if start <= low and high <= end]
         ranks = [
-            sorted({rank for rank, start, end in one.retrieved if start <= low and high <= end}) if one else []
-            for one in by_side
+            sorted({rank for rank, start, end in places.retrieved if start <= low and high <= end}) if places else []
+            for places in by_side
         ]
-        made.append(
+        stretches.append(
             {
                 "evidence": list(dict.fromkeys(of)),
-                "ranks": [", ".join(map(str, some)) for some in ranks],
+                "ranks": [", ".join(map(str, side)) for side in ranks],
                 "text": _cut(text[low:high], bool(of)) if text else f"characters {low:,} to {high:,}",
             }
         )
-    return made[:MOST_STRETCHES]
+    return stretches[:MOST_STRETCHES]
 
 
 def _cut(text: str, whole: bool) -> str:

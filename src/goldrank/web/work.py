@@ -51,8 +51,8 @@ class Worker:
 
     def is_made(self, key: Hashable) -> bool:
         """Whether a task was asked for and came to an end."""
-        found = self._known.get(key)
-        return found is not None and found.done()
+        task = self._known.get(key)
+        return task is not None and task.done()
 
     def wait(self) -> None:
         """Wait for the end of all that was asked for."""
@@ -67,8 +67,8 @@ class Worker:
     @property
     def trouble(self) -> str:
         """Why a task failed; '' if none did."""
-        for found in list(self._known.values()):
-            error = found.exception() if found.done() else None
+        for task in list(self._known.values()):
+            error = task.exception() if task.done() else None
             if error is not None:
                 return f"{type(error).__name__}: {error}"
         return ""
