@@ -185,7 +185,7 @@ def as_list(value: Iterable[Value], what: str, kinds: type = object, wanted: str
     unordered = isinstance(value, str | bytes | set | frozenset) or not isinstance(value, Iterable)
     if unordered or isinstance(value, type):
         of_type(value, (), what, f"a list{f' of {wanted}' if wanted else ''}")
-    return [of_type(each, kinds, f"one of {what}", wanted) for each in value]
+    return [of_type(entry, kinds, f"one of {what}", wanted) for entry in value]
 
 
 def whole_number(value: object, what: str, least: int = 0, most: int | None = None) -> int:

@@ -60,7 +60,7 @@ def log_text(text: str, styled: bool = False) -> str:
     `styled` text has colours, whose codes stay too.
     """
     if not styled:
-        text = _UNSAFE.sub(lambda found: _printable(found[0]), text)
+        text = _UNSAFE.sub(lambda matched: _printable(matched[0]), text)
     return _COMMAND_LINE.sub(_defused, text) if "::" in text or "##" in text else text
 
 
@@ -78,5 +78,5 @@ def _printable(sign: str) -> str:
     return sign if sign.isprintable() else sign.encode("unicode_escape").decode()
 
 
-def _defused(found: re.Match[str]) -> str:
-    return r"#\x23" if found[0] == "##" else rf"{found[1]}\x3a"
+def _defused(matched: re.Match[str]) -> str:
+    return r"#\x23" if matched[0] == "##" else rf"{matched[1]}\x3a"

@@ -57,11 +57,11 @@ def decode(raw: bytes) -> str:
 
 def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
     """The text of many ids, in one go where all are plain UTF-8."""
-    found = list(raw)
+    encoded = list(raw)
     try:
-        return tuple([text.decode() for text in found])
+        return tuple([text.decode() for text in encoded])
     except UnicodeDecodeError:
-        return tuple(map(decode, found))
+        return tuple(map(decode, encoded))
 
 
 def as_text(value: object, what: str, where: str | None = None) -> str:
@@ -131,16 +131,16 @@ def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> 
     """What ids given as objects were: 'int', 'str' or 'bytes'; 'str/int' if queries and documents differ."""
     kinds = []
     for what, types in (("query", query_types), ("document", doc_types)):
-        found = {
+        names = {
             "int" if issubclass(kind, Integral) else "bytes" if issubclass(kind, bytes) else "str" for kind in types
         }
-        if len(found) > 1:
+        if len(names) > 1:
             raise InputError(
-                f"some {what} ids are of type {' and some of type '.join(sorted(found))}",
+                f"some {what} ids are of type {' and some of type '.join(sorted(names))}",
                 where=where,
                 hint="Make all ids text, for example with str(id).",
             )
-        kinds.append(next(iter(found), ""))
+        kinds.append(next(iter(names), ""))
     queries, docs = kinds
     return queries if docs in ("", queries) else f"{queries}/{docs}"
 

@@ -102,7 +102,7 @@ _SEQUENCES = (typing.get_origin(typing.Sequence[int]), list)
 
 def _members_fit(value: Any, kind: type, parts: tuple[Any, ...]) -> bool:
     if isinstance(value, dict) and len(parts) == 2:
-        return all(_fits(key, parts[0]) and _fits(each, parts[1]) for key, each in value.items())
+        return all(_fits(key, parts[0]) and _fits(member, parts[1]) for key, member in value.items())
     if isinstance(value, list | tuple) and len(parts) == 1:
-        return all(_fits(each, parts[0]) for each in value)
+        return all(_fits(member, parts[0]) for member in value)
     return True

@@ -67,14 +67,14 @@ class Note:
         if "whole" in facts:
             facts["share"] = facts["part"] / facts["whole"]
         words = self.kind.one if self.kind.one and facts.get("count") == 1 else self.kind.words
-        told = words.format(**facts) if isinstance(words, str) else words(facts)
-        return ids.show(f"{self.about}: {told}" if self.about else told, MOST_WORDS)
+        text = words.format(**facts) if isinstance(words, str) else words(facts)
+        return ids.show(f"{self.about}: {text}" if self.about else text, MOST_WORDS)
 
     @property
     def sentence(self) -> str:
         """The words as a sentence of their own."""
-        told = str(self)
-        return told[:1].upper() + told[1:] + ("" if told.endswith("...") else ".")
+        text = str(self)
+        return text[:1].upper() + text[1:] + ("" if text.endswith("...") else ".")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for saved files. `words` are there for people; reading makes them anew."""
@@ -100,9 +100,9 @@ class Note:
         json.dumps(data["facts"], allow_nan=False)  # NaN and infinity could not be written again
         if not all(isinstance(text, str) for text in (data["about"], *data["samples"])):
             raise TypeError("what a note is about and its samples are texts")
-        found = cls.of(data["code"], samples=data["samples"], about=data["about"], **facts)
-        str(found)  # a fact that is missing or of another type is found now, not when somebody prints it
-        return found
+        note = cls.of(data["code"], samples=data["samples"], about=data["about"], **facts)
+        str(note)  # a fact that is missing or of another type is found now, not when somebody prints it
+        return note
 
 
 def _as_tuples(value: Any) -> Any:
@@ -124,19 +124,19 @@ def merged(
     """
     groups: dict[Any, list[tuple[int, Note]]] = {}
     for i, notes in enumerate(shards):
-        for found in notes:
-            if not found.kind.of_values:
-                added = {*found.kind.counts, *dict(found.kind.whole)}
-                other = tuple(fact for fact in found.facts if fact[0] not in added)
-                groups.setdefault((found.code, other, found.about), []).append((i, found))
+        for note in notes:
+            if not note.kind.of_values:
+                added = {*note.kind.counts, *dict(note.kind.whole)}
+                other = tuple(fact for fact in note.facts if fact[0] not in added)
+                groups.setdefault((note.code, other, note.about), []).append((i, note))
     whole: list[Note] = []
     single: list[Note] = []
     for group in groups.values():
         first = group[0][1]
         if first.counts:
-            total = {key: sum(found.fact(key) for _, found in group) for key in first.counts}
+            total = {key: sum(note.fact(key) for _, note in group) for key in first.counts}
             total |= {fact: totals[count] for fact, count in first.kind.whole}
-            samples = dict.fromkeys(sample for _, found in group for sample in found.samples)
+            samples = dict.fromkeys(sample for _, note in group for sample in note.samples)
             facts = tuple(sorted({**dict(first.facts), **total}.items()))
             whole.append(replace(first, facts=facts, samples=tuple(samples)[: MOST_SAMPLES + 1]))
         elif len(group) == len(shards):

@@ -83,9 +83,9 @@ class Lazy:
         if name.startswith("__"):  # who looks at objects asks for such names, and shall not load anything
             raise AttributeError(name)
         with needed(self._module.partition(".")[0]):
-            found = getattr(import_module(self._module), name)
-        setattr(self, name, found)
-        return found
+            value = getattr(import_module(self._module), name)
+        setattr(self, name, value)
+        return value
 
 
 special, stats = Lazy("scipy.special"), Lazy("scipy.stats")

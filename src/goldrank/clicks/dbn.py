@@ -42,9 +42,9 @@ def fit(log: ClickLog, weights: np.ndarray, gamma: float) -> DbnFit:
     """gamma < 1, by expectation-maximisation from the counts of gamma = 1."""
     grid = _Grid(log)
     clicks = log.per_pair(weights * log.click)
-    found = counted(log, weights)
-    attraction = np.clip(found.attraction, 0.01, 0.99)
-    satisfaction = np.where(clicks > 0, np.clip(found.satisfaction, 0.01, 0.99), 0.0)
+    start = counted(log, weights)
+    attraction = np.clip(start.attraction, 0.01, 0.99)
+    satisfaction = np.where(clicks > 0, np.clip(start.satisfaction, 0.01, 0.99), 0.0)
     for _ in range(ROUNDS):
         looked, satisfied = grid.expected(attraction[log.pair], satisfaction[log.pair], gamma)
         new = np.minimum(ratio(clicks, log.per_pair(weights * looked)), 1.0)

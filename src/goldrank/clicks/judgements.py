@@ -117,29 +117,29 @@ def judgements_from_clicks(
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise OptionError(f"level is {level!r:.80}", hint="It is a share, such as 0.95.")
     rows, noticed = read_clicks(log, columns=columns, format=format)
-    found = ClickLog.of(rows)
-    ones = np.ones(len(found.pair))
-    values = estimate(found, ones, **options)
-    clicks, shown = found.per_pair(found.click), found.per_pair(ones)
+    click_log = ClickLog.of(rows)
+    ones = np.ones(len(click_log.pair))
+    values = estimate(click_log, ones, **options)
+    clicks, shown = click_log.per_pair(click_log.click), click_log.per_pair(ones)
     notes = list(noticed)
     if model == "ctr":
         prior = ctr.checked(options.get("prior")) or ctr.prior_of(clicks, shown)
         bounds = ctr.interval(clicks, shown, prior, level)
         notes.append(Note.of("click-prior", a=f"{prior[0]:.3g}", b=f"{prior[1]:.3g}"))
     else:
-        bounds = _bootstrap(found, lambda weights: estimate(found, weights, **options), level, samples, seed)
-        notes.append(Note.of("click-bootstrap", draws=samples, unit="users" if found.by_user else "page views"))
-    if model == "propensity" and (clipped := propensity.of_rows(found, options.get("propensities"))[1]):
+        bounds = _bootstrap(click_log, lambda weights: estimate(click_log, weights, **options), level, samples, seed)
+        notes.append(Note.of("click-bootstrap", draws=samples, unit="users" if click_log.by_user else "page views"))
+    if model == "propensity" and (clipped := propensity.of_rows(click_log, options.get("propensities"))[1]):
         notes.append(Note.of("clipped-propensities", count=clipped, least=propensity.LEAST))
     few = int((shown < min_views).sum())
     if few:
         notes.append(Note.of("too-few-views", count=few, pairs=len(shown), least=min_views))
     low, high = np.minimum(bounds[0], values), np.maximum(bounds[1], values)
-    made = [
+    judgements = [
         ClickJudgement(query, doc, float(values[i]), float(low[i]), float(high[i]), int(shown[i]), int(clicks[i]))
-        for i, (query, doc) in enumerate(found.pairs)
+        for i, (query, doc) in enumerate(click_log.pairs)
     ]
-    return ClickJudgements(tuple(made), model, level, min_views, tuple(notes))
+    return ClickJudgements(tuple(judgements), model, level, min_views, tuple(notes))
 
 
 def _bootstrap(

@@ -46,11 +46,11 @@ class GradedRows:
 
     def mapping(self, values: np.ndarray) -> dict[str, dict[str, Grade]]:
         """Grades or scores as a mapping of mappings."""
-        found = {}
+        by_query = {}
         for i, (low, high) in enumerate(zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True)):
             names = map(str, self.columns(i).tolist())
-            found[self.queries[i]] = dict(zip(names, values[low:high].tolist(), strict=True))
-        return found
+            by_query[self.queries[i]] = dict(zip(names, values[low:high].tolist(), strict=True))
+        return by_query
 
 
 class ArrayQrels(Qrels):

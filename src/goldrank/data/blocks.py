@@ -47,9 +47,9 @@ class Rows:
         return {
             "score": self.score[lines],
             "key": self.key[lines],
-            "docs": lambda some: self.docs(lines[some]),
+            "docs": lambda wanted: self.docs(lines[wanted]),
             "place": lambda line: self.place(int(lines[line])),
-            "claimed": None if claimed is None else lambda some: claimed(lines[some]),
+            "claimed": None if claimed is None else lambda wanted: claimed(lines[wanted]),
         }
 
 
@@ -72,8 +72,8 @@ class Block(Rows):
         """For each stretch the scores by document; the last of one that is there twice."""
         docs = self.docs(np.arange(len(self)))
         if core is not None:
-            found: list[dict[str, float]] = core.rankings(docs.data, docs.start, docs.end, self.score, self.start)
-            return found
+            rankings: list[dict[str, float]] = core.rankings(docs.data, docs.start, docs.end, self.score, self.start)
+            return rankings
         texts, scores = docs.texts(), self.score.tolist()
         return [dict(zip(texts[a:b], scores[a:b], strict=True)) for a, b in pairwise(self.start.tolist())]
 
@@ -108,7 +108,7 @@ class Block(Rows):
             **self.taken(lines),
             queries=self.queries.take(line_code[begin]),
             start=np.append(begin, len(lines)),
-            keep=lambda some: self.keep(lines[some]),
+            keep=lambda wanted: self.keep(lines[wanted]),
             notes=self.notes,
         )
 
@@ -194,11 +194,11 @@ class BlockSource(ABC):
         for piece in self.pieces():
             block = piece()
             stretches = zip(block.queries.texts(), block.rankings(), pairwise(block.start.tolist()), strict=True)
-            for query, found, (low, high) in stretches:
-                row = results.setdefault(query, found)
-                before = 0 if row is found else len(row)
+            for query, scores, (low, high) in stretches:
+                row = results.setdefault(query, scores)
+                before = 0 if row is scores else len(row)
                 if before:
-                    row.update(found)
+                    row.update(scores)
                 if len(row) < before + high - low:
                     raise _repetition(block, query, range(low, high), set(islice(row, before)))
         return results
@@ -260,8 +260,8 @@ class OneTag(BlockSource):
             yield lambda piece=piece: self._mine(piece())  # type: ignore[misc]
 
     def _mine(self, block: Block) -> Block:
-        found = dict(block.by_tag()).get(self.tag)
-        return replace(found if found is not None else block.select(np.zeros(0, np.int64)), tags=None)
+        mine = dict(block.by_tag()).get(self.tag)
+        return replace(mine if mine is not None else block.select(np.zeros(0, np.int64)), tags=None)
 
     def memory(self, threads: int, share: float) -> int:
         return self._whole.memory(threads, share)

@@ -62,13 +62,13 @@ class Catalogue:
 def _distinct(items: Any) -> tuple[str, ...]:
     if isinstance(items, str | bytes) or not isinstance(items, Iterable) or isinstance(items, type):
         raise InputError(f"the catalogue is of type {type(items).__name__}", hint="Give the ids of all items.")
-    found = [ids.as_text(_plain(item), "item id", "catalogue") for item in items]
-    if not found:
+    item_ids = [ids.as_text(_plain(item), "item id", "catalogue") for item in items]
+    if not item_ids:
         raise InputError("the catalogue is empty", hint="Give the ids of all items, or leave it out.")
-    if len(set(found)) < len(found):
-        twice = Counter(found).most_common(1)[0][0]
+    if len(set(item_ids)) < len(item_ids):
+        twice = Counter(item_ids).most_common(1)[0][0]
         raise InputError(f"item '{ids.show(twice)}' is in the catalogue twice", hint="Give each item once: set(items).")
-    return tuple(found)
+    return tuple(item_ids)
 
 
 def _plain(value: Any) -> Any:
@@ -104,13 +104,13 @@ def _vectors(given: Any, items: tuple[str, ...] | None) -> tuple[dict[str, int],
 def _labels(given: Mapping[Any, Any], what: str) -> dict[str, tuple[str, ...]]:
     """One or several names by item."""
     of_type(given, Mapping, what, "a mapping from items to names")
-    found = {}
+    by_item = {}
     for item, labels in given.items():
         listed = [labels] if isinstance(labels, str) else list(labels) if isinstance(labels, Iterable) else [None]
         if not all(isinstance(label, str) for label in listed):
             raise InputError(f"{what} of item {item!r:.80} are {labels!r:.80}", hint="Give a name, or a list of names.")
-        found[ids.as_text(_plain(item), "item id", what)] = tuple(dict.fromkeys(listed))
-    return found
+        by_item[ids.as_text(_plain(item), "item id", what)] = tuple(dict.fromkeys(listed))
+    return by_item
 
 
 class UserHistory:

@@ -163,33 +163,33 @@ class IdColumn:
         """The ids as words of eight bytes, zeros behind the end of each: equal ids have equal words."""
         length = self.end - self.start
         longest = int(length.max(initial=0))
-        found = [words_at(self.data, self.start) & EIGHT[np.minimum(length, 8)]] if longest else []
+        words = [words_at(self.data, self.start) & EIGHT[np.minimum(length, 8)]] if longest else []
         for at in range(8, longest, 8):
             inside = np.clip(length - at, 0, 8)
-            found.append(words_at(self.data, np.minimum(self.start + at, len(self.data) - 8)) & EIGHT[inside])
-        return found
+            words.append(words_at(self.data, np.minimum(self.start + at, len(self.data) - 8)) & EIGHT[inside])
+        return words
 
     def hashes(self) -> np.ndarray:
         """A 64-bit hash of each id, equal for equal ids."""
         if core is None:
             return hashed(self.words(), len(self))
-        found = np.empty(len(self), np.uint64)
-        core.hashes(self.data, self.start, self.end, found)
-        return found
+        hashes = np.empty(len(self), np.uint64)
+        core.hashes(self.data, self.start, self.end, hashes)
+        return hashes
 
     def same(self, other: IdColumn) -> np.ndarray:
         """For each id, whether it is the one of the same place in another column."""
         if core is None:
             return np.fromiter((a == b for a, b in zip(self, other, strict=True)), bool, len(self))
-        found = np.empty(len(self), bool)
-        core.same(self.data, self.start, self.end, other.data, other.start, other.end, found)
-        return found
+        same = np.empty(len(self), bool)
+        core.same(self.data, self.start, self.end, other.data, other.start, other.end, same)
+        return same
 
     def ascend(self) -> bool:
         """Whether each id is above the one before, by its bytes."""
         if core is not None:
-            found: bool = core.ascend(self.data, self.start, self.end)
-            return found
+            is_ascending: bool = core.ascend(self.data, self.start, self.end)
+            return is_ascending
         texts = self.to_list()
         return all(a < b for a, b in itertools.pairwise(texts))
 
@@ -209,9 +209,9 @@ class IdColumn:
     def find(self, asked: IdColumn) -> np.ndarray:
         """The place of each asked id in this column of different ids, -1 where it is not in it."""
         if core is not None and self._table is not None:
-            found = np.empty(len(asked), np.int64)
-            if core.find(asked.data, asked.start, asked.end, self.data, self.start, self.end, self._table, found):
-                return found
+            places = np.empty(len(asked), np.int64)
+            if core.find(asked.data, asked.start, asked.end, self.data, self.start, self.end, self._table, places):
+                return places
         place = self._places.get
         return np.fromiter((place(text, -1) for text in asked), np.int64, len(asked))
 
@@ -255,8 +255,8 @@ def _slots(count: int) -> int:
 def words_at(data: np.ndarray, begin: np.ndarray) -> np.ndarray:
     """Eight bytes from each position of padded data, the first byte lowest."""
     unaligned = np.ndarray((len(data) - 7,), "<u8", buffer=data, strides=(1,))
-    found: np.ndarray = unaligned[begin]
-    return found
+    words: np.ndarray = unaligned[begin]
+    return words
 
 
 def hashed(columns: Sequence[np.ndarray], size: int) -> np.ndarray:

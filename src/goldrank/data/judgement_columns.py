@@ -183,8 +183,8 @@ def _ranges(begin: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> np.ndarr
 def _perhaps_repeated(start: np.ndarray, key: np.ndarray) -> bool:
     """Whether a key is twice in one of the stretches that begin at `start`."""
     if core is not None:
-        found: bool = core.repeated(start, key)
-        return found
+        is_repeated: bool = core.repeated(start, key)
+        return is_repeated
     pairs = np.sort(pair_keys(key, np.repeat(np.arange(len(start) - 1), np.diff(start))))
     return bool((pairs[1:] == pairs[:-1]).any())
 

@@ -92,7 +92,7 @@ def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
     differ("measures", lambda i: sorted(shards[i].columns))
     differ("conventions", lambda i: shards[i].convention)
     policies = [dict(origin.get("policies") or {}) for origin in origins]
-    for policy in dict.fromkeys(key for each in policies for key in each):
+    for policy in dict.fromkeys(key for chosen in policies for key in chosen):
         differ(f"policies ({policy})", lambda i, policy=policy: policies[i].get(policy))  # type: ignore[misc]
     for given in ("train", "catalogue", "against"):
         differ(f"what is known beside ({given})", lambda i, given=given: origins[i].get(given))  # type: ignore[misc]
@@ -158,10 +158,10 @@ def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
 
     inputs = {}
     for side in ("qrels", "run"):
-        found = [dict(origin.get(side) or {}) for origin in origins]
-        hashes = sorted({str(given.get("sha256")) for given in found})
+        entries = [dict(origin.get(side) or {}) for origin in origins]
+        hashes = sorted({str(given.get("sha256")) for given in entries})
         together = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
-        inputs[side] = {**found[0], "sha256": hashes[0] if len(hashes) == 1 else together}
+        inputs[side] = {**entries[0], "sha256": hashes[0] if len(hashes) == 1 else together}
     inputs["run"]["name"] = run
     return {
         **{key: value for key, value in origins[0].items() if key != "shard"},

@@ -76,8 +76,8 @@ class Passages:
     def abstained(self, below: float | None) -> np.ndarray:
         """For which questions nothing was returned, or nothing with a score from `below` on."""
         if below is None:
-            found: np.ndarray = self.pairs.retrieved == 0 if self.confidence is None else self.confidence == -np.inf
-            return found
+            abstained: np.ndarray = self.pairs.retrieved == 0 if self.confidence is None else self.confidence == -np.inf
+            return abstained
         return self.confident(self.known) < below
 
     def confident(self, needed: np.ndarray) -> np.ndarray:

@@ -112,14 +112,14 @@ class Ideals:
 
     def once(self, what: object, make: Callable[[], np.ndarray]) -> np.ndarray:
         """What was made under that name, or is made now. It is not to be written to."""
-        found = self._kept.get(what)
-        if found is None:
-            found = make()
-            found.setflags(write=False)
+        kept = self._kept.get(what)
+        if kept is None:
+            kept = make()
+            kept.setflags(write=False)
             if len(self._kept) >= self.MOST:
                 self._kept.clear()
-            self._kept[what] = found
-        return found
+            self._kept[what] = kept
+        return kept
 
 
 @dataclass(frozen=True)
@@ -183,9 +183,9 @@ class Placements:
 
     def count(self, which: np.ndarray) -> np.ndarray:
         """Per query, how many placements are marked."""
-        found = np.zeros(len(self.queries), np.int64)
-        if core is not None and core.count(self.query, which, found):
-            return found
+        counts = np.zeros(len(self.queries), np.int64)
+        if core is not None and core.count(self.query, which, counts):
+            return counts
         return np.bincount(self.query[which], minlength=len(self))
 
     def cumulate(self, which: np.ndarray) -> np.ndarray:
@@ -227,9 +227,9 @@ class Placements:
     def by_label(self, values: np.ndarray) -> np.ndarray:
         """Values of placements by judgement: 0 for those not returned, the first row's for those repeated."""
         assert self.label is not None
-        found = np.zeros(len(self.judged), np.int64)
-        found[self.label[::-1]] = values[::-1]
-        return found
+        by_judgement = np.zeros(len(self.judged), np.int64)
+        by_judgement[self.label[::-1]] = values[::-1]
+        return by_judgement
 
     @cached_property
     def start(self) -> np.ndarray:

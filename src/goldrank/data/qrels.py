@@ -134,17 +134,17 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @classmethod
     def _made(cls, **fields: Any) -> Self:
         """Judgements of which all is known; `fields` are those of `_set`."""
-        found = cls.__new__(cls)
-        found._set(**fields)
-        return found
+        qrels = cls.__new__(cls)
+        qrels._set(**fields)
+        return qrels
 
     def of_shard(self, number: int, of: int) -> Qrels:
         """The judgements of one of `of` shards, counted from 1. A query is in one by a hash of its id alone."""
         raw = {query: docs for query, docs in self.raw.items() if shard_of(query, of) == number}
-        found = Qrels._made(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
-        found.shard = (number, of)
-        found.part_of = self
-        return found
+        part = Qrels._made(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        part.shard = (number, of)
+        part.part_of = self
+        return part
 
     @classmethod
     def joined(
@@ -164,7 +164,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         ({'a': 0, 'b': 1}, {'a': 3, 'b': 1})
         """
         theirs, models = (
-            each if isinstance(each, Qrels) else Qrels(each, real_grades=True) for each in (human or {}, model)
+            given if isinstance(given, Qrels) else Qrels(given, real_grades=True) for given in (human or {}, model)
         )
         table: dict[str, dict[str, Grade]] = {query: dict(docs) for query, docs in theirs.text.items()}
         for query, docs in models.text.items():
@@ -172,29 +172,29 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             for doc, grade in docs.items():
                 row.setdefault(doc, grade)
         first = theirs if len(theirs) else models
-        total, own = (sum(map(len, each.values())) for each in (table, theirs.text))
-        noticed = (note for each in (theirs, models) for note in each.notes if note.code != WHO_JUDGED)
+        total, own = (sum(map(len, rows.values())) for rows in (table, theirs.text))
+        noticed = (note for part in (theirs, models) for note in part.notes if note.code != WHO_JUDGED)
         notes = dict.fromkeys([*noticed, *who_judged(people=people, models=total - own, total=total)])
-        found = cls._made(name=first.name, text=table, notes=notes, criteria=first.criteria, id_kind=first.id_kind)
-        found.judges = {**({"human": theirs} if len(theirs) else {}), "model": models}
-        return found
+        both = cls._made(name=first.name, text=table, notes=notes, criteria=first.criteria, id_kind=first.id_kind)
+        both.judges = {**({"human": theirs} if len(theirs) else {}), "model": models}
+        return both
 
     def judged_by(self, who: str) -> Qrels:
         """Those by people ('human', with those of files that do not say), or those by a model ('model')."""
         one_of(who, JUDGED_BY, "judged_by")
         if not self.judges and who == "human":
             return self
-        found = self.judges.get(who)
-        if found is None or not len(found):
+        part = self.judges.get(who)
+        if part is None or not len(part):
             hint = "Files say it in a column `judged_by` (in TREC text in the second column); see Qrels.joined."
             raise InputError(f"no judgement is known to be by a {who}", where=self.name, hint=hint, code="no-judge")
-        total, other = (sum(map(len, each.text.values())) for each in (found, self))
-        notes = tuple(note for note in (*self.notes, *found.notes) if note.code != WHO_JUDGED)
-        told = who_judged(people=0, models=total if who == "model" else 0, total=total)
+        total, other = (sum(map(len, qrels.text.values())) for qrels in (part, self))
+        notes = tuple(note for note in (*self.notes, *part.notes) if note.code != WHO_JUDGED)
+        noticed = who_judged(people=0, models=total if who == "model" else 0, total=total)
         if other > total:
-            told.append(Note.of("judgements-left-out", count=other - total, by=who))
-        notes = tuple(dict.fromkeys((*notes, *told)))
-        return Qrels._made(name=self.name, text=found.text, notes=notes, criteria=self.criteria, id_kind=self.id_kind)
+            noticed.append(Note.of("judgements-left-out", count=other - total, by=who))
+        notes = tuple(dict.fromkeys((*notes, *noticed)))
+        return Qrels._made(name=self.name, text=part.text, notes=notes, criteria=self.criteria, id_kind=self.id_kind)
 
     def owns(self, query: bytes) -> bool:
         """Whether a query belongs to this shard, judged or not."""
@@ -248,12 +248,12 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                     )
                 judged[doc] = grade
                 repeated += 1
-        told = list(notes)
+        noticed = list(notes)
         if repeated:
-            told.append(Note.of("repeated-judgements", count=repeated))
-        told += notes_on_grades(max(grades, default=0))
+            noticed.append(Note.of("repeated-judgements", count=repeated))
+        noticed += notes_on_grades(max(grades, default=0))
         ids_are = "raw" if queries and isinstance(queries[0], bytes) else "text"
-        return cls._made(name=name, **{ids_are: table}, notes=told, id_kind=kind)
+        return cls._made(name=name, **{ids_are: table}, notes=noticed, id_kind=kind)
 
     @classmethod
     def from_parts(cls, parts: Sequence[Judgements], *, name: str, judgements: str = "error") -> Qrels:
@@ -262,13 +262,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         whole = Judgements.joined(parts)
         notes = list(dict.fromkeys(whole.notes))
         if whole.by_model is not None:
-            each = [whole.taken(np.flatnonzero(rows)) for rows in (~whole.by_model, whole.by_model)]
-            both = cls.joined(*(cls.from_parts([part], name=name, judgements=judgements) for part in each))
+            by_judge = [whole.taken(np.flatnonzero(rows)) for rows in (~whole.by_model, whole.by_model)]
+            both = cls.joined(*(cls.from_parts([part], name=name, judgements=judgements) for part in by_judge))
             both.notes = (*notes, *both.notes)
             return both
-        found = JudgementColumns.of(whole, judgements)
-        if found is not None:
-            columns, repeated = found
+        converted = JudgementColumns.of(whole, judgements)
+        if converted is not None:
+            columns, repeated = converted
             if repeated:
                 notes.append(Note.of("repeated-judgements", count=repeated))
             notes += notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))

@@ -68,10 +68,10 @@ def from_plain(data: Any, where: str) -> Scores:
         columns = {name: _from_plain(name, column, len(queries)) for name, column in measures.items()}
         bounds = {
             name: Bounds(
-                one_of(found["why"], ("ties", "unjudged"), "why"),
-                *(_from_plain(name, found[end], len(queries)) for end in ("low", "high")),
+                one_of(bound["why"], ("ties", "unjudged"), "why"),
+                *(_from_plain(name, bound[end], len(queries)) for end in ("low", "high")),
             )
-            for name, found in _of_type(data.get("bounds", {}), dict, "bounds").items()
+            for name, bound in _of_type(data.get("bounds", {}), dict, "bounds").items()
         }
         counts = {key: _of_type(count, int, key) for key, count in _of_type(data["counts"], dict, "counts").items()}
         if not all(0 <= count < MOST for count in counts.values()):
@@ -124,10 +124,10 @@ def _from_plain(name: str, column: Any, size: int) -> Column:
         raise ValueError(f"{name} has {len(values):,} values for {size:,} queries")
     average = one_of(column["average"], AVERAGES, "average")
     flags = (_of_type(column.get(key, usual), bool, key) for key, usual in _FLAGS.items())
-    found = Column(name, values, _number(column["summary"]), average, *flags)
-    summary = summarise(average, found.counted)
-    if not math.isclose(summary, found.summary, rel_tol=1e-9) and not math.isnan(summary) * math.isnan(found.summary):
-        raise ValueError(f"{name} is {found.summary:g} in it, and its values give {summary:g}")
+    saved = Column(name, values, _number(column["summary"]), average, *flags)
+    summary = summarise(average, saved.counted)
+    if not math.isclose(summary, saved.summary, rel_tol=1e-9) and not math.isnan(summary) * math.isnan(saved.summary):
+        raise ValueError(f"{name} is {saved.summary:g} in it, and its values give {summary:g}")
     measure = known(name)
     if measure is not None:
         low, high = measure.declaration.low, measure.declaration.high
@@ -135,4 +135,4 @@ def _from_plain(name: str, column: Any, size: int) -> Column:
         if len(beyond) or average != measure.declaration.average:
             what = f"has the value {beyond[0]:g}" if len(beyond) else f"is averaged by {average}"
             raise ValueError(f"{name} {what}, which it cannot")
-    return found
+    return saved

@@ -32,8 +32,8 @@ def fragment(scores: Sequence[Scores]) -> str:
 
 def score_parts(scores: Sequence[Scores]) -> list[Part]:
     """What people see of scores: a table, measures down and runs across, and the notes below."""
-    found = list(dict.fromkeys(name for run in scores for name in run.columns))
-    rows = [[Cell(name), *(_cell(run, name) for run in scores)] for name in found]
+    names = list(dict.fromkeys(name for run in scores for name in run.columns))
+    rows = [[Cell(name), *(_cell(run, name) for run in scores)] for name in names]
     heads = [*Head.texts("measure"), *Head.numbers(*(ids.show(run.run) for run in scores))]
     counted = dict.fromkeys(_headline(run) for run in scores)
     notes = [note for run in scores for note in note_sentences(run.notes, ids.show(run.run) if len(scores) > 1 else "")]

@@ -406,10 +406,10 @@ class ScoresByRun(Mapping[str, Scores]):
         if not isinstance(runs := data.get("runs"), list) or not runs:
             what = f"its runs are {shown(runs)}, not a list of some"
             raise InputError(what, where=str(path), hint="Was it edited by hand?")
-        found = cls([Scores.from_dict(scores, str(path)) for scores in runs])
-        if len(found) < len(runs):
+        by_run = cls([Scores.from_dict(scores, str(path)) for scores in runs])
+        if len(by_run) < len(runs):
             raise InputError("two of its runs have one name", where=str(path), hint="Was it edited by hand?")
-        return found
+        return by_run
 
     def __repr__(self) -> str:
         from goldrank.data import score_table

@@ -240,8 +240,8 @@ class Spans:
         held, solid = self._held(k, self.solid), length > 0
         whole = self._held(k, self.length) / self.alternative_length  # for evidence that is nothing but white space
         share = self._best(np.where(solid, held / np.where(solid, length, 1), whole))
-        found: np.ndarray = (share >= coverage) & (share > 0)
-        return found
+        enough: np.ndarray = (share >= coverage) & (share > 0)
+        return enough
 
     def _held(self, k: int | None, weights: np.ndarray) -> np.ndarray:
         """Per alternative, how much of it the first k texts hold."""

@@ -196,10 +196,10 @@ def note_sentences(notes: Iterable[object], about: str = "") -> list[Sentence]:
     `notes` are `goldrank.notes.Note`s; plain text is a remark. `about` says whose they are.
     """
     prefix = f"{about}: " if about else ""
-    found = [
+    sentences = [
         Sentence(f"{prefix}{note}", "warning" if getattr(note, "is_warning", False) else "remark") for note in notes
     ]
-    return warnings_first(dict.fromkeys(found))
+    return warnings_first(dict.fromkeys(sentences))
 
 
 def warnings_first(sentences: Iterable[Sentence]) -> list[Sentence]:

@@ -40,7 +40,7 @@ def _best(scores: dict[str, float], depth: int) -> dict[str, float]:
 
 def _overlap(words: list[str], documents: dict[str, Counter[str]]) -> dict[str, float]:
     """How many words of the question are in the document."""
-    return {doc: float(sum(word in found for word in set(words))) for doc, found in documents.items()}
+    return {doc: float(sum(word in counts for word in set(words))) for doc, counts in documents.items()}
 
 
 def _bm25(words: list[str], documents: dict[str, Counter[str]]) -> dict[str, float]:
@@ -48,11 +48,11 @@ def _bm25(words: list[str], documents: dict[str, Counter[str]]) -> dict[str, flo
     mean = sum(map(Counter.total, documents.values())) / len(documents)
     scores = dict.fromkeys(documents, 0.0)
     for word in dict.fromkeys(words):  # in their order, so that sums are the same in every process
-        holders = sum(word in found for found in documents.values())
+        holders = sum(word in counts for counts in documents.values())
         weight = math.log(1 + (len(documents) - holders + 0.5) / (holders + 0.5))
-        for doc, found in documents.items():
-            often = found[word]
+        for doc, counts in documents.items():
+            often = counts[word]
             if often:
-                length = 0.25 + 0.75 * found.total() / mean
+                length = 0.25 + 0.75 * counts.total() / mean
                 scores[doc] += weight * often * 2.2 / (often + 1.2 * length)
     return scores

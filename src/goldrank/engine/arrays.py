@@ -113,8 +113,8 @@ class _Shape:
     def groups(self) -> Iterator[tuple[np.ndarray, int]]:
         """The numbers of queries that are sorted together, and the width of their table."""
         power = np.ceil(np.log2(np.maximum(self.size, 1))).astype(np.int64)
-        for each in np.unique(power[self.size > 0]).tolist():
-            which = np.flatnonzero((power == each) & (self.size > 0))
+        for exponent in np.unique(power[self.size > 0]).tolist():
+            which = np.flatnonzero((power == exponent) & (self.size > 0))
             yield which, int(self.size[which].max())
 
     def keys(self, column: np.ndarray | None, ties: str) -> np.ndarray:
@@ -141,8 +141,8 @@ def _sorted(table: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """
     negated = -table
     order = np.argsort(negated, axis=1)
-    found = np.take_along_axis(negated, order, axis=1)
-    same = found[:, 1:] == found[:, :-1]
+    ordered = np.take_along_axis(negated, order, axis=1)
+    same = ordered[:, 1:] == ordered[:, :-1]
     if not same.any():
         return order, None, None, 0
     # Few rows have ties, mostly: only those are looked at again.

@@ -72,14 +72,14 @@ class ExternalSort:
         length = docs.end - docs.start
         text, end = docs.joined_bytes(), np.concatenate(([0], np.cumsum(length)))
         given = (code, block.score[lines], key, lines, claims, length)
-        columns = [np.ascontiguousarray(one, kind) for one, kind in zip(given, STORED.values(), strict=True)]
-        found = []
+        columns = [np.ascontiguousarray(column, kind) for column, kind in zip(given, STORED.values(), strict=True)]
+        parts = []
         bounds = np.flatnonzero(np.diff(bucket[lines])) + 1
         for low, high in pairwise([0, *bounds.tolist(), len(lines)] if len(lines) else []):
             ids = text[end[low] : end[high]]
             packed = b"".join([*(column[low:high].data for column in columns), ids])
-            found.append(BucketPart(int(bucket[lines[low]]), high - low, len(ids), packed))
-        return codes, found
+            parts.append(BucketPart(int(bucket[lines[low]]), high - low, len(ids), packed))
+        return codes, parts
 
     def write(self, piece: int, parts: Sequence[BucketPart]) -> None:
         """Add the sorted lines of a piece, which come in order."""
@@ -113,7 +113,7 @@ class ExternalSort:
                 columns[name].append(np.frombuffer(raw, kind, size, at))
                 at += columns[name][-1].nbytes
             texts.append(raw[at:])
-        whole = {name: np.concatenate(found) for name, found in columns.items()}
+        whole = {name: np.concatenate(arrays) for name, arrays in columns.items()}
         docs = IdColumn.packed(b"".join(texts), whole["length"])
         owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])
         return RunLines(

@@ -84,7 +84,7 @@ class JudgementIndex:
         A document whose other Unicode form is judged has a number above all rows.
         """
         keys = pair_keys(doc_keys, codes)
-        found = np.full(len(keys), -1)
+        rows = np.full(len(keys), -1)
         at = np.searchsorted(self._keys, keys)
         left = np.arange(len(keys))
         while len(left):  # once, unless two pairs have one key
@@ -92,17 +92,17 @@ class JudgementIndex:
             left = left[self._keys[at[left]] == keys[left]]
             row = self._rows[at[left]]
             same = self._docs.take(row).same(docs.take(left)) & self._is_of(row, codes[left])
-            found[left[same]] = row[same]
+            rows[left[same]] = row[same]
             left = left[~same]
             at[left] += 1
-        return found
+        return rows
 
     def _is_of(self, row: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Whether each row, be it of a judgement or of a near form, is of a query."""
-        found: np.ndarray = (row >= self._start[codes]) & (row < self._start[codes + 1])
+        belongs: np.ndarray = (row >= self._start[codes]) & (row < self._start[codes + 1])
         near = np.flatnonzero(row >= self.rows_end)
-        found[near] = self._near_code[row[near] - self.rows_end] == codes[near]
-        return found
+        belongs[near] = self._near_code[row[near] - self.rows_end] == codes[near]
+        return belongs
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
         owner = np.searchsorted(begin, lines, "right") - 1
         order = np.argsort(owner, kind="stable")
         owners = np.flatnonzero(np.bincount(owner))  # np.unique would import numpy.ma
-        found = [all_rows[i].docs(lines[order[owner[order] == i]] - begin[i]) for i in owners]
+        columns = [all_rows[i].docs(lines[order[owner[order] == i]] - begin[i]) for i in owners]
         place = np.empty(len(lines), np.int64)
         place[order] = np.arange(len(lines))
-        return IdColumn.joined(found).take(place)
+        return IdColumn.joined(columns).take(place)
 
     def place_of(line: int) -> Place | str:
         owner = int(np.searchsorted(begin, line, "right")) - 1
@@ -137,12 +137,12 @@ def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
 
     def claimed(lines: np.ndarray) -> np.ndarray:
         owner = np.searchsorted(begin, lines, "right") - 1
-        found = np.full(len(lines), -1)
+        claims = np.full(len(lines), -1)
         for i in np.flatnonzero(np.bincount(owner)):  # np.unique would import numpy.ma
             ask = all_rows[i].claimed
             if ask is not None:
-                found[owner == i] = ask(lines[owner == i] - begin[i])
-        return found
+                claims[owner == i] = ask(lines[owner == i] - begin[i])
+        return claims
 
     score, key = (np.concatenate([getattr(rows, name) for rows in all_rows]) for name in ("score", "key"))
     return RunLines(score, key, docs, place_of, code, claimed=claimed)

@@ -44,14 +44,14 @@ def place_each(rankings: Sequence[Ids], *judgements: Sequence[Judged]) -> list[P
             label[start[i] : start[i] + size[i]] = [
                 seen.setdefault(doc, at) for at, doc in enumerate(ranking, start[i])
             ]
-    found = []
+    placements = []
     for judged in judgements:
         grade, judged_size, worth = _looked_up(rankings, total, judged)
         rows = np.flatnonzero(~np.isnan(grade))
         query = owner[rows]
         about = None if label is None else label[rows]
-        found.append(_placements(size, judged_size, worth, query, rows - start[query] + 1, about, grade[rows]))
-    return found
+        placements.append(_placements(size, judged_size, worth, query, rows - start[query] + 1, about, grade[rows]))
+    return placements
 
 
 def _looked_up(
@@ -109,16 +109,16 @@ def _of_one_query(size: int, docs: np.ndarray, wanted: np.ndarray) -> Placements
     """`place_integers` for one query, where the time goes into calls of numpy: as few of them as possible."""
     rank, label, distinct = _compiled(docs, wanted) or _by_tables(docs, wanted)
     queries, answered = _ONE
-    found = len(rank)
+    hits = len(rank)
     return Placements(
         queries=queries,
         retrieved=np.array([size]),
         answered=answered,
         judged_start=np.array([0, distinct]),
         judged=_ONES[:distinct] if distinct <= len(_ONES) else np.ones(distinct),
-        query=_ZEROS[:found] if found <= len(_ZEROS) else np.zeros(found, np.int64),
+        query=_ZEROS[:hits] if hits <= len(_ZEROS) else np.zeros(hits, np.int64),
         rank=rank,
-        grade=_ONES[:found] if found <= len(_ONES) else np.ones(found),
+        grade=_ONES[:hits] if hits <= len(_ONES) else np.ones(hits),
         tie_first=rank,
         tie_last=rank,
         label=label,
@@ -135,11 +135,11 @@ def _compiled(docs: np.ndarray, wanted: np.ndarray) -> Found | None:
     if core is None:
         return None
     rank, label = np.empty(len(docs), np.int64), np.empty(len(docs), np.int64)
-    told = core.among(np.ascontiguousarray(docs), np.ascontiguousarray(wanted), rank, label)
-    if told is None:
+    counts = core.among(np.ascontiguousarray(docs), np.ascontiguousarray(wanted), rank, label)
+    if counts is None:
         return None
-    found, distinct, repeated = told
-    return rank[:found], label[:found] if repeated else None, distinct
+    hits, distinct, repeated = counts
+    return rank[:hits], label[:hits] if repeated else None, distinct
 
 
 def _by_tables(docs: np.ndarray, wanted: np.ndarray) -> Found:
@@ -215,9 +215,9 @@ def _pairs(
 
     All queries can then be joined by one search.
     """
-    some = [ids for ids in (docs, wanted) if len(ids)]
-    low = min((int(ids.min()) for ids in some), default=0)
-    span = max((int(ids.max()) for ids in some), default=0) - low + 1
+    filled = [ids for ids in (docs, wanted) if len(ids)]
+    low = min((int(ids.min()) for ids in filled), default=0)
+    span = max((int(ids.max()) for ids in filled), default=0) - low + 1
     if span * queries > np.iinfo(np.int64).max:
         values, code = np.unique(np.concatenate((docs, wanted)), return_inverse=True)
         docs, wanted, low, span = code[: len(docs)], code[len(docs) :], 0, len(values)

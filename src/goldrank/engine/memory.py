@@ -83,21 +83,21 @@ def _place_compiled(
     judged.
     """
     arrays, results = qrels.arrays, run.results
-    found = np.empty((5, len(arrays.grade)), np.int64)
+    columns = np.empty((5, len(arrays.grade)), np.int64)
     scores = run.source.take_scores() if isinstance(run.source, Rankings) else gathered(results)
     placed = None
     if core is not None and scores is not None:
         ties = _TIES.get(convention.ties, _DESCENDING)
         single = convention.score_type == "float32"
         judged = (qrels.numbers, qrels.rows, arrays.start)
-        placed = core.place(results, scores, *judged, ties, single, retrieved, answered, found)
+        placed = core.place(results, scores, *judged, ties, single, retrieved, answered, columns)
     if placed is None:
         unjudged = (name for name in results if name not in qrels.numbers)
-        return found[:, :0], 0, range(len(arrays.queries)), unjudged
+        return columns[:, :0], 0, range(len(arrays.queries)), unjudged
     hits, tied, counts.lines, left, names, infinite, constant = placed
     counts.infinite += infinite
     counts.constant += constant
-    return found[:, :hits], tied, left, names
+    return columns[:, :hits], tied, left, names
 
 
 @np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
@@ -119,10 +119,10 @@ def _place_by_numpy(
         row = results.get(queries[code])
         retrieved[code], answered[code] = len(row or ()), row is not None
         if row:
-            found = _place_query(qrels, run.name, queries[code], row, convention, counts)
+            packed = _place_query(qrels, run.name, queries[code], row, convention, counts)
             numbers.append(code)
-            sizes.append(len(found) // ROW_BYTES)
-            rows += found
+            sizes.append(len(packed) // ROW_BYTES)
+            rows += packed
     columns = np.frombuffer(bytes(rows), np.int64).reshape(-1, 4).T
     return np.vstack((np.repeat(np.array(numbers, np.int64), sizes), columns))
 

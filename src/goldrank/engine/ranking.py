@@ -136,9 +136,9 @@ def rank_lines(
         ordered = lines.take(_arranged(lines.code, lines.score)) if scattered else lines
         begin, _ = _stretches(ordered.code[1:] == ordered.code[:-1], len(ordered.code))
         bounds = np.append(begin, len(ordered.code))
-        found = _surveyed(bounds, ordered.code[begin], ordered.score, ordered.key, judged, convention)
-        if found is not None:
-            return _placed(ordered, found, judged, convention)
+        surveyed = _surveyed(bounds, ordered.code[begin], ordered.score, ordered.key, judged, convention)
+        if surveyed is not None:
+            return _placed(ordered, surveyed, judged, convention)
     if convention.score_type == "float32":
         with np.errstate(over="ignore"):  # beyond single precision lies infinity
             lines = replace(lines, score=compared(lines.score, convention))
@@ -269,8 +269,8 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
     seen: dict[tuple[int, bytes], int] = {}
     drop: list[int] = []
     # Some at a time: a run of one line again and again is refused by its first two.
-    some = (suspects[low : low + SUSPECTS] for low in range(0, len(suspects), SUSPECTS))
-    for line, doc in ((line, doc) for part in some for line, doc in zip(part.tolist(), lines.docs(part), strict=True)):
+    parts = (suspects[low : low + SUSPECTS] for low in range(0, len(suspects), SUSPECTS))
+    for line, doc in ((line, doc) for part in parts for line, doc in zip(part.tolist(), lines.docs(part), strict=True)):
         pair = (int(lines.code[line]), doc)
         before = seen.setdefault(pair, line)
         if before == line:

@@ -74,30 +74,30 @@ def _place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Pla
     asked = JudgedPairs(order, docs, codes, labels)
 
     with evaluated_once(lines) as run:
-        found = count(run, asked, convention) or sort(run, asked, queries, convention)
-        if found.problems:
+        placed = count(run, asked, convention) or sort(run, asked, queries, convention)
+        if placed.problems:
             raise first_problem(run, queries)
         counts = RunCounts()
-        look_for_repeats = found.repeated is None and convention.duplicates != "count"
-        if count_unjudged(run, queries, counts, look_for_repeats) or found.repeated:
+        look_for_repeats = placed.repeated is None and convention.duplicates != "count"
+        if count_unjudged(run, queries, counts, look_for_repeats) or placed.repeated:
             refuse_repeats(run, queries, convention)
-        counts.lines = int(found.retrieved.sum())
-        counts.infinite = found.infinite
-        counts.constant = found.constant
-        counts.near_forms = int((found.label == NEAR_FORM).sum())
-        if not found.answered.any() and not counts.unjudged_queries:
+        counts.lines = int(placed.retrieved.sum())
+        counts.infinite = placed.infinite
+        counts.constant = placed.constant
+        counts.near_forms = int((placed.label == NEAR_FORM).sum())
+        if not placed.answered.any() and not counts.unjudged_queries:
             hint = "Did the system return anything?"
             raise InputError("no rows", where=lines.name, hint=hint, code="empty-input")
-        hits = found.label >= 0
+        hits = placed.label >= 0
         if not hits.any():
-            some = run.frame.where("problem IS NULL AND NOT nothing").select("doc").limit(3).toArrow()
-            counts.example_docs = [ids.decode(doc) for doc in some.column("doc").to_pylist()]
-    label = found.label[hits]
-    rank, tie_first, tie_last = (column[hits].astype(np.int64) for column in (found.rank, found.first, found.last))
+            examples = run.frame.where("problem IS NULL AND NOT nothing").select("doc").limit(3).toArrow()
+            counts.example_docs = [ids.decode(doc) for doc in examples.column("doc").to_pylist()]
+    label = placed.label[hits]
+    rank, tie_first, tie_last = (column[hits].astype(np.int64) for column in (placed.rank, placed.first, placed.last))
     if convention.ties == "input" and (tie_first < tie_last).any():
         raise _needs_order("judged documents are tied", lines.name, "ties='input'")
     rows = (codes[label].astype(np.int64), rank, label.astype(np.int64), tie_first, tie_last)
-    return assemble(arrays, found.retrieved, found.answered, *rows), counts
+    return assemble(arrays, placed.retrieved, placed.answered, *rows), counts
 
 
 def _frame(session: Any, **columns: Sequence[bytes | None] | np.ndarray) -> Any:
@@ -348,11 +348,11 @@ def _top_documents(lines: SparkLines, queries: Sequence[str], depth: int, conven
         run=lines.frame,
         queries=table,
     ).toArrow()
-    found: list[list[str]] = [[] for _ in order]
+    rankings: list[list[str]] = [[] for _ in order]
     rows = zip(*(first.column(name).to_pylist() for name in ("key", "rank", "doc")), strict=True)
     for key, _, doc in sorted(rows):
-        found[key].append(ids.decode(doc))
-    return found
+        rankings[key].append(ids.decode(doc))
+    return rankings
 
 
 def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts, look_for_repeats: bool = False) -> bool:
@@ -377,7 +377,7 @@ def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts, look_for_re
             GROUP BY j.key, IF(j.key IS NULL, r.query, NULL)
         )
         """
-    found = run.frame.sparkSession.sql(
+    table = run.frame.sparkSession.sql(
         f"""
         WITH seen AS ({seen}), counted AS (
             SELECT query, judged, {bad} AS bad, count(1) OVER (PARTITION BY {part}) AS size,
@@ -389,12 +389,12 @@ def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts, look_for_re
         run=run.frame,
         queries=queries,
     ).toArrow()
-    rows = [row for row in found.to_pylist() if not row["judged"]]
+    rows = [row for row in table.to_pylist() if not row["judged"]]
     if any(row["bad"] for row in rows):
         raise first_problem(run, None)
     counts.unjudged_queries = sum(row["size"] for row in rows if row["number"] == 1)
     counts.unjudged_examples = [ids.decode(query) for query in sorted(row["query"] for row in rows)[:MOST_EXAMPLES]]
-    return bool(len(rows) < found.num_rows)
+    return bool(len(rows) < table.num_rows)
 
 
 def refuse_repeats(run: SparkLines, queries: Any, convention: Convention) -> None:
@@ -426,22 +426,22 @@ def first_problem(run: SparkLines, queries: Any) -> InputError:
     """The error for the first line, by query and document, that cannot be ranked."""
     judged = "LEFT SEMI JOIN {queries} j ON r.query = j.query" if queries is not None else ""
     frames = {"run": run.frame} | ({} if queries is None else {"queries": queries})
-    found = run.frame.sparkSession.sql(
+    table = run.frame.sparkSession.sql(
         f"""
         SELECT r.query, r.doc, r.problem FROM {{run}} r {judged} WHERE r.problem IS NOT NULL
         ORDER BY r.problem = 'query' DESC, r.query, r.doc LIMIT 1
         """,  # noqa: S608 - words of this file only
         **frames,
     ).toArrow()
-    row = found.to_pylist()[0]
-    told = [run.name]
+    row = table.to_pylist()[0]
+    parts = [run.name]
     for word, text in (("query", "query"), ("doc", "document")):
         if row[word]:
-            told.append(f"{text} '{ids.show(ids.decode(row[word]))}'")
+            parts.append(f"{text} '{ids.show(ids.decode(row[word]))}'")
     word = {"query": "query", "doc": "doc"}.get(row["problem"], "score")
     return InputError(
         PROBLEMS[row["problem"]] + (f" (column '{run.columns[word]}')" if row["problem"] != "length" else ""),
-        where=f"{told[0]}: {', '.join(told[1:])}" if len(told) > 1 else told[0],
+        where=f"{parts[0]}: {', '.join(parts[1:])}" if len(parts) > 1 else parts[0],
         hint="A document that was not scored has no place in a ranking: leave it out." if word == "score" else None,
     )
 

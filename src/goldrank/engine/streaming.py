@@ -158,23 +158,23 @@ class RunAccumulator:
         self._retrieved[found.code] += found.retrieved
         for name, counted in self._rare.items():
             values = getattr(found, name)
-            some = np.flatnonzero(values)
-            if len(some):
-                counted.append((found.code[some], values[some]))
+            marked = np.flatnonzero(values)
+            if len(marked):
+                counted.append((found.code[marked], values[marked]))
         self._parts.append(found.without_queries())
 
     def scattered(self) -> np.ndarray:
         """Which queries have lines in more than one place. What was found for them so far is forgotten."""
         self._close()
-        found: np.ndarray = self._stretches > 1
-        if found.any():
-            self._parts = [part.without(found) for part in self._parts]
-            self._answered[found] = False
-            self._retrieved[found] = 0
+        scattered: np.ndarray = self._stretches > 1
+        if scattered.any():
+            self._parts = [part.without(scattered) for part in self._parts]
+            self._answered[scattered] = False
+            self._retrieved[scattered] = 0
             for name, counted in self._rare.items():
-                kept = [(code, ~found[code], values) for code, values in counted]
+                kept = [(code, ~scattered[code], values) for code, values in counted]
                 self._rare[name] = [(code[keep], values[keep]) for code, keep, values in kept]
-        return found
+        return scattered
 
     def finish(self, empty: IdColumn) -> tuple[Placements, RunCounts]:
         """The placements, when all parts are there; `empty` are queries of the run without documents."""
@@ -197,9 +197,9 @@ class RunAccumulator:
     def _joined(self, name: str) -> np.ndarray:
         """A column of all placements, which the parts then lose: there may be millions."""
         nothing = np.zeros(0, np.int64)
-        joined = np.concatenate([nothing, *(getattr(found, name) for found in self._parts)])
-        for found in self._parts:
-            setattr(found, name, nothing)
+        joined = np.concatenate([nothing, *(getattr(part, name) for part in self._parts)])
+        for part in self._parts:
+            setattr(part, name, nothing)
         return joined
 
 
@@ -315,28 +315,28 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
                 refuse_repeats(block, edge)
             edges.append((int(codes[i]), block.keep(edge)))
             inner[i] = -1
-    found = rank_block(block, inner, judged, convention)
-    if found is None:
+    placed = rank_block(block, inner, judged, convention)
+    if placed is None:
         line_code = np.repeat(inner, np.diff(block.start))
         lines = RunLines(block.score, block.key, block.docs, block.place, line_code, claimed=block.claimed)
         if (inner < 0).any():
             lines = lines.take(np.flatnonzero(line_code >= 0))
-        found = rank_lines(lines, judged, convention)
-    return _seen(block, judged, codes, found, edges)
+        placed = rank_lines(lines, judged, convention)
+    return _seen(block, judged, codes, placed, edges)
 
 
 def _seen(
     block: Block,
     judged: JudgementIndex,
     codes: np.ndarray,
-    found: PartialPlacements,
+    placed: PartialPlacements,
     edges: list[tuple[int, Rows]],
 ) -> RankedBlock:
     """What a block has, beside what was placed."""
     strangers = block.queries.take(np.flatnonzero(codes < 0))
     strangers = strangers.take(strangers.numbered()[1])
     return RankedBlock(
-        found=found,
+        found=placed,
         edges=edges,
         codes=codes,
         sizes=np.diff(block.start),
@@ -356,8 +356,8 @@ def _again(codes: np.ndarray) -> np.ndarray:
         codes = np.unique(codes, return_inverse=True)[1]
         low, high = 0, len(codes)
     often = np.bincount(codes[judged] - low, minlength=high - low + 1) > 1
-    found: np.ndarray = judged & often[np.maximum(codes - low, 0)]
-    return found
+    repeated: np.ndarray = judged & often[np.maximum(codes - low, 0)]
+    return repeated
 
 
 def _is_shuffled(codes: np.ndarray, block: Block) -> bool:
@@ -386,9 +386,9 @@ class _Placing:
                 first = [piece() for piece in islice(given, 1)]
                 given = chain((lambda block=block: block for block in first), given)  # type: ignore[misc]
                 if any(_is_shuffled(judged.codes(block.queries), block) for block in first):
-                    found = self._rank_shuffled(given)
-                    if found is not None:
-                        return {b"": found}
+                    placed = self._rank_shuffled(given)
+                    if placed is not None:
+                        return {b"": placed}
                     given = source.pieces(plan.share)
                 del first
             for pieces in in_threads(self._rank, given, plan.threads):
@@ -406,11 +406,11 @@ class _Placing:
             return {tag: run.finish(source.empty_queries()) for tag, run in gathered.items()}
 
     def _rank(self, piece: Callable[[], Block]) -> list[tuple[bytes, RankedBlock]]:
-        found = []
+        ranked = []
         for tag, block in self.split(piece()):
-            found.append((tag, _rank_piece(block, self.judged, self.convention)))
-            self._check_runs(len(found))
-        return found
+            ranked.append((tag, _rank_piece(block, self.judged, self.convention)))
+            self._check_runs(len(ranked))
+        return ranked
 
     def _check_runs(self, count: int) -> None:
         what = f"evaluating {count:,} runs (and perhaps more), one for each tag,"
@@ -486,5 +486,5 @@ class _Placing:
             tag, lines = item
             return tag, rank_lines(lines, self.judged, self.convention, scattered=True)
 
-        for tag, found in map(rank, read()) if plan.limit is not None else in_threads(rank, read(), plan.threads):
-            gathered[tag].take(found)
+        for tag, placed in map(rank, read()) if plan.limit is not None else in_threads(rank, read(), plan.threads):
+            gathered[tag].take(placed)

@@ -62,15 +62,15 @@ class AbstentionCurve:
         """What people see."""
         heads = Head.numbers("abstain below", "AbstainRight", "AbstainWrong", self.measure)
         rows: list[Cells] = [[f"{p.threshold:.4g}", *(f"{value:.3f}" for value in p[1:])] for p in self.points]
-        found = self.chosen
-        told = f"too few questions of both kinds to choose a threshold: {LEAST_OF_A_KIND} of each are needed"
-        if found is not None:
-            told = (
-                f"below {found.threshold:.4g}, chosen on {found.chosen_on:,} questions: {self.measure} "
-                f"{found.value:.3f} on the other {found.reported_on:,}, where always answering has "
-                f"{found.answering:.3f} and always abstaining {found.abstaining:.3f}"
+        chosen = self.chosen
+        text = f"too few questions of both kinds to choose a threshold: {LEAST_OF_A_KIND} of each are needed"
+        if chosen is not None:
+            text = (
+                f"below {chosen.threshold:.4g}, chosen on {chosen.chosen_on:,} questions: {self.measure} "
+                f"{chosen.value:.3f} on the other {chosen.reported_on:,}, where always answering has "
+                f"{chosen.answering:.3f} and always abstaining {chosen.abstaining:.3f}"
             )
-        return [Table(heads, rows), Sentence(told, "remark")]
+        return [Table(heads, rows), Sentence(text, "remark")]
 
     def __str__(self) -> str:
         return plain(self.parts())
@@ -99,8 +99,8 @@ def abstention_curve(items: Any, measure: str = CURVES_OF, **how: Any) -> Absten
     cover = make("Cover", asked.k, dict(asked.options))
     scores = evaluate_texts(data, [asked, cover, "AbstainAUROC"], **how)  # the last says which scores are missing
     rows = np.flatnonzero(~np.isnan(scores.columns[str(asked)].values))
-    told = [(-np.inf if not item.retrieved else item.confidence, item.answerable is False) for item in data]
-    score, unanswerable = (np.array(column)[rows] for column in zip(*told, strict=True))
+    pairs = [(-np.inf if not item.retrieved else item.confidence, item.answerable is False) for item in data]
+    score, unanswerable = (np.array(column)[rows] for column in zip(*pairs, strict=True))
     questions = _Questions(score.astype(np.float64), unanswerable, scores.columns[str(cover)].values[rows])
     if len(set(questions.unanswerable.tolist())) < 2:
         raise InputError(

@@ -57,7 +57,7 @@ def evaluate_arrays(
     """
     rules = conventions.get(convention).having(**policies)
     asked = resolve_measures(_cut(measures, k), rules)
-    items = next((one for one in asked if one.declaration.over == "recommended"), None)
+    items = next((measure for measure in asked if measure.declaration.over == "recommended"), None)
     if items is not None and not (groups is None and indexes is None):
         raise MeasureError(f"{items} is about items, and flat arrays do not say which they are", hint="Give a table.")
     rows, padding = graded_rows(
@@ -82,7 +82,7 @@ def _cut(measures: MeasuresLike, k: int | Iterable[int] | None) -> MeasuresLike:
     if measures is not None:
         single = isinstance(measures, str) or not isinstance(measures, Iterable)
         given = [measures] if single else list(measures)  # type: ignore[list-item, arg-type]
-    return [measure for each in given for cut in cuts for measure in _at(each, cut)]
+    return [measure for wanted in given for cut in cuts for measure in _at(wanted, cut)]
 
 
 def _at(given: MeasureLike, cut: int) -> list[Measure]:
@@ -92,9 +92,9 @@ def _at(given: MeasureLike, cut: int) -> list[Measure]:
             return [parse(f"{given}@{cut}")]
         except MeasureError as error:  # another tool's spelling with a cut-off of its own, or it takes none
             refused = error
-    found = parse_all(given)
-    if refused is not None and any(measure.k is None for measure in found):
+    asked = parse_all(given)
+    if refused is not None and any(measure.k is None for measure in asked):
         raise refused
     return [
-        measure if measure.k is not None else make(measure.declaration, cut, dict(measure.options)) for measure in found
+        measure if measure.k is not None else make(measure.declaration, cut, dict(measure.options)) for measure in asked
     ]

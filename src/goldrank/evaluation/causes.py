@@ -118,7 +118,7 @@ class Diagnosis:
         within = self._covered(table, k)
         covered = within if budget is None else self._covered(table.packed(budget, pack, k))
         near = np.zeros(len(self.query), bool)
-        near[[number for number, one in self.near.items() if k is None or one.rank <= k]] = True
+        near[[number for number, nearest in self.near.items() if k is None or nearest.rank <= k]] = True
         return decide(covered, within, self.deeper, near, self.found)
 
     def by_question(self, causes: np.ndarray) -> np.ndarray:
@@ -161,7 +161,7 @@ class Diagnosis:
         wanted = [fold(text) for text in reference.texts]
         for rank, text in enumerate(item.retrieved, 1):
             folded = fold(text)
-            if any(one and one in folded for one in wanted):
+            if any(phrase and phrase in folded for phrase in wanted):
                 self.near[number] = Nearest(rank, f"text {rank} has its words, and its place is elsewhere or not known")
                 return
 
@@ -195,12 +195,12 @@ class Diagnosis:
             return self.near[number].why
         if NAMES[cause] != "unknown":
             return CAUSES[NAMES[cause]]
-        found = self.found[number]
-        if found.joined == NO:
+        availability = self.found[number]
+        if availability.joined == NO:
             return "chunks hold only part of it"
         if self.corpus is None:
             return "sources and chunks would tell whether it is in the corpus and in the index"
-        if found.in_corpus == UNKNOWN:
+        if availability.in_corpus == UNKNOWN:
             return "no text with its words was found; a matcher of one's own may see it elsewhere"
         return "the chunks with their places would tell whether it is in the index"
 
@@ -261,20 +261,20 @@ class Causes:
     @cached_property
     def of_questions(self) -> dict[str, str]:
         """The cause of each question that needs anything, by its id."""
-        found = self.diagnosis.by_question(self.of_references).tolist()
-        return {q: NAMES[n] for q, n in zip(self.diagnosis.placed.queries, found, strict=True) if n >= 0}
+        causes = self.diagnosis.by_question(self.of_references).tolist()
+        return {q: NAMES[n] for q, n in zip(self.diagnosis.placed.queries, causes, strict=True) if n >= 0}
 
     @property
     def counts(self) -> dict[str, int]:
         """How many questions each cause has."""
-        found = Counter(self.of_questions.values())
-        return {cause: found[cause] for cause in NAMES if found[cause]}
+        counts = Counter(self.of_questions.values())
+        return {cause: counts[cause] for cause in NAMES if counts[cause]}
 
     @property
     def reference_counts(self) -> dict[str, int]:
         """How many references each cause has."""
-        found = Counter(self.of_references.tolist())
-        return {cause: found[number] for number, cause in enumerate(NAMES) if found[number]}
+        counts = Counter(self.of_references.tolist())
+        return {cause: counts[number] for number, cause in enumerate(NAMES) if counts[number]}
 
     def rows(self) -> list[Needed]:
         """Everything that is needed, with its cause, in order."""
@@ -357,8 +357,8 @@ def find_causes(
     by_place = not any(item.references for item in data)
     measure = COVER_BY_PLACE if by_place else COVER
     more = [] if budget is None else [f'{measure}(tokens={budget}, pack="{pack}")']
-    found = diagnose(data, [measure, *more], chunks=chunks, coverage=coverage, **how)
-    if not len(found.query):
+    diagnosis = diagnose(data, [measure, *more], chunks=chunks, coverage=coverage, **how)
+    if not len(diagnosis.query):
         raise InputError("no question needs anything", where=data.name)
-    notes = (*score_texts(found.placed).notes, *(found.corpus.notes if found.corpus else ()))
-    return Causes(found.placed.name, k, budget, pack, found, notes)
+    notes = (*score_texts(diagnosis.placed).notes, *(diagnosis.corpus.notes if diagnosis.corpus else ()))
+    return Causes(diagnosis.placed.name, k, budget, pack, diagnosis, notes)

@@ -90,10 +90,10 @@ def _texts(cut: Cutter, answer: str, wanted: str, item: TextItem) -> list[str]:
     """What a function makes of an answer; the same entity in another form is one."""
     from goldrank.match.folding import fold
 
-    found = finished(cut(answer))
-    if isinstance(found, str) or not isinstance(found, Iterable):
-        found = [None]
-    parts = list(found)
+    returned = finished(cut(answer))
+    if isinstance(returned, str) or not isinstance(returned, Iterable):
+        returned = [None]
+    parts = list(returned)
     if not all(isinstance(part, str) for part in parts):
         raise InputError(
             f"the function for {'entities' if wanted == 'entities' else 'claims'} returned {parts!r:.80}, not texts",
@@ -105,11 +105,11 @@ def _texts(cut: Cutter, answer: str, wanted: str, item: TextItem) -> list[str]:
 
 def kinds_of(measures: Sequence[Measure], answers: Answers) -> dict[ClaimKind, list[Measure]]:
     """The measures of texts by what they want; that of most other numbers, the usual one, first."""
-    found: dict[ClaimKind, list[Measure]] = {}
+    by_kind: dict[ClaimKind, list[Measure]] = {}
     for measure in measures:
         if measure.declaration.over != "spans":
-            found.setdefault(answers.kind(measure), []).append(measure)
-    return dict(sorted(found.items(), key=lambda pair: pair[0] != USUAL))
+            by_kind.setdefault(answers.kind(measure), []).append(measure)
+    return dict(sorted(by_kind.items(), key=lambda pair: pair[0] != USUAL))
 
 
 _LACKING = {
@@ -129,8 +129,8 @@ def place_kind(
 
     def cut(wanted: str, texts: Callable[[TextItem], Sequence[str]] | None = None) -> Iterable[TextItem]:
         for item in items():
-            made = answers.item(item, wanted)
-            yield made if texts is None else replace(made, retrieved=texts(item), spans=None)
+            prepared = answers.item(item, wanted)
+            yield prepared if texts is None else replace(prepared, retrieved=texts(item), spans=None)
 
     passages, counts = place_items(cut(kind.wanted), matcher, **given)
     if not counts.references and not passages.unanswerable.any():

@@ -47,11 +47,11 @@ class WordIndex:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
-        found: dict[str, list[int]] = {}
+        holders: dict[str, list[int]] = {}
         for number, text in enumerate(texts):
             for word in set(words(text)):
-                found.setdefault(word, []).append(number)
-        self._holders = {word: np.array(numbers, np.int64) for word, numbers in found.items()}
+                holders.setdefault(word, []).append(number)
+        self._holders = {word: np.array(numbers, np.int64) for word, numbers in holders.items()}
 
     def nearest(self, text: str, most: int = CANDIDATES) -> list[int]:
         """The texts with at least half of the telling words of a text, those with most first."""
@@ -104,7 +104,7 @@ class Corpus:
 
     def of_evidence(self, evidence: Evidence) -> Availability:
         """What is there of the alternative that came furthest."""
-        return max((self.of_spans(spans) for spans in evidence.alternatives), key=lambda found: found.stage)
+        return max((self.of_spans(spans) for spans in evidence.alternatives), key=lambda state: state.stage)
 
     def of_spans(self, spans: Sequence[Span]) -> Availability:
         """What is there of some stretches that are needed together."""
@@ -153,8 +153,8 @@ class Corpus:
 
     def of_reference(self, reference: Reference, matcher: Matcher) -> tuple[Availability, list[Span]]:
         """What is there of a reference, and where it stands in the sources as far as that was found."""
-        found = [self._of_text(text, matcher) for text in reference.texts]
-        return max(found, key=lambda pair: pair[0].stage)
+        pairs = [self._of_text(text, matcher) for text in reference.texts]
+        return max(pairs, key=lambda pair: pair[0].stage)
 
     def _of_text(self, text: str, matcher: Matcher) -> tuple[Availability, list[Span]]:
         spans = self._places(text, matcher) if self.sources else []
@@ -167,7 +167,7 @@ class Corpus:
         if by_words:
             return Availability(YES, YES, YES, YES), spans
         if spans and self.is_placed:
-            return max((self.of_spans([span]) for span in spans), key=lambda found: found.stage), spans
+            return max((self.of_spans([span]) for span in spans), key=lambda state: state.stage), spans
         if spans:
             return Availability(YES), spans
         pairs = self._neighbours()
@@ -194,12 +194,12 @@ class Corpus:
                 for start in range(0, max(len(whole) - STEP, 1), STEP)
             ]
             self._texts = [self.sources[span.source][span.start : span.end] for span in self._pieces]
-        found = []
+        spans = []
         for number in self._matching("pieces", self._texts, text, matcher):
             piece, marks = self._pieces[number], matcher.marks(self._texts[number], text)
             low, high = (min(a for a, _ in marks), max(b for _, b in marks)) if marks else (0, piece.end - piece.start)
-            found.append(Span(piece.source, piece.start + low, piece.start + high))
-        return found
+            spans.append(Span(piece.source, piece.start + low, piece.start + high))
+        return spans
 
     def _matching(self, kind: str, texts: Sequence[str], wanted: str, matcher: Matcher) -> list[int]:
         """The texts that cover a reference, among those that have most of its words."""

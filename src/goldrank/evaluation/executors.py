@@ -105,9 +105,9 @@ def evaluate(
     answered = table.column("answered").to_numpy()[order].astype(bool)
     if rules.overlap == "error" and not total["judged_retrieved"]:
         what = "query" if not answered.any() else "document"
-        some = counts.unjudged_examples if what == "query" else []
+        examples = counts.unjudged_examples if what == "query" else []
         raise MismatchError(
-            f"no {what} id of the run is judged" + (f". Run: {ids.samples(some)}" if some else ""),
+            f"no {what} id of the run is judged" + (f". Run: {ids.samples(examples)}" if examples else ""),
             where=run.name,
             hint="Are these the judgements for this collection? To score it all the same: overlap='allow'.",
         )
@@ -143,11 +143,11 @@ def _collected(frame: Any) -> Any:
     try:
         return frame.toArrow()
     except Exception as error:
-        told = str(error)
-        at = told.find(NOT_THERE)
+        message = str(error)
+        at = message.find(NOT_THERE)
         if at < 0:
             raise
-        raise MissingPackageError(told[at:].partition("\n")[0].removesuffix("."), hint=HOW_TO_SEND) from None
+        raise MissingPackageError(message[at:].partition("\n")[0].removesuffix("."), hint=HOW_TO_SEND) from None
 
 
 def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
@@ -299,9 +299,9 @@ def score_bucket(
     last = table.column("is_last").to_numpy().astype(bool)
 
     def counted(column: str) -> np.ndarray:
-        found = np.zeros(len(order), np.int64)
-        found[query[last]] = table.column(column).to_numpy()[last]
-        return found
+        by_query = np.zeros(len(order), np.int64)
+        by_query[query[last]] = table.column(column).to_numpy()[last]
+        return by_query
 
     if strict:
         for column, text in (("problems", " or ".join(PROBLEMS.values())), ("repeated", "a document is duplicated")):
@@ -310,8 +310,8 @@ def score_bucket(
                 raise InputError(f"in the ranking of query '{ids.show(arrays.queries[bad[0]])}', {text}", where=name)
     answered = np.zeros(len(order), bool)
     answered[query[last]] = True
-    found = (columns[column][hits] for column in ("rank", "tie_first", "tie_last"))
-    rank, first, final = found
+    places = (columns[column][hits] for column in ("rank", "tie_first", "tie_last"))
+    rank, first, final = places
     placements = assemble(arrays, counted("lines"), answered, query[hits], rank, None, first, final, whole[hits])
     lines = placements.retrieved
     whole_counts = {
@@ -323,7 +323,7 @@ def score_bucket(
     }
     if depth is not None:
         placements = placements.cut(depth)
-    told = {
+    counts = {
         "retrieved": placements.retrieved,
         **whole_counts,
         "judged_retrieved": placements.count(placements.grade >= 0),
@@ -341,7 +341,7 @@ def score_bucket(
         {
             "query": pa.array(order, pa.binary()),
             "answered": answered,
-            **{column: np.asarray(told[column], np.int64) for column in COUNTS},
+            **{column: np.asarray(counts[column], np.int64) for column in COUNTS},
             **values,
         }
     )

@@ -138,7 +138,7 @@ def _tie_ranges(
             continue
         low, high = (
             _with_values(measure, column, at, values if len(table) == len(moved) else values[moved])
-            for values in (measure_counted(measure, one, rules.repeats) for one in (worst, best))
+            for values in (measure_counted(measure, placed, rules.repeats) for placed in (worst, best))
         )
         if high - low >= 0.00005:
             ranges.append((str(measure), format_value(low), format_value(high)))

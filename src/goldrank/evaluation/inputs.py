@@ -69,13 +69,13 @@ def resolve(
     with nullcontext() if limit is None else budget.limited(limit):
         if limit is not None:
             check_files(limit, qrels, runs)
-        made = isinstance(qrels, Judgements)
-        if made and relevant_from is not None:
+        is_read = isinstance(qrels, Judgements)
+        if is_read and relevant_from is not None:
             raise OptionError("relevant_from= is for judgements that are read now", hint="Give it to read_qrels.")
         tagged = runs if isinstance(runs, Runs) else None
         how: dict[str, Any] = {"format": format, "duplicates": rules.duplicates, "columns": named}
         # Judgements in Spark take a job: what is wrong with the run is said before it.
-        opened = _opened(runs, how, rules) if not made and io.is_spark(qrels) else None
+        opened = _opened(runs, how, rules) if not is_read and io.is_spark(qrels) else None
         judgements: Judgements
         if isinstance(qrels, Judgements):
             judgements = qrels
@@ -88,14 +88,14 @@ def resolve(
             judgements = judgements.judged_by(judged_by)
         if shard is not None:
             judgements = of_shard(judgements, shard)
-        found, several = opened or _opened(runs, how, rules)
+        all_runs, several = opened or _opened(runs, how, rules)
         plan = USUAL
         if limit is not None:
-            sources = [tagged] if tagged is not None else found
+            sources = [tagged] if tagged is not None else all_runs
             streamed = [given.source for given in sources if isinstance(given.source, BlockSource)]
             plan = memory.plan(limit, documents_of(judgements), streamed)
     named.check_used()
-    return Inputs(judgements, found, rules, several, tagged, plan, background)
+    return Inputs(judgements, all_runs, rules, several, tagged, plan, background)
 
 
 def _opened(runs: RunLike | RunsLike, how: dict[str, Any], rules: Convention) -> tuple[Sequence[Run], bool]:
@@ -103,12 +103,12 @@ def _opened(runs: RunLike | RunsLike, how: dict[str, Any], rules: Convention) ->
     if isinstance(runs, Runs):
         return (), True
     listed = io.as_runs(runs, **how)
-    found = [io.as_run(runs, **how)] if listed is None else listed
-    if not found:
+    opened = [io.as_run(runs, **how)] if listed is None else listed
+    if not opened:
         raise InputError("no runs were given")
-    for run in found:
+    for run in opened:
         views.check_at_hand(run, rules)
-    return found, listed is not None
+    return opened, listed is not None
 
 
 def documents_of(judgements: Judgements) -> Qrels:
@@ -135,8 +135,8 @@ def whole_depth(depth: int | None) -> int | None:
 
 def parse_shard(shard: str) -> tuple[int, int]:
     """Which of how many."""
-    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
-    number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+    matched = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
+    number, of = (int(matched[1]), int(matched[2])) if matched else (0, 0)
     if not 1 <= number <= of:
         raise OptionError(f"shard is {shard!r:.80}", hint="For example '2/8', the second of eight.")
     return number, of

@@ -45,11 +45,11 @@ def size(given: str | int) -> int:
     """Bytes from a number or from text such as '500MB' or '2GiB'."""
     is_whole = isinstance(given, int) and not isinstance(given, bool) and 0 < given < 10**20
     text = given.strip() if isinstance(given, str) and len(given) < 100 else str(given) if is_whole else ""
-    found = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?) *([A-Za-z]{0,3})", text)
-    if found is None or found[2].upper() not in UNITS or float(found[1]) <= 0:
+    matched = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?) *([A-Za-z]{0,3})", text)
+    if matched is None or matched[2].upper() not in UNITS or float(matched[1]) <= 0:
         shown = ids.show(repr(given), 60)
         raise OptionError(f"{shown} is no amount of memory", hint="For example 500MB, 2GiB or a number of bytes.")
-    return int(float(found[1]) * UNITS[found[2].upper()])
+    return int(float(matched[1]) * UNITS[matched[2].upper()])
 
 
 def processors() -> int:

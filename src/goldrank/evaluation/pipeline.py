@@ -169,9 +169,9 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     if asked:
         # Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up.
         deep = placed.background.catalogue.items is None or any(
-            one.k is None or one.option("judged_only") for one in asked
+            measure.k is None or measure.option("judged_only") for measure in asked
         )
-        most = int(placements.retrieved.max(initial=0)) if deep else max(int(one.k or 0) for one in asked)
+        most = int(placements.retrieved.max(initial=0)) if deep else max(int(measure.k or 0) for measure in asked)
         lists = placed.top_documents(most if depth is None else min(most, depth))
         tables["recommended"] = table_of(placements.queries, lists, judgements, placed.background, placed.rules)
     return tables
@@ -422,10 +422,10 @@ def provenance(rules: Convention, now: float | None = None) -> dict[str, Any]:
     """What every result says of how it was made: version, time and policies."""
     import datetime
 
-    made = datetime.datetime.fromtimestamp(time.time() if now is None else now, datetime.UTC)
+    moment = datetime.datetime.fromtimestamp(time.time() if now is None else now, datetime.UTC)
     return {
         "goldrank": __version__,
-        "time": made.isoformat(timespec="seconds"),
+        "time": moment.isoformat(timespec="seconds"),
         "convention": rules.name,
         "policies": rules.describe(),
         "options": {name: dict(given) for name, given in rules.options.items()},

@@ -71,19 +71,19 @@ class Background:
     @property
     def provenance(self) -> dict[str, Any]:
         """What results say of it; nothing where nothing was given."""
-        found: dict[str, Any] = {}
+        facts: dict[str, Any] = {}
         if self.train is not None:
-            found["train"] = {
+            facts["train"] = {
                 "sha256": self.train.digest,
                 "users": len(self.train.items),
                 "pairs": self.train.pairs,
                 "seen": self.seen,
             }
         if self.catalogue.items is not None:
-            found["catalogue"] = {"sha256": self.catalogue.digest, "items": len(self.catalogue.items)}
+            facts["catalogue"] = {"sha256": self.catalogue.digest, "items": len(self.catalogue.items)}
         if self.against is not None:
-            found["against"] = {"name": self.against.name, "sha256": self.against.digest}
-        return found
+            facts["against"] = {"name": self.against.name, "sha256": self.against.digest}
+        return facts
 
 
 NOTHING = Background()
@@ -96,13 +96,13 @@ def as_history(given: Any, columns: Columns | None = None) -> UserHistory:
     if isinstance(given, UserHistory):
         return given
     if isinstance(given, Mapping) and not isinstance(given, Qrels | Run):
-        found: dict[str, list[str]] = {}
+        by_user: dict[str, list[str]] = {}
         for user, items in given.items():
             if isinstance(items, str | bytes | type) or not isinstance(items, Iterable):
                 items = [items]
-            listed = found.setdefault(ids.as_text(user, "user id", "train"), [])
+            listed = by_user.setdefault(ids.as_text(user, "user id", "train"), [])
             listed += [ids.as_text(item, "item id", "train") for item in items]
-        return UserHistory(found)
+        return UserHistory(by_user)
     if isinstance(given, Iterable) and not (io.is_file(given) or io.is_frame(given) or isinstance(given, Mapping)):
         given = list(given)
         if all(isinstance(row, tuple | list) and len(row) >= 2 for row in given):
@@ -126,10 +126,10 @@ def as_history(given: Any, columns: Columns | None = None) -> UserHistory:
 
 
 def _of_pairs(pairs: Iterable[tuple[Any, Any]]) -> UserHistory:
-    found: dict[str, list[str]] = {}
+    by_user: dict[str, list[str]] = {}
     for user, item in pairs:
-        found.setdefault(ids.as_text(user, "user id", "train"), []).append(ids.as_text(item, "item id", "train"))
-    return UserHistory(found)
+        by_user.setdefault(ids.as_text(user, "user id", "train"), []).append(ids.as_text(item, "item id", "train"))
+    return UserHistory(by_user)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,11 +193,11 @@ def without_seen(placements: Placements, joined: JoinedQrels, qrels: Qrels) -> t
 
 def unseen(rows: Sequence[Sequence[str]], queries: Sequence[str], train: UserHistory, depth: int) -> list[list[str]]:
     """The first documents of each list that its user did not have."""
-    found = []
+    kept = []
     for user, row in zip(queries, rows, strict=True):
         had = set(train.items.get(user, ()))
-        found.append([item for item in row if item not in had][:depth])
-    return found
+        kept.append([item for item in row if item not in had][:depth])
+    return kept
 
 
 def run_without(run: Run, train: UserHistory) -> Run:
@@ -209,12 +209,12 @@ def run_without(run: Run, train: UserHistory) -> Run:
         users += len(kept[user]) < len(row)
     gone = sum(map(len, run.results.values())) - sum(map(len, kept.values()))
     empty = sum(not row and bool(run.results[user]) for user, row in kept.items())
-    told = [Note.of("seen-removed", count=gone, users=users, short=empty, k=1)]
+    noticed = [Note.of("seen-removed", count=gone, users=users, short=empty, k=1)]
     if not any(user in train.items for user in kept):
-        told.append(Note.of("train-without-users", samples=train.items))
-    found = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=(*run.notes, *told))
-    found.has_scores = run.has_scores
-    return found
+        noticed.append(Note.of("train-without-users", samples=train.items))
+    filtered = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=(*run.notes, *noticed))
+    filtered.has_scores = run.has_scores
+    return filtered
 
 
 def table_of(

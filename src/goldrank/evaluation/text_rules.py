@@ -56,13 +56,13 @@ def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
     count = words if tokens is None else tokens
 
     def counted(text: str) -> int:
-        found = count(text)
-        if isinstance(found, int | np.integer) and not isinstance(found, bool) and found >= 0:
-            return int(found)
-        if isinstance(found, Sized) and not isinstance(found, str | bytes | Mapping):
-            return len(found)
+        returned = count(text)
+        if isinstance(returned, int | np.integer) and not isinstance(returned, bool) and returned >= 0:
+            return int(returned)
+        if isinstance(returned, Sized) and not isinstance(returned, str | bytes | Mapping):
+            return len(returned)
         raise InputError(
-            f"one's own function for tokens returned {found!r:.60}, neither tokens nor their number",
+            f"one's own function for tokens returned {returned!r:.60}, neither tokens nor their number",
             hint="For example lambda text: len(text.split()); of a tokenizer of transformers, its method tokenize.",
             code="bad-token-count",
         )
@@ -79,12 +79,12 @@ def token_offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[in
     )
 
     def placed(text: str) -> list[tuple[int, int]]:
-        found = tokens(text)
-        if isinstance(found, int | np.integer):
+        returned = tokens(text)
+        if isinstance(returned, int | np.integer):
             raise wrong
         places: list[tuple[int, int]] = []
         end = 0
-        for token in found:
+        for token in returned:
             if isinstance(token, str):
                 start = text.find(token, end)
                 if start < 0:

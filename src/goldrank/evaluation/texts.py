@@ -219,10 +219,10 @@ def place_texts(
         more: dict[str, Any] = {"count_tokens": counter, "cut_for": cut_for, "keep": resolved}
         if ask.lengths == "token" and ask.tokens is not None:
             more["tokens"] = token_offsets(ask.tokens)
-        found = places_of(passed.by(data.given()), sources)
-        sources = found.texts
-        spans, span_notes = spans_by(found, ask.chunks, ask.lengths, finding | more)
-        unanswerable = np.array([item.answerable is False for item in found.items], bool)
+        places = places_of(passed.by(data.given()), sources)
+        sources = places.texts
+        spans, span_notes = spans_by(places, ask.chunks, ask.lengths, finding | more)
+        unanswerable = np.array([item.answerable is False for item in places.items], bool)
         if not spans.relevant().any() and not unanswerable.any():
             lost = any(note.code == "quotations-lost" for note in span_notes)
             what = (
@@ -282,7 +282,7 @@ def abstaining(rules: Convention, below: float | None) -> Convention:
     """The rules with a threshold of abstaining for the measures that take one."""
     if below is None:
         return rules
-    names = [name for name, one in REGISTRY.items() if "abstain_below" in one.options]
+    names = [name for name, declaration in REGISTRY.items() if "abstain_below" in declaration.options]
     threshold = {name: {**rules.options.get(name, {}), "abstain_below": below} for name in names}
     return replace(rules, options={**rules.options, **threshold})
 
@@ -349,23 +349,23 @@ class Places(NamedTuple):
 
 def places_of(given_items: Iterable[ReadItem], sources: Mapping[str, str] | None) -> Places:
     """What items say of places, beside sources that are given."""
-    found = Places([], {}, {}, dict(sources or {}))
+    places = Places([], {}, {}, dict(sources or {}))
     for given in given_items:
-        found.items.append(given.item)
+        places.items.append(given.item)
         if not given.item.evidence and given.evidence is not None:
             single = isinstance(given.evidence, Mapping)
-            found.quotes[given.item.query] = [given.evidence] if single else given.evidence
+            places.quotes[given.item.query] = [given.evidence] if single else given.evidence
         if given.sources is not None:
-            found.places[given.item.query] = given.sources
-        found.texts.update(given.source_texts or {})
-    return found
+            places.places[given.item.query] = given.sources
+        places.texts.update(given.source_texts or {})
+    return places
 
 
 def spans_by(found: Places, chunks: Any, lengths: str, finding: Mapping[str, Any]) -> tuple[Spans, Sequence[Note]]:
     """The table that measures of spans read."""
     from goldrank.match.span_table import spans_of
 
-    if is_file(chunks) or (isinstance(chunks, list | tuple) and any(isinstance(one, Mapping) for one in chunks)):
+    if is_file(chunks) or (isinstance(chunks, list | tuple) and any(isinstance(chunk, Mapping) for chunk in chunks)):
         chunks = read_chunks(chunks)
     places = {"quotes": found.quotes, "chunk_sources": found.places, "chunks": chunks}
     return spans_of(found.items, found.texts or None, unit=lengths, **places, **finding)
@@ -384,10 +384,10 @@ def place_explainer(
         given = next((given for given in data.given() if given.item.query == query), None)
         if given is None:
             raise InputError(f"question {query!r} is no longer in {data.name}")
-        found = places_of([given], texts)
+        places = places_of([given], texts)
         asked = {key: finding[key] for key in ("several", "unlocated", "similarity")}
-        finder = Finder(found.texts, **asked)
-        (item,) = resolve(found.items, finder, found.quotes, found.places)
-        return explain_places(item, found.texts)
+        finder = Finder(places.texts, **asked)
+        (item,) = resolve(places.items, finder, places.quotes, places.places)
+        return explain_places(item, places.texts)
 
     return explain

@@ -23,14 +23,14 @@ def without_own_ids(run: Run) -> Run:
         query: {doc: score for doc, score in row.items() if doc != query} if query in row else row
         for query, row in run.results.items()
     }
-    found = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
-    found.has_scores = run.has_scores
-    return found
+    filtered = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
+    filtered.has_scores = run.has_scores
+    return filtered
 
 
 def check_at_hand(run: Run, rules: Convention) -> None:
     """Raises if a convention looks into a run that stays in Spark; no job is needed to know that."""
-    looks = rules.reads_scores or any(one.when == "scores-beyond-1" for one in rules.refusals)
+    looks = rules.reads_scores or any(refusal.when == "scores-beyond-1" for refusal in rules.refusals)
     if looks and run.source.engine == "spark":
         raise InputError(
             f"the convention {rules.name} looks at whole rankings, and the run is in Spark",

@@ -32,7 +32,7 @@ def staged_evaluate_pool(
 ) -> Iterator[Scores]:
     """The same after every `period` trees, to find where more of them no longer help."""
     judged = _judged(pool)
-    return (_scores(found, *judged, measures, policies) for found in model.staged_predict(pool, eval_period=period))
+    return (_scores(stage, *judged, measures, policies) for stage in model.staged_predict(pool, eval_period=period))
 
 
 def _judged(pool: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -32,11 +32,11 @@ def log(scores: Scores, *, step: int | None = None, prefix: str = "", intervals:
 
 def metrics_of(scores: Scores, names: dict[str, str], prefix: str, intervals: bool, separator: str) -> dict[str, float]:
     """Summaries and ends of intervals under the names of a tracker, without what is not a number."""
-    found: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     ends = score_intervals(scores) if intervals else None
     for measure, value in scores.mean.items():
         name = prefix + names[measure]
-        found[name] = value
+        metrics[name] = value
         if ends is not None:
-            found[f"{name}{separator}low"], found[f"{name}{separator}high"] = ends[measure]
-    return {name: value for name, value in found.items() if math.isfinite(value)}
+            metrics[f"{name}{separator}low"], metrics[f"{name}{separator}high"] = ends[measure]
+    return {name: value for name, value in metrics.items() if math.isfinite(value)}

@@ -36,11 +36,11 @@ def measure(
 
 def _table(frame: Any, column: str) -> Mapping[str, Mapping[str, Any]]:
     """A frame of ir_measures as a mapping of mappings."""
-    found: dict[str, dict[str, Any]] = {}
+    by_query: dict[str, dict[str, Any]] = {}
     rows = zip(frame["query_id"].tolist(), frame["doc_id"].tolist(), frame[column].tolist(), strict=True)
     for query, doc, value in rows:
-        found.setdefault(str(query), {})[str(doc)] = value
-    return found
+        by_query.setdefault(str(query), {})[str(doc)] = value
+    return by_query
 
 
 def register(*, first: bool = True) -> Any:

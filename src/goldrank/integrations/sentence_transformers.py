@@ -94,18 +94,18 @@ class Ranking:
     ) -> dict[str, float]:
         """Rank, score, and write the scores to `output_path` if there is one."""
         self.scores = evaluate(self.qrels, Run(self.ranked(model), name=self.name or "model"), self.measures)
-        found = {}
+        metrics = {}
         ends = score_intervals(self.scores) if self.intervals else None
         for measure, value in self.scores.mean.items():
             key = f"{self.name}_{measure}" if self.name else measure
-            found[key] = value
+            metrics[key] = value
             if ends is not None and math.isfinite(ends[measure].low):
-                found[f"{key}_low"], found[f"{key}_high"] = ends[measure]
+                metrics[f"{key}_low"], metrics[f"{key}_high"] = ends[measure]
         if output_path is not None:
             Path(output_path).mkdir(parents=True, exist_ok=True)
             at = "".join(f"_{what}{number}" for what, number in (("epoch", epoch), ("step", steps)) if number >= 0)
             self.scores.save(Path(output_path) / f"goldrank{at}.json")
-        return found
+        return metrics
 
     def ranked(self, model: Any) -> dict[str, dict[str, float]]:
         """The nearest documents of each query by cosine, as far down as `depth`."""
@@ -113,14 +113,14 @@ class Ranking:
         table = self._encoded(model, "encode_document", [self.corpus[doc] for doc in docs])
         asked = self._encoded(model, "encode_query", list(self.queries.values()))
         most = min(self.depth, len(docs))
-        found: dict[str, dict[str, float]] = {}
+        rankings: dict[str, dict[str, float]] = {}
         names = list(self.queries)
         for low in range(0, len(names), _BATCH):
             near = asked[low : low + _BATCH] @ table.T
             top = np.argpartition(-near, most - 1, axis=1)[:, :most]
             for query, row, columns in zip(names[low : low + _BATCH], near, top, strict=True):
-                found[query] = {docs[i]: float(row[i]) for i in columns.tolist()}
-        return found
+                rankings[query] = {docs[i]: float(row[i]) for i in columns.tolist()}
+        return rankings
 
     def _encoded(self, model: Any, method: str, texts: list[str]) -> np.ndarray:
         """Vectors of length 1; older models have one `encode` for queries and documents."""

@@ -47,8 +47,8 @@ class Scorer:
         if self.groups is not None:
             indexes = self.groups(X) if callable(self.groups) else X[self.groups]
         scores = getattr(estimator, method)(X)
-        found = evaluate_arrays(y, scores, self.measure, indexes=indexes, convention=self.convention)
-        value = next(iter(found.values()))
+        measured = evaluate_arrays(y, scores, self.measure, indexes=indexes, convention=self.convention)
+        value = next(iter(measured.values()))
         return value if self.measure.declaration.higher_is_better else -value
 
     def __repr__(self) -> str:

@@ -58,11 +58,11 @@ class StreamedMeasures:
 
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
         """Take in a batch: scores, grades, and the query of each."""
-        found = [as_array(given, what) for given, what in ((preds, "preds"), (target, "target"), (indexes, "indexes"))]
-        if len({array.shape for array in found}) > 1:
-            shapes = ", ".join(str(array.shape) for array in found)
+        arrays = [as_array(given, what) for given, what in ((preds, "preds"), (target, "target"), (indexes, "indexes"))]
+        if len({array.shape for array in arrays}) > 1:
+            shapes = ", ".join(str(array.shape) for array in arrays)
             raise InputError(f"preds, target and indexes are of different shapes: {shapes}", hint="Make them alike.")
-        scores, grades, ids = (array.ravel() for array in found)
+        scores, grades, ids = (array.ravel() for array in arrays)
         if self.ignore_index is not None:
             kept = grades != self.ignore_index
             scores, grades, ids = scores[kept], grades[kept], ids[kept]

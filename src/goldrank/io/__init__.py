@@ -157,12 +157,12 @@ def read_qrels(
     named = Columns.of(columns)
     files = open_files(given, "qrels", format, known_columns=_known_columns(named, "qrels"))
     how = _reading(judgements, named, relevant_from, real_grades)
-    found = files.read("qrels", **how)
+    parts = files.read("qrels", **how)
     if named is not columns:
         named.check_used()
-    if not files.several and isinstance(found[0], Qrels):
-        return _cut(found[0], relevant_from)
-    rows = [_rows(each, source.name) for each, (source, _) in zip(found, files.opened, strict=True)]
+    if not files.several and isinstance(parts[0], Qrels):
+        return _cut(parts[0], relevant_from)
+    rows = [_rows(part, source.name) for part, (source, _) in zip(parts, files.opened, strict=True)]
     return _cut(Qrels.from_parts(rows, name=files.label, judgements=judgements), relevant_from)
 
 
@@ -197,11 +197,11 @@ def _cut(ratings: Qrels, relevant_from: float | None) -> Qrels:
     return cut
 
 
-def _rows(found: Judgements | Qrels, where: str) -> Judgements:
+def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
     """Rows of judgements from what a reader returned."""
-    if isinstance(found, Judgements):
-        return found
-    parts = found.judges or {"": found}
+    if isinstance(judged, Judgements):
+        return judged
+    parts = judged.judges or {"": judged}
     rows: list[Any] = [
         (query, doc, grade, who == "model")
         for who, part in parts.items()
@@ -209,23 +209,23 @@ def _rows(found: Judgements | Qrels, where: str) -> Judgements:
         for doc, grade in docs.items()
     ]
     queries, docs, grades, by_model = ([row[i] for row in rows] for i in range(4))
-    notes = [note for note in found.notes if note.code != WHO_JUDGED]
-    marks = np.array(by_model) if found.judges else None
+    notes = [note for note in judged.notes if note.code != WHO_JUDGED]
+    marks = np.array(by_model) if judged.judges else None
     return Judgements(queries, docs, grades, lambda _: where, notes, by_model=marks)
 
 
 @checked
 def read_aspects(given: FileLike) -> AspectQrels:
     """Qrels in four columns of which the second is an aspect of the query (a subtopic, a judge)."""
-    found: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(given))
-    return found
+    aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(given))
+    return aspects
 
 
 @checked
 def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
     """Preferences in five columns (query, judge, list, document, level), or in four as "qrels_prefs"."""
-    found: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(given))
-    return found
+    preferences: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(given))
+    return preferences
 
 
 @checked
@@ -252,8 +252,8 @@ def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format:
     if not judged.judges or written.keeps_judges == "all":
         return ()
     total, human, model = (
-        sum(map(len, each.text.values()))
-        for each in (judged, judged.judges.get("human", Qrels({})), judged.judges["model"])
+        sum(map(len, part.text.values()))
+        for part in (judged, judged.judges.get("human", Qrels({})), judged.judges["model"])
     )
     if not written.keeps_judges:
         return (Note.of("judges-not-kept", format=written.name, models=total - human, total=total),)
@@ -289,7 +289,7 @@ def as_qrels(
     reading = Reading("object", **how)
     given = as_table(given, "qrels")
     if isinstance(given, Mapping):
-        found = objects.qrels_from_mapping(given, "qrels", reading.real_grades)
+        qrels = objects.qrels_from_mapping(given, "qrels", reading.real_grades)
     elif is_spark(given):
         from goldrank.io import spark
 
@@ -298,16 +298,16 @@ def as_qrels(
             what = f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark"
             hint = "Give goldrank.evaluate a run that is in Spark too: then they stay there."
             raise InputError(what, where="qrels", hint=hint, code="judgements-stay-in-spark")
-        found = in_driver
+        qrels = in_driver
     elif is_frame(given):
         from goldrank.io import tables
 
-        found = tables.qrels_from_frame(given, "qrels", reading)
+        qrels = tables.qrels_from_frame(given, "qrels", reading)
     else:
-        found = objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", reading)
+        qrels = objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", reading)
     if named is not columns:
         named.check_used()
-    return _cut(found, relevant_from)
+    return _cut(qrels, relevant_from)
 
 
 def as_run(
@@ -328,20 +328,20 @@ def as_run(
 
     given = as_table(given, name)
     if isinstance(given, Mapping):
-        found = objects.run_from_mapping(given, name, duplicates)
+        run = objects.run_from_mapping(given, name, duplicates)
     elif is_spark(given):
         from goldrank.io import spark
 
-        found = spark.run_from_spark(given, name, named)
+        run = spark.run_from_spark(given, name, named)
     elif is_frame(given):
         from goldrank.io import tables
 
-        found = tables.run_from_frame(given, name, named, duplicates)
+        run = tables.run_from_frame(given, name, named, duplicates)
     else:
-        found = objects.run_from_rows(_iterable(given, "a run"), name, duplicates, columns=named)
+        run = objects.run_from_rows(_iterable(given, "a run"), name, duplicates, columns=named)
     if named is not columns:
         named.check_used()
-    return found
+    return run
 
 
 def as_runs(

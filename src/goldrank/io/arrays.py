@@ -31,17 +31,17 @@ def as_array(given: Any, what: str) -> np.ndarray:
         return np.asarray(given)
     if hasattr(given, "detach") and hasattr(given, "requires_grad"):
         given = given.detach()
-    found = _by_dlpack(given, what)
-    if found is None:
+    array = _by_dlpack(given, what)
+    if array is None:
         if not (hasattr(given, "__array__") or isinstance(given, Sequence)):
             raise _no_array(given, what)
         try:
-            found = np.asarray(given)
+            array = np.asarray(given)
         except ValueError as error:
             raise InputError(f"{what} is no table of numbers: {error}", hint=_RAGGED) from None
         except Exception as error:  # whatever the library that it belongs to raises
             raise InputError(f"{what} cannot be read as an array: {type(error).__name__}: {error}") from None
-    return found
+    return array
 
 
 def _by_dlpack(given: Any, what: str) -> np.ndarray | None:
@@ -120,11 +120,11 @@ def _mask(given: Any, shape: tuple[int, ...]) -> np.ndarray | None:
     return None if kept.all() else kept
 
 
-def _check_numbers(found: np.ndarray, what: str) -> None:
-    flags = what == "grades" and found.dtype == bool
-    if found.dtype.kind not in "iuf" and not flags and found.size:
-        hint = "Flags are no scores." if found.dtype == bool else "Are there missing values, or text, in it?"
-        raise InputError(f"{what} are of type {found.dtype}, not numbers", hint=hint)
+def _check_numbers(numbers: np.ndarray, what: str) -> None:
+    flags = what == "grades" and numbers.dtype == bool
+    if numbers.dtype.kind not in "iuf" and not flags and numbers.size:
+        hint = "Flags are no scores." if numbers.dtype == bool else "Are there missing values, or text, in it?"
+        raise InputError(f"{what} are of type {numbers.dtype}, not numbers", hint=hint)
 
 
 def _of_table(grade: np.ndarray, score: np.ndarray, kept: np.ndarray | None) -> GradedRows:
@@ -145,12 +145,12 @@ def _of_groups(grade: np.ndarray, score: np.ndarray, kept: np.ndarray | None, gr
     if groups is not None and indexes is not None:
         raise InputError("groups and indexes both say which query an entry belongs to", hint="Give one of them.")
     given, what = (groups, "groups") if indexes is None else (indexes, "indexes")
-    found = as_array(given, what)
-    if found.ndim != 1:
-        raise InputError(f"{what} has {found.ndim} dimensions", hint="Sizes of groups, or an id for each entry.")
-    sizes = _sizes(found, len(score)) if what == "groups" else None
+    array = as_array(given, what)
+    if array.ndim != 1:
+        raise InputError(f"{what} has {array.ndim} dimensions", hint="Sizes of groups, or an id for each entry.")
+    sizes = _sizes(array, len(score)) if what == "groups" else None
     if sizes is None:
-        names, sizes, order = _by_id(found, len(score), what)
+        names, sizes, order = _by_id(array, len(score), what)
     else:
         names, order = list(map(str, range(len(sizes)))), None
     # Groups in the order of their ids' bytes.
@@ -171,43 +171,43 @@ def _of_groups(grade: np.ndarray, score: np.ndarray, kept: np.ndarray | None, gr
     return GradedRows(queries, counted[start], place[stays], grade[at], score[at])
 
 
-def _sizes(found: np.ndarray, entries: int) -> np.ndarray | None:
+def _sizes(groups: np.ndarray, entries: int) -> np.ndarray | None:
     """Sizes of groups; None if there is an id for each entry instead."""
-    whole = found.dtype.kind in "iu"
-    if len(found) == entries:
-        if whole and entries > 1 and (found == 1).all():
+    whole = groups.dtype.kind in "iu"
+    if len(groups) == entries:
+        if whole and entries > 1 and (groups == 1).all():
             raise InputError(
                 "groups are as many ones as there are entries: sizes, or one id?",
                 hint="Give indexes=: np.arange(n) for groups of one entry, np.ones(n, int) for one group.",
             )
-        return None if entries != 1 or not whole or found[0] != 1 else found.astype(np.int64)
-    total = int(found.sum()) if whole else None
-    if total == entries and (found >= 0).all():
-        return found.astype(np.int64)
+        return None if entries != 1 or not whole or groups[0] != 1 else groups.astype(np.int64)
+    total = int(groups.sum()) if whole else None
+    if total == entries and (groups >= 0).all():
+        return groups.astype(np.int64)
     hint = "Sizes add up to the number of entries; ids are as many as entries."
-    if whole and len(found) and found[0] == 0 and found[-1] == entries:
+    if whole and len(groups) and groups[0] == 0 and groups[-1] == entries:
         hint = "These are borders of groups: give np.diff(borders)."
-    told = "" if total is None else f" that add up to {total:,}"
-    raise InputError(f"groups has {len(found):,} values{told}, and there are {entries:,} entries", hint=hint)
+    their_sum = "" if total is None else f" that add up to {total:,}"
+    raise InputError(f"groups has {len(groups):,} values{their_sum}, and there are {entries:,} entries", hint=hint)
 
 
-def _by_id(found: np.ndarray, entries: int, what: str) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+def _by_id(given: np.ndarray, entries: int, what: str) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     """The groups' names and sizes, and the entries group after group, in each as they were given; None if they are."""
-    if len(found) != entries:
+    if len(given) != entries:
         raise InputError(
-            f"{what} has {len(found):,} ids, and there are {entries:,} entries", hint="One for each entry."
+            f"{what} has {len(given):,} ids, and there are {entries:,} entries", hint="One for each entry."
         )
-    if found.dtype.kind == "O" and len(found) and {type(value) for value in found.tolist()} == {str}:
-        found = found.astype("U")
-    if found.dtype.kind not in "iuUST" and len(found):
+    if given.dtype.kind == "O" and len(given) and {type(value) for value in given.tolist()} == {str}:
+        given = given.astype("U")
+    if given.dtype.kind not in "iuUST" and len(given):
         raise InputError(
-            f"{what} are of type {found.dtype}", hint="Ids are whole numbers or text. Are there missing values in it?"
+            f"{what} are of type {given.dtype}", hint="Ids are whole numbers or text. Are there missing values in it?"
         )
-    begin = np.concatenate(([0], np.flatnonzero(found[1:] != found[:-1]) + 1))[: len(found)]
-    if len(np.unique(found[begin])) == len(begin):  # each group is in one piece, as they mostly are
-        return names_of(found[begin]), np.diff(np.append(begin, entries)), None
-    order = np.argsort(found, kind="stable")
-    ids = found[order]
+    begin = np.concatenate(([0], np.flatnonzero(given[1:] != given[:-1]) + 1))[: len(given)]
+    if len(np.unique(given[begin])) == len(begin):  # each group is in one piece, as they mostly are
+        return names_of(given[begin]), np.diff(np.append(begin, entries)), None
+    order = np.argsort(given, kind="stable")
+    ids = given[order]
     begin = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
     return names_of(ids[begin]), np.diff(np.append(begin, entries)), order
 

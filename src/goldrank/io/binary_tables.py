@@ -69,8 +69,8 @@ def _frame(data: Run | Qrels) -> pl.DataFrame:
     queries, docs, numbers, *who = map(list, columns)
     is_whole = names[2] == "grade" and all(isinstance(number, int) for number in numbers)
     kind = pl.Int64 if is_whole else pl.Float64
-    made = [_ids("query", queries), _ids("doc", docs), pl.Series(names[2], numbers, kind)]
-    return pl.DataFrame(made + [pl.Series("judged_by", each, pl.String) for each in who])
+    series = [_ids("query", queries), _ids("doc", docs), pl.Series(names[2], numbers, kind)]
+    return pl.DataFrame(series + [pl.Series("judged_by", judges, pl.String) for judges in who])
 
 
 def _ids(name: str, texts: list[str]) -> pl.Series:

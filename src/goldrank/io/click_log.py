@@ -39,7 +39,7 @@ def read_clicks(
     finder = RecordFields(columns, {role: (known,) for role, known in CLICK_FIELDS.items()})
     records = open_records(log, finder, format, name="clicks")
     counts: Counter[str] = Counter()
-    found: list[ShownDocument] = []
+    shown: list[ShownDocument] = []
     for number, given in records.rows(counts):
         where = records.place(number)
         record = as_mapping(given, where)
@@ -50,41 +50,41 @@ def read_clicks(
             for role, field in finder.find(record, where).items()
             if role in finder.given or not absent(field.value)
         }
-        found += _page(fields, number, where) if "shown" in fields else [_row(fields, record, where)]
-    if not found:
+        shown += _page(fields, number, where) if "shown" in fields else [_row(fields, record, where)]
+    if not shown:
         raise InputError("nothing was shown", where=records.name, hint=HINT)
-    _check_pages(found, records.name)
-    return found, (*records.notes, *from_counts(counts))
+    _check_pages(shown, records.name)
+    return shown, (*records.notes, *from_counts(counts))
 
 
 _LISTS = ("shown", "clicks")
 
 
-def _row(found: Mapping[str, FieldValue], record: Mapping[str, Any], where: str) -> ShownDocument:
-    missing = next((role for role in ("query", "doc", "rank", "click", "page") if role not in found), None)
+def _row(fields: Mapping[str, FieldValue], record: Mapping[str, Any], where: str) -> ShownDocument:
+    missing = next((role for role in ("query", "doc", "rank", "click", "page") if role not in fields), None)
     if missing is not None:
         hint = f"Say which field it is: --map {missing}=NAME. {HINT}"
         raise InputError(f"there is no {missing}; fields are: {fields_of(record)}", where=where, hint=hint)
-    given = found["click"].value
+    given = fields["click"].value
     is_count = isinstance(given, int) and not isinstance(given, bool) and given >= 0
     clicked = given > 0 if is_count else yes_or_no(given, f"{where}: click")
-    query, doc, page = (ids.as_text(found[role].value, f"{role} id", where) for role in ("query", "doc", "page"))
-    return ShownDocument(page, query, doc, _rank(found["rank"].value, where), clicked, _user(found, where))
+    query, doc, page = (ids.as_text(fields[role].value, f"{role} id", where) for role in ("query", "doc", "page"))
+    return ShownDocument(page, query, doc, _rank(fields["rank"].value, where), clicked, _user(fields, where))
 
 
-def _page(found: Mapping[str, FieldValue], number: int, where: str) -> Iterator[ShownDocument]:
+def _page(fields: Mapping[str, FieldValue], number: int, where: str) -> Iterator[ShownDocument]:
     """The documents of a page view."""
-    if "query" not in found or "clicks" not in found:
-        missing = "query" if "query" not in found else "clicks"
+    if "query" not in fields or "clicks" not in fields:
+        missing = "query" if "query" not in fields else "clicks"
         raise InputError(f"there is no {missing}", where=where, hint=HINT)
-    shown, clicked = (_ids(found[role].value, role, where) for role in _LISTS)
+    shown, clicked = (_ids(fields[role].value, role, where) for role in _LISTS)
     others = set(clicked) - set(shown)
     if others:
         raise InputError(f"clicks has '{ids.show(sorted(others)[0])}', which was not shown", where=where, hint=HINT)
-    query = ids.as_text(found["query"].value, "query id", where)
-    page = ids.as_text(found["page"].value, "page id", where) if "page" in found else f"#{number}"
+    query = ids.as_text(fields["query"].value, "query id", where)
+    page = ids.as_text(fields["page"].value, "page id", where) if "page" in fields else f"#{number}"
     for rank, doc in enumerate(shown, 1):
-        yield ShownDocument(page, query, doc, rank, doc in clicked, _user(found, where))
+        yield ShownDocument(page, query, doc, rank, doc in clicked, _user(fields, where))
 
 
 def _ids(value: Any, role: str, where: str) -> list[str]:
@@ -101,8 +101,8 @@ def _rank(value: Any, where: str) -> int:
     return int(text)
 
 
-def _user(found: Mapping[str, FieldValue], where: str) -> str | None:
-    return ids.as_text(found["user"].value, "user id", where) if "user" in found else None
+def _user(fields: Mapping[str, FieldValue], where: str) -> str | None:
+    return ids.as_text(fields["user"].value, "user id", where) if "user" in fields else None
 
 
 def _check_pages(rows: Iterable[ShownDocument], where: str) -> None:

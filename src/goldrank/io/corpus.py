@@ -37,7 +37,7 @@ def read_sources(given: Any) -> dict[str, str]:
         return _folder(Path(given))
     if isinstance(given, str | os.PathLike) and Path(given).suffix.lower() in (".txt", ".md"):
         return {Path(given).name: _read(Path(given))}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for where, record in _records(given, "sources"):
         if not {"text", "content", "page_content"} & record.keys() and all(
             isinstance(text, str) for text in record.values()
@@ -50,12 +50,12 @@ def read_sources(given: Any) -> dict[str, str]:
                 raise InputError("has a text and no id", where=where, hint=SOURCE_HINT)
             pairs = [(name, chunk.text)]
         for name, text in pairs:
-            if name in found:
+            if name in texts:
                 raise InputError(f"source '{ids.show(name)}' is given twice", where=where)
-            found[name] = text
-    if not found:
+            texts[name] = text
+    if not texts:
         raise InputError("there are no sources", where=_name(given), hint=SOURCE_HINT)
-    return found
+    return texts
 
 
 def read_chunks(given: Any) -> list[Chunk]:
@@ -67,20 +67,20 @@ def read_chunks(given: Any) -> list[Chunk]:
     if isinstance(given, Mapping):
         listed = {str(source): as_list(parts, f"chunks of source {source!r:.80}") for source, parts in given.items()}
         return [_part(part, source, i) for source, parts in listed.items() for i, part in enumerate(parts, 1)]
-    found: list[Chunk] = []
+    chunks: list[Chunk] = []
     if not is_file(given) and isinstance(given, Iterable):
         given = list(given)
-        if all(isinstance(one, Chunk) for one in given):
-            found = given
-        elif all(isinstance(one, tuple | list) and len(one) == 3 for one in given):
-            found = [Chunk(str(i), "", str(one[0]), Span(str(one[0]), *one[1:])) for i, one in enumerate(given, 1)]
-    found = found or [_chunk(record, where, str(i)) for i, (where, record) in enumerate(_records(given, "chunks"), 1)]
-    if not found:
+        if all(isinstance(chunk, Chunk) for chunk in given):
+            chunks = given
+        elif all(isinstance(row, tuple | list) and len(row) == 3 for row in given):
+            chunks = [Chunk(str(i), "", str(row[0]), Span(str(row[0]), *row[1:])) for i, row in enumerate(given, 1)]
+    chunks = chunks or [_chunk(record, where, str(i)) for i, (where, record) in enumerate(_records(given, "chunks"), 1)]
+    if not chunks:
         raise InputError("there are no chunks", where=_name(given), hint=CHUNK_HINT)
-    repeated = [name for name, count in Counter(chunk.id for chunk in found).items() if count > 1]
+    repeated = [name for name, count in Counter(chunk.id for chunk in chunks).items() if count > 1]
     if repeated:
         raise InputError(f"chunks have the same id: {ids.samples(repeated)}", where=_name(given))
-    return found
+    return chunks
 
 
 def _part(part: Any, source: str, number: int) -> Chunk:
@@ -93,10 +93,10 @@ def _part(part: Any, source: str, number: int) -> Chunk:
 
 
 def _chunk(record: Mapping[str, Any], where: str, number: str) -> Chunk:
-    found = text_values.retrieved_text(record, where)
-    if found.text is None:
+    content = text_values.retrieved_text(record, where)
+    if content.text is None:
         raise InputError("has no text", where=where, hint=CHUNK_HINT)
-    return Chunk(found.id or number, found.text, found.source, found.span)
+    return Chunk(content.id or number, content.text, content.source, content.span)
 
 
 def _records(given: Any, name: str) -> Iterable[tuple[str, Mapping[str, Any]]]:

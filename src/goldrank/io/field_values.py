@@ -37,8 +37,8 @@ def value_at(record: Any, path: str) -> Any:
     """What stands at a dotted path, or under it as a key; None if nothing does."""
     if isinstance(record, Mapping) and path in record:
         return record[path]
-    found = at_path(record, tuple(path.split(".")))
-    return None if found is MISSING else found
+    value = at_path(record, tuple(path.split(".")))
+    return None if value is MISSING else value
 
 
 def at_path(record: Any, path: Path) -> Any:
@@ -47,8 +47,8 @@ def at_path(record: Any, path: Path) -> Any:
         if isinstance(record, Mapping) and key in record:
             record = record[key]
         elif isinstance(record, list | tuple) and not key.isdecimal():
-            found = [at_path(entry, path[at:]) for entry in record]
-            return MISSING if any(value is MISSING for value in found) else found
+            values = [at_path(entry, path[at:]) for entry in record]
+            return MISSING if any(value is MISSING for value in values) else values
         elif isinstance(record, list | tuple) and int(key) < len(record):
             record = record[int(key)]
         else:

@@ -57,20 +57,20 @@ def find(given: Any) -> list[Part] | None:
     if not glob.has_magic(text) or os.path.lexists(text):
         return None
     root = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), Path(text).parts[:-1]))
-    found: list[Part] = []
+    parts: list[Part] = []
     looked = itertools.count(1)
     matched = sorted(glob.glob(text, recursive=True))
     for path in map(Path, matched):
         if path.is_dir():
             # A pattern with ** matches folders and the files in them: each file counts once.
-            found += _walk(path, root, looked) if "**" not in text else ()
+            parts += _walk(path, root, looked) if "**" not in text else ()
         elif not _is_no_data(path.name):
-            found.append(_part(path, root))
-    if not found:
+            parts.append(_part(path, root))
+    if not parts:
         what = "matches no data file" if matched else "matches no file"
         hint = "Is the pattern right, and is this the folder it is relative to?"
         raise InputError(what, where=text, hint=hint, code="matches-no-file")
-    return found
+    return parts
 
 
 def _walk(folder: Path, root: Path, looked: Iterator[int], above: tuple[tuple[int, int], ...] = ()) -> Iterator[Part]:
@@ -115,16 +115,16 @@ def _is_no_data(name: str) -> bool:
 
 def find_file(folder: Path, split: str | None = None) -> Path:
     """The qrels/<split>.tsv of a BEIR folder: of the split that is named, else of test, else the only one."""
-    found = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
     named = split is not None
-    split = split if split is not None else ("test" if "test" in found or len(found) != 1 else next(iter(found)))
-    if split in found:
-        return found[split]
-    what, hint = f"has no split {split!r}; there are: {', '.join(found)}", did_you_mean(split, found)
-    if not found:
+    split = split if split is not None else ("test" if "test" in splits or len(splits) != 1 else next(iter(splits)))
+    if split in splits:
+        return splits[split]
+    what, hint = f"has no split {split!r}; there are: {', '.join(splits)}", did_you_mean(split, splits)
+    if not splits:
         what, hint = "is a folder without qrels/*.tsv", "Name a file, or the folder of a BEIR data set."
     elif not named:
-        what, hint = f"has several splits: {', '.join(found)}", "Choose one with split=."
+        what, hint = f"has several splits: {', '.join(splits)}", "Choose one with split=."
     raise InputError(what, where=str(folder), hint=hint)
 
 
@@ -159,7 +159,7 @@ def _of_frames(kind: type) -> bool:
 @lru_cache(64)
 def _of_spark(kind: type) -> bool:
     classes = kind.__mro__
-    return any(each.__name__ == "DataFrame" and each.__module__.startswith("pyspark.sql.") for each in classes)
+    return any(base.__name__ == "DataFrame" and base.__module__.startswith("pyspark.sql.") for base in classes)
 
 
 # Opened.
@@ -189,8 +189,8 @@ def open_files(
 ) -> InputFiles:
     """Whatever names files, opened and with its format, which is the one asked for or is recognised."""
     asked = None if format is None else formats.chosen(format, thing)
-    found = find(given)
-    parts: list[Part] = [(given, ())] if found is None else found
+    expanded = find(given)
+    parts: list[Part] = [(given, ())] if expanded is None else expanded
     opened = [(sources.open_source(path), partition) for path, partition in parts]
     kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
     for (source, _), kind in zip(opened, kinds, strict=True):
@@ -202,7 +202,7 @@ def open_files(
             both = f"{first.label} is {kinds[0].name}, {source.name} is {kind.name}"
             hint = "Name the files of one format by a pattern, such as 'runs/*.parquet'."
             raise InputError(f"has files of different formats: {both}", where=os.fsdecode(given), hint=hint)
-    several = found is not None
+    several = expanded is not None
     name, label = (os.fsdecode(given), Path(os.fsdecode(given)).name) if several else (first.name, first.label)
     return InputFiles(name, label, kinds[0], opened, several)
 
@@ -252,8 +252,8 @@ def parts_run(name: str, label: str, parts: Sequence[Callable[[], Run]], notes: 
         return run
 
     def matches(names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-        found = (part().alternatives for part in parts)
-        return [sum(counts) for counts in zip(*(o.matches(names, chosen, judged) for o in found if o), strict=True)]
+        choices = (part().alternatives for part in parts)
+        return [sum(counts) for counts in zip(*(o.matches(names, chosen, judged) for o in choices if o), strict=True)]
 
     def part_taken(part: Callable[[], Run], columns: Mapping[str, str]) -> Run:
         run = part()

@@ -257,16 +257,16 @@ def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = 
     if seen.is_empty:
         raise source.empty()
     able = [entry for entry in FORMATS.values() if thing in entry.holds]
-    found = next((entry for entry in able if entry.recognised is not None and entry.recognised(seen)), None)
-    if found is None and thing in ("run", "qrels") and _is_header(seen):
+    detected = next((entry for entry in able if entry.recognised is not None and entry.recognised(seen)), None)
+    if detected is None and thing in ("run", "qrels") and _is_header(seen):
         raise no_known_columns(thing, seen.header, source.name)
-    found = found or next((entry for entry in able if entry.fallback), None)
-    if found is None:
+    detected = detected or next((entry for entry in able if entry.fallback), None)
+    if detected is None:
         first = ids.show(seen.lines[0].decode("utf-8", "replace"), 40)
         what = f"is of no known format ({', '.join(names(thing))} with known columns); it begins with '{first}'"
         hint = "Name the columns' fields with fields=... (--map), or say format=..."
         raise InputError(what, where=source.name, hint=hint)
-    return found
+    return detected
 
 
 def _is_header(seen: Beginning) -> bool:

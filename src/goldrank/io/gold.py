@@ -58,22 +58,22 @@ def with_gold(data: Any, gold: Any, *, fields: Mapping[str, str | None] | None =
 def _by_id(given: Any, fields: ItemFields, name: str, format: str | None) -> dict[str, dict[str, Any]]:
     """What records say, by question, under goldrank's own names."""
     records = given if isinstance(given, Records) else open_records(given, fields, format, name=name)
-    found: dict[str, dict[str, Any]] = {}
+    by_query: dict[str, dict[str, Any]] = {}
     for number, record in records.rows(Counter()):
         where = records.place(number)
         values = fields.find(as_mapping(record, where), where)
         if "query" not in values:
             raise InputError("has no id", where=where, hint="Gold and results are put together by the questions' ids.")
         query = ids.as_text(values["query"].value, "query id", where)
-        if query in found:
+        if query in by_query:
             raise InputError(f"query id '{ids.show(query)}' is duplicated", where=where)
         is_gold = name == "gold"
-        told = {role: values[role].value for role in (_OF_GOLD if is_gold else _OF_RESULTS) if role in values}
-        if is_gold and not set(_NEEDED) & told.keys():
+        by_role = {role: values[role].value for role in (_OF_GOLD if is_gold else _OF_RESULTS) if role in values}
+        if is_gold and not set(_NEEDED) & by_role.keys():
             raise fields.missing("references", as_mapping(record, where), where)
         if not is_gold and FAILED in record:
-            told[FAILED] = record[FAILED]
-        elif not is_gold and not {"retrieved", "retrieved_ids"} & told.keys():
+            by_role[FAILED] = record[FAILED]
+        elif not is_gold and not {"retrieved", "retrieved_ids"} & by_role.keys():
             raise fields.missing("retrieved", as_mapping(record, where), where)
-        found[query] = told
-    return found
+        by_query[query] = by_role
+    return by_query

@@ -94,12 +94,12 @@ class IdLists:
             self.columns.mark_used(role, side)
             return named
         known = aliases.ID_LISTS[role]
-        if found := aliases.first_present(record, known):
-            return found
+        if name := aliases.first_present(record, known):
+            return name
         for outer in aliases.all_present(record, aliases.ID_LIST_HOLDERS[role]):
             inner = record[outer]
-            if isinstance(inner, Mapping) and (found := aliases.first_present(inner, known)):
-                return f"{outer}.{found}"
+            if isinstance(inner, Mapping) and (name := aliases.first_present(inner, known)):
+                return f"{outer}.{name}"
         return None
 
     def _query(self, record: Mapping[str, Any], number: int, where: str) -> str:
@@ -115,9 +115,9 @@ class IdLists:
             return ids.as_text(record[name], "query id", where)
         for outer in ("", "inputs"):
             inner = record if not outer else record.get(outer)
-            found = aliases.first_present(inner, aliases.QUESTION_TEXTS) if isinstance(inner, Mapping) else None
-            if found and isinstance(inner, Mapping) and isinstance(inner[found], str) and inner[found]:
-                return ids.as_text(inner[found], "query id", where)
+            key = aliases.first_present(inner, aliases.QUESTION_TEXTS) if isinstance(inner, Mapping) else None
+            if key and isinstance(inner, Mapping) and isinstance(inner[key], str) and inner[key]:
+                return ids.as_text(inner[key], "query id", where)
         self.counts["numbered-items"] += 1
         return str(number)
 

@@ -96,11 +96,11 @@ def _team(row: Mapping[str, Any], shown: tuple[str, ...], where: Place) -> tuple
 
 
 def _documents(row: Mapping[str, Any], field: str, where: Place) -> tuple[str, ...]:
-    found = _texts(row, field, where)
-    if len(set(found)) < len(found):
-        twice = next(doc for doc, times in Counter(found).items() if times > 1)
+    docs = _texts(row, field, where)
+    if len(set(docs)) < len(docs):
+        twice = next(doc for doc, times in Counter(docs).items() if times > 1)
         raise InputError(f"{field} has {_short(twice)} twice", where=where, hint="A ranking has a document once.")
-    return found
+    return docs
 
 
 def _texts(row: Mapping[str, Any], field: str, where: Place) -> tuple[str, ...]:

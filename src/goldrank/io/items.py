@@ -170,11 +170,11 @@ class Items:
         return f"Items({self.name!r})"
 
     def _read_record(self, record: Mapping[str, Any], where: str, number: str, counts: Counter[str]) -> ReadItem:
-        found = self._fields.find(record, where)
+        fields = self._fields.find(record, where)
         if self._records.cells:
-            found = _from_cells(found, where, counts)
+            fields = _from_cells(fields, where, counts)
         known = {
-            name: FieldValue(value, f"{where}: {path}") for name, (value, path) in found.items() if not absent(value)
+            name: FieldValue(value, f"{where}: {path}") for name, (value, path) in fields.items() if not absent(value)
         }
         if "query" not in known or (self._records.cells and known["query"].value == ""):
             counts["numbered-items"] += 1
@@ -182,19 +182,19 @@ class Items:
         else:
             query = ids.as_text(known["query"].value, "query id", known["query"].path)
         answerable = _answerable(known)
-        no_texts = "retrieved_ids" in known and "retrieved" not in found and answerable is False
+        no_texts = "retrieved_ids" in known and "retrieved" not in fields and answerable is False
         if ("expected_ids" in known or no_texts) and not {"references", "evidence"} & known.keys():
             return self._read_ids(record, known, query, answerable, where, counts)
         retrieved: list[RetrievedText] | None = None
         texts: Sequence[str]
         if not absent(failure := record.get(FAILED)):
             texts = self._failed(failure, query, where, counts)
-        elif "retrieved" not in found:
+        elif "retrieved" not in fields:
             raise self._fields.missing("retrieved", record, where)
         else:
-            value, path = found["retrieved"]
+            value, path = fields["retrieved"]
             texts, retrieved = self._retrieved(value, f"{where}: {path}", counts)
-        if answerable is not False and "references" not in found and "evidence" not in found:
+        if answerable is not False and "references" not in fields and "evidence" not in fields:
             raise self._fields.missing("references", record, where)
         wanted: tuple[Reference, ...] = ()
         if "references" in known:
@@ -238,22 +238,22 @@ class Items:
         counts: Counter[str],
     ) -> ReadItem:
         """A record that says by ids alone what is expected: ids take the place of texts."""
-        found: Sequence[str]
+        retrieved_ids: Sequence[str]
         retrieved: list[RetrievedText] | None = None
         if not absent(failure := record.get(FAILED)):
-            found = self._failed(failure, query, where, counts)
+            retrieved_ids = self._failed(failure, query, where, counts)
         elif "retrieved_ids" in known:
-            found = text_values.document_ids(*known["retrieved_ids"])
+            retrieved_ids = text_values.document_ids(*known["retrieved_ids"])
         elif "retrieved" in known:
             value, path = known["retrieved"]
             entries = text_values.listed(value, "texts", path)
             retrieved = [text_values.retrieved_text(entry, f"{path}[{i}]") for i, entry in enumerate(entries)]
-            found = tuple([one.id for one in retrieved if one.id is not None])
-            if len(found) < len(retrieved):
+            retrieved_ids = tuple([text.id for text in retrieved if text.id is not None])
+            if len(retrieved_ids) < len(retrieved):
                 raise self._fields.missing("retrieved_ids", record, where)
         else:
             raise self._fields.missing("retrieved_ids", record, where)
-        if not found:
+        if not retrieved_ids:
             counts["nothing-retrieved"] += 1
         expected = text_values.graded_ids(*known["expected_ids"]) if "expected_ids" in known else {}
         wanted = tuple(Reference((name,), grade) for name, grade in expected.items())
@@ -262,10 +262,10 @@ class Items:
         elif not wanted:
             counts["no-references"] += 1
         question, latency = _question(known.get("question")), _latency(known.get("latency"))
-        scores = _scores(known.get("scores"), retrieved, found)
-        told: dict[str, Any] = {"answerable": answerable, "confidence": scores[0] if scores else None}
-        item = TextItem(query, found, wanted, question, where=where, latency=latency, **told)
-        return ReadItem(item, None if found is _SKIPPED else tuple(found), scores=scores, by_id=True)
+        scores = _scores(known.get("scores"), retrieved, retrieved_ids)
+        more: dict[str, Any] = {"answerable": answerable, "confidence": scores[0] if scores else None}
+        item = TextItem(query, retrieved_ids, wanted, question, where=where, latency=latency, **more)
+        return ReadItem(item, None if retrieved_ids is _SKIPPED else tuple(retrieved_ids), scores=scores, by_id=True)
 
     def _retrieved(
         self, value: Any, at: str, counts: Counter[str]
@@ -380,9 +380,9 @@ def _sources(
     return spans, tuple([text.source for text in retrieved]) if named else None, source_texts
 
 
-def _from_cells(found: Mapping[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
+def _from_cells(fields: Mapping[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
     """Fields of a text table with the lists that their cells hold."""
-    parsed = dict(found)
+    parsed = dict(fields)
     for role in ("retrieved", "references", "retrieved_ids", "expected_ids", "evidence", "sources", "scores"):
         if role in parsed and isinstance(parsed[role].value, str):
             value, path = parsed[role]
@@ -417,7 +417,7 @@ def _scores(
     """The scores of the retrieved texts, as far as they have any."""
     if given is not None and texts and not isinstance(given.value, Mapping):  # scores by name are of something else
         listed = _one_for_each(given.value, texts, "score", given.path)
-        return tuple([None if absent(one) else _score(one, given.path, i) for i, one in enumerate(listed)])
+        return tuple([None if absent(score) else _score(score, given.path, i) for i, score in enumerate(listed)])
     if retrieved is None or all(text.score is None for text in retrieved):
         return None
     return tuple([text.score for text in retrieved])

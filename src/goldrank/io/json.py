@@ -52,10 +52,10 @@ def read_run(source: ByteSource, how: Reading) -> Run:
         places: list[str] = []
         rows, queries = _hits(data["details"], where, places), tuple(data["details"])
         run = objects.run_from_rows(rows, source.label, how.duplicates, queries, where=places.__getitem__)
-    elif (found := responses.find(data, where, lines, how.columns)) is not None:
-        ranked = list(found.rows())
-        run = objects.run_from_rows(ranked, source.label, how.duplicates, found.queries, where=found.places.__getitem__)
-        run.notes += from_counts(found.counts)
+    elif (reply := responses.find(data, where, lines, how.columns)) is not None:
+        ranked = list(reply.rows())
+        run = objects.run_from_rows(ranked, source.label, how.duplicates, reply.queries, where=reply.places.__getitem__)
+        run.notes += from_counts(reply.counts)
     elif isinstance(data, list):
         budget.reserve(ROW * len(data), f"a run of {len(data):,} records", where)
         run = _run_of_records(data, lines, source, how)

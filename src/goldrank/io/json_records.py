@@ -50,13 +50,13 @@ class RecordRows:
     @cached_property
     def candidates(self) -> dict[str, tuple[str, ...]]:
         """The fields that could hold ids; one that the user named is the only one."""
-        found = {}
+        by_role = {}
         for role in ("query", "doc"):
             named = self.columns.named(role, self.thing)
             names = aliases.all_present(self._first, aliases.COLUMNS[role])
             scalar = [name for name in names if isinstance(self._first[name], str | int)]
-            found[role] = (named,) if named is not None else tuple(scalar or names)
-        return found
+            by_role[role] = (named,) if named is not None else tuple(scalar or names)
+        return by_role
 
     @property
     def is_open(self) -> bool:
@@ -129,9 +129,9 @@ class RecordRows:
         if name is not None and name in record:
             return record[name]
         named = self.columns.named(role, self.thing)
-        if named is not None and (found := value_at(record, named)) is not None:
+        if named is not None and (value := value_at(record, named)) is not None:
             self.columns.mark_used(role, self.thing)
-            return found
+            return value
         names = aliases.all_present(record, aliases.COLUMNS[role])
         name = next((name for name in names if isinstance(record[name], str | int)), next(iter(names), None))
         return None if name is None else record[name]
@@ -143,9 +143,9 @@ class RecordRows:
         roles = ("grade",) if self.thing == "qrels" else aliases.ORDERED_BY
         for role in roles:
             named = self.columns.named(role, self.thing)
-            if named is not None and (found := value_at(record, named)) is not None:
+            if named is not None and (value := value_at(record, named)) is not None:
                 self.columns.mark_used(role, self.thing)
-                return found, 1 if role in ("score", "grade") else -1
+                return value, 1 if role in ("score", "grade") else -1
         for role in roles:
             name = aliases.find(record, role)
             if name is not None:

@@ -36,17 +36,17 @@ def rankings(source: ByteSource) -> dict[str, dict[str, float]] | None:
         for _, load in source.pieces():
             text = load()[:-PAD].tobytes().decode()
             pattern = pattern or _like(text.partition("\n")[0])
-            found = [] if pattern is None else pattern.findall(text)
-            if pattern is None or len(found) < text.count("\n") + (not text.endswith("\n")):
+            records = [] if pattern is None else pattern.findall(text)
+            if pattern is None or len(records) < text.count("\n") + (not text.endswith("\n")):
                 return None
-            rows += len(found)
+            rows += len(records)
             budget.reserve(ROW * rows, f"a run of {rows:,} records", source.name)
             if list(pattern.groupindex) != list(_COLUMNS):
                 in_order = itemgetter(*(pattern.groupindex[name] - 1 for name in _COLUMNS))
-                found = list(map(in_order, found))
+                records = list(map(in_order, records))
             last: str | None = None
             row: dict[str, float] = {}
-            for query, doc, score in found:
+            for query, doc, score in records:
                 if query != last:
                     last, row = query, results.setdefault(query, {})
                 row[doc] = float(score)

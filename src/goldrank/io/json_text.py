@@ -87,10 +87,10 @@ class JsonParser:
             yield
         except json.JSONDecodeError as error:
             where = Place(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
-            found = ids.show(text[error.pos : error.pos + 20]) or "the end"
+            excerpt = ids.show(text[error.pos : error.pos + 20]) or "the end"
             is_cut_off = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
             hint = "Is the file complete?" if is_cut_off else None
-            what = f"is not JSON: {error.msg}, found '{found}'"
+            what = f"is not JSON: {error.msg}, found '{excerpt}'"
             raise InputError(what, where=where, hint=hint, code="not-json") from None
         except ValueError as error:  # Python refuses integers of thousands of digits
             raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
@@ -130,16 +130,16 @@ def begins_so(text: bytes, is_cut: bool = False) -> bool:
     >>> begins_so(b'{"q1": {"d1": 1}'), begins_so(b"[1] Q0 d1 1 0.5 tag"), begins_so(b'{"a": 1}\\n{"a": 2}')
     (True, False, True)
     """
-    found = text.decode("utf-8", "surrogateescape").rstrip()
+    decoded = text.decode("utf-8", "surrogateescape").rstrip()
     try:
-        _, end = json.JSONDecoder().raw_decode(found)
+        _, end = json.JSONDecoder().raw_decode(decoded)
     except json.JSONDecodeError as error:
-        return error.pos >= len(found) - (12 if is_cut else 0) or error.msg.startswith("Unterminated")
+        return error.pos >= len(decoded) - (12 if is_cut else 0) or error.msg.startswith("Unterminated")
     except RecursionError:
         return False  # nobody nests so deep, and an id may consist of brackets
     except ValueError:
         return True
-    rest = found[end:].lstrip(" \t")
+    rest = decoded[end:].lstrip(" \t")
     return not rest or rest[0] in "\r\n"
 
 

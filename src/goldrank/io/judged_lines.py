@@ -50,8 +50,8 @@ def _rated(line: bytes, where: Place, real_grades: bool) -> Judged | None:
 
 def _ranked(line: bytes, where: Place, real_grades: bool) -> Judged | None:
     """A line of LETOR; the document is the first word of its comment."""
-    found = _LETOR.fullmatch(line)
-    return found and (found[2], found[4], grade_of(found[1], where, real_grades=real_grades))
+    matched = _LETOR.fullmatch(line)
+    return matched and (matched[2], matched[4], grade_of(matched[1], where, real_grades=real_grades))
 
 
 _FORMATS: dict[str, tuple[Callable[[bytes, Place, bool], Judged | None], str, str]] = {
@@ -70,14 +70,14 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     lines: list[int] = []
     for number, line in source.filled_lines():
         where = Place(source.name, number)
-        found = judged(line, where, how.real_grades)
-        if found is None:
+        judgement = judged(line, where, how.real_grades)
+        if judgement is None:
             what = f"found '{ids.show(line.decode('utf-8', 'replace'), 60)}', expected {expected}"
             raise InputError(what, where=where, hint=hint)
-        query, doc, _ = found
+        query, doc, _ = judgement
         if max(len(query), len(doc)) > ids.MAX_ID_BYTES:
             raise InputError(f"an id has more than {ids.MAX_ID_BYTES:,} bytes", where=where, code="bad-id")
-        rows.append(found)
+        rows.append(judgement)
         lines.append(number)
     if not rows:
         raise source.empty()

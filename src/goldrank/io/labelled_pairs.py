@@ -50,13 +50,13 @@ def read_labels(
     for number, given in records.rows(counts):
         where = records.place(number)
         record = as_mapping(given, where)
-        found = finder.find(record, where)
-        missing = next((role for role in PAIR_FIELDS if role not in found), None)
+        values = finder.find(record, where)
+        missing = next((role for role in PAIR_FIELDS if role not in values), None)
         if missing is not None:
             hint = f"Say which field it is: fields={{'{missing}': ...}}, or --map {missing}=... on the command line."
             raise InputError(f"there is no {missing}; fields are: {fields_of(record)}", where=where, hint=hint)
-        retrieved, reference = (_text(found[role].value, role, where) for role in ("retrieved", "reference"))
-        pairs.append(LabelledPair(retrieved, reference, _label(found["label"].value, where), where))
+        retrieved, reference = (_text(values[role].value, role, where) for role in ("retrieved", "reference"))
+        pairs.append(LabelledPair(retrieved, reference, _label(values["label"].value, where), where))
     if not pairs:
         raise InputError("there are no labelled pairs", where=records.name, hint=HINT, code="empty-input")
     labels: dict[tuple[str, str], set[bool]] = {}

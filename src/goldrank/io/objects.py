@@ -122,23 +122,23 @@ def run_from_rows(
     if lists.is_record(as_mapping(first, name)):
         return run_of_lists(lists, rows, name, duplicates, where)
     value = columns.ordered_by(fields, name)
-    found = columns.find_all(fields, ("query", "doc", value), "run", name)
-    if found.is_open and not isinstance(rows, Sequence):
+    choice = columns.find_all(fields, ("query", "doc", value), "run", name)
+    if choice.is_open and not isinstance(rows, Sequence):
         rows = list(rows)
 
     def taken(by_role: Mapping[str, str]) -> Run:
-        chosen = {**found.columns, **by_role}
+        chosen = {**choice.columns, **by_role}
         lines = _named(rows, [chosen[role] for role in ("query", "doc", value)], name)
         if value != "score":
             lines = ((query, doc, -check_score(number, name)) for query, doc, number in lines)
         run = _run(lines, name, duplicates, queries, where)
         run.has_scores = value == "score"
-        run.notes += found.notes()
+        run.notes += choice.notes()
         return run
 
     run = taken({})
-    if found.is_open:
-        run.alternatives = Alternatives(found.candidates, taken, partial(matches, rows))
+    if choice.is_open:
+        run.alternatives = Alternatives(choice.candidates, taken, partial(matches, rows))
     return run
 
 
@@ -353,10 +353,10 @@ def qrels_from_rows(
         place = lambda number: entries[number].where  # noqa: E731
         counts = dict(lists.counts)
     else:
-        found = how.columns.find_qrels(fields, name)
-        implicit = "grade" not in found.columns
-        notes = found.notes()
-        wanted = [found.columns[role] for role in found.columns]
+        choice = how.columns.find_qrels(fields, name)
+        implicit = "grade" not in choice.columns
+        notes = choice.notes()
+        wanted = [choice.columns[role] for role in choice.columns]
         unread = tuple(field for field in fields if field not in wanted)
         said = aliases.find(unread, "judged_by")
         if said is not None:
@@ -368,15 +368,15 @@ def qrels_from_rows(
         lines = _named(rows, wanted, name)
         if not implicit and how.relevant_from is None and aliases.is_rating(wanted[0], wanted[2]):
             notes += (Note.of("ratings-as-grades"),)
-    made = _qrels(lines, name, how, place, judged_by)
+    qrels = _qrels(lines, name, how, place, judged_by)
     if implicit:
         others = tuple(ids.show(field) for field in unread if field not in (said, None))
-        notes += (Note.of("implicit-grades", count=sum(map(len, made.values())), unread=others),)
-    empty = [query for query in queries if query not in made]
+        notes += (Note.of("implicit-grades", count=sum(map(len, qrels.values())), unread=others),)
+    empty = [query for query in queries if query not in qrels]
     if empty:
-        made = Qrels({query: made.get(query, {}) for query in queries}, name=name, real_grades=True)
-    made.notes = (*made.notes, *notes, *from_counts(counts))
-    return made
+        qrels = Qrels({query: qrels.get(query, {}) for query in queries}, name=name, real_grades=True)
+    qrels.notes = (*qrels.notes, *notes, *from_counts(counts))
+    return qrels
 
 
 def _qrels(

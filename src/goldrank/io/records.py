@@ -90,12 +90,12 @@ def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: i
     """One record, a dict of columns, or an object with a list of records in it."""
     if not data:
         raise InputError("no items", where=name, hint="Is it the right file, and is it complete?", code="empty-input")
-    found = fields.find(data, name)
+    values = fields.find(data, name)
     key = next((key for key in RECORD_LISTS if is_list_of_records(data.get(key))), None)
-    if key is not None and not set(_LISTS) & found.keys():
+    if key is not None and not set(_LISTS) & values.keys():
         return Records(name, name, lambda counts: enumerate(data[key]), lambda number: f"{name}: $.{key}[{number}]")
-    words = [found[role].value for role in ("question", "query") if role in found]
-    texts = next((found[role].value for role in _LISTS if role in found), None)
+    words = [values[role].value for role in ("question", "query") if role in values]
+    texts = next((values[role].value for role in _LISTS if role in values), None)
     if any(_is_column(word) for word in words) or (not words and _is_column_of_lists(texts)):
         return of_columns(data, name)
     place = f"{name}[0]" if line is None else str(Place(name, line))
@@ -203,15 +203,15 @@ class RecordFields:
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """What the record holds, by goldrank's names; of several fields the one that is known first."""
         by_name = {self.normal(key): key for key in record if isinstance(key, str)}
-        found = self.find_given(record, where)
+        fields = self.find_given(record, where)
         for role, groups in self._roles.items():
             keys = [by_name[name] for group in groups for name in group if name in by_name and role not in self.given]
             if self._refusal and len(keys) > 1 and self.normal(keys[0]) != role:
                 listed = ", ".join(map(ids.show, keys))
                 raise InputError(f"more than one field may be the {role}: {listed}", where=where, hint=self._refusal)
             if keys:
-                found[role] = FieldValue(record[keys[0]], keys[0])
-        return found
+                fields[role] = FieldValue(record[keys[0]], keys[0])
+        return fields
 
     def find_given(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """The fields that the user named."""
@@ -260,21 +260,21 @@ class ItemFields(RecordFields):
         if keys not in self._plans:
             self._plans[keys] = self._plan(keys)
         plan = self._plans[keys]
-        found = {role: FieldValue(record[key], path) for role, key, path in plan.sure}
+        fields = {role: FieldValue(record[key], path) for role, key, path in plan.sure}
         for role, groups in plan.open:
             choices = (self._choose(role, group, record, where) for group in groups)
             if chosen := next(filter(None, choices), None):
-                found[role] = chosen
-        found |= self.find_given(record, where)
-        question = found.get("question")
+                fields[role] = chosen
+        fields |= self.find_given(record, where)
+        question = fields.get("question")
         # `query` is an id beside a question; alone it is the question and, for want of another, its id.
         if "query" not in self.given and isinstance(record.get("query"), str | int):
             is_question = question is not None and question.path == "$.query"
-            if not (is_question and "query" in found):
-                if "query" in found and not is_question:
-                    self.notes[Note.of("query-field", other=found["query"].path[2:])] = None
-                found["query"] = FieldValue(record["query"], "$.query")
-        return found
+            if not (is_question and "query" in fields):
+                if "query" in fields and not is_question:
+                    self.notes[Note.of("query-field", other=fields["query"].path[2:])] = None
+                fields["query"] = FieldValue(record["query"], "$.query")
+        return fields
 
     def missing(self, role: str, record: Mapping[str, Any], where: str) -> InputError:
         """The error for a field that is needed and not there."""
@@ -333,14 +333,14 @@ class ItemFields(RecordFields):
         return [group for group in groups if group]
 
     def _choose(self, role: str, group: list[Path], record: Mapping[str, Any], where: str) -> FieldValue | None:
-        found = [(path, value) for path in group if (value := at_path(record, path)) is not MISSING]
-        if len(found) > 1:
-            found = [(path, value) for path, value in found if value is not None] or found[:1]
-        if not found:
+        candidates = [(path, value) for path in group if (value := at_path(record, path)) is not MISSING]
+        if len(candidates) > 1:
+            candidates = [(path, value) for path, value in candidates if value is not None] or candidates[:1]
+        if not candidates:
             return None
-        path, value = found[0]
-        if len(found) > 1:
-            shown = " and ".join(f"'{'.'.join(other)}'" for other, _ in found)
+        path, value = candidates[0]
+        if len(candidates) > 1:
+            shown = " and ".join(f"'{'.'.join(other)}'" for other, _ in candidates)
             if role in _MUST_BE_ONE:
                 dotted = ".".join(path)
                 hint = f"Say which: fields={{'{role}': '{dotted}'}}, or --map {role}={dotted} on the command line."

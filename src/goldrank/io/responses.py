@@ -96,30 +96,30 @@ class Responses:
 
     def _named_query(self, named: str, entry: _Entry, number: int) -> str:
         def value(path: str) -> Any:
-            found = value_at(entry.around, path)
-            found = found if found is not None else value_at(entry.response, path)
-            if found is None or isinstance(found, Mapping | list):
+            given = value_at(entry.around, path)
+            given = given if given is not None else value_at(entry.response, path)
+            if given is None or isinstance(given, Mapping | list):
                 raise self._columns.missing(
                     path, "query", list({**entry.around, **_mapping(entry.response)}), entry.where
                 )
-            return found
+            return given
 
         if not _FIELDS.search(named):
             return ids.as_text(value(named), "query id", entry.where)
-        return _FIELDS.sub(lambda found: str(number if found[1] == "n" else value(found[1])), named)
+        return _FIELDS.sub(lambda field: str(number if field[1] == "n" else value(field[1])), named)
 
     def _doc(self, hit: Hit) -> Any:
         named = self._columns.named("doc", "run")
-        found = hit.doc if named is None else value_at(hit.record, named)
+        doc = hit.doc if named is None else value_at(hit.record, named)
         if named is not None:
             self._columns.mark_used("doc", "run")
-        if isinstance(found, list) and len(found) == 1:  # Solr's fields with several values, Elasticsearch's `fields`
-            found = found[0]
-        if found is None or isinstance(found, Mapping | list):
+        if isinstance(doc, list) and len(doc) == 1:  # Solr's fields with several values, Elasticsearch's `fields`
+            doc = doc[0]
+        if doc is None or isinstance(doc, Mapping | list):
             keys = ", ".join(ids.show(str(key), 40) for key in list(hit.record)[:12]) or "nothing"
             hint = "Say where it is: --map doc=FIELD, such as doc=_source.sku."
             raise InputError(f"has no document id; it has: {keys}", where=hit.where, hint=hint)
-        return found
+        return doc
 
     def _score(self, hit: Hit) -> Any:
         named = self._columns.named("score", "run")
@@ -164,8 +164,8 @@ def _inner(record: Any) -> tuple[AnswerShape, str | None] | None:
         return None
     if (shape := shapes.shape_of(record)) is not None:
         return shape, None
-    found = ((shapes.shape_of(value), key) for key, value in record.items() if isinstance(value, Mapping))
-    return next(((shape, key) for shape, key in found if shape is not None), None)
+    candidates = ((shapes.shape_of(value), key) for key, value in record.items() if isinstance(value, Mapping))
+    return next(((shape, key) for shape, key in candidates if shape is not None), None)
 
 
 def _entries(shape: AnswerShape, record: Any, key: Any, where: str) -> Iterator[_Entry]:
@@ -188,5 +188,5 @@ def _entries(shape: AnswerShape, record: Any, key: Any, where: str) -> Iterator[
 def _names_all(value: list[Any], responses: Sequence[Any]) -> bool:
     """Whether a list beside responses has an id for each."""
     return (
-        value is not responses and len(value) == len(responses) and all(isinstance(each, str | int) for each in value)
+        value is not responses and len(value) == len(responses) and all(isinstance(name, str | int) for name in value)
     )

@@ -81,13 +81,13 @@ def _of_mapping(docs: Mapping[Any, Any], where: str) -> Any:
 
 def _of_chroma(docs: Mapping[Any, Any], where: str) -> list[Any]:
     """Chroma's columns, each with a list for each query of the call."""
-    found = docs["ids"]
-    if found and isinstance(found[0], list):
-        if len(found) != 1:
+    doc_ids = docs["ids"]
+    if doc_ids and isinstance(doc_ids[0], list):
+        if len(doc_ids) != 1:
             hint = "Give each query its own: {q: {'ids': [i]} for q, i in zip(queries, result['ids'])}."
-            raise InputError(f"holds the results of {len(found):,} queries", where=where, hint=hint)
-        found = found[0]
-    return list(found)
+            raise InputError(f"holds the results of {len(doc_ids):,} queries", where=where, hint=hint)
+        doc_ids = doc_ids[0]
+    return list(doc_ids)
 
 
 def _pairs(hits: Sequence[Any], where: str) -> list[Any]:
@@ -108,7 +108,7 @@ def _with_scores(docs: list[Any], scores: list[Any]) -> list[Any]:
 
 def _id(hit: Any, where: str) -> Any:
     for holder in (hit, *(_get(hit, name) for name in _INSIDE)):
-        value = next((found for name in _IDS if (found := _get(holder, name)) is not None), None)
+        value = next((given for name in _IDS if (given := _get(holder, name)) is not None), None)
         if value is not None and not isinstance(value, Mapping | list):
             return value if isinstance(value, str | bytes | int) else str(value)  # a UUID
     names = hit if isinstance(hit, Mapping) else getattr(hit, "__dict__", ())
@@ -118,8 +118,8 @@ def _id(hit: Any, where: str) -> Any:
 
 
 def _score(hit: Any) -> Any:
-    found = _get(hit, "score")
-    return found if found is not None else _get(_get(hit, "metadata"), "score")
+    score = _get(hit, "score")
+    return score if score is not None else _get(_get(hit, "metadata"), "score")
 
 
 def _get(holder: Any, name: str) -> Any:

@@ -136,9 +136,9 @@ def split(
     """
     size = _end_line(data)
     if core is not None and wanted is not None and not exact:
-        found = _split_compiled(core, data, size, wanted)
-        if found is not None or quickly:
-            return found
+        ranges = _split_compiled(core, data, size, wanted)
+        if ranges is not None or quickly:
+            return ranges
     text = data[:size]
     blank, mark = _masks(size)
     if exact:
@@ -202,10 +202,10 @@ def tidied(data: np.ndarray, width: int, extra: bool) -> Tidied | None:
     if core is None or size > _LARGEST:
         return _without_remarks(data, size, width)
     out, numbers = np.empty(size + PAD, np.uint8), np.empty(room, np.int64)
-    found = core.tidy(data, size, width, extra, ids.MAX_ID_BYTES, out[:size], numbers)
-    if found is None:
+    sizes = core.tidy(data, size, width, extra, ids.MAX_ID_BYTES, out[:size], numbers)
+    if sizes is None:
         return None
-    written, lines, *counts = found
+    written, lines, *counts = sizes
     out[written:] = 0
     return Tidied(out[: written + PAD], numbers[:lines].copy(), dict(zip(REMARKS, counts, strict=True)))
 

@@ -71,7 +71,7 @@ class AnswerShape:
         inner = data.get(self.several) if self.several else None
         if not isinstance(inner, list) or not inner or not isinstance(inner[0], Mapping):
             return None
-        return inner if any(isinstance(each, Mapping) and self.recognised(each) for each in inner) else None
+        return inner if any(isinstance(response, Mapping) and self.recognised(response) for response in inner) else None
 
     def holds(self, data: Any) -> bool:
         """Whether it is an answer of this engine, to one search or several."""

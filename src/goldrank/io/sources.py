@@ -144,14 +144,14 @@ class ByteSource:
         if self.path is None:
             return
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except OSError as error:
             what = f"was taken away while it was read: {error.strerror}"
             raise InputError(what, where=self.name, hint=CHANGED_HINT, code="changed") from None
-        self._same(found)
+        self._same(status)
 
-    def _same(self, found: os.stat_result) -> None:
-        now = Identity.of(found)
+    def _same(self, status: os.stat_result) -> None:
+        now = Identity.of(status)
         self._identity = before = self._identity or now
         if now == before:
             return
@@ -216,12 +216,12 @@ class ByteSource:
         for number, offset, block in self.blocks():
             at = 0
             filled = 0
-            for found in FILLED.finditer(block):
-                number += block.count(b"\n", at, found.start())
-                at = found.end()
+            for matched in FILLED.finditer(block):
+                number += block.count(b"\n", at, matched.start())
+                at = matched.end()
                 filled += 1
                 self.told(offset + at + 1)
-                yield number, found[0]
+                yield number, matched[0]
             if counts is not None:
                 counts["blank-lines"] += block.count(b"\n") + 1 - filled
 

@@ -161,12 +161,12 @@ def _quoted(name: str) -> str:
 def _columns(frame: Any, wanted: str, where: str, named: Columns) -> _FrameColumns:
     """Columns for query, doc and value, with lists of results laid out as rows."""
     schema = {field.name: field.dataType for field in frame.schema.fields}
-    found = aliases.find(schema, "query")
+    query_name = aliases.find(schema, "query")
     nested = next(
-        (name for name, kind in schema.items() if kind.typeName() in ("array", "map") and name != found), None
+        (name for name, kind in schema.items() if kind.typeName() in ("array", "map") and name != query_name), None
     )
-    if found is not None and aliases.find(schema, "doc") in (None, nested) and nested is not None:
-        return _listed(frame, found, schema, nested, wanted, where)
+    if query_name is not None and aliases.find(schema, "doc") in (None, nested) and nested is not None:
+        return _listed(frame, query_name, schema, nested, wanted, where)
     word = named.ordered_by(schema, where) if wanted == "score" else wanted
     thing = "run" if wanted == "score" else "qrels"
     chosen = named.find_all(schema, ("query", "doc", word), thing, where)

@@ -164,10 +164,10 @@ def run_from_frame(frame: Any, name: str, columns: Columns, duplicates: str) -> 
 def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
     table = InputTable(to_lazy(frame, name), name=name)
-    found = read_qrels(table, how)
-    if isinstance(found, Qrels):
-        return found
-    qrels = Qrels.from_parts([found], name=name, judgements=how.judgements)
+    judgements = read_qrels(table, how)
+    if isinstance(judgements, Qrels):
+        return judgements
+    qrels = Qrels.from_parts([judgements], name=name, judgements=how.judgements)
     qrels.id_kind = _id_kind(table, how.columns.find_qrels(table.columns(), table.where).columns)
     return qrels
 
@@ -208,10 +208,10 @@ class TableRun(BlockSource):
 
         def load(begin: int, size: int) -> pl.DataFrame:
             with reading(self.name, source=self.source):
-                found = self._table.frame.slice(begin, size).collect()
-            if len(found) != size:
+                frame = self._table.frame.slice(begin, size).collect()
+            if len(frame) != size:
                 raise InputError(f"has fewer than the {self.shape.rows:,} rows of its footer", where=self.name)  # type: ignore[union-attr]
-            return found
+            return frame
 
         for begin in range(0, self.shape.rows, step):
             size = min(step, self.shape.rows - begin)
@@ -312,25 +312,25 @@ def _run(table: InputTable, columns: Columns, duplicates: str) -> Run:
         run.notes = (*table.notes, *run.notes)
         return run
     value = columns.ordered_by(present, table.where)
-    found = columns.find_all(present, ("query", "doc", value), "run", table.where)
+    choice = columns.find_all(present, ("query", "doc", value), "run", table.where)
     tag = columns.take("tag", "run", present, table.where) or aliases.find(present, "tag")
-    if tag in found.columns.values() or (tag and table.frame.collect_schema()[tag].is_nested()):
+    if tag in choice.columns.values() or (tag and table.frame.collect_schema()[tag].is_nested()):
         tag = None
 
     def taken(by_role: Mapping[str, str]) -> Run:
-        chosen = {**found.columns, **by_role}
+        chosen = {**choice.columns, **by_role}
         wanted = [pl.col(column).alias(word) for word, column in chosen.items()]
         if tag is not None:
             wanted.append(pl.col(tag).cast(pl.String).alias("tag"))
         part = replace(table, frame=table.frame.select(wanted))
         kind = "text" if is_file else _id_kind(table, chosen)
-        run = Run(TableRun(part, value), name=table.label, id_kind=kind, notes=(*table.notes, *found.notes()))
+        run = Run(TableRun(part, value), name=table.label, id_kind=kind, notes=(*table.notes, *choice.notes()))
         run.has_scores = value == "score"
         return run
 
     run = taken({})
-    if found.is_open:
-        run.alternatives = Alternatives(found.candidates, taken, partial(_matches, table))
+    if choice.is_open:
+        run.alternatives = Alternatives(choice.candidates, taken, partial(_matches, table))
     return run
 
 
@@ -339,8 +339,8 @@ def _matches(table: InputTable, names: Sequence[str], chosen: Mapping[str, str],
     with reading(table.where, source=table.source):
         if not chosen:
             known = pl.Series([ids.encode(query) for query in judged], dtype=pl.Binary)
-            found = [_as_bytes(name).is_in(known.implode()).sum().alias(str(i)) for i, name in enumerate(names)]
-            return list(table.frame.select(found).collect(engine="streaming").row(0))
+            sums = [_as_bytes(name).is_in(known.implode()).sum().alias(str(i)) for i, name in enumerate(names)]
+            return list(table.frame.select(sums).collect(engine="streaming").row(0))
         pairs = [(ids.encode(query), ids.encode(doc)) for query, docs in judged.items() for doc in docs]
         wanted = pl.DataFrame(pairs, schema={"q": pl.Binary, "d": pl.Binary}, orient="row").lazy()
         counts = []
@@ -357,14 +357,14 @@ def _as_bytes(column: str) -> pl.Expr:
 
 
 def _judgements(table: InputTable, columns: FoundColumns, how: Reading) -> Judgements:
-    found = columns.columns
+    by_role = columns.columns
     if table.shape is not None:
         reserve_judgements(table.shape.rows, table.where)
-    said = aliases.find([name for name in table.columns() if name not in found.values()], "judged_by")
-    wanted = {**found, **({} if said is None else {"judged_by": said})}
+    said = aliases.find([name for name in table.columns() if name not in by_role.values()], "judged_by")
+    wanted = {**by_role, **({} if said is None else {"judged_by": said})}
     with reading(table.where, source=table.source):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in wanted.items()).collect()
-        if "grade" not in found:
+        if "grade" not in by_role:
             first = table.frame.head(LOOKED_AT).collect()
             how.columns.refuse_likely_grades(first.iter_rows(named=True), table.where)
             frame = frame.with_columns(grade=pl.lit(1, pl.Int64))
@@ -378,10 +378,10 @@ def _judgements(table: InputTable, columns: FoundColumns, how: Reading) -> Judge
     if not len(rows):
         raise InputError("no row has a grade", where=table.where)
     notes = [*table.notes, *columns.notes(), *from_counts({"ungraded-rows": int(unjudged.sum())})]
-    if "grade" not in found:
+    if "grade" not in by_role:
         unread = tuple(ids.show(name) for name in table.columns() if name not in wanted.values())
         notes.append(Note.of("implicit-grades", count=len(frame), unread=unread))
-    elif how.relevant_from is None and aliases.is_rating(found["query"], found["grade"]):
+    elif how.relevant_from is None and aliases.is_rating(by_role["query"], by_role["grade"]):
         notes.append(Note.of("ratings-as-grades"))
 
     def place(row: int) -> Place | str:

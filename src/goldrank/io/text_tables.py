@@ -148,13 +148,13 @@ class _Lines:
             at = 0
             while at <= len(block):
                 if self.is_new_row:
-                    found = FILLED.search(block, at)
-                    skipped = block.count(b"\n", at, found.start()) if found else block.count(b"\n", at) + 1
+                    matched = FILLED.search(block, at)
+                    skipped = block.count(b"\n", at, matched.start()) if matched else block.count(b"\n", at) + 1
                     self._counts["blank-lines"] += skipped
                     number += skipped
-                    if found is None:
+                    if matched is None:
                         break
-                    at, end = found.span()
+                    at, end = matched.span()
                     self.begin, self.is_new_row = number, False
                 else:
                     end = block.find(b"\n", at)
@@ -223,8 +223,8 @@ def _open_table(source: ByteSource) -> InputTable:
     if not careful:
         body = _without_gaps(body, numbers, counts)
     cells = max(map(body.count, (b",", b"\t", b";", b"|"))) + body.count(b"\n")
-    each = QUOTED_CELL if b'"' in raw else CELL
-    budget.reserve(4 * len(raw) + each * cells, f"holding a table of {cells:,} cells", source.name)
+    cell_size = QUOTED_CELL if b'"' in raw else CELL
+    budget.reserve(4 * len(raw) + cell_size * cells, f"holding a table of {cells:,} cells", source.name)
     split = _split_quoted if careful else _split_plain
     frame, lines = split(body, numbers, source.name, counts)
     noticed = [*source.notes, *notes.from_counts(counts)]
@@ -248,8 +248,8 @@ class _Numbers:
     """How many, together, up to each of them."""
 
     def of(self, lines: np.ndarray) -> np.ndarray:
-        found: np.ndarray = self.first + lines + np.array(self.taken)[np.searchsorted(self.ends, lines, "right")]
-        return found
+        numbers: np.ndarray = self.first + lines + np.array(self.taken)[np.searchsorted(self.ends, lines, "right")]
+        return numbers
 
     def place(self, name: str, line: int) -> Place:
         return Place(name, int(self.of(np.array([line]))[0]))
@@ -274,9 +274,9 @@ def _split_quoted(body: bytes, numbers: _Numbers, name: str, counts: Counter[str
     with needed("polars"):
         import polars as pl
 
-    found = read_rows([(numbers.first, 0, body.removesuffix(b"\n"))], name, counts)
-    _, header = next(found, (0, []))
-    rows = list(found)
+    numbered = read_rows([(numbers.first, 0, body.removesuffix(b"\n"))], name, counts)
+    _, header = next(numbered, (0, []))
+    rows = list(numbered)
     columns = {column: [row[i] for _, row in rows] for i, column in enumerate(header)}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(header, pl.String))
     return frame, np.array([number for number, _ in rows], np.int64)

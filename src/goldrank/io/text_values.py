@@ -49,8 +49,8 @@ def listed(value: Any, what: str, at: str) -> list[Any] | tuple[Any, ...]:
     if isinstance(value, list | tuple):
         return value
     for convert in ("tolist", "to_list"):
-        if hasattr(value, convert) and isinstance(found := getattr(value, convert)(), list):
-            return found
+        if hasattr(value, convert) and isinstance(entries := getattr(value, convert)(), list):
+            return entries
     hint = "A question for which nothing was found has an empty list." if absent(value) else None
     if isinstance(value, str):
         hint = "One text alone is a list, too: [text]."
@@ -78,12 +78,12 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
         if not isinstance(inner, str | int | NoneType) and (wrapper == "node" or not _texts(value)) and _texts(inner):
             value = inner
             break
-    found = _texts(value)
-    if len({text for _, text in found}) > 1:
-        names = " and ".join(f"'{name}'" for name, _ in found)
-        hint = f"Say which by a path into the list, for example fields={{'retrieved': 'documents.{found[0][0]}'}}."
+    texts = _texts(value)
+    if len({text for _, text in texts}) > 1:
+        names = " and ".join(f"'{name}'" for name, _ in texts)
+        hint = f"Say which by a path into the list, for example fields={{'retrieved': 'documents.{texts[0][0]}'}}."
         raise InputError(f"{names} may both be the text", where=at, hint=hint)
-    text = found[0][1] if found else None
+    text = texts[0][1] if texts else None
     meta = next((m for name in ("metadata", "meta") if isinstance(m := _get(value, name), Mapping)), {})
     given_id = _first((outer, value), "id", str | Integral)
     if given_id is None:  # an id may be an object such as a UUID
@@ -92,7 +92,7 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
     text_id = None if given_id is None else ids.as_text(given_id, "document id", at)
     given_score = _first((outer, value), "score", Real)
     score = None if given_score is None else float(given_score)
-    if not found and not has_text_field(value):
+    if not texts and not has_text_field(value):
         if text_id is None or not isinstance(value, Mapping):
             what = f"a {type(value).__name__}"
             if isinstance(value, Mapping):
@@ -136,13 +136,13 @@ def graded_ids(value: Any, at: str) -> dict[str, float]:
             else:
                 grade = _given_grade(entry)
                 pairs.append((entry["id"], 1 if absent(grade) else grade))
-    found: dict[str, float] = {}
+    grades: dict[str, float] = {}
     for name, grade in pairs:
         key, checked = ids.as_text(name, "document id", at), check_grade(grade, at, real_grades=True)
-        if found.setdefault(key, checked) != checked:
-            what = f"'{ids.show(key)}' has two grades, {found[key]:g} and {checked:g}"
+        if grades.setdefault(key, checked) != checked:
+            what = f"'{ids.show(key)}' has two grades, {grades[key]:g} and {checked:g}"
             raise InputError(what, where=at, code="contradicting-judgements")
-    return found
+    return grades
 
 
 def _given_grade(entry: Mapping[str, Any]) -> Any:
@@ -227,14 +227,14 @@ def _grade(entry: Mapping[str, Any], at: str) -> float:
 def yes_or_no(value: Any, at: str) -> bool:
     """A value that says yes or no: a bool, 0 or 1, or a word in a cell."""
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    found = words.get(value.strip().casefold()) if isinstance(value, str) else None
-    if found is None and isinstance(value, Real) and value in (0, 1):
-        found = bool(value)
-    if found is None and type(value).__name__ in ("bool", "bool_"):  # numpy's is no number
-        found = bool(value)
-    if found is None:
+    is_yes = words.get(value.strip().casefold()) if isinstance(value, str) else None
+    if is_yes is None and isinstance(value, Real) and value in (0, 1):
+        is_yes = bool(value)
+    if is_yes is None and type(value).__name__ in ("bool", "bool_"):  # numpy's is no number
+        is_yes = bool(value)
+    if is_yes is None:
         raise InputError(f"is {shown(value)}, not true or false", where=at)
-    return found
+    return is_yes
 
 
 def answer(value: Any, what: str, at: str) -> str:
@@ -271,11 +271,11 @@ def has_text_field(value: Any) -> bool:
 
 
 def _texts(value: Any) -> list[tuple[str, str]]:
-    found = [(name, text) for name in TEXT_FIELDS["text"] if isinstance(text := _get(value, name), str)]
-    if not found and not isinstance(value, Mapping) and callable(content := _get(value, "get_content")):
+    texts = [(name, text) for name in TEXT_FIELDS["text"] if isinstance(text := _get(value, name), str)]
+    if not texts and not isinstance(value, Mapping) and callable(content := _get(value, "get_content")):
         text = content()
-        found = [("get_content()", text)] if isinstance(text, str) else []
-    return found
+        texts = [("get_content()", text)] if isinstance(text, str) else []
+    return texts
 
 
 def _first(places: Iterable[Any], wanted: str, kind: Any) -> Any:

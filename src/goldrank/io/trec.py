@@ -127,9 +127,9 @@ class TrecRun(BlockSource):
             return Rows(
                 score=score[lines],
                 key=key[lines],
-                docs=lambda some: whole.ids(doc_column, local[some]),
+                docs=lambda wanted: whole.ids(doc_column, local[wanted]),
                 place=lambda line: place(int(lines[line])),
-                claimed=lambda some: self._claimed(whole, local[some]),
+                claimed=lambda wanted: self._claimed(whole, local[wanted]),
                 held=whole.data.nbytes + 8 * whole.width * whole.size,
             )
 
@@ -233,9 +233,9 @@ def _by_model(fields: scan.FieldRanges, column: int) -> np.ndarray | None:
     """The lines whose second field says that a model judged; None if there is none."""
     start, size = fields.start(column), fields.ends[column] - fields.start(column)
     perhaps = np.flatnonzero((size == len(BY_MODEL)) & (fields.data[start] == BY_MODEL[0]))
-    found = np.zeros(fields.size, bool)
-    found[perhaps] = [text == BY_MODEL for text in fields.texts(column, perhaps)]
-    return found if found.any() else None
+    by_model = np.zeros(fields.size, bool)
+    by_model[perhaps] = [text == BY_MODEL for text in fields.texts(column, perhaps)]
+    return by_model if by_model.any() else None
 
 
 def read_aspects(source: ByteSource, how: Reading) -> AspectQrels:
@@ -398,13 +398,13 @@ def _bad_line(line: bytes, more: int, where: Place, layout: Layout) -> InputErro
 
 def _grades(texts: Sequence[bytes], where: Callable[[int], Place], real_grades: bool = False) -> list[Grade]:
     """Grades from their digits, or the error that says why one is none."""
-    found: list[Grade] = []
+    grades: list[Grade] = []
     for i, text in enumerate(texts):
         try:
-            found.append(grade_of(text, "", " (last field)", real_grades=real_grades))
+            grades.append(grade_of(text, "", " (last field)", real_grades=real_grades))
         except InputError as error:  # the place of a field takes time, and only messages need it
             raise InputError(error.what, where=where(i), hint=error.hint) from None
-    return found
+    return grades
 
 
 def dump(data: Run | Qrels) -> bytes:
@@ -453,9 +453,9 @@ def last_tag(source: ByteSource) -> bytes:
                 file.seek(max(source.start, size - taken))
                 cut, *whole = sources.read_fully(file, taken).split(b"\n")
                 at_start = source.start >= size - taken
-                found = _last_tag([cut, *whole] if at_start else whole)
-                if found or at_start:  # else the last lines are long, or comments
-                    return found
+                tag = _last_tag([cut, *whole] if at_start else whole)
+                if tag or at_start:  # else the last lines are long, or comments
+                    return tag
                 taken *= 16
     tail = b""
     for _, load in deque(source.pieces(), maxlen=1):

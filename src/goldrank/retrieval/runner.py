@@ -84,18 +84,18 @@ def run_retriever(
     with _progress(progress, len(asked)) as tell:
         answers = runner.run(min(concurrency, len(asked)), tell)
     records = [_record(question, answers.get(i)) for i, question in enumerate(asked)]
-    found = Retrieved(records, name or default_name)
+    retrieved = Retrieved(records, name or default_name)
     if runner.interrupted is not None:
-        raise RetrievalInterrupted(found) from runner.interrupted
-    failures = found.failures
-    if len(failures) == len(found):
+        raise RetrievalInterrupted(retrieved) from runner.interrupted
+    failures = retrieved.failures
+    if len(failures) == len(retrieved):
         first = failures[0]
-        what = f"retrieving failed for every question ({len(found):,}); the first, '{ids.show(first.query)}', "
+        what = f"retrieving failed for every question ({len(retrieved):,}); the first, '{ids.show(first.query)}', "
         what += f"with {first.type}: {ids.show(first.text, 300)}"
         error = RetrievalError(what, hint="Try the retriever on one question by itself.")
-        error.retrieved = found
+        error.retrieved = retrieved
         raise error from runner.first_error
-    return found
+    return retrieved
 
 
 class _AskedQuestion(NamedTuple):
@@ -134,21 +134,21 @@ def _question(record: Any, where: str, fields: ItemFields, number: int) -> _Aske
 
 
 def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number: int) -> _AskedQuestion:
-    found = fields.find(record, where)
-    if "question" not in found or absent(found["question"].value):
+    by_role = fields.find(record, where)
+    if "question" not in by_role or absent(by_role["question"].value):
         raise fields.missing("question", record, where)
-    query = found["query"].value if "query" in found else None
+    query = by_role["query"].value if "query" in by_role else None
     others: dict[str, Any] = {}
-    others |= {role: found[role].value for role in ("references", "evidence", "sources") if role in found}
+    others |= {role: by_role[role].value for role in ("references", "evidence", "sources") if role in by_role}
     if "sources" in others and not isinstance(others["sources"], Mapping):
         del others["sources"]  # they belong to the texts that were retrieved before
-    used = {field.path for field in found.values()}
+    used = {field.path for field in by_role.values()}
     dropped = ("retrieved", "query", "question", "latency", FAILED)
     for key, value in record.items():
         if isinstance(key, str) and "$" + step(key) not in used and key not in dropped:
             others[key] = value
     text_id = str(number) if absent(query) else ids.as_text(query, "query id")
-    return _AskedQuestion(text_id, found["question"].value, others)
+    return _AskedQuestion(text_id, by_role["question"].value, others)
 
 
 def _expected(item: TextItem) -> dict[str, Any]:
@@ -191,20 +191,20 @@ class _Runner:
         """Every answer by the question's position; fewer if interrupted."""
         for i in range(len(self.asked)):
             self._waiting.put(i)
-        found: dict[int, _Answer] = {}
+        answers: dict[int, _Answer] = {}
         try:
             for _ in range(concurrency):
                 # Daemons: a call that never ends does not keep the interpreter from ending.
                 threading.Thread(target=self._work, daemon=True).start()
-            while len(found) < len(self.asked):
+            while len(answers) < len(self.asked):
                 try:
                     i, answer = self._answers.get(timeout=0.5)  # where waiting for ever cannot be interrupted
                 except queue.Empty:
                     continue
                 if answer.error is not None and not isinstance(answer.error, Exception):
                     raise answer.error
-                found[i] = answer
-                tell(len(found), len(self.asked))
+                answers[i] = answer
+                tell(len(answers), len(self.asked))
         except KeyboardInterrupt as error:
             self.interrupted = error
         finally:
@@ -213,9 +213,9 @@ class _Runner:
             while not self._answers.empty():  # what was finished meanwhile
                 i, answer = self._answers.get()
                 if answer.error is None:
-                    found[i] = answer
-        self.first_error = next((found[i].error for i in sorted(found) if found[i].error is not None), None)
-        return found
+                    answers[i] = answer
+        self.first_error = next((answers[i].error for i in sorted(answers) if answers[i].error is not None), None)
+        return answers
 
     def _work(self) -> None:
         while not self._stop.is_set():
