@@ -261,15 +261,15 @@ def _primary(given: MeasureLike, facts: Sequence[MeasureFacts]) -> str:
     (wanted,) = (str(measure) for measure in parse_all(given))
     names = [about.name for about in facts]
     # A convention may have given the measure options that its short spelling does not show.
-    found = [name for name in names if name == wanted] or [name for name in names if _plain_name(name) == wanted]
-    if len(found) != 1:
+    matching = [name for name in names if name == wanted] or [name for name in names if _plain_name(name) == wanted]
+    if len(matching) != 1:
         what = f"the primary measure {wanted} is not among those compared: {', '.join(names)}"
         hint = did_you_mean(wanted, names) or "Name it among the measures too."
         raise OptionError(what, hint=hint, code="not-compared")
-    if next(about for about in facts if about.name == found[0]).diagnostic:
-        what = f"{found[0]} is a diagnostic, by which no system is better"
+    if next(about for about in facts if about.name == matching[0]).diagnostic:
+        what = f"{matching[0]} is a diagnostic, by which no system is better"
         raise OptionError(what, hint="Name another measure.", code="diagnostic-measure")
-    return found[0]
+    return matching[0]
 
 
 def _plain_name(measure: str) -> str:
@@ -323,8 +323,8 @@ def _summary(values: np.ndarray, column: Column, about: MeasureFacts, settings: 
 def _texts(queries: QueryValues, common: Sequence[str]) -> dict[str, str]:
     """The texts of the queries that are compared."""
     text_of = lookup(queries, "queries")
-    found = {query: text_of(query) for query in common}
-    texts = {query: str(text) for query, text in found.items() if text is not None}
+    given = {query: text_of(query) for query in common}
+    texts = {query: str(text) for query, text in given.items() if text is not None}
     if not texts:
         raise InputError("no query of the comparison has a text", hint="Are the ids the same?", code="no-texts")
     return texts
@@ -463,7 +463,7 @@ def different_lengths(scores: Sequence[Scores], measures: Sequence[str]) -> list
         for system in scores
         if system.counts.get("characters") and system.counts.get("retrieved")
     }
-    ranked = [name for name in measures if (found := known_measure(name)) is not None and _reads_ranks(found)]
+    ranked = [name for name in measures if (measure := known_measure(name)) is not None and _reads_ranks(measure)]
     if len(means) < 2 or not ranked:
         return []
     shorter, longer = min(means, key=lambda run: means[run]), max(means, key=lambda run: means[run])

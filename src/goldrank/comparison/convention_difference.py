@@ -59,8 +59,8 @@ class Difference:
         value, other = self.values
         width = max(len(first), len(second))
         lines = [self.measure]
-        for name, found, problem in zip(self.conventions, self.values, self.problems, strict=True):
-            lines.append(f"  {name:<{width}}  {f'an error: {problem}' if problem else format_value(found)}")
+        for name, score, problem in zip(self.conventions, self.values, self.problems, strict=True):
+            lines.append(f"  {name:<{width}}  {f'an error: {problem}' if problem else format_value(score)}")
         effective = [rule for rule in self.rules if rule.matters]
         if not effective:
             same = "the same" if _same(value, other) and self.problems[0] == self.problems[1] else _TOGETHER
@@ -146,9 +146,9 @@ _WORDS: dict[str, tuple[str, Mapping[Any, str]]] = {
 """What rules that are no policy and no option of a measure are called, and what they say, for people."""
 
 
-def _same(one: float, other: float) -> bool:
+def _same(value: float, other: float) -> bool:
     """Whether two values are equal; no value is equal to no value."""
-    return one == other or (math.isnan(one) and math.isnan(other))
+    return value == other or (math.isnan(value) and math.isnan(other))
 
 
 def _least(change: float) -> float:

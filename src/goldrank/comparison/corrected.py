@@ -53,10 +53,10 @@ class CorrectedValue:
         if not self.against:
             return f"{self.measure} of {ids.show(self.system)} is {e.estimate:.4f} ({e.low:.4f} to {e.high:.4f})"
         size = f"{e.estimate:+.4f} {self.measure} (interval {e.low:+.4f} to {e.high:+.4f})"
-        one, other = ids.show(self.system), ids.show(self.against)
+        system, other = ids.show(self.system), ids.show(self.against)
         if self.verdict == "unclear":
-            return f"No clear difference between {one} and {other}: {size}"
-        return f"{one} is {self.verdict} than {other}: {size}"
+            return f"No clear difference between {system} and {other}: {size}"
+        return f"{system} is {self.verdict} than {other}: {size}"
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class CorrectedValues(Tabular):
 
     def value(self, measure: str, system: str, against: str = "") -> CorrectedValue:
         """The mean of a system, or its difference to another one."""
-        for one in self.values:
-            if (one.measure, one.system, one.against) == (measure, system, against):
-                return one
+        for value in self.values:
+            if (value.measure, value.system, value.against) == (measure, system, against):
+                return value
         raise InputError(f"there is nothing of {(measure, system, against)!r:.80}")
 
     def next_queries(self, count: int = 10, seed: int = 0, strata: Attribute = None) -> list[str]:
@@ -112,8 +112,8 @@ class CorrectedValues(Tabular):
         """A row for each mean and difference."""
         names = "estimate low high method why human human_low human_high model weight rho judged others effective"
         return [
-            {**attributes(one, "measure system against verdict"), **attributes(one.estimate, names)}
-            for one in self.values
+            {**attributes(value, "measure system against verdict"), **attributes(value.estimate, names)}
+            for value in self.values
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def corrected_values(
             better = (estimate.estimate > 0) == both.higher_is_better(measure)
             verdict = "unclear" if surely.holds(0.0) else "better" if better else "worse"
             values.append(CorrectedValue(str(measure), names[j], names[i], estimate, verdict))
-    cautions = dict.fromkeys(words for one in values for words in one.estimate.cautions)
+    cautions = dict.fromkeys(words for value in values for words in value.estimate.cautions)
     notes = [*both.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
     others = tuple(query for query in both.queries if query not in set(both.judged))
     y, f = both.values(0, wanted[0])
@@ -303,8 +303,8 @@ class Units:
         kinds = range(len(self.strata))
         size, judged = (np.bincount(codes, minlength=len(kinds)) for codes in (self.stratum, self.stratum[self.at]))
         wanted = allocated(size, spreads(self.rest, self.stratum[self.at], len(kinds)), judged, count).tolist()
-        found = [rng.permutation(np.flatnonzero((self.stratum == one) & left))[: wanted[one]] for one in kinds]
-        return [place for places in found for place in places.tolist()]
+        drawn = [rng.permutation(np.flatnonzero((self.stratum == kind) & left))[: wanted[kind]] for kind in kinds]
+        return [place for places in drawn for place in places.tolist()]
 
 
 @dataclass(frozen=True)

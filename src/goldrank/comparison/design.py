@@ -94,18 +94,18 @@ def _clusters(queries: Sequence[str], cluster_of: Any, notes: list[Note]) -> np.
 
 def _weights(queries: Sequence[str], weight_of: Any) -> np.ndarray:
     """What each query weighs, 1 in the mean."""
-    found = np.empty(len(queries))
+    weights = np.empty(len(queries))
     for i, query in enumerate(queries):
         given = weight_of(query)
         try:
-            found[i] = math.nan if given is None or isinstance(given, bool) else float(given)
+            weights[i] = math.nan if given is None or isinstance(given, bool) else float(given)
         except (TypeError, ValueError, OverflowError):
-            found[i] = math.nan
-        if not (math.isfinite(found[i]) and found[i] >= 0):
+            weights[i] = math.nan
+        if not (math.isfinite(weights[i]) and weights[i] >= 0):
             raise InputError(
                 f"the weight of query '{ids.show(query)}' is {given!r}; it must be a number, 0 or more",
                 hint="Give every query of the comparison a weight, 0 to leave it out.",
             )
-    if not found.any():
+    if not weights.any():
         raise InputError("all weights are 0", hint="Give some query a weight above 0.", code="weights-are-zero")
-    return np.asarray(found / found.mean())
+    return np.asarray(weights / weights.mean())

@@ -203,10 +203,10 @@ class HoleFinder:
                 flat[i].extend([numbers.setdefault(doc, len(numbers)) for doc in row])
             numbered.append(len(numbers))
         self._sizes = np.array(numbered, np.int64)
-        for size, found in zip(map(np.array, sizes), flat, strict=True):
+        for size, documents in zip(map(np.array, sizes), flat, strict=True):
             width = int(size.max(initial=0))
             codes = np.full((len(size), width), -1, np.int32)
-            codes[np.arange(width) < size[:, None]] = found
+            codes[np.arange(width) < size[:, None]] = documents
             self._codes.append(codes)
 
     def pair(self, measure: Measure, a: int, b: int, factor: float = 1.0) -> PairHoles | None:
@@ -484,5 +484,5 @@ def standing(observed: object, condensed: object, worst: object, best: object) -
 
 def finder_of(placed: Sequence[Placed], measures: Sequence[Measure]) -> HoleFinder:
     """The holes of placed runs with the same judgements; reads the first documents of each run by their ids."""
-    known = wanted_depth(measures, [one.placements for one in placed])
-    return HoleFinder([System(one.placements, one.top_documents(known), known) for one in placed])
+    known = wanted_depth(measures, [run.placements for run in placed])
+    return HoleFinder([System(run.placements, run.top_documents(known), known) for run in placed])

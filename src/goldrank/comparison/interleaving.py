@@ -128,10 +128,10 @@ def analyse_interleaving(
         what = f"none of {len(impressions):,} impressions has a click"
         raise InputError(what, hint="There is nothing to compare.", code="no-clicks")
     unit, units = _units(clicked)
-    found = flip(unit_sums(credit[None], units), seed=seed)
-    p = raw_p(found, 0)
-    each = None if unit == "impression" or len(set(units.tolist())) == len(units) else units
-    interval = difference_interval(credit, level=1 - alpha, reach=REACH, units=each)
+    flipped = flip(unit_sums(credit[None], units), seed=seed)
+    p = raw_p(flipped, 0)
+    clusters = None if unit == "impression" or len(set(units.tolist())) == len(units) else units
+    interval = difference_interval(credit, level=1 - alpha, reach=REACH, units=clusters)
     mean = float(credit.mean())
     return Preference(
         method=method,

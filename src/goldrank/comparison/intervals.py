@@ -133,14 +133,14 @@ def difference_interval(
         added = (most, -most)
     if not math.isfinite(reach) and not changed:
         return UNKNOWN
-    found = estimate(differences, units, weights, added)
-    alone = t_quantile((1 + level) / 2, found.freedom)
+    estimated = estimate(differences, units, weights, added)
+    alone = t_quantile((1 + level) / 2, estimated.freedom)
     quantile = alone if critical is None else critical
     if undecided:  # flips of next to nothing make a quantile of next to nothing: the pseudo-queries are no flips
         quantile = max(quantile, alone)
     if math.isinf(quantile):
         return Interval(-reach, reach) if math.isfinite(reach) else UNKNOWN
-    student = found.interval(quantile)
+    student = estimated.interval(quantile)
     if undecided:  # where no test can decide, 0 is not excluded; without bounds pseudo-queries do not always reach it
         return Interval(min(student.low, 0.0), max(student.high, 0.0)).cut(-reach, reach)
     if units is not None or weights is not None:
@@ -188,10 +188,10 @@ def mean_interval(
     if not len(values):
         return UNKNOWN
     is_bounded = math.isfinite(low) and math.isfinite(high)
-    found = estimate(values, units, weights, (low, high) if is_bounded else ())
-    if math.isnan(found.variance):
+    estimated = estimate(values, units, weights, (low, high) if is_bounded else ())
+    if math.isnan(estimated.variance):
         return UNKNOWN
-    interval = found.interval(t_quantile((1 + level) / 2, found.freedom))
+    interval = estimated.interval(t_quantile((1 + level) / 2, estimated.freedom))
     return interval.cut(low, high)
 
 
@@ -215,15 +215,15 @@ def bounded_intervals(
         part = slice(first, min(samples, first + at_once))
         drawn = rng.standard_exponential((part.stop - first, n + 1))
         sums[:, part], masses[:, part], bound[part] = values @ drawn[:, 1:].T, members @ drawn[:, 1:].T, drawn[:, 0]
-    found = []
+    intervals = []
     for total, mass, most, alpha in zip(sums, masses, reach, alphas, strict=True):
         if not math.isfinite(most) or not mass.any():
-            found.append(UNKNOWN)
+            intervals.append(UNKNOWN)
             continue
         low = np.quantile((total - most * bound) / (mass + bound), alpha / 2)
         high = np.quantile((total + most * bound) / (mass + bound), 1 - alpha / 2)
-        found.append(Interval(float(low), float(high)))
-    return found
+        intervals.append(Interval(float(low), float(high)))
+    return intervals
 
 
 # What is to be said of it.
@@ -243,18 +243,18 @@ def too_few_to_decide(changed: int, alpha: float = 0.05) -> bool:
 
 def caveats(changed: int, units: int, alpha: float = 0.05, *, clustered: bool = False) -> tuple[str, ...]:
     """Codes of notes on how far a difference of so many units can be trusted, of which so many differ."""
-    found: list[str] = []
+    codes: list[str] = []
     if clustered and units < FEWEST_CLUSTERS:
-        found.append("too-few-clusters")
+        codes.append("too-few-clusters")
     elif clustered and units < FEW_CLUSTERS:
-        found.append("few-clusters")
+        codes.append("few-clusters")
     if changed == 0:
-        found.append("none-differs")
+        codes.append("none-differs")
     elif too_few_to_decide(changed, alpha):
-        found.append("too-few-differ")
+        codes.append("too-few-differ")
     elif changed < FEW:
-        found.append("few-differ")
-    return tuple(found)
+        codes.append("few-differ")
+    return tuple(codes)
 
 
 # Replicates: several runs of each system.

@@ -157,12 +157,12 @@ def rank_intervals(better: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def unseparated(better: np.ndarray) -> list[tuple[int, int]]:
     """Maximal runs of neighbours in which no pair is separated, as first and last position."""
     apart = better | better.T
-    found: list[tuple[int, int]] = []
+    groups: list[tuple[int, int]] = []
     last = 0
     for first in range(len(apart)):
         last = max(last, first)
         while last + 1 < len(apart) and not apart[first : last + 1, last + 1].any():
             last += 1
-        if last > first and (not found or found[-1][1] < last):
-            found.append((first, last))
-    return found
+        if last > first and (not groups or groups[-1][1] < last):
+            groups.append((first, last))
+    return groups

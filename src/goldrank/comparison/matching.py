@@ -232,9 +232,9 @@ class _Decisions:
         self.degrees = np.zeros(len(pairs))
         if filled:
             texts = list(ours), list(theirs), left, right
-            found = rule.degrees(*texts)
-            found[list(rule.refused(found > 0, *texts))] = 0.0  # what a guard refuses is no match at any threshold
-            self.degrees[filled] = found
+            degrees = rule.degrees(*texts)
+            degrees[list(rule.refused(degrees > 0, *texts))] = 0.0  # what a guard refuses is no match at any threshold
+            self.degrees[filled] = degrees
         self.decided = rule.enough(self.degrees)
         self.confusion = _confusion(self.decided, truth)
 

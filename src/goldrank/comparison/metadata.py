@@ -85,7 +85,7 @@ def _records(given: Any, name: str, what: str) -> Iterable[dict[str, Any]]:
 def document_texts(given: Any, wanted: Collection[str], *, whole: bool = False) -> dict[str, str]:
     """The titles and texts of some documents, cut to a line or `whole`; of a file nothing else is kept."""
     wanted = set(wanted)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     if callable(given):
         pairs: Iterable[tuple[Any, Any]] = ((doc, given(doc)) for doc in wanted)
     elif isinstance(given, Mapping):
@@ -95,10 +95,10 @@ def document_texts(given: Any, wanted: Collection[str], *, whole: bool = False) 
     for key, value in pairs:
         doc = ids.as_text(key, "document id")
         if doc in wanted and value is not None:
-            found[doc] = _titled(value) if whole else _line(value)
-    if not found:
+            texts[doc] = _titled(value) if whole else _line(value)
+    if not texts:
         raise InputError("no judged document has a text", where="documents", hint="Are the ids the same?")
-    return {doc: text for doc, text in found.items() if text}
+    return {doc: text for doc, text in texts.items() if text}
 
 
 def _document_id(row: dict[str, Any]) -> Any:

@@ -121,13 +121,13 @@ def score_intervals(
     notes: list[Note] = []
     values = partial(attribute_values, scores, texts=queries, qrels=qrels)
     parts = slice_parts(slice_by or {}, values, notes)
-    found: list[MeanInterval] = []
+    intervals: list[MeanInterval] = []
     for column in scores.columns.values():
         everywhere = np.ones(len(scores.queries), bool)
-        found.append(interval_of(column, everywhere, level))
-        found += [interval_of(column, which, level, attribute, value) for attribute, value, which in parts]
+        intervals.append(interval_of(column, everywhere, level))
+        intervals += [interval_of(column, which, level, attribute, value) for attribute, value, which in parts]
         notes += _remarks(column)
-    return RunIntervals(scores.run, level, tuple(found), tuple(notes))
+    return RunIntervals(scores.run, level, tuple(intervals), tuple(notes))
 
 
 def interval_of(

@@ -167,8 +167,8 @@ class Pair:
         enough = " One query cannot show a difference between systems." if self.n == 1 else ""
         if math.isfinite(self.detectable):
             needed = f"; one of {abs(self.difference):.4f} needs about {self.needed:,} queries" if self.needed else ""
-            found = f"a difference of {self.detectable:.4f} would be found {s.power:.0%} of the time"
-            enough = f" With {self.n:,} queries {found}{needed}."
+            chance = f"a difference of {self.detectable:.4f} would be found {s.power:.0%} of the time"
+            enough = f" With {self.n:,} queries {chance}{needed}."
         return f"{short}: {size}; {counts} (p {p}).{enough}"
 
     @property

@@ -127,7 +127,7 @@ class Plan(Tabular):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        gate = [{**attributes(one, "measure queries drop fails shown unclear")} for one in self.gate]
+        gate = [{**attributes(outcome, "measure queries drop fails shown unclear")} for outcome in self.gate]
         about = attributes(self, "alpha power tests pilot tolerance is_relative")
         return {**about, "rows": self.rows(), "gate": gate}
 
@@ -186,10 +186,10 @@ def plan(
     rows = []
     for pair in chosen:
         values = dict(zip(pilot.runs, pilot.values[pair.measure], strict=True))
-        found = _varying(pilot, values[pair.b] - values[pair.a])
-        critical = _critical(pair.critical, found, pilot.settings.alpha, len(chosen))
+        varying = _varying(pilot, values[pair.b] - values[pair.a])
+        critical = _critical(pair.critical, varying, pilot.settings.alpha, len(chosen))
         about = pair.measure, pair.a, pair.b
-        rows.append(_planned(about, found.spread, critical, wanted, differences, sizes or [found.n]))
+        rows.append(_planned(about, varying.spread, critical, wanted, differences, sizes or [varying.n]))
     outcomes = () if limit is None else tuple(_outcomes(pilot, limit, is_relative, sizes or [len(pilot.queries)]))
     alpha = pilot.settings.alpha
     return Plan(alpha, wanted, len(chosen), len(pilot.queries), tuple(rows), outcomes, limit, is_relative)
@@ -209,11 +209,11 @@ def read_tolerance(given: str | float) -> tuple[float, bool]:
 
 
 def _numbers(given: float | Sequence[float], what: str) -> list[float]:
-    found = [float(one) for one in ([given] if isinstance(given, int | float) else given)]
-    for one in found:
-        if not (math.isfinite(one) and one > 0):
-            raise OptionError(f"{what} is {one!r}; it must be greater than 0", code="bad-number")
-    return found
+    numbers = [float(number) for number in ([given] if isinstance(given, int | float) else given)]
+    for number in numbers:
+        if not (math.isfinite(number) and number > 0):
+            raise OptionError(f"{what} is {number!r}; it must be greater than 0", code="bad-number")
+    return numbers
 
 
 def _bonferroni(alpha: float, tests: int) -> float:
@@ -234,17 +234,17 @@ def _varying(pilot: Comparison, row: np.ndarray) -> _Varying:
     counted = ~np.isnan(row)
     n = int(counted.sum())
     part = (None, None) if pilot.design is None else pilot.design.part(counted)
-    found = estimate(row[counted], *part)
-    return _Varying(n, math.sqrt(found.variance * n), found.freedom, pilot.design is None)
+    estimated = estimate(row[counted], *part)
+    return _Varying(n, math.sqrt(estimated.variance * n), estimated.freedom, pilot.design is None)
 
 
-def _critical(t: float, found: _Varying, alpha: float, tests: int) -> float:
+def _critical(t: float, varying: _Varying, alpha: float, tests: int) -> float:
     """The family's critical value of u, from the quantile that its intervals have."""
     if not math.isfinite(t):
         return _bonferroni(alpha, tests)
-    if found.is_plain:
-        return u_of_t(t, found.n)
-    return float(special.ndtri(special.stdtr(found.freedom, t)))
+    if varying.is_plain:
+        return u_of_t(t, varying.n)
+    return float(special.ndtri(special.stdtr(varying.freedom, t)))
 
 
 def _planned(
@@ -254,16 +254,16 @@ def _planned(
     """The row of a measure and two systems. Those that differ on no query of the pilot say nothing of how they will."""
     varies = spread > 0
     needed = [
-        QueriesNeeded(one, queries_needed(one / spread, wanted, critical=critical) if varies else None)
-        for one in differences
+        QueriesNeeded(difference, queries_needed(difference / spread, wanted, critical=critical) if varies else None)
+        for difference in differences
     ]
-    found = [
+    detectable = [
         DetectableDifference(
             n, detectable_effect(n, wanted, family_alpha(critical, n)) * spread if varies else math.nan
         )
         for n in sizes
     ]
-    return PlannedRow(*about, spread, critical, tuple(needed), tuple(found))
+    return PlannedRow(*about, spread, critical, tuple(needed), tuple(detectable))
 
 
 def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequence[int]) -> list[GateOutcome]:

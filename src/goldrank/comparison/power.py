@@ -95,8 +95,8 @@ def equivalence_t(
     handful of queries without any difference do not show that systems are the same.
     """
     most = reach if math.isfinite(reach) else float(np.abs(differences).max(initial=0.0))
-    found = estimate(differences, units, weights, (most, -most))
-    return t_within(found, margin), found.freedom
+    estimated = estimate(differences, units, weights, (most, -most))
+    return t_within(estimated, margin), estimated.freedom
 
 
 def t_within(found: Estimate, margin: float) -> float:

@@ -59,12 +59,12 @@ class CorrectedMean:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What speaks against relying on the model here."""
-        found = []
+        doubts = []
         if self.judged < LEAST_UNITS:
-            found.append(f"people judged {self.judged}, and coverage was tested from {LEAST_UNITS} on")
+            doubts.append(f"people judged {self.judged}, and coverage was tested from {LEAST_UNITS} on")
         if math.isnan(self.rho) or self.rho < LEAST_RHO:
-            found.append(f"human and model values correlate by {self.rho:.2f}: below {LEAST_RHO} a model saves little")
-        return tuple(found)
+            doubts.append(f"human and model values correlate by {self.rho:.2f}: below {LEAST_RHO} a model saves little")
+        return tuple(doubts)
 
 
 def tuned_weight(human: np.ndarray, model: np.ndarray, elsewhere: np.ndarray) -> float:

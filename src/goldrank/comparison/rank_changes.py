@@ -162,7 +162,7 @@ class QueryChange:
 
     def to_dict(self, names: str = "query before after delta cause") -> dict[str, Any]:
         """The named attributes and all documents, as plain values."""
-        documents, intruders = ([vars(one) for one in listed] for listed in (self.documents, self.intruders))
+        documents, intruders = ([vars(entry) for entry in listed] for listed in (self.documents, self.intruders))
         return {**attributes(self, names), "documents": documents, "intruders": intruders}
 
 
@@ -254,10 +254,10 @@ def diff(
 
 def _two(names: tuple[str, str]) -> list[str]:
     """Two names, or the error that says so."""
-    found = as_list(names, "names", str, "text")
-    if len(found) != 2:
-        raise OptionError(f"there are {len(found):,} names for two runs", hint="For example names=('old', 'new').")
-    return found
+    listed = as_list(names, "names", str, "text")
+    if len(listed) != 2:
+        raise OptionError(f"there are {len(listed):,} names for two runs", hint="For example names=('old', 'new').")
+    return listed
 
 
 def describe(

@@ -82,11 +82,11 @@ def run_values(
 
     `averages` says of each measure how it is averaged.
     """
-    found: dict[str, list[np.ndarray]] = {}
+    by_measure: dict[str, list[np.ndarray]] = {}
     for measure, average in averages.items() if replicates else ():
         values = ([aligned(run, measure, queries) for run in runs] for runs in replicates.values())
-        found[measure] = [on_scale(np.array(runs), average) for runs in values]
-    return found
+        by_measure[measure] = [on_scale(np.array(runs), average) for runs in values]
+    return by_measure
 
 
 def aligned(run: Scores, measure: str, queries: Sequence[str]) -> np.ndarray:

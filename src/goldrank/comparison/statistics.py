@@ -111,10 +111,10 @@ class Compared:
                 self._correct(family, flipped)
             if family and settings.margin is not None:
                 self._show_equivalence(family, settings.margin)
-        found = [row.pair() for row in rows]
+        pairs = [row.pair() for row in rows]
         if settings.interval == "bounded":
-            found = self._with_bounded(found, rows)
-        return with_secondaries(found) if settings.primary else found
+            pairs = self._with_bounded(pairs, rows)
+        return with_secondaries(pairs) if settings.primary else pairs
 
     def _correct(self, family: Sequence[_Row], flipped: Flipped) -> None:
         """Corrected p-values and critical values of a family."""
@@ -124,10 +124,10 @@ class Compared:
         if any(row.how == "replicates" for row in family) and method in ("max-t", "tukey"):
             method = "holm"
         if method == "max-t" and tests > 1:
-            found = max_t(flipped, [row.number for row in family], alpha=settings.alpha, raw=tested.tolist())
-            adjusted, at_most = found.adjusted, found.at_most
+            corrected = max_t(flipped, [row.number for row in family], alpha=settings.alpha, raw=tested.tolist())
+            adjusted, at_most = corrected.adjusted, corrected.at_most
             for row in family:
-                row.critical_u = found.critical
+                row.critical_u = corrected.critical
         elif method == "tukey":
             adjusted, tests = self._tukey(family), math.comb(len(self.names), 2)
         else:
@@ -163,17 +163,17 @@ class Compared:
         for row, p in zip(family, raw.tolist(), strict=True):
             row.equivalence = p
 
-    def _with_bounded(self, found: Sequence[Pair], rows: Sequence[_Row]) -> list[Pair]:
+    def _with_bounded(self, pairs: Sequence[Pair], rows: Sequence[_Row]) -> list[Pair]:
         """The pairs with intervals that hold whatever the queries lack."""
-        changed = list(found)
+        changed = list(pairs)
         for about in self.facts:
             chosen = [row for row in rows if row.facts is about]
             differences = np.array([row.differences for row in chosen])
-            alphas = [2 * float(special.stdtr(row.estimate.freedom, -found[row.number].critical)) for row in chosen]
+            alphas = [2 * float(special.stdtr(row.estimate.freedom, -pairs[row.number].critical)) for row in chosen]
             reach = np.full(len(chosen), about.reach)
             bounded = intervals.bounded_intervals(differences, reach, np.array(alphas), seed=self.settings.seed)
             for row, interval in zip(chosen, bounded, strict=True):
-                changed[row.number] = replace(found[row.number], interval=interval)
+                changed[row.number] = replace(pairs[row.number], interval=interval)
         return changed
 
 
@@ -257,16 +257,16 @@ class _Row:
 
     def pair(self) -> Pair:
         """The numbers with their interval, and what there is to say of them."""
-        compared, facts, found, differences = self.compared, self.facts, self.estimate, self.differences
+        compared, facts, estimate, differences = self.compared, self.facts, self.estimate, self.differences
         settings, counted, critical = compared.settings, self.counted, self._critical
         interval = self._interval(critical)
-        decided = self.adjusted <= settings.alpha and found.mean != 0
+        decided = self.adjusted <= settings.alpha and estimate.mean != 0
         caveats = self._caveats(interval)
         if decided and 0 in interval:
-            u = abs(found.mean) / found.error if found.variance > 0 else math.inf
+            u = abs(estimate.mean) / estimate.error if estimate.variance > 0 else math.inf
             if self.critical_u is not None and u < critical:
                 # Found by stepping down: that it is on this side of 0 is all that the family leaves to say.
-                interval = Interval(0.0, interval.high) if found.mean > 0 else Interval(interval.low, 0.0)
+                interval = Interval(0.0, interval.high) if estimate.mean > 0 else Interval(interval.low, 0.0)
             else:
                 caveats.append(Note.of("interval-reaches-zero"))
         elif not decided and self.role != "diagnostic" and not math.isnan(interval.low) and 0 not in interval:
@@ -280,7 +280,7 @@ class _Row:
             n=len(differences),
             mean_a=compared.design.mean(first, counted),
             mean_b=compared.design.mean(second, counted),
-            difference=found.mean if abs(found.mean) > 1e-15 else 0.0,
+            difference=estimate.mean if abs(estimate.mean) > 1e-15 else 0.0,
             interval=interval,
             **self._power(critical),
             wins=above if facts.higher_is_better else below,
@@ -319,15 +319,15 @@ class _Row:
 
     def _power(self, critical: float) -> dict[str, Any]:
         """The effect, the smallest difference that would be found, and the queries that this one needs."""
-        found, settings, differences = self.estimate, self.compared.settings, self.differences
-        size = found.freedom + 1
+        estimate, settings, differences = self.estimate, self.compared.settings, self.differences
+        size = estimate.freedom + 1
         # With clusters, weights or replicates the effect is in units of the spread that so many single queries have.
-        spread = found.error * math.sqrt(size) if found.variance > 0 else 0.0
+        spread = estimate.error * math.sqrt(size) if estimate.variance > 0 else 0.0
         if len(differences) < 2 or paired.is_constant(differences) or spread <= 0:
             return {"effect": math.nan, "detectable": math.nan, "needed": None}
-        effect, alpha = found.mean / spread, self.alpha
+        effect, alpha = estimate.mean / spread, self.alpha
         if self.critical_u is not None:
-            alpha = float(2 * special.stdtr(found.freedom, -critical)) if math.isfinite(critical) else 0.0
+            alpha = float(2 * special.stdtr(estimate.freedom, -critical)) if math.isfinite(critical) else 0.0
         if settings.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
             return {"effect": effect, "detectable": math.nan, "needed": None}
         detectable = power.detectable_effect(size, settings.power, alpha) * spread

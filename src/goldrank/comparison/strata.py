@@ -45,7 +45,7 @@ def strata_of(values: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
     ordered = np.sort(given)
     code = np.searchsorted(ordered, given) * COUNT // len(given)
     used = np.unique(code)
-    names = [f"{given[code == one].min():g} to {given[code == one].max():g}" for one in used.tolist()]
+    names = [f"{given[code == number].min():g} to {given[code == number].max():g}" for number in used.tolist()]
     return np.searchsorted(used, code), names
 
 
@@ -54,8 +54,8 @@ def stratified_mean(
 ) -> CorrectedMean:
     """The mean of human values over all queries. `model` and `stratum` are of all of them, `human` of those `at`."""
     size = np.bincount(stratum)
-    groups = [np.flatnonzero(stratum[at] == one) for one in range(len(size))]
-    few = [len(group) for one, group in enumerate(groups) if len(group) < min(LEAST_EACH, size[one])]
+    groups = [np.flatnonzero(stratum[at] == number) for number in range(len(size))]
+    few = [len(group) for number, group in enumerate(groups) if len(group) < min(LEAST_EACH, size[number])]
     if few:
         what = f"in a stratum people judged {min(few)} queries; each needs {LEAST_EACH}"
         hint = "Draw them by next_queries(count, strata=...) of values that are corrected without strata."
@@ -71,15 +71,15 @@ def stratified_mean(
     weight = min(1.0, max(0.0, float(tuning @ shared) / below)) if (below := float(tuning @ of_model)) > 0 else 0.0
     means = np.bincount(stratum, model) / size
 
-    def made(weight: float) -> tuple[float, float, float]:
+    def estimated(weight: float) -> tuple[float, float, float]:
         """Estimate, variance and degrees of freedom."""
         center = float(sum(
             part * (weight * mean + (a - weight * b).mean())
             for part, mean, (a, b) in zip(share, means, parts, strict=True)
         ))  # fmt: skip
         terms = np.array([
-            open_share[one] * _jackknifed(one, parts, share, means, (tuning, shared, of_model) if weight > 0 else None)
-            for one in range(len(parts))
+            open_share[i] * _jackknifed(i, parts, share, means, (tuning, shared, of_model) if weight > 0 else None)
+            for i in range(len(parts))
         ])  # fmt: skip
         second = float(sum(part * (a**2).mean() for part, (a, _) in zip(share, parts, strict=True)))
         first = float(sum(part * a.mean() for part, (a, _) in zip(share, parts, strict=True)))
@@ -88,7 +88,7 @@ def stratified_mean(
         freedom = float(terms.sum()) ** 2 / own if own > 0 else n - len(parts)
         return center, spread / total + float(terms.sum()), max(1.0, min(freedom, n - len(parts)))
 
-    alone, center = made(0.0), made(weight)
+    alone, center = estimated(0.0), estimated(weight)
     half, human_half = (student(level, freedom) * math.sqrt(variance) for _, variance, freedom in (center, alone))
     method, why = chosen(y, f, total - n, weight, two_valued, half > GUARD * human_half)
     method = "human" if method == "wilson" else method  # shares of strata have no such interval
@@ -127,9 +127,9 @@ def spreads(rest: np.ndarray, stratum: np.ndarray, count: int) -> np.ndarray:
     """
     stratum, rest = stratum[~np.isnan(rest)], rest[~np.isnan(rest)]
     usual = float(np.var(rest, ddof=1)) if len(rest) > 1 else 1.0
-    found = [rest[stratum == one] for one in range(count)]
-    known = np.array([max(len(each) - 1, 0) for each in found])
-    own = np.array([_variance(each) for each in found])
+    groups = [rest[stratum == number] for number in range(count)]
+    known = np.array([max(len(group) - 1, 0) for group in groups])
+    own = np.array([_variance(group) for group in groups])
     return np.asarray(np.sqrt((known * own + COMMON * usual) / (known + COMMON)))
 
 
@@ -138,7 +138,7 @@ def _variance(values: np.ndarray) -> float:
 
 
 def _jackknifed(
-    one: int,
+    number: int,
     parts: Sequence[tuple[np.ndarray, np.ndarray]],
     share: np.ndarray,
     means: np.ndarray,
@@ -148,14 +148,14 @@ def _jackknifed(
 
     L is tuned anew from what it was tuned by, `moments`; without them it is 0.
     """
-    a, b = parts[one]
+    a, b = parts[number]
     n = len(a)
     if n < 2:
         return 0.0
     m = n - 1
     a_mean, b_mean = (a.sum() - a) / m, (b.sum() - b) / m
     weight = np.zeros(n)
-    others = [i for i in range(len(parts)) if i != one]
+    others = [i for i in range(len(parts)) if i != number]
     if moments is not None:
         tuning, shared, of_model = moments
         x, z = a - a.mean(), b - b.mean()
@@ -164,10 +164,10 @@ def _jackknifed(
             x_mean, z_mean = -x / m, -z / m
             own_shared = ((x * z).sum() - x * z - m * x_mean * z_mean) / (m - 1)
             own_spread = ((z * z).sum() - z * z - m * z_mean**2) / (m - 1)
-        above = tuning[others] @ shared[others] + tuning[one] * own_shared
-        below = tuning[others] @ of_model[others] + tuning[one] * own_spread
+        above = tuning[others] @ shared[others] + tuning[number] * own_shared
+        below = tuning[others] @ of_model[others] + tuning[number] * own_spread
         weight = np.divide(above, below, out=np.zeros(n), where=below > 0).clip(0.0, 1.0)
     fixed = np.array([parts[i][0].mean() for i in others]) @ share[others]
     moved = np.array([means[i] - parts[i][1].mean() for i in others]) @ share[others]
-    left = fixed + weight * moved + share[one] * (a_mean + weight * (means[one] - b_mean))
+    left = fixed + weight * moved + share[number] * (a_mean + weight * (means[number] - b_mean))
     return float(m / n * ((left - left.mean()) ** 2).sum())

@@ -142,7 +142,7 @@ class Sweep(Shown):
             for row in self.rows
         ]  # fmt: skip
         tests = [] if self.tests is None else [_plain(pair) for pair in self.tests.pairs]
-        effects = {name: [_plain(pair) for pair in found.pairs] for name, found in self.effects.items()}
+        effects = {name: [_plain(pair) for pair in comparison.pairs] for name, comparison in self.effects.items()}
         return {"measure": self.measure, "questions": len(self.queries), "baseline": self.baseline, "pack": self.pack,
                 "rows": rows, "tests": tests, "effects": effects, "cheaper": list(self.cheaper),
                 "choice": None if self.choice is None else self.choice._asdict(),
@@ -215,9 +215,9 @@ def sweep(
         if data.by_id:
             raise OptionError(f"{data.name} has ids alone; a sweep needs texts, whose tokens are counted")
         name = Setting(chunking, retriever, None, None).system
-        found = diagnose(data, list(spelled.values()), chunks=(chunks or {}).get(chunking), coverage=coverage,
+        diagnosis = diagnose(data, list(spelled.values()), chunks=(chunks or {}).get(chunking), coverage=coverage,
                          **{**how, "name": name})  # fmt: skip
-        scored = score_texts(found.placed)
+        scored = score_texts(diagnosis.placed)
         scores.append(scored)
         order = order or scored.queries
         at = {query: i for i, query in enumerate(scored.queries)}
@@ -225,8 +225,8 @@ def sweep(
         for k, budget in contexts:
             settings.append(Setting(chunking, retriever, k, budget))
             values.append(scored.column(spelled[k, budget]).values[rows])
-            costs.append(_tokens(found, k, budget, pack)[rows])
-            causes.append(_counted(found, k, budget, pack))
+            costs.append(_tokens(diagnosis, k, budget, pack)[rows])
+            causes.append(_counted(diagnosis, k, budget, pack))
             chances.append(_chance(scored))
     matrix, cost = np.array(values), np.array(costs)
     counted = ~np.isnan(matrix).any(axis=0)
@@ -243,21 +243,21 @@ def sweep(
         for i, (setting, band) in enumerate(zip(settings, intervals, strict=True))
     ]  # fmt: skip
     notes = _notes(scores, settings, list(spelled.values()), drawn, baseline)
-    made = _SettingScores(parse(drawn), order, settings, matrix)
+    setting_scores = _SettingScores(parse(drawn), order, settings, matrix)
     reach = declared.high - declared.low
     best = max(range(len(table)), key=lambda i: (table[i].mean, -table[i].tokens))
     cheaper = [
         row.name
-        for row, values_of_row in zip(table, matrix, strict=True)
-        if row.tokens < table[best].tokens and difference_interval(matrix[best] - values_of_row, reach=reach).low <= 0
+        for row, own in zip(table, matrix, strict=True)
+        if row.tokens < table[best].tokens and difference_interval(matrix[best] - own, reach=reach).low <= 0
     ]
     return Sweep(
         measure=drawn,
         rows=tuple(table),
         queries=order,
         baseline=baseline,
-        tests=None if baseline is None else made.against(baseline, seed),
-        effects=made.effects(baseline, seed),
+        tests=None if baseline is None else setting_scores.against(baseline, seed),
+        effects=setting_scores.effects(baseline, seed),
         choice=_choice(table, matrix, cost, (declared.low, declared.high), seed) if len(table) > MANY else None,
         cheaper=tuple(cheaper),
         pack=pack,
@@ -334,15 +334,15 @@ def _same_gold(sets: Mapping[tuple[str, str], Items]) -> int:
     name = ""
     deepest = 0
     for pair, data in sets.items():
-        found: dict[str, str] = {}
+        digests: dict[str, str] = {}
         for given in data.given():
             needed = repr((list(map(tuple, given.item.references)), given.evidence))
-            found[given.item.query] = hashlib.sha256(needed.encode("utf-8", "surrogatepass")).hexdigest()
+            digests[given.item.query] = hashlib.sha256(needed.encode("utf-8", "surrogatepass")).hexdigest()
             deepest = max(deepest, len(given.item.retrieved))
         if first is None:
-            first, name = found, "/".join(pair)
+            first, name = digests, "/".join(pair)
             continue
-        other = sorted(first.keys() ^ found.keys()) or sorted(q for q in first if first[q] != found[q])
+        other = sorted(first.keys() ^ digests.keys()) or sorted(q for q in first if first[q] != digests[q])
         if other:
             raise MismatchError(
                 f"{name} and {'/'.join(pair)} have other questions, references or evidence: {ids.samples(other)}",
@@ -362,9 +362,9 @@ def _spelling(measure: str, k: int | None, budget: int | None, pack: str) -> str
     return text if k is None else f"{text}@{k}"
 
 
-def _tokens(found: Diagnosis, k: int | None, budget: int | None, pack: str) -> np.ndarray:
+def _tokens(diagnosis: Diagnosis, k: int | None, budget: int | None, pack: str) -> np.ndarray:
     """Per question, the tokens of its context."""
-    table: Spans | Passages = found.placed.tables["spans" if found.by_place else "texts"]
+    table: Spans | Passages = diagnosis.placed.tables["spans" if diagnosis.by_place else "texts"]
     if budget is not None:
         table = table.packed(budget, pack, k)
     if isinstance(table, Spans):
@@ -373,11 +373,11 @@ def _tokens(found: Diagnosis, k: int | None, budget: int | None, pack: str) -> n
         assert table.pairs.lengths is not None
         query, rank, tokens = table.query, table.rank, table.pairs.lengths.tokens
     near = np.ones(len(rank), bool) if k is None else rank <= k
-    return np.bincount(query[near], weights=tokens[near], minlength=len(found.placed.queries))
+    return np.bincount(query[near], weights=tokens[near], minlength=len(diagnosis.placed.queries))
 
 
-def _counted(found: Diagnosis, k: int | None, budget: int | None, pack: str) -> dict[str, int]:
-    counts = Counter(found.by_question(found.at(k, budget, pack)).tolist())
+def _counted(diagnosis: Diagnosis, k: int | None, budget: int | None, pack: str) -> dict[str, int]:
+    counts = Counter(diagnosis.by_question(diagnosis.at(k, budget, pack)).tolist())
     return {cause: counts[number] for number, cause in enumerate(NAMES) if counts[number]}
 
 
@@ -429,7 +429,7 @@ class _SettingScores:
 
     def effects(self, baseline: str | None, seed: int) -> dict[str, Comparison]:
         """Chunkings, and retrievers, by their means over everything else that all of them have."""
-        found: dict[str, Comparison] = {}
+        effects: dict[str, Comparison] = {}
         first = next((setting for setting in self.settings if setting.name == baseline), None)
         for factor, other in (("chunking", "retriever"), ("retriever", "chunking")):
             levels = list(dict.fromkeys(getattr(setting, factor) for setting in self.settings))
@@ -446,8 +446,8 @@ class _SettingScores:
                 ]
                 systems.append(self._scores(level, self.matrix[rows].mean(axis=0)))
             against = getattr(first, factor) if first is not None else None
-            found[factor] = compare(systems, baseline=against, correction="holm", seed=seed, curves=False)
-        return found
+            effects[factor] = compare(systems, baseline=against, correction="holm", seed=seed, curves=False)
+        return effects
 
 
 def _choice(
@@ -458,8 +458,8 @@ def _choice(
     if size // 2 < FEW_QUESTIONS:
         return None
     order = np.random.default_rng(seed).permutation(size)
-    one, other = order[: size // 2], order[size // 2 :]
-    chosen, spent = matrix[:, one].mean(axis=1), cost[:, one].mean(axis=1)
+    half, other = order[: size // 2], order[size // 2 :]
+    chosen, spent = matrix[:, half].mean(axis=1), cost[:, half].mean(axis=1)
     best = max(range(len(table)), key=lambda i: (chosen[i], -spent[i]))
     rest = matrix[best, other]
     interval = mean_interval(rest, low=bounds[0], high=bounds[1])

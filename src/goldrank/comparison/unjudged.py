@@ -38,7 +38,7 @@ def with_holes(
 
     All systems were placed with the same judgements. `queries` are the columns of the values.
     """
-    tables, settings = [one.placements for one in placed], compared.settings
+    tables, settings = [run.placements for run in placed], compared.settings
     measures = {about.name: parse(about.name) for about in compared.facts if not about.diagnostic}
     looked = {name: m for name, m in measures.items() if hole_rule(m) is not None and _has_holes(m, tables)}
     if not looked:
@@ -56,8 +56,8 @@ def with_holes(
     # Ids are read for the rows that need them: all if there are few, else those that could be turned.
     chosen = rows if small else [i for i in rows if is_open[i]][:NAMED]
     about = {name for i in chosen for name in (found[i].a, found[i].b)}
-    read = [(name, one) for name, one in zip(compared.names, placed, strict=True) if name in about]
-    finder = finder_of([one for _, one in read], [looked[found[i].measure] for i in chosen])
+    read = [(name, run) for name, run in zip(compared.names, placed, strict=True) if name in about]
+    finder = finder_of([run for _, run in read], [looked[found[i].measure] for i in chosen])
     number = {name: i for i, (name, _) in enumerate(read)}
     holes: dict[int, PairHoles] = {}
     for i in chosen:
@@ -68,54 +68,54 @@ def with_holes(
     if small:
         ends = [_extremes(found, holes, at, compared, end) for end in ("low", "high")]
         held = {i: standing(_decision(found[i]), others[i], ends[0][i], ends[1][i]) for i in chosen}
-    told = [
+    pairs = [
         _told(pair, held.get(i, "open" if is_open[i] else ""), holes.get(i), at, compared.design)
         for i, pair in enumerate(found)
     ]
-    return with_secondaries(told) if settings.primary else told
+    return with_secondaries(pairs) if settings.primary else pairs
 
 
-def _decisions(found: Sequence[Pair], compared: Compared) -> list[str]:
+def _decisions(pairs: Sequence[Pair], compared: Compared) -> list[str]:
     """The verdicts on other values of the same rows; of the usual correction without all else that a row has."""
     settings = compared.settings
     if settings.correction != "max-t" or settings.margin is not None:
         return list(map(_decision, compared.tested()))
     flipped = compared.flipped()
-    adjusted = np.ones(len(found))
-    for role in {pair.role for pair in found} - {"diagnostic"}:
-        family = [i for i, pair in enumerate(found) if pair.role == role]
+    adjusted = np.ones(len(pairs))
+    for role in {pair.role for pair in pairs} - {"diagnostic"}:
+        family = [i for i, pair in enumerate(pairs) if pair.role == role]
         # What no flip reaches is below alpha, however far.
         adjusted[family] = max_t(flipped, family, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
     verdicts = [
         "diagnostic" if pair.role == "diagnostic" else _verdict(pair, float(u), p, settings)
-        for pair, u, p in zip(found, flipped.u, adjusted.tolist(), strict=True)
+        for pair, u, p in zip(pairs, flipped.u, adjusted.tolist(), strict=True)
     ]
     if settings.primary is None:
         return verdicts
-    first = {(pair.a, pair.b): verdict for pair, verdict in zip(found, verdicts, strict=True) if pair.role == "primary"}
+    first = {(pair.a, pair.b): verdict for pair, verdict in zip(pairs, verdicts, strict=True) if pair.role == "primary"}
     return [
         "unclear" if pair.role == "secondary" and first[pair.a, pair.b] != verdict else verdict
-        for pair, verdict in zip(found, verdicts, strict=True)
+        for pair, verdict in zip(pairs, verdicts, strict=True)
     ]
 
 
 def _verdict(pair: Pair, u: float, adjusted: float, settings: Settings) -> str:
     """The verdict on a row with another sum and p-value; 'unclear' where nothing differs."""
-    found = verdict_of(
+    verdict = verdict_of(
         u, adjusted, int(u != 0), alpha=settings.alpha, higher_is_better=pair.higher_is_better, withheld=pair.withheld
     )
-    return "unclear" if found == "same" else found
+    return "unclear" if verdict == "same" else verdict
 
 
 def placed_alike(systems: Sequence[Scores]) -> tuple[Placed, ...]:
     """The placed runs of fresh scores, if all were placed with the same judgements and rules; else none."""
     placed = tuple(system.placed for system in systems)
-    if any(one is None for one in placed):
+    if any(run is None for run in placed):
         return ()
     first = placed[0]
-    for one in placed[1:]:
-        same = one.judgements is first.judgements or one.judgements.digest == first.judgements.digest
-        if not same or one.rules != first.rules:
+    for run in placed[1:]:
+        same = run.judgements is first.judgements or run.judgements.digest == first.judgements.digest
+        if not same or run.rules != first.rules:
             return ()
     return placed
 
@@ -126,8 +126,8 @@ def _has_holes(measure: Measure, tables: Sequence[Placements]) -> bool:
 
 def _condensed(measure: Measure, tables: Sequence[Placements], at: np.ndarray, observed: np.ndarray) -> np.ndarray:
     """The values with unjudged documents taken out, NaN where the observed ones are."""
-    found = on_scale(np.array([measure(p.condensed)[at] for p in tables]), measure.declaration.average)
-    return np.where(np.isnan(observed), np.nan, found)
+    condensed = on_scale(np.array([measure(p.condensed)[at] for p in tables]), measure.declaration.average)
+    return np.where(np.isnan(observed), np.nan, condensed)
 
 
 def _decision(pair: Pair) -> str:
@@ -136,22 +136,22 @@ def _decision(pair: Pair) -> str:
 
 
 def _extremes(
-    found: Sequence[Pair], holes: dict[int, PairHoles], at: np.ndarray, compared: Compared, end: str
+    pairs: Sequence[Pair], holes: dict[int, PairHoles], at: np.ndarray, compared: Compared, end: str
 ) -> dict[int, str]:
     """Each row's verdict if every query is as low, or as high, as judgements could make it; families as they are."""
     verdicts: dict[int, str] = {}
     settings = compared.settings
-    for role in {pair.role for pair in found}:
-        family = [i for i in holes if found[i].role == role]
+    for role in {pair.role for pair in pairs}:
+        family = [i for i in holes if pairs[i].role == role]
         if not family:
             continue
         rows = np.array([getattr(holes[i], end)[at] for i in family])
-        rows = np.where([compared.counted(found[i].measure) for i in family], rows, 0.0)
+        rows = np.where([compared.counted(pairs[i].measure) for i in family], rows, 0.0)
         rows = np.clip(rows, -1e3, 1e3)
         flipped = flip(compared.design.unit_columns(rows), samples=settings.samples - 1, seed=settings.seed)
         adjusted = max_t(flipped, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
         for i, u, p in zip(family, flipped.u.tolist(), adjusted.tolist(), strict=True):
-            verdicts[i] = _verdict(found[i], u, p, settings)
+            verdicts[i] = _verdict(pairs[i], u, p, settings)
     return verdicts
 
 
@@ -167,5 +167,5 @@ def _told(pair: Pair, held: str, holes: PairHoles | None, at: np.ndarray, design
         weight = np.zeros(len(holes.queries))
         weight[at] = 1.0 if design.weights is None else design.weights
         first = tuple(holes.judge_first(weight, LISTED))
-    note = Note.of(CAVEATS[held], samples=[f"{one.doc} for {one.query}" for one in first[: NAMED + 1]])
+    note = Note.of(CAVEATS[held], samples=[f"{hole.doc} for {hole.query}" for hole in first[: NAMED + 1]])
     return replace(pair, withheld=True, caveats=(*pair.caveats, note), judge_first=first)

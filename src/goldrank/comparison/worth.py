@@ -26,17 +26,17 @@ def document_worth(placed: Sequence[Placed], measure: Measure, labels: np.ndarra
     """
     if hole_rule(measure) is None:
         return None
-    return np.array([_worth(measure, one.placements, labels) for one in placed])
+    return np.array([_worth(measure, run.placements, labels) for run in placed])
 
 
 def _worth(measure: Measure, p: Placements, labels: np.ndarray) -> np.ndarray:
     row_of = p.by_label(np.arange(1, len(p.rank) + 1)) - 1  # by_label gives 0 where there is no row
     rows = row_of[labels].astype(np.int64)
     worth = np.zeros(len(labels))
-    found = np.flatnonzero(rows >= 0)
+    returned = np.flatnonzero(rows >= 0)
     base = measure(p)
-    sizes = np.cumsum(np.diff(p.start)[p.query[rows[found]]])
-    for part in np.split(found, np.searchsorted(sizes, np.arange(AT_ONCE, sizes[-1] if len(sizes) else 0, AT_ONCE))):
+    sizes = np.cumsum(np.diff(p.start)[p.query[rows[returned]]])
+    for part in np.split(returned, np.searchsorted(sizes, np.arange(AT_ONCE, sizes[-1] if len(sizes) else 0, AT_ONCE))):
         if not len(part):
             continue
         owner = p.query[rows[part]]

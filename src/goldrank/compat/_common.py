@@ -150,5 +150,5 @@ def is_judge(given: object) -> bool:
 
 def judged(judge: Any, asked_about: Sequence[tuple[str, str, str]]) -> list[Any]:
     """What such a judge says of each (question, text, reference), from 0 to 1 or a `FailedCall`, by its job and log."""
-    found: list[Any] = as_matcher(judge).answers(asked_about)  # type: ignore[attr-defined]
-    return found
+    answers: list[Any] = as_matcher(judge).answers(asked_about)  # type: ignore[attr-defined]
+    return answers

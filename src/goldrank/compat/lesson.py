@@ -335,12 +335,12 @@ def _grades(queries: Sequence[Query]) -> list[Grades | None]:
     """The grades of each query, by either name. Grades by any other name are an error: nothing would read them."""
     first, second = ([query.get(key) for query in queries] for key in GRADES)
     if any(grades is not None for grades in second):
-        for at, (one, other) in enumerate(zip(first, second, strict=True)):
-            if one is not None and other is not None and one != other:
+        for at, (given, other) in enumerate(zip(first, second, strict=True)):
+            if given is not None and other is not None and given != other:
                 raise InputError(
                     f"query {at} has both {GRADES[0]!r} and {GRADES[1]!r}, and they differ", hint="Give one."
                 )
-        first = [other if one is None else one for one, other in zip(first, second, strict=True)]
+        first = [other if given is None else given for given, other in zip(first, second, strict=True)]
     for key in set().union(*queries) - {"retrieved", "relevant", *GRADES}:
         for at, query in enumerate(queries):
             value = query.get(key)

@@ -104,19 +104,19 @@ def _columns(measures: tuple[str, ...], level: int) -> Mapping[str, Measure | No
     asked: dict[str, dict[str, None]] = {}
     for text in measures:
         for name in supported_nicknames.get(text, (text,)):
-            found = _BY_NAME.fullmatch(name)
-            if found is None:
+            matched = _BY_NAME.fullmatch(name)
+            if matched is None:
                 raise MeasureError(f"unsupported measure {name}", hint=_hint(text), code="unsupported-measure")
-            wanted = asked.setdefault(found[1], {})
-            if found[2]:
-                kind = trec_names.TABLE[found[1]].parameters
+            wanted = asked.setdefault(matched[1], {})
+            if matched[2]:
+                kind = trec_names.TABLE[matched[1]].parameters
                 cut = kind in ("ranks", "levels")
                 if kind == "none":
-                    raise MeasureError(f"{name}: {found[1]} takes no parameters", hint="Cut-offs go with P, map_cut.")
-                if wanted and not cut and found[2] not in wanted:
-                    what = f"{found[1]} is asked for twice, as {next(iter(wanted))} and {found[2]}"
+                    raise MeasureError(f"{name}: {matched[1]} takes no parameters", hint="Cut-offs go with P, map_cut.")
+                if wanted and not cut and matched[2] not in wanted:
+                    what = f"{matched[1]} is asked for twice, as {next(iter(wanted))} and {matched[2]}"
                     raise MeasureError(what, code="asked-twice")
-                wanted.update(dict.fromkeys(found[2].split(",") if cut else [found[2]]))
+                wanted.update(dict.fromkeys(matched[2].split(",") if cut else [matched[2]]))
     lines = trec_names.lines_of(f"{name}.{','.join(wanted)}" if wanted else name for name, wanted in asked.items())
     # Numbers that are no cut-offs are not part of the key: set_F.0.5 is found under set_F.
     return {

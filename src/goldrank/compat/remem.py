@@ -191,7 +191,7 @@ class BaseMetric:
             return place(retrieved, gold, GOLD[reading])
         spaced = next((text for texts in (*gold, *retrieved) for text in texts if any(map(str.isspace, text))), None)
         taken, other = ("ids", "content") if spaced is None else ("content", "ids")
-        placed, otherwise = (place(retrieved, gold, GOLD[one]) for one in (taken, other))
+        placed, otherwise = (place(retrieved, gold, GOLD[kind]) for kind in (taken, other))
         differing = _differing(placed, otherwise)
         if differing:
             why = "no text has white space in it" if spaced is None else f"{spaced[:40]!r} has white space in it"
@@ -226,10 +226,10 @@ def _holds_integers(docs: Any) -> bool:
     return isinstance(docs, Sequence | np.ndarray) and not isinstance(docs, str | bytes) and all(map(is_whole, docs))
 
 
-def _differing(one: Placements, other: Placements) -> int:
+def _differing(placed: Placements, other: Placements) -> int:
     """In how many queries two readings of the same texts match differently."""
     ours, theirs = (
-        set(zip(p.query.tolist(), p.rank.tolist(), np.asarray(p.label).tolist(), strict=True)) for p in (one, other)
+        set(zip(p.query.tolist(), p.rank.tolist(), np.asarray(p.label).tolist(), strict=True)) for p in (placed, other)
     )
     return len({query for query, *_ in ours ^ theirs})
 

@@ -95,11 +95,11 @@ def prepared(lists: RankedLists, method: Method, how: Normalisation, equal: floa
     """The lists with the scores that a method takes."""
     if not method.reads_scores:
         return lists
-    found = normalised(lists, how, equal)
-    if found.absent is None or method.counts_absent:
-        return found
+    scaled = normalised(lists, how, equal)
+    if scaled.absent is None or method.counts_absent:
+        return scaled
     # An absent document gets nothing: what is in a list must then get more than that, not less.
-    return replace(found, score=found.score - np.minimum(found.absent, 0)[found.list], absent=None)
+    return replace(scaled, score=scaled.score - np.minimum(scaled.absent, 0)[scaled.list], absent=None)
 
 
 def combined(lists: RankedLists, method: Method, parameters: Mapping[str, Any]) -> np.ndarray:

@@ -23,19 +23,19 @@ SEGMENT_ENDS = (0, *(10 * 2**k - 5 for k in range(10)))
 
 def learn_log_odds(evidence: TrainingEntries, ends: tuple[int, ...] = BAYES_ENDS) -> list[np.ndarray]:
     """BayesFuse: for each run and rank, the logarithm of the odds that the document is relevant."""
-    found = []
+    log_odds = []
     for share in _shares(evidence, ends):
         share = np.where(share == 0, RARE, share)
-        found.append(np.log(share / np.where(share == 1, RARE, 1 - share)))
-    return [np.repeat(each, np.diff(ends)) for each in found]
+        log_odds.append(np.log(share / np.where(share == 1, RARE, 1 - share)))
+    return [np.repeat(of_run, np.diff(ends)) for of_run in log_odds]
 
 
 @by_rank("bayesfuse", "the sum of log odds of relevance at each rank, by intervals of ranks", "Aslam and Montague 2001",
         per_run("log_odds", "the log odds of relevance by rank"), learn=learn_log_odds, learned="log_odds")  # fmt: skip
 def bayesfuse(lists: RankedLists, log_odds: list[np.ndarray]) -> np.ndarray:
     least = float(np.log(RARE / (1 - RARE)))
-    found = at(log_odds, lists, lists.rank - 1, least)
-    return lists.total(found) + least * (len(lists.runs) - lists.count)
+    odds = at(log_odds, lists, lists.rank - 1, least)
+    return lists.total(odds) + least * (len(lists.runs) - lists.count)
 
 
 def learn_map(evidence: TrainingEntries) -> list[float]:
@@ -53,8 +53,8 @@ def mapfuse(lists: RankedLists, map_scores: list[np.ndarray]) -> np.ndarray:
 def learn_positions(evidence: TrainingEntries) -> list[np.ndarray]:
     """PosFuse and SlideFuse: for each run and rank, how often the document there is relevant."""
     seen = evidence.by_run(evidence.rank - 1, np.ones(len(evidence.rank)))
-    found = evidence.by_run(evidence.rank - 1, evidence.hit)
-    return [relevant / all_lists for relevant, all_lists in zip(found, seen, strict=True)]
+    hits = evidence.by_run(evidence.rank - 1, evidence.hit)
+    return [relevant / all_lists for relevant, all_lists in zip(hits, seen, strict=True)]
 
 
 @by_rank("posfuse", "the sum of the probabilities of relevance at each rank", _LILLIS_2010, _PROBS,

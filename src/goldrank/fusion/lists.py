@@ -218,9 +218,9 @@ def _ranks(score: np.ndarray, start: np.ndarray, candidate: np.ndarray, docs: Se
 
 def _any(numbers: np.ndarray, count: int) -> np.ndarray:
     """Whether each of the numbers below a count is among some."""
-    found = np.zeros(count, bool)
-    found[numbers] = True
-    return found
+    is_among = np.zeros(count, bool)
+    is_among[numbers] = True
+    return is_among
 
 
 def _sort_ties(entry: np.ndarray, tied: np.ndarray, candidate: np.ndarray, docs: Sequence[str], ties: str) -> None:

@@ -247,5 +247,5 @@ def at(tables: Sequence[np.ndarray], lists: RankedLists, position: np.ndarray, o
     first = np.concatenate(([0], np.cumsum(size)))[:-1]
     known = position < size[lists.run]
     joined = np.concatenate([*tables, [otherwise]])
-    found: np.ndarray = joined[np.where(known, first[lists.run] + position, len(joined) - 1)]
-    return found
+    values: np.ndarray = joined[np.where(known, first[lists.run] + position, len(joined) - 1)]
+    return values

@@ -66,5 +66,5 @@ def hits(lists: RankedLists, qrels: Qrels, rel: float = 1) -> np.ndarray:
     for query, begin, end in zip(lists.queries, lists.first[:-1].tolist(), lists.first[1:].tolist(), strict=True):
         judged = qrels.text.get(query, {})
         relevant[begin:end] = [judged.get(doc, 0) >= rel for doc in lists.docs[begin:end]]
-    found: np.ndarray = relevant[lists.candidate]
-    return found
+    entry_hits: np.ndarray = relevant[lists.candidate]
+    return entry_hits

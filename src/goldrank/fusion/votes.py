@@ -90,12 +90,12 @@ def _merge_sorted(table: np.ndarray, rank: np.ndarray, weights: np.ndarray) -> n
         left_end, right_end = base + span, base + 2 * span
         merged = np.full((len(base), 2 * span), none, np.int64)
         for step in range(min(2 * span, width)):
-            one = np.where(left < left_end, flat[left], none)
-            other = np.where(right < right_end, flat[np.minimum(right, len(flat) - 1)], none)
-            ours, theirs = rank[one], rank[other]
+            left_docs = np.where(left < left_end, flat[left], none)
+            right_docs = np.where(right < right_end, flat[np.minimum(right, len(flat) - 1)], none)
+            ours, theirs = rank[left_docs], rank[right_docs]
             votes = (ours < theirs) @ weights - (theirs < ours) @ weights
-            takes_left = (votes >= 0) & (one != none) | (other == none)
-            merged[:, step] = np.where(takes_left, one, other)
+            takes_left = (votes >= 0) & (left_docs != none) | (right_docs == none)
+            merged[:, step] = np.where(takes_left, left_docs, right_docs)
             left += takes_left
             right += ~takes_left
         table = merged.reshape(rows, -1)[:, :width]

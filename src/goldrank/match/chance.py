@@ -71,21 +71,21 @@ def chance_level(
         return None
     generator = np.random.default_rng(SEED)
     shift = int(generator.integers(1, len(sample)))
-    told = [_told(*one) for one in sample]
+    contents = [_told(*sourced) for sourced in sample]
     swapped: list[TextItem] = []
     for i, (item, _) in enumerate(sample):
         others = ((i + shift + step) % len(sample) for step in range(len(sample)))
-        j = next((j for j in others if j != i and told[i].isdisjoint(told[j])), None)
+        j = next((j for j in others if j != i and contents[i].isdisjoint(contents[j])), None)
         if j is not None:
             swapped.append(replace(item, query=str(len(swapped)), retrieved=sample[j][0].retrieved, spans=None))
     if len(swapped) < LEAST_QUESTIONS:
         return None
     pairs = place_items(swapped, matcher, split=split)[0].pairs
-    found, there = covered(pairs, k).astype(np.float64), np.diff(pairs.judged_start).astype(np.float64)
-    drawn = generator.integers(0, len(found), (RESAMPLES, len(found)))
-    shares = found[drawn].sum(axis=1) / np.maximum(there[drawn].sum(axis=1), 1.0)
+    hits, there = covered(pairs, k).astype(np.float64), np.diff(pairs.judged_start).astype(np.float64)
+    drawn = generator.integers(0, len(hits), (RESAMPLES, len(hits)))
+    shares = hits[drawn].sum(axis=1) / np.maximum(there[drawn].sum(axis=1), 1.0)
     low, high = np.quantile(shares, (0.025, 0.975)).tolist()
-    return ChanceLevel(float(found.sum() / max(there.sum(), 1.0)), low, high, len(swapped))
+    return ChanceLevel(float(hits.sum() / max(there.sum(), 1.0)), low, high, len(swapped))
 
 
 def _told(item: TextItem, sources: frozenset[str]) -> set[tuple[str, str]]:

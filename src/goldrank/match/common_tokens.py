@@ -272,8 +272,8 @@ class CountingMatcher(PruningMatcher):
         where = self.spans(text) if self.tight else []
         if not where or len(where) * len(part) > SHOWN >> 4:
             return super().stretches(retrieved, reference)
-        found = best_windows(self.tokens(text), self.tokens(part), ordered=self.ordered, whole=not self.windowed)
-        return [(where[first][0], where[past - 1][1]) for first, past in found.stretches] or [(0, len(text))]
+        best = best_windows(self.tokens(text), self.tokens(part), ordered=self.ordered, whole=not self.windowed)
+        return [(where[first][0], where[past - 1][1]) for first, past in best.stretches] or [(0, len(text))]
 
     tight: ClassVar[bool] = False
     """Whether guards look at the stretch alone in which the tokens in common are, not at the whole text."""
@@ -285,8 +285,8 @@ class CountingMatcher(PruningMatcher):
         tokens, wanted = self.tokens(retrieved), self.tokens(reference)
         first, past = 0, len(tokens)
         if self.windowed and len(tokens) > size_of(len(wanted)):
-            found = best_windows(tokens, wanted, ordered=self.ordered).stretches
-            first, past = found[0] if found else (0, 0)
+            windows = best_windows(tokens, wanted, ordered=self.ordered).stretches
+            first, past = windows[0] if windows else (0, 0)
         chosen = common_positions(tokens[first:past], wanted, ordered=self.ordered)
         return merged(retrieved, (where[first + i] for i in chosen))
 
@@ -380,17 +380,17 @@ def best_windows(
         return int(LCSseq.similarity(part if ordered else "".join(sorted(part)), wanted))
 
     best = 0
-    found: list[tuple[int, int]] = []
+    tied: list[tuple[int, int]] = []
     for first, past in sorted(windows, key=lambda window: window[0] - window[1]):
         if past - first < max(best, 1):
             break
         number = common(first, past)
         if number > best:
-            best, found = number, []
-        if number == best and number and len(found) < MOST_TIES:
-            found.append((first, past))
+            best, tied = number, []
+        if number == best and number and len(tied) < MOST_TIES:
+            tied.append((first, past))
     stretches: list[tuple[int, int]] = []
-    for first, past in sorted(found) if tight else ():
+    for first, past in sorted(tied) if tight else ():
         low_end, end = first + best, past  # the fewest words that can hold as many
         while low_end < end:
             middle = (low_end + end) // 2

@@ -274,15 +274,15 @@ class Finder:
     def quoted(self, text: str) -> list[Span]:
         """The places of a text in any source, as of a quotation; none if it is nowhere."""
         located = self._locator.find(text, None, words=True) if self.sources and fold(text) else []
-        return [Span(name, *place) for name, found in located for place in found.places]
+        return [Span(name, *place) for name, where in located for place in where.places]
 
     def _in_parts(self, text: str, source: str | None) -> Alternatives:
         """The places of a quotation with something left out: of all parts between its ellipses, in one source."""
         parts = [part for part in ELLIPSIS.split(text) if len(words(part)) >= FEWEST_WORDS]
         if not ELLIPSIS.search(text) or not parts:
             return []
-        found = [self._spans("quotations", part, source) for part in parts]
-        ways = product(*(spans if self.several == "any" else spans[:1] for spans in found))
+        places = [self._spans("quotations", part, source) for part in parts]
+        ways = product(*(spans if self.several == "any" else spans[:1] for spans in places))
         return [way for way in islice(ways, MOST_ALTERNATIVES) if len({span.source for span in way}) == 1]
 
     def _not_located(self, text: str, source: str | None, where: str) -> Alternatives:
@@ -392,7 +392,7 @@ class Finder:
         located = self._locator.find(text, source) if self.sources else []
         body = None if located or not self.sources else self._locator.body(text, source)
         self._counts["chunks-lost"] += not located and body is None
-        spans: list[tuple[Span, ...]] = [(Span(name, *place),) for name, found in located for place in found.places]
+        spans: list[tuple[Span, ...]] = [(Span(name, *place),) for name, where in located for place in where.places]
         return spans or ([body.spans] if body is not None else [])
 
     # Finding, and what a reader should know of it.

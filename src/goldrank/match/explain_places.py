@@ -46,7 +46,7 @@ def explain_places(item: TextItem, sources: Mapping[str, str]) -> Explanation:
         ],
         degrees=degrees,
         matched=matched,
-        marks={pair: found for pair, found in marks.items() if matched[pair]},
+        marks={pair: stretches for pair, stretches in marks.items() if matched[pair]},
         sources=_sources(item, places, sources),
     )
 
@@ -54,15 +54,15 @@ def explain_places(item: TextItem, sources: Mapping[str, str]) -> Explanation:
 def _sources(item: TextItem, places: Sequence[Sequence[Span]], sources: Mapping[str, str]) -> list[SourcePlaces]:
     """Every source of evidence, with all that was retrieved of it."""
     evidence: dict[str, list[tuple[str, int, int]]] = {}
-    for column, one in enumerate(item.evidence, 1):
-        for span in (span for wanted in one.alternatives for span in wanted if span.source != NOWHERE):
+    for column, entry in enumerate(item.evidence, 1):
+        for span in (span for wanted in entry.alternatives for span in wanted if span.source != NOWHERE):
             evidence.setdefault(span.source, []).append((f"r{column}", span.start, span.end))
     retrieved: dict[str, list[tuple[int, int, int]]] = {}
     for rank, spans in enumerate(places, 1):
         for span in spans:
             retrieved.setdefault(span.source, []).append((rank, span.start, span.end))
     return [
-        SourcePlaces(name, sources.get(name, ""), found, retrieved.get(name, [])) for name, found in evidence.items()
+        SourcePlaces(name, sources.get(name, ""), parts, retrieved.get(name, [])) for name, parts in evidence.items()
     ]
 
 
@@ -94,16 +94,16 @@ def _bounds(spans: Sequence[Span], source: str) -> tuple[np.ndarray, np.ndarray]
 
 def _marks(text: str, spans: Sequence[Span], wanted: Sequence[Span], sources: Mapping[str, str]) -> Stretches:
     """Where the evidence stands in the text, as far as that can be said."""
-    found: Stretches = []
+    marks: Stretches = []
     for span in spans:
         for gold in wanted:
             low, high = max(span.start, gold.start), min(span.end, gold.end)
             if span.source != gold.source or low >= high:
                 continue
             if len(spans) == 1 and len(text) == span.end - span.start:
-                found.append((low - span.start, high - span.start))
+                marks.append((low - span.start, high - span.start))
             elif span.source in sources:
                 part = sources[span.source][low:high]
                 at = text.find(part)
-                found += [(at, at + len(part))] if at >= 0 else []
-    return sorted(found)
+                marks += [(at, at + len(part))] if at >= 0 else []
+    return sorted(marks)

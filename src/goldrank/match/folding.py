@@ -59,12 +59,12 @@ Replacing: TypeAlias = Callable[[str], str]
 
 def _replacing(table: Mapping[int, str]) -> Replacing:
     """Replaces the characters of a table; `str.translate` would look up all others too."""
-    found = re.compile(f"[{re.escape(''.join(map(chr, table)))}]")
+    pattern = re.compile(f"[{re.escape(''.join(map(chr, table)))}]")
 
     def replacement(match: re.Match[str]) -> str:
         return table[ord(match[0])]
 
-    return lambda text: found.sub(replacement, text)
+    return lambda text: pattern.sub(replacement, text)
 
 
 @cache
@@ -95,7 +95,7 @@ def _joins(text: str) -> list[tuple[int, int]]:
     """Where hyphens at line ends stand, each with its line end; what follows in lower case is the rest of the word."""
     if "-" not in text and "\u2010" not in text and "\u00ad" not in text:
         return []
-    return [found.span(1) for found in _LINE_END.finditer(text) if found[2].islower()]
+    return [match.span(1) for match in _LINE_END.finditer(text) if match[2].islower()]
 
 
 def _without(text: str, gaps: list[tuple[int, int]]) -> str:
@@ -122,9 +122,9 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(_small(text).split()))
 
 
-def _apart(found: re.Match[str]) -> str:
+def _apart(match: re.Match[str]) -> str:
     """A power, or a fraction, after a digit: set off from it."""
-    return ("^" if _POWER.match(found[0]) else " ") + found[0]
+    return ("^" if _POWER.match(match[0]) else " ") + match[0]
 
 
 def _small(text: str) -> str:

@@ -78,7 +78,7 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> list[Quanti
     first = start
     while first and (text[first - 1].isdecimal() or text[first - 1] in _PART_OF_NUMBER):
         first -= 1  # no number holds the sign before
-    found: list[Quantity] = []
+    numbers: list[Quantity] = []
     for match in _NUMBER.finditer(text, first) if _DIGIT.search(text, first, past + 1) else ():
         begin, end = match.span()
         if begin > past:
@@ -96,8 +96,8 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> list[Quanti
         else:
             readings = _readings(digits, minus, "".join(map(_ascii, match["power"] or "")))
         unit = _unit(text, begin - minus, end)
-        found += [Quantity(begin - minus, end, reading, unit) for reading in readings]
-    return found
+        numbers += [Quantity(begin - minus, end, reading, unit) for reading in readings]
+    return numbers
 
 
 def _ascii(character: str) -> str:
@@ -267,17 +267,17 @@ class TextFacts:
     def negations(self) -> list[tuple[int, int]]:
         """Where negations stand."""
         cut = words(self.text)
-        found = [] if self.text.isascii() else [match.span() for match in _INSIDE_WORDS.finditer(self.text)]
+        places = [] if self.text.isascii() else [match.span() for match in _INSIDE_WORDS.finditer(self.text)]
         if "t" in cut:  # don't is the words don and t
-            found += (match.span() for match in _CONTRACTED.finditer(self.text))
+            places += (match.span() for match in _CONTRACTED.finditer(self.text))
         if not _negative_words().isdisjoint(cut):
-            found += (at for word, at in zip(cut, spans(self.text), strict=True) if word in _negative_words())
-        return sorted(found)
+            places += (at for word, at in zip(cut, spans(self.text), strict=True) if word in _negative_words())
+        return sorted(places)
 
     @cached_property
     def names(self) -> Counter[str]:
         """Words that are capitalised inside sentences, folded."""
-        return Counter(fold(found[0]) for found in _NAME.finditer(self.text) if found[0][0].isupper())
+        return Counter(fold(match[0]) for match in _NAME.finditer(self.text) if match[0][0].isupper())
 
     def within(self, stretches: Sequence[tuple[int, int]]) -> TextFacts:
         """The same of some stretches alone; a number that reaches into one belongs to it."""
@@ -341,7 +341,7 @@ def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) ->
             by_reading.setdefault(reading, []).append(number)
     taken: set[int] = set()
     # Those that can be met in one way only come first.
-    for quantity in sorted(wanted, key=lambda one: (len(one.readings), one.unit is None)):
+    for quantity in sorted(wanted, key=lambda item: (len(item.readings), item.unit is None)):
         at = next(
             (
                 at

@@ -236,8 +236,8 @@ class Locator:
     def _found(
         self, text: str, names: Iterable[str], similarity: float | None, words: bool
     ) -> list[tuple[str, Location]]:
-        found = ((name, self._index[name].find(text, similarity=similarity, words=words)) for name in names)
-        return [(name, location) for name, location in found if location is not None]
+        locations = ((name, self._index[name].find(text, similarity=similarity, words=words)) for name in names)
+        return [(name, location) for name, location in locations if location is not None]
 
     def _holders(self, text: str, source: str | None) -> list[str]:
         """The sources in which a text may stand, changed in nothing but what folding makes alike."""
@@ -262,8 +262,8 @@ class Locator:
         key = text, source
         if key not in self._bodies:
             letters = _letters(text)
-            found = self._index.seeds.locate(letters.codes, source)
-            self._bodies[key] = None if found is None else self._parts(text, letters, *found)
+            located = self._index.seeds.locate(letters.codes, source)
+            self._bodies[key] = None if located is None else self._parts(text, letters, *located)
         return self._bodies[key]
 
     def _parts(self, text: str, letters: FoldedText, source: str, parts: Sequence[JoinedStretch]) -> Located:

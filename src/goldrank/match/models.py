@@ -67,10 +67,10 @@ def _own(name: str) -> tuple[Function, str] | None:
     if not colon or not all(part.isidentifier() for part in module.split(".")) or not function.isidentifier():
         return None
     try:
-        found = getattr(importlib.import_module(module), function)
+        loaded = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise OptionError(f"there is no function {name!r}: {error}", hint="For example my_models:embed.") from error
-    return found, f"{name} {getattr(found, 'version', '')}"
+    return loaded, f"{name} {getattr(loaded, 'version', '')}"
 
 
 def _load(kind: str, name: str) -> Any:
@@ -115,23 +115,23 @@ class KeptVectors:
 
     def of(self, given: list[Any], make: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
         """A row for each of the given, made if it is not kept."""
-        rows = {one: self._memory[one] for one in given if one in self._memory}
-        keys = {one: self._key(one) for one in given if one not in rows} if self._model is not None else {}
+        rows = {item: self._memory[item] for item in given if item in self._memory}
+        keys = {item: self._key(item) for item in given if item not in rows} if self._model is not None else {}
         rows |= self._read(keys)
-        missing = [one for one in dict.fromkeys(given) if one not in rows]
+        missing = [item for item in dict.fromkeys(given) if item not in rows]
         if missing:
-            made = make(missing)
-            rows |= zip(missing, made, strict=True)
-            self._write({keys[one]: rows[one] for one in missing} if keys else {})
-        for one in given:
-            if one not in self._memory and self._bytes < MOST_BYTES:
-                self._memory[one] = rows[one]
-                self._bytes += rows[one].nbytes
-        return np.stack([rows[one] for one in given])
+            vectors = make(missing)
+            rows |= zip(missing, vectors, strict=True)
+            self._write({keys[item]: rows[item] for item in missing} if keys else {})
+        for item in given:
+            if item not in self._memory and self._bytes < MOST_BYTES:
+                self._memory[item] = rows[item]
+                self._bytes += rows[item].nbytes
+        return np.stack([rows[item] for item in given])
 
-    def _key(self, one: Any) -> bytes:
+    def _key(self, item: Any) -> bytes:
         assert self._model is not None
-        parts = one if isinstance(one, tuple) else (one,)
+        parts = item if isinstance(item, tuple) else (item,)
         whole = hashlib.sha256(self._model)
         for part in parts:
             text = part.encode("utf-8", "surrogatepass")
@@ -157,7 +157,7 @@ class KeptVectors:
                 raise InputError(f"vectors cannot be kept: {error}", where=str(self.path), hint=hint) from error
 
     def _read(self, keys: dict[Any, bytes]) -> dict[Any, np.ndarray]:
-        found: dict[bytes, np.ndarray] = {}
+        vectors: dict[bytes, np.ndarray] = {}
         wanted = list(keys.values())
 
         def look(opened: sqlite3.Connection) -> None:
@@ -165,11 +165,11 @@ class KeptVectors:
                 part = wanted[begin : begin + _AT_ONCE]
                 marks = ",".join("?" * len(part))
                 for key, vector in opened.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part):  # noqa: S608 - marks
-                    found[key] = np.frombuffer(vector, "<f4")
+                    vectors[key] = np.frombuffer(vector, "<f4")
 
         if wanted:
             self._with_file(look)
-        return {one: found[key] for one, key in keys.items() if key in found}
+        return {item: vectors[key] for item, key in keys.items() if key in vectors}
 
     def _write(self, rows: dict[bytes, np.ndarray]) -> None:
         kept = [(key, row.astype("<f4").tobytes()) for key, row in rows.items()]

@@ -63,15 +63,15 @@ def hashes(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if count <= 0:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     # A polynomial of LENGTH letters: that of twice as many is made of two beside each other.
-    found, factor, size = codes.astype(np.uint64), FACTOR, 1
+    hashed, factor, size = codes.astype(np.uint64), FACTOR, 1
     while size < LENGTH:
-        found = found[:-size] * np.uint64(factor) + found[size:]
+        hashed = hashed[:-size] * np.uint64(factor) + hashed[size:]
         factor, size = factor * factor % (1 << 64), 2 * size
-    found ^= found >> np.uint64(29)
-    found *= np.uint64(0xBF58476D1CE4E5B9)
-    found ^= found >> np.uint64(32)
-    at = np.flatnonzero(found % np.uint64(ONE_IN) == 0)
-    return found[at], at
+    hashed ^= hashed >> np.uint64(29)
+    hashed *= np.uint64(0xBF58476D1CE4E5B9)
+    hashed ^= hashed >> np.uint64(32)
+    at = np.flatnonzero(hashed % np.uint64(ONE_IN) == 0)
+    return hashed[at], at
 
 
 class _Seeds(NamedTuple):
@@ -91,7 +91,7 @@ class SeedIndex:
         self.codes = [text.codes for text in letters.values()]
         parts = [hashes(codes) for codes in self.codes]
         source = np.repeat(np.arange(len(parts)), [len(at) for _, at in parts])
-        every = np.concatenate([np.zeros(0, np.uint64), *(found for found, _ in parts)])
+        every = np.concatenate([np.zeros(0, np.uint64), *(hashed for hashed, _ in parts)])
         order = np.argsort(every, kind="stable")
         self._hash, first = np.unique(every[order], return_index=True)
         self._first = np.append(first, len(every))
@@ -102,13 +102,13 @@ class SeedIndex:
     def _seeds(self, codes: np.ndarray) -> _Seeds:
         """The seeds of a text, looked up once: the last ones are kept."""
         if self._last is None or self._last[0] is not codes:
-            found, at = hashes(codes)
-            order = np.argsort(found)  # neighbours are looked up faster
-            number = np.empty(len(found), np.int64)
-            number[order] = np.searchsorted(self._hash, found[order])
+            hashed, at = hashes(codes)
+            order = np.argsort(hashed)  # neighbours are looked up faster
+            number = np.empty(len(hashed), np.int64)
+            number[order] = np.searchsorted(self._hash, hashed[order])
             number = np.minimum(number, len(self._hash) - 1)
             low = self._first[number]
-            high = np.where(self._hash[number] == found, self._first[number + 1], low) if len(self._hash) else low
+            high = np.where(self._hash[number] == hashed, self._first[number + 1], low) if len(self._hash) else low
             self._last = codes, _Seeds(at, low, high)
         return self._last[1]
 
@@ -195,7 +195,7 @@ def _grown(codes: np.ndarray, source: np.ndarray, text: np.ndarray, place: np.nd
             begin, end = int(begins[run]), int(ends[run])
             grown.append(Stretch(begin, end, begin + diagonal, end - begin))
     kept: list[Stretch] = []
-    for stretch in sorted(grown, key=lambda one: -one.held):
+    for stretch in sorted(grown, key=lambda candidate: -candidate.held):
         trimmed: Stretch | None = stretch
         for other in kept:
             if trimmed is None:

@@ -174,16 +174,16 @@ class SemanticMatcher(Matcher):
             parts.append(cut[key])
             if held >= BLOCK_WINDOWS or at == len(left) - 1:
                 wanted = [references[j] for j in right[begin : at + 1].tolist()]
-                degrees[begin : at + 1] = [float(found.max()) for found in self._best(parts, wanted)]
+                degrees[begin : at + 1] = [float(similarities.max()) for similarities in self._best(parts, wanted)]
                 begin, held, parts, cut = at + 1, 0, [], {}
         return np.clip(degrees, 0, 1)
 
     def stretches(self, retrieved: str, reference: str) -> Stretches:
         """The windows that match, the best first."""
         places = self._windows(retrieved, len(sentences(reference)))
-        (found,) = self._best([[retrieved[a:b] for a, b in places]], [reference])
-        order = np.argsort(-found, kind="stable")
-        return [places[at] for at in order.tolist() if self.enough(found[at : at + 1])[0]] or places
+        (similarities,) = self._best([[retrieved[a:b] for a, b in places]], [reference])
+        order = np.argsort(-similarities, kind="stable")
+        return [places[at] for at in order.tolist() if self.enough(similarities[at : at + 1])[0]] or places
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         return [] if self.window is None else self.stretches(retrieved, reference)[:1]
@@ -246,13 +246,13 @@ class Embedding(SemanticMatcher):
         if all(texts == [reference] for texts, reference in zip(parts, references, strict=True)):
             return [np.ones(1) for _ in parts]  # the same text is the same, whatever a model makes of it
         vectors = self._answers(list(place), _shown)
-        found = []
+        cosines = []
         for texts, reference in zip(parts, references, strict=True):
             at = [place[text] for text in texts]
             cosine = (vectors[at] @ vectors[place[reference]]).astype(np.float64)
             cosine[[index == place[reference] for index in at]] = 1.0
-            found.append(cosine)
-        return found
+            cosines.append(cosine)
+        return cosines
 
     def _rows(self, answer: np.ndarray, lot: list[Any], shown: Callable[[Any], str]) -> np.ndarray:
         if answer.ndim != 2 or len(answer) != len(lot):

@@ -35,7 +35,7 @@ def corpus_spans(finder: Finder, given: ChunksLike) -> list[Span]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(f"chunks are a {type(given).__name__}", hint="They are a list of (source, start, end).")
     listed = list(given)
-    chunks = [one for one in listed if isinstance(one, Chunk)]
+    chunks = [chunk for chunk in listed if isinstance(chunk, Chunk)]
     if len(chunks) == len(listed):
         return [span for spans in chunk_places(finder, chunks) for span in spans]
     return [finder.span(place, f"chunk {i}", empty=True) for i, place in enumerate(listed, 1)]
@@ -51,8 +51,8 @@ def chunk_places(finder: Finder, chunks: Iterable[Chunk]) -> list[tuple[Span, ..
             places.append((finder.span(chunk.span, where, empty=True),))
             continue
         source = None if chunk.source is None or not finder.sources else finder.source(chunk.source, where)
-        found = finder.chunk(chunk.text, source)
-        places.append(found[min(seen[chunk.text, source], len(found) - 1)] if found else ())
+        alternatives = finder.chunk(chunk.text, source)
+        places.append(alternatives[min(seen[chunk.text, source], len(alternatives) - 1)] if alternatives else ())
         seen[chunk.text, source] += 1
     return places
 

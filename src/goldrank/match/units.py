@@ -137,7 +137,7 @@ def entities(text: str) -> list[str]:
     >>> entities("The Eiffel Tower in Paris opened in 1889. It is 330 m tall.")
     ['Eiffel Tower', 'Paris', '1889', '330']
     """
-    found: dict[str, str] = {}
+    distinct: dict[str, str] = {}
     for sentence in sentences(text):
         places = [(number.start, sentence[number.start : number.end]) for number in quantities(sentence)]
         for match in _NAME.finditer(sentence):
@@ -148,5 +148,5 @@ def entities(text: str) -> list[str]:
                 name = match[0][words[0].start() :].rstrip("'’-")
                 places.append((match.start() + words[0].start(), name.removesuffix("'s").removesuffix("’s")))
         for _, entity in sorted(places):
-            found.setdefault(fold(entity), entity)
-    return list(found.values())
+            distinct.setdefault(fold(entity), entity)
+    return list(distinct.values())

@@ -18,8 +18,8 @@ _at_k = partial(monotone, cutoff="needed")
 
 def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
     """Per query, the number of relevant documents in the first k."""
-    found = p.grade >= rel
-    return p.count(found if k is None else found & (p.rank <= k))
+    is_relevant = p.grade >= rel
+    return p.count(is_relevant if k is None else is_relevant & (p.rank <= k))
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -61,8 +61,8 @@ def tie_groups(p: Placements, rel: float) -> list[TieGroup]:
 
 def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
     """What `hits` or `expected_hits` count as a share of k, or of the documents returned where that is less."""
-    found = count(p, k, rel)
-    return ratio(found, np.minimum(p.retrieved, k)) if divisor == "retrieved" else found / k
+    hit_count = count(p, k, rel)
+    return ratio(hit_count, np.minimum(p.retrieved, k)) if divisor == "retrieved" else hit_count / k
 
 
 def _precision_of_pairs(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:

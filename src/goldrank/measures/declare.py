@@ -333,7 +333,7 @@ def _module(function: Callable[..., Any]) -> str:
 def in_order(later: Sequence[str]) -> None:
     """Put the measures of families that were imported later in one order, whoever imported which of them first."""
     family = {name: _module(declared.kernel).rpartition(".")[2] for name, declared in REGISTRY.items()}
-    number = {name: later.index(one) + 1 if one in later else 0 for name, one in family.items()}
+    number = {name: later.index(module) + 1 if module in later else 0 for name, module in family.items()}
     REGISTRY.arrange(number.__getitem__)
     place = {name: i for i, name in enumerate(REGISTRY)}
     ALIASES.arrange(lambda word: place[ALIASES[word].name])
@@ -345,8 +345,8 @@ def lookup(name: str) -> Alias | None:
         return None  # no name has these, and asking for it would import every family
     if name in REGISTRY:
         return Alias(name, {})
-    found: Alias | None = ALIASES.get(name.casefold())
-    return found
+    alias: Alias | None = ALIASES.get(name.casefold())
+    return alias
 
 
 _OTHER_SPELLING = r"([A-Za-z][A-Za-z_\-]*?)(_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)"
@@ -357,11 +357,11 @@ def other_spelling(text: str) -> Spelled | None:
 
     In ranx's `rbp.95` the number after the point is no cut-off but the decimals of p, the patience.
     """
-    found = re.fullmatch(_OTHER_SPELLING, text)
-    alias = found and (lookup(found[1]) or lookup(found[1].removesuffix("_cut")))
-    if not found or not alias:
+    matched = re.fullmatch(_OTHER_SPELLING, text)
+    alias = matched and (lookup(matched[1]) or lookup(matched[1].removesuffix("_cut")))
+    if not matched or not alias:
         return None
-    _, between, number = found.groups()
+    _, between, number = matched.groups()
     declared = REGISTRY[alias.name]
     if between == "." and "p" in declared.options:
         return Spelled(alias.name, None, {**alias.options, "p": float(number if "." in number else f"0.{number}")})

@@ -111,9 +111,9 @@ _CLARKE = "Clarke et al. 2008, Novelty and diversity in information retrieval ev
 def _novelty(a: Aspects, rel: float, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Query, rank and gain of each relevant placement; each one before it in its aspect takes a share of alpha."""
     parts = a.parts
-    found = parts.grade >= rel
-    rows = np.flatnonzero(found)
-    gain = running_powers(1.0 - alpha, len(parts.query) + 1)[parts.cumulate(found)[rows] - 1]
+    is_relevant = parts.grade >= rel
+    rows = np.flatnonzero(is_relevant)
+    gain = running_powers(1.0 - alpha, len(parts.query) + 1)[parts.cumulate(is_relevant)[rows] - 1]
     return a.owner[parts.query[rows]], parts.rank[rows], gain
 
 

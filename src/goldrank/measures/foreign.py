@@ -35,14 +35,14 @@ def of_object(given: Any) -> Spelled:
     options = {key: given[key] for key in given.SUPPORTED_PARAMS}
     options = {key: value for key, value in options.items() if type(value) is not object}  # its mark of "not given"
     k = options.pop(given.AT_PARAM, None)
-    found = lookup(str(given.NAME))
-    if found is None:
+    alias = lookup(str(given.NAME))
+    if alias is None:
         raise MeasureError(f"goldrank has no {given.NAME}", hint="See `goldrank measures` for all of them.")
-    if "beta" in options and "weight" in REGISTRY[found.name].options:
+    if "beta" in options and "weight" in REGISTRY[alias.name].options:
         options["weight"] = options.pop("beta")
         if options["weight"] == 1:  # then both mean the same
             del options["weight"]
-    return in_own_words(found, k, options)
+    return in_own_words(alias, k, options)
 
 
 _FORMS = {"log2": "linear", "exp-log2": "exp2"}
@@ -81,8 +81,8 @@ _LEVEL = r"(.+?)-l(\d{1,9})"
 
 def split_level(text: str) -> tuple[str, int] | None:
     """ranx's `map-l2` as ("map", 2): only grades from 2 up count. None without such an end."""
-    found = re.fullmatch(_LEVEL, text)
-    return (found[1], int(found[2])) if found else None
+    matched = re.fullmatch(_LEVEL, text)
+    return (matched[1], int(matched[2])) if matched else None
 
 
 def from_level(found: Spelled, level: int, text: str) -> Spelled:

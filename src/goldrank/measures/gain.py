@@ -336,10 +336,10 @@ def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     ideal = ideal_list(p, gain)
     worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
     value = discounted(worth, p.rank, "log2")
-    found = worth > 0
+    is_relevant = worth > 0
     here = ratio(p.running(value), ideal.at(ideal.dcg, p.query, p.rank))
-    missing = (ideal.size - p.count(found)).astype(np.float64)
-    total = p.sum(np.where(found, here, 0.0)) + ratio(missing * p.sum(value), ideal.whole)
+    missing = (ideal.size - p.count(is_relevant)).astype(np.float64)
+    total = p.sum(np.where(is_relevant, here, 0.0)) + ratio(missing * p.sum(value), ideal.whole)
     return np.where(total > 0, ratio(total, ideal.size), 0.0)
 
 
@@ -437,14 +437,14 @@ def q_measure(p: Placements, *, k: int | None, rel: float = 1, beta: float = 1, 
     1.0
     """
     ideal = ideal_list(p, gain)
-    found = p.grade >= rel
+    is_hit = p.grade >= rel
     if k is not None:
-        found = found & (p.rank <= k)
+        is_hit = is_hit & (p.rank <= k)
     gained = p.running(np.where(p.grade >= rel, gains(p.grade, gain, rel), 0.0))
     best = ideal.at(accumulate(ideal.worth, ideal.start), p.query, p.rank)
     value = (p.cumulate(p.grade >= rel) + beta * gained) / (p.rank + beta * best)
     relevant = p.relevant(rel)
-    return ratio(p.sum(np.where(found, value, 0.0)), relevant if k is None else np.minimum(relevant, k))
+    return ratio(p.sum(np.where(is_hit, value, 0.0)), relevant if k is None else np.minimum(relevant, k))
 
 
 @_measure(

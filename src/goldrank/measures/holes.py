@@ -115,9 +115,9 @@ def copies(p: Placements, owner: np.ndarray, *, emptied: bool = False) -> Placem
     sizes = np.diff(p.judged_start)[owner]
     judged_start = np.concatenate(([0], np.cumsum(sizes)))
     at = np.arange(judged_start[-1]) + np.repeat(p.judged_start[:-1][owner] - judged_start[:-1], sizes)
-    found = np.zeros(len(owner), np.int64) if emptied else np.diff(p.start)[owner]
-    start = np.concatenate(([0], np.cumsum(found)))
-    rows = np.arange(start[-1]) + np.repeat(p.start[:-1][owner] - start[:-1], found)
+    returned = np.zeros(len(owner), np.int64) if emptied else np.diff(p.start)[owner]
+    start = np.concatenate(([0], np.cumsum(returned)))
+    rows = np.arange(start[-1]) + np.repeat(p.start[:-1][owner] - start[:-1], returned)
     columns = {name: getattr(p, name)[rows] for name in ("rank", "grade", "tie_first", "tie_last")}
     return replace(
         p,
@@ -126,7 +126,7 @@ def copies(p: Placements, owner: np.ndarray, *, emptied: bool = False) -> Placem
         answered=p.answered[owner],
         judged_start=judged_start,
         judged=p.judged[at],
-        query=np.repeat(np.arange(len(owner)), found),
+        query=np.repeat(np.arange(len(owner)), returned),
         label=None,
         **columns,
     )
@@ -144,8 +144,8 @@ def relevant_shares(measure: Measure, tables: Sequence[Placements]) -> np.ndarra
         known = p.grade >= 0
         band = np.searchsorted(BANDS, p.rank[known])
         judged += np.bincount(band, minlength=len(judged))
-        found = p.grade[known] >= (1 if level is None else level)
-        relevant += np.bincount(band[found], minlength=len(relevant))
+        is_relevant = p.grade[known] >= (1 if level is None else level)
+        relevant += np.bincount(band[is_relevant], minlength=len(relevant))
     return np.asarray(relevant / judged)
 
 

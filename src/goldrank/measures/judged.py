@@ -76,8 +76,8 @@ def inferred_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1}}, {"q": ["a"]}, "infAP")["infAP"]
     1.0
     """
-    found = p.grade >= rel
-    relevant = p.cumulate(found) - found
+    is_relevant = p.grade >= rel
+    relevant = p.cumulate(is_relevant) - is_relevant
     nonrelevant = p.cumulate((p.grade >= 0) & (p.grade < rel))
     unjudged = p.cumulate(p.grade < 0)
     above = p.rank - 1.0
@@ -85,7 +85,7 @@ def inferred_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     rate = (relevant + _EPSILON) / (relevant + nonrelevant + 2 * _EPSILON)
     inferred = 1.0 / (above + 1.0) + (above / (above + 1.0)) * ratio(seen, above) * rate
     value = np.where(above == 0, 1.0, inferred)
-    return ratio(p.sum(np.where(found, value, 0.0)), p.relevant(rel))
+    return ratio(p.sum(np.where(is_relevant, value, 0.0)), p.relevant(rel))
 
 
 @_measure(

@@ -52,8 +52,8 @@ def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarr
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "RR")["RR"]
     0.5
     """
-    found = p.grade >= rel
-    rank = p.first(found if k is None else found & (p.rank <= k))
+    is_relevant = p.grade >= rel
+    rank = p.first(is_relevant if k is None else is_relevant & (p.rank <= k))
     return ratio(np.ones(len(p)), rank)
 
 
@@ -109,12 +109,12 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     >>> evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, "AP")["AP"]
     0.5555555555555555
     """
-    found = p.grade >= rel
+    is_hit = p.grade >= rel
     if k is not None:
-        found = found & (p.rank <= k)
-    first = found & p.novel if p.shared else found
-    total = p.sum(p.cumulate(first) / p.rank * found)
-    return _mean_precision(total, found, p, k, rel, divisor)
+        is_hit = is_hit & (p.rank <= k)
+    first = is_hit & p.novel if p.shared else is_hit
+    total = p.sum(p.cumulate(first) / p.rank * is_hit)
+    return _mean_precision(total, is_hit, p, k, rel, divisor)
 
 
 @_by_places(
@@ -180,12 +180,12 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
         wanted -= wanted - k * relevant > 0.5
     rows = np.flatnonzero(p.grade >= rel)
     query = p.query[rows]
-    found = np.bincount(query, minlength=len(p))
-    end = np.cumsum(found)
-    start = end - found
+    hits = np.bincount(query, minlength=len(p))
+    end = np.cumsum(hits)
+    start = end - hits
     nth = np.arange(len(rows)) - start[query] + 1
     values = np.append(nth / p.rank[rows], 0.0)
-    reached = np.flatnonzero((wanted <= found) & (found > 0))
+    reached = np.flatnonzero((wanted <= hits) & (hits > 0))
     begin = start[reached] + np.maximum(wanted[reached] - 1, 0)
     best = np.zeros(len(p))
     if len(reached):
@@ -255,8 +255,8 @@ def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "YAAP")["YAAP"]
     0.0
     """
-    found = p.grade >= rel
-    total = p.sum(np.where(found, p.cumulate(found) / p.rank, 0.0))
+    is_relevant = p.grade >= rel
+    total = p.sum(np.where(is_relevant, p.cumulate(is_relevant) / p.rank, 0.0))
     odds = (1.0 + total) / (1.0 + p.relevant(rel) - total)
     return np.array([math.log(value) for value in odds.tolist()])
 
@@ -274,9 +274,9 @@ def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "y", "a"]}, "BinG")["BinG"]
     0.5
     """
-    found = p.grade >= rel
-    value = 1.0 / log2(np.where(found, 2 + p.rank - p.cumulate(found), 2))
-    return ratio(p.sum(np.where(found, value, 0.0)), p.relevant(rel))
+    is_relevant = p.grade >= rel
+    value = 1.0 / log2(np.where(is_relevant, 2 + p.rank - p.cumulate(is_relevant), 2))
+    return ratio(p.sum(np.where(is_relevant, value, 0.0)), p.relevant(rel))
 
 
 def _in_order(p: Placements, found: np.ndarray, others_above: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -294,11 +294,11 @@ def _expected_auroc(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
             hint="Leave the cut-off out.",
             code="undefined-order",
         )
-    found, wrong = (p.grade >= rel) & within, (p.grade >= 0) & (p.grade < rel) & within
+    is_hit, wrong = (p.grade >= rel) & within, (p.grade >= 0) & (p.grade < rel) & within
     above, group = p.cumulate(wrong), p.tie_group
     inside = np.bincount(group[wrong], minlength=len(group))[group]
     last = np.searchsorted(group, group, "right") - 1
-    return _in_order(p, found, above[last] - inside / 2, p.count(wrong))
+    return _in_order(p, is_hit, above[last] - inside / 2, p.count(wrong))
 
 
 @measure(
@@ -342,5 +342,5 @@ def accuracy(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     0.5
     """
     depth = p.retrieved if k is None else np.minimum(p.retrieved, k)
-    found = (p.grade >= rel) & (p.rank <= depth[p.query])
-    return _in_order(p, found, p.rank - p.cumulate(found), depth - p.count(found))
+    is_hit = (p.grade >= rel) & (p.rank <= depth[p.query])
+    return _in_order(p, is_hit, p.rank - p.cumulate(is_hit), depth - p.count(is_hit))

@@ -74,8 +74,8 @@ def user_coverage(r: Recommended, *, k: int | None, rel: float = 1, served: bool
     0.5
     """
     r = r.cut(k)
-    found = r.size if served else r.sum((r.grade >= rel).astype(float))
-    return (found > 0).astype(float)
+    counts = r.size if served else r.sum((r.grade >= rel).astype(float))
+    return (counts > 0).astype(float)
 
 
 @_of_all(

@@ -113,8 +113,8 @@ def set_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "SetAP")["SetAP"]
     0.25
     """
-    found = hits(p, None, rel).astype(np.float64)
-    return ratio(found * found, p.retrieved.astype(np.float64) * p.relevant(rel))
+    hit_count = hits(p, None, rel).astype(np.float64)
+    return ratio(hit_count * hit_count, p.retrieved.astype(np.float64) * p.relevant(rel))
 
 
 count = partial(measure, average="sum", high=np.inf, needs_relevant=False, cite=_TREC_EVAL)
@@ -220,9 +220,9 @@ _WEIGHT = Number(low=-1e9, high=1e9)
 
 def _utility_of_texts(p: Placements, *, rel: float, a: float, b: float, c: float, d: float, docs: int) -> np.ndarray:
     """Texts are returned, references are missed."""
-    found, covered, relevant = hits(p.per_rank, None, rel), hits(p.per_label, None, rel), p.relevant(rel)
-    kept = a * found + b * (p.retrieved - found) + c * (relevant - covered)
-    return np.asarray(kept + d * (docs + found - p.retrieved - relevant))
+    hit_count, covered, relevant = hits(p.per_rank, None, rel), hits(p.per_label, None, rel), p.relevant(rel)
+    kept = a * hit_count + b * (p.retrieved - hit_count) + c * (relevant - covered)
+    return np.asarray(kept + d * (docs + hit_count - p.retrieved - relevant))
 
 
 @_unordered(
@@ -248,9 +248,9 @@ def utility(
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, "Utility")["Utility"]
     -1.0
     """
-    found, relevant = hits(p, None, rel), p.relevant(rel)
-    kept = a * found + b * (p.retrieved - found) + c * (relevant - found)
-    return np.asarray(kept + d * (docs + found - p.retrieved - relevant))
+    hit_count, relevant = hits(p, None, rel), p.relevant(rel)
+    kept = a * hit_count + b * (p.retrieved - hit_count) + c * (relevant - hit_count)
+    return np.asarray(kept + d * (docs + hit_count - p.retrieved - relevant))
 
 
 @measure(

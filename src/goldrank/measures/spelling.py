@@ -260,8 +260,8 @@ def parse(measure: MeasureLike) -> Measure:
 
 def _parse_one(spelled: str) -> Measure:
     """A measure from a text that names no more than one."""
-    if (found := _spelled(spelled)) is not None:
-        return _made(found)
+    if (plain := _spelled(spelled)) is not None:
+        return _made(plain)
     if levelled := foreign.split_level(spelled):
         text, level = levelled
         base = _spelled(text)
@@ -280,8 +280,8 @@ _WORD_AND_NUMBER = re.compile(r"([A-Za-z_]+)(\d{1,9})")
 
 def _asked(spelled: str, measure: Measure) -> Measure:
     """The measure under the name that was asked for, if that is one that columns keep."""
-    found = _WORD.match(spelled)
-    word = found[0].removesuffix("_at").removesuffix("_cut") if found else ""
+    matched = _WORD.match(spelled)
+    word = matched[0].removesuffix("_at").removesuffix("_cut") if matched else ""
     if word.casefold() not in KEPT:
         return measure
     implied = ALIASES[word.casefold()].options.items()
@@ -295,8 +295,8 @@ def _spelled(text: str) -> Spelled | None:
     return other_spelling(text)
 
 
-def _made(found: Spelled) -> Measure:
-    return make(found.name, found.k, found.options)
+def _made(spelled: Spelled) -> Measure:
+    return make(spelled.name, spelled.k, spelled.options)
 
 
 def _listed(spelled: str) -> list[Measure] | None:
@@ -330,11 +330,11 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
         raise InputError("no measures were given", hint=hint, code="no-measures")
     if set(map(type, listed)) == {str}:
         spelled = tuple(listed)
-        found = _of_texts(spelled)
-        if any(dict.get(REGISTRY, one.name) is not one.declaration for one in found):  # somebody took a measure away
+        parsed = _of_texts(spelled)
+        if any(dict.get(REGISTRY, m.name) is not m.declaration for m in parsed):  # somebody took a measure away
             _of_texts.cache_clear()
-            found = _of_texts(spelled)
-        return list(found)
+            parsed = _of_texts(spelled)
+        return list(parsed)
     return _each_once(listed)
 
 
@@ -347,14 +347,14 @@ FORGET.append(_of_texts.cache_clear)
 
 
 def _each_once(listed: Iterable[MeasureLike]) -> list[Measure]:
-    found: dict[str, Measure] = {}
+    by_name: dict[str, Measure] = {}
     for measure in (measure for given in listed for measure in _each(given)):
         name, number = measure.name, 1
-        while found.get(str(measure), measure).declaration.kernel is not measure.declaration.kernel:
+        while by_name.get(str(measure), measure).declaration.kernel is not measure.declaration.kernel:
             number += 1
             measure = replace(measure, name=f"{name}_{number}")
-        found[str(measure)] = measure
-    return list(found.values())
+        by_name[str(measure)] = measure
+    return list(by_name.values())
 
 
 def of_line(line: trec_names.OutputLine, level: float = 1, docs: int = 0) -> Measure | None:

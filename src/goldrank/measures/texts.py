@@ -71,8 +71,8 @@ def cover_area(t: Passages, *, k: int | None, rel: float = 1, tokens: int = 0) -
     0.5
     """
     first = t.pairs.per_label
-    found = (first.grade >= rel) & (first.rank <= (np.inf if k is None else k)) & (tokens > 0)
-    worth = np.where(found, np.maximum(0.0, 1.0 - t.spent(first) / max(tokens, 1)), 0.0)
+    is_hit = (first.grade >= rel) & (first.rank <= (np.inf if k is None else k)) & (tokens > 0)
+    worth = np.where(is_hit, np.maximum(0.0, 1.0 - t.spent(first) / max(tokens, 1)), 0.0)
     return ratio(first.sum(worth), t.pairs.relevant(rel))
 
 

@@ -125,10 +125,10 @@ def asked(text: str) -> list[OutputLine] | None:
         return lines_of([text])
     if text in TABLE:
         return lines_of([text]) if TABLE[text].default or text in ("runid", "relstring") else None
-    found = _with_parameters().fullmatch(text) if "." in text or "_" in text else None
-    if not found:
+    matched = _with_parameters().fullmatch(text) if "." in text or "_" in text else None
+    if not matched:
         return None
-    name, parameters = found.groups()
+    name, parameters = matched.groups()
     kind = TABLE[name].parameters
     # A single cut-off is every tool's spelling, and `rbp.95` is ranx's.
     if kind == "none" or (kind == "gains" and "=" not in parameters) or (kind in _CUT and "," not in parameters):
@@ -149,9 +149,9 @@ def _with_parameters() -> re.Pattern[str]:
 
 def proper(name: str) -> Alias:
     """The measure of ours behind a name of the table. `ndcg_cut` and `map_cut` stand for nothing without a cut-off."""
-    found = lookup(name) or lookup(name.removesuffix("_cut"))
-    assert found is not None, name
-    return found
+    alias = lookup(name) or lookup(name.removesuffix("_cut"))
+    assert alias is not None, name
+    return alias
 
 
 def _lines(name: str, parameters: str | None) -> Iterator[OutputLine]:
@@ -211,20 +211,20 @@ def _gains(name: str, parameters: str | None) -> dict[str, Any]:
 
 def to_whole(text: str) -> int:
     """The whole number that a text starts with, as C reads it: within 64 bits."""
-    found = re.match(r"\s*[+-]?\d+", text, re.ASCII)
-    if found is None:
+    matched = re.match(r"\s*[+-]?\d+", text, re.ASCII)
+    if matched is None:
         return 0
     most = (1 << 63) - 1
-    value = int(found[0]) if len(found[0]) < 4_000 else -most if "-" in found[0] else most
+    value = int(matched[0]) if len(matched[0]) < 4_000 else -most if "-" in matched[0] else most
     return max(-most, min(value, most))
 
 
 def to_float(text: str) -> float:
     """The number that a text starts with, as C reads it: decimal, with 0x hexadecimal, inf or nan; 0 for none."""
-    found = _C_NUMBER.match(text)
-    if found is None:
+    matched = _C_NUMBER.match(text)
+    if matched is None:
         return 0.0
-    number = found[0].strip()
+    number = matched[0].strip()
     try:
         return float.fromhex(number) if "x" in number.lower() else float(number)
     except OverflowError:  # decimals that are too large are infinite by themselves

@@ -129,8 +129,8 @@ def _attribute(item: object, name: str) -> Any:
 def first_lacking(required: Iterable[str], item: object, get: Callable[[object, str], Any] = _attribute) -> str | None:
     """The first required field that an item does not have, or has nothing in."""
     for name in required:
-        found = get(item, name)
-        if found is None or (hasattr(found, "__len__") and not len(found)):
+        value = get(item, name)
+        if value is None or (hasattr(value, "__len__") and not len(value)):
             return name
     return None
 
@@ -221,12 +221,12 @@ class RetrievalMetric:
     # `Any`: a field may hold anything, and metrics check what they use.
     def get_field(self, item: object, field_name: str, default: Any = None) -> Any:
         """A field of an item, found as `field_mapping` says."""
-        found = item
+        value = item
         for step in self.field_mapping.get(field_name, field_name).split("."):
-            found = found.get(step) if isinstance(found, Mapping) else getattr(found, step, None)
-            if found is None:
+            value = value.get(step) if isinstance(value, Mapping) else getattr(value, step, None)
+            if value is None:
                 return default
-        return found
+        return value
 
     def lacks(self, item: object) -> str | None:
         """The first required field that an item does not have."""

@@ -132,16 +132,16 @@ class DatasetItem:
 def _by_either_name(whose: str, **given: Entries | None) -> list[Mapping[str, Any]] | None:
     """The entries of a field that has two names; given by both, they must be the same."""
     field = next(iter(given))
-    found = [entries for entries in (listed(value, field, whose) for value in given.values()) if entries is not None]
-    if len(found) > 1 and found[0] != found[1]:
+    lists = [entries for entries in (listed(value, field, whose) for value in given.values()) if entries is not None]
+    if len(lists) > 1 and lists[0] != lists[1]:
         what = f"{whose}: {' and '.join(given)} are one field, and they differ"
         raise InputError(what, hint="Give one.", code="fields-differ")
-    return found[0] if found else None
+    return lists[0] if lists else None
 
 
 def _is_plain(value: object) -> bool:
     if isinstance(value, dict):
-        return all(_is_plain(key) and _is_plain(one) for key, one in value.items())
+        return all(_is_plain(key) and _is_plain(inner) for key, inner in value.items())
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return value is None or type(value) in (str, int, float, bool)

@@ -80,7 +80,7 @@ class JudgedMetric(RetrievalMetric):
         """The same of several items; an asynchronous judge is asked about several texts at once."""
         given = [self._given(item) for item in items]
         pairs = [
-            (at, item, text) for at, one in enumerate(given) if isinstance(one, tuple) for item, texts in [one]
+            (at, item, text) for at, row in enumerate(given) if isinstance(row, tuple) for item, texts in [row]
             for text in texts
         ]  # fmt: skip
         if is_judge(self.judge):
@@ -89,7 +89,7 @@ class JudgedMetric(RetrievalMetric):
             calls = [partial(self.judge, item, text) for _, item, text in pairs]
             answers = iter(outcomes(calls, [at for at, _, _ in pairs]))
         return [
-            self._scored(*one, list(islice(answers, len(one[1])))) if isinstance(one, tuple) else one for one in given
+            self._scored(*row, list(islice(answers, len(row[1])))) if isinstance(row, tuple) else row for row in given
         ]
 
     async def execute(self, item: Any, **_: object) -> MetricEvaluationResult:
@@ -132,7 +132,7 @@ class JudgedMetric(RetrievalMetric):
         placed = placed_verdicts(verdicts if self.graded else useful)
         score = float(values(self.measure, None, placed, AXION, **self.options)[0])
         first = next((at for at, is_useful in enumerate(useful, 1) if is_useful), None)
-        chunks = [JudgedChunk(*one) for one in zip(texts, verdicts, useful, strict=True)]
+        chunks = [JudgedChunk(*chunk) for chunk in zip(texts, verdicts, useful, strict=True)]
         signals = JudgedResult(score, len(texts), sum(useful), first, chunks)
         return self._result(score, f"The judge accepted {sum(useful)} of {len(texts)} texts.", signals)
 
@@ -145,10 +145,10 @@ class JudgedMetric(RetrievalMetric):
 
     def _checked(self, item: DatasetItem, name: str) -> list[str]:
         """A field that holds texts."""
-        found = self.get_field(item, name)
-        texts = [found] if isinstance(found, str) else found
+        given = self.get_field(item, name)
+        texts = [given] if isinstance(given, str) else given
         if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-            raise BadItemError(f"{FAILED}`{name}` is {ids.show(repr(found))}, not a list of texts")
+            raise BadItemError(f"{FAILED}`{name}` is {ids.show(repr(given))}, not a list of texts")
         return list(texts)
 
 
@@ -225,6 +225,6 @@ class ContextualRecall(JudgedMetric):
 
     def _texts(self, item: DatasetItem) -> list[str]:
         (text,) = self._checked(item, "expected_output")[:1]
-        if not (found := sentences(text)):
+        if not (texts := sentences(text)):
             raise BadItemError(f"{FAILED}`expected_output` has no sentence.")
-        return found
+        return texts

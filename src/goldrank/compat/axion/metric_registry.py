@@ -36,8 +36,8 @@ class MetricRegistry:
     # `Any`: an item, or the dictionary of its fields.
     def compatible(self, item: Any) -> list[type[RetrievalMetric]]:
         """The classes whose required fields an item has."""
-        known, one = self._classes.values(), as_item(item)
-        return [metric for metric in known if all(getattr(one, name, None) for name in metric.required_fields)]
+        known, case = self._classes.values(), as_item(item)
+        return [metric for metric in known if all(getattr(case, name, None) for name in metric.required_fields)]
 
     get_compatible_metrics = compatible
 

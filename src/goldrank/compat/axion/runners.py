@@ -139,8 +139,8 @@ class MetricRunner:
 
     def score(self, items: Any) -> list[MetricScore]:
         """`run` without await, also where an event loop is running."""
-        found: list[MetricScore] = finished(self.run(items))
-        return found
+        scores: list[MetricScore] = finished(self.run(items))
+        return scores
 
     async def execute_batch(self, evaluation_inputs: Any, *, show_progress: bool = True) -> list[TestResult]:
         """All scores, by item; `show_progress=False` leaves `progress` alone."""
@@ -160,13 +160,13 @@ class MetricRunner:
             key: _summary([score for score in column if score is not None])
             for key, column in zip(keys, columns, strict=True)
         }
-        found = [
+        test_results = [
             _test_result(case, {key: column[i] for key, column in zip(keys, columns, strict=True)})
             for i, case in enumerate(cases)
         ]
         if self.summary_generator is not None:
-            self.summary = self.summary_generator.execute(found, self.elapsed_time)
-        return found
+            self.summary = self.summary_generator.execute(test_results, self.elapsed_time)
+        return test_results
 
     async def _results(
         self,
@@ -184,7 +184,7 @@ class MetricRunner:
                 results = metric.results(batches[metric.reading])
             except Exception as error:
                 results = [self._failed(metric, case, error) for case in cases]
-            return [None if self._skips(metric, case) else one for case, one in zip(cases, results, strict=True)]
+            return [None if self._skips(metric, case) else value for case, value in zip(cases, results, strict=True)]
         tried = await asyncio.gather(*(self._one(metric, case, slots) for case in cases), return_exceptions=True)
         for result in tried:
             if isinstance(result, BaseException):
@@ -260,10 +260,10 @@ class MetricRunner:
         for name in _threshold_names(metric, key):
             if name in thresholds:
                 return thresholds[name]
-        found = getattr(metric, "threshold", None)
-        if found is not None and not is_number(found):
-            raise TypeError(f"its threshold is {found!r}, not a number")
-        return found
+        threshold = getattr(metric, "threshold", None)
+        if threshold is not None and not is_number(threshold):
+            raise TypeError(f"its threshold is {threshold!r}, not a number")
+        return threshold
 
 
 def _is_done_in_one_pass(metric: Any) -> bool:

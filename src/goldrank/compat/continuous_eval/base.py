@@ -73,8 +73,8 @@ class Input:
         """Raise the error that says that a datum has the field by both of its names, and not the same in them."""
         if len(self.names) != 2 or not all(name in datum for name in self.names):
             return
-        one, other = (datum[name] for name in self.names)
-        if one is not other and not (len(one) == len(other) and all(map(eq, one, other))):
+        value, other = (datum[name] for name in self.names)
+        if value is not other and not (len(value) == len(other) and all(map(eq, value, other))):
             what = f"{where} has {self.names[0]!r} and {self.names[1]!r}, and they differ"
             raise InputError(what, hint="Give one.", code="fields-differ")
 
@@ -136,7 +136,7 @@ class Metric:
         """The values of many queries, in their order, from one column for each input (in order, or by name)."""
         if len(columns) > len(self.inputs):
             raise InputError(f"{len(columns)} columns were given, and {self.name} takes {len(self.inputs)}")
-        given = {**dict(zip((one.argument for one in self.inputs), columns, strict=False)), **named}
+        given = {**dict(zip((field.argument for field in self.inputs), columns, strict=False)), **named}
         if self.inputs:
             return self.many(self._named_columns(given), "later")
         rows = zip(*_equally_long(given).values(), strict=True)
@@ -158,41 +158,41 @@ class Metric:
 
     def _one(self, form: str, **values: Any) -> Values:
         """The values of one query; an input that is None was not given."""
-        for one in self.inputs:
-            value = values.get(one.names[0])
+        for field in self.inputs:
+            value = values.get(field.names[0])
             if value is not None:
-                one.check(value, one.names[0] if form == "0.2" else one.argument)
-            elif one.is_required:
-                raise InputError(f"{self.name} needs {one.names[0] if form == '0.2' else one.argument}")
+                field.check(value, field.names[0] if form == "0.2" else field.argument)
+            elif field.is_required:
+                raise InputError(f"{self.name} needs {field.names[0] if form == '0.2' else field.argument}")
         return self.many({name: [value] for name, value in values.items() if value is not None}, form)[0]
 
     def _rows_of(self, data: Sequence[Datum]) -> Columns:
         columns: dict[str, list[Any]] = {}
-        for one in self.inputs:
-            names = [one.find(datum) for datum in data]
-            if not one.is_required and not any(names):
+        for field in self.inputs:
+            names = [field.find(datum) for datum in data]
+            if not field.is_required and not any(names):
                 continue
-            column = columns[one.names[0]] = []
+            column = columns[field.names[0]] = []
             for i, (name, datum) in enumerate(zip(names, data, strict=True)):
                 if name is None:
-                    why = f"{self.name} needs it." if one.is_required else _FOR_ALL
-                    raise lacking(i, datum, one.names[0], why)
-                one.check(datum[name], f"datum {i}: {name}")
-                one.check_names(datum, f"datum {i}")
+                    why = f"{self.name} needs it." if field.is_required else _FOR_ALL
+                    raise lacking(i, datum, field.names[0], why)
+                field.check(datum[name], f"datum {i}: {name}")
+                field.check_names(datum, f"datum {i}")
                 column.append(datum[name])
         return columns
 
     def _named_columns(self, given: Columns) -> Columns:
         columns: dict[str, Sequence[Any]] = {}
-        for one in self.inputs:
-            name = one.find(given)
+        for field in self.inputs:
+            name = field.find(given)
             if name is not None:
-                one.check_names(given, "the batch")
+                field.check_names(given, "the batch")
                 for i, value in enumerate(given[name]):
-                    one.check(value, f"{name} of query {i}")
-                columns[one.names[0]] = given[name]
-            elif one.is_required:
-                raise InputError(f"{self.name} needs {one.argument}", hint=f"Given: {', '.join(given) or 'nothing'}.")
+                    field.check(value, f"{name} of query {i}")
+                columns[field.names[0]] = given[name]
+            elif field.is_required:
+                raise InputError(f"{self.name} needs {field.argument}", hint=f"Given: {', '.join(given) or 'nothing'}.")
         return _equally_long(columns)
 
     @staticmethod
@@ -217,7 +217,7 @@ class Metric:
     @property
     def args(self) -> dict[str, Arg]:
         """What the metric takes, by the names of the later call."""
-        return {one.argument: Arg(_TYPES[one.holds], one.description, one.is_required) for one in self.inputs}
+        return {field.argument: Arg(_TYPES[field.holds], field.description, field.is_required) for field in self.inputs}
 
     @property
     def help(self) -> str:

@@ -111,18 +111,18 @@ class Dataset(Sequence[Datum]):
         """Raise the error that names the datum and the field that is missing or wrong."""
         if not self.data:
             raise InputError("Dataset is empty")
-        used = [(one, next((i for i, datum in enumerate(self.data) if one.find(datum)), None)) for one in _FIELDS]
+        used = [(field, next((i for i, datum in enumerate(self.data) if field.find(datum)), None)) for field in _FIELDS]
         for i, datum in enumerate(self.data):
-            for one, first in used:
-                name = one.find(datum)
+            for field, first in used:
+                name = field.find(datum)
                 if name is not None:
-                    one.check(datum[name], f"datum {i}: {name}")
-                    one.check_names(datum, f"datum {i}")
+                    field.check(datum[name], f"datum {i}: {name}")
+                    field.check_names(datum, f"datum {i}")
                 elif first is not None:
-                    raise lacking(i, datum, one.names[0], f"Datum {first} has it.")
-            if not any(all(one.find(datum) for one in shape) for shape in SHAPES):
+                    raise lacking(i, datum, field.names[0], f"Datum {first} has it.")
+            if not any(all(field.find(datum) for field in shape) for shape in SHAPES):
                 has = ", ".join(map(repr, datum)) or "nothing"
-                sets = "; ".join(", ".join(one.names[0] for one in shape) for shape in SHAPES)
+                sets = "; ".join(", ".join(field.names[0] for field in shape) for shape in SHAPES)
                 raise InputError(f"datum {i} has only: {has}", hint=f"One of these is needed: {sets}.")
 
     @classmethod

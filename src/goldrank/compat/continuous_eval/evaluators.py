@@ -56,10 +56,10 @@ class RetrievalEvaluator:
         """The values of the last run; where two metrics give the same output, those of the first."""
         joined: list[Values] = [{} for _ in self.dataset]
         for column in reversed(self.results_by_metric):
-            for one, found in zip(joined, column, strict=True):
-                one |= found
-        keys = list(dict.fromkeys(key for column in self.results_by_metric for found in column for key in found))
-        return [{key: one[key] for key in keys if key in one} for one in joined]
+            for row, values in zip(joined, column, strict=True):
+                row |= values
+        keys = list(dict.fromkeys(key for column in self.results_by_metric for values in column for key in values))
+        return [{key: row[key] for key in keys if key in row} for row in joined]
 
     @property
     def aggregated_results(self) -> dict[str, float]:
@@ -114,8 +114,8 @@ class GreaterOrEqualThan(_MinimumTest):
 
     def each(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> list[bool]:
         """One verdict per datum: a list, which is true in an assertion whatever is in it."""
-        found: list[bool] = (self._column(metrics_per_sample) >= self.min_value).tolist()
-        return found
+        verdicts: list[bool] = (self._column(metrics_per_sample) >= self.min_value).tolist()
+        return verdicts
 
 
 class MeanGreaterOrEqualThan(_MinimumTest):

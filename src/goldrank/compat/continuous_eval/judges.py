@@ -181,7 +181,7 @@ class LLMBasedContextCoverage(JudgedMetric):
         """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt."""
         super().__init__(judge, model=model, use_few_shot=use_few_shot)
         if as_released:
-            self.inputs = tuple(self.released if one is ANSWERS else one for one in type(self).inputs)
+            self.inputs = tuple(self.released if field is ANSWERS else field for field in type(self).inputs)
 
     def calculate(self, retrieved_contexts: Texts, **answers: Any) -> Values:
         """The values of one query, by the call of the document's version.
@@ -205,22 +205,22 @@ class LLMBasedContextCoverage(JudgedMetric):
         said = [_statements(given, f"query {i}") for i, given in enumerate(columns[self.inputs[1].names[0]])]
         numbers = self._asked(
             [
-                (one, contexts, f"query {i}, statement '{ids.show(one)}'")
+                (statement, contexts, f"query {i}, statement '{ids.show(statement)}'")
                 for i, (contexts, answers) in enumerate(zip(joined, said, strict=True))
                 for statements in answers
-                for one in statements
+                for statement in statements
             ]
         )
         return [self._best(answers, numbers) for answers in said]
 
     def _best(self, answers: Sequence[Sequence[str]], numbers: Iterator[float]) -> Values:
         """Of some answers, as statements, the one with the highest share; `numbers` are the judge's for all of them."""
-        found: list[Values] = []
+        results: list[Values] = []
         for statements in answers:
             supported = [number > RELEVANT_ABOVE for number in islice(numbers, len(statements))]
             share = float(values("SetP", None, placed_verdicts(supported), CONTINUOUS_EVAL)[0])
-            found.append({self.share: share, self.said: self._shown(statements, supported)})
-        return max(found, key=lambda one: one[self.share])
+            results.append({self.share: share, self.said: self._shown(statements, supported)})
+        return max(results, key=lambda result: result[self.share])
 
     def _shown(self, statements: Sequence[str], supported: Sequence[bool]) -> list[Any]:
         return [
@@ -231,13 +231,13 @@ class LLMBasedContextCoverage(JudgedMetric):
 
 def _statements(answers: str | Sequence[str], where: str) -> list[list[str]]:
     """The sentences of each answer."""
-    found = [(answer, sentences(answer)) for answer in ([answers] if isinstance(answers, str) else answers)]
-    for answer, statements in found:
+    pairs = [(answer, sentences(answer)) for answer in ([answers] if isinstance(answers, str) else answers)]
+    for answer, statements in pairs:
         if not statements:
             raise InputError(f"the answer {answer!r} has no statement", where=where, code="no-statements")
-    if not found:
+    if not pairs:
         raise InputError("there is no answer", where=where, code="no-statements")
-    return [statements for _, statements in found]
+    return [statements for _, statements in pairs]
 
 
 class ContextCoverage(LLMBasedContextCoverage):

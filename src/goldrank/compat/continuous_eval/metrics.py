@@ -98,7 +98,7 @@ class MatchingMetric(Metric):
         `ground_truth_relevance` has a number for each ground truth context; above 0 is relevant.
         """
         given = (retrieved_contexts, ground_truth_contexts, ground_truth_relevance)
-        return self._one("0.2", **dict(zip((one.names[0] for one in self.inputs), given, strict=True)))
+        return self._one("0.2", **dict(zip((field.names[0] for field in self.inputs), given, strict=True)))
 
     def compute(
         self,
@@ -109,10 +109,10 @@ class MatchingMetric(Metric):
     ) -> Values:
         """The values of one query, by the call of later versions; see `calculate`."""
         given = (retrieved_context, ground_truth_context, ground_truth_relevance)
-        return self._one("later", **dict(zip((one.names[0] for one in self.inputs), given, strict=True)))
+        return self._one("later", **dict(zip((field.names[0] for field in self.inputs), given, strict=True)))
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
-        retrieved, truths = (list(columns[one.names[0]]) for one in (RETRIEVED, TRUTHS))
+        retrieved, truths = (list(columns[field.names[0]]) for field in (RETRIEVED, TRUTHS))
         grades = columns.get(RELEVANCE.names[0])
         if grades is not None:
             if self.as_released:
@@ -131,9 +131,9 @@ class MatchingMetric(Metric):
             retrieved = [texts[:k] for texts in retrieved]
         listed = "each" if self._counts_each(release) else "once"
         pairs = place(retrieved, truths, strategy.in_release(release), repeated_references=listed, grades=grades)
-        found = self._measured(pairs, release, k, grades is not None)
-        rows = zip(*(column.tolist() for column in found.values()), strict=True)
-        return [dict(zip(found, row, strict=True)) for row in rows]
+        measured = self._measured(pairs, release, k, grades is not None)
+        rows = zip(*(column.tolist() for column in measured.values()), strict=True)
+        return [dict(zip(measured, row, strict=True)) for row in rows]
 
     def _counts_each(self, release: str | None) -> bool:
         """Whether a ground truth that is listed twice counts twice."""

@@ -44,17 +44,17 @@ class Evaluator:
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """Summaries over queries."""
-        found = self.calc(run).aggregated
-        assert isinstance(found, dict)
-        return found
+        summaries = self.calc(run).aggregated
+        assert isinstance(summaries, dict)
+        return summaries
 
     def calc(self, run: Any) -> CalcResults:
         """Summaries, and the values of queries."""
-        found = list(self.iter_calc(run))
+        metrics = list(self.iter_calc(run))
         adders = {measure: measure.aggregator() for measure in self.measures}
-        for metric in found:
+        for metric in metrics:
             adders[metric.measure].add(metric.value)
-        return CalcResults({measure: adder.result() for measure, adder in adders.items()}, found)
+        return CalcResults({measure: adder.result() for measure, adder in adders.items()}, metrics)
 
 
 class Provider:

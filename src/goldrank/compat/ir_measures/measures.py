@@ -129,9 +129,9 @@ class Measure:
 
     def calc(self, qrels: Any, run: Any) -> CalcResults:
         """The summary and the values by query."""
-        found = self.evaluator(qrels).calc(run)
-        assert isinstance(found.aggregated, dict)
-        return found._replace(aggregated=found.aggregated[self])
+        results = self.evaluator(qrels).calc(run)
+        assert isinstance(results.aggregated, dict)
+        return results._replace(aggregated=results.aggregated[self])
 
     def evaluator(self, qrels: Any) -> Evaluator:
         """What measures runs against these judgements."""

@@ -174,8 +174,8 @@ class GoldrankEvaluator(Evaluator):
                 if self._rules.decimals is not None:
                     column = [float(f"{value:.{self._rules.decimals}f}") for value in column]
                 if self._rules.found_only and measure.NAME == "Accuracy":
-                    found = pipeline.values_of(_found(own), tables, rules)
-                    kept = np.flatnonzero(found).tolist()
+                    counts = pipeline.values_of(_found(own), tables, rules)
+                    kept = np.flatnonzero(counts).tolist()
                     yield measure, [queries[i] for i in kept], [column[i] for i in kept]
                 else:
                     yield measure, queries, column
@@ -186,17 +186,17 @@ class GoldrankEvaluator(Evaluator):
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """Summaries over queries."""
-        found = {measure: _summary(measure, values) for measure, _, values in self._columns(run)}
-        return {measure: found[measure] for measure in self.measures}
+        summaries = {measure: _summary(measure, values) for measure, _, values in self._columns(run)}
+        return {measure: summaries[measure] for measure in self.measures}
 
     def calc(self, run: Any) -> CalcResults:
         """Summaries, and the values of queries."""
-        found: dict[Measure, float] = {}
+        summaries: dict[Measure, float] = {}
         rows: list[Metric] = []
         for measure, queries, values in self._columns(run):
-            found[measure] = _summary(measure, values)
+            summaries[measure] = _summary(measure, values)
             rows += _metrics(measure, queries, values)
-        return CalcResults({measure: found[measure] for measure in self.measures}, rows)
+        return CalcResults({measure: summaries[measure] for measure in self.measures}, rows)
 
 
 _parsed = lru_cache(parse)
@@ -237,8 +237,8 @@ def _run_of(given: Any) -> Run:
     converter = RunConverter(given)
     if converter.checked_type() == "pd_dataframe" and len(given):
         return io.as_run(given[list(RunConverter.needed)], duplicates="last")
-    found = converter.as_dict_of_dict()
-    return io.as_run(found) if found else Run(Rankings({}), name="run")
+    scores = converter.as_dict_of_dict()
+    return io.as_run(scores) if scores else Run(Rankings({}), name="run")
 
 
 # All together.

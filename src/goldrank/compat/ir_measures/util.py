@@ -116,8 +116,8 @@ def _source(file: Any) -> Any:
     if isinstance(file, os.PathLike) or (isinstance(file, str) and "\n" not in file):
         return file
     text = file if isinstance(file, str) else file.read()
-    found = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
-    lines = [line for line in found.split(b"\n") if line.strip()]
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    lines = [line for line in data.split(b"\n") if line.strip()]
     return streams.BytesIO(b"\n".join([*lines, b""])) if lines else None
 
 
@@ -198,8 +198,8 @@ class _Converter:
     def as_dict_of_dict(self) -> Mapping[str, Mapping[str, Any]]:
         """By query and document; the last of several rows counts."""
         if self.checked_type() == "dict_of_dict":
-            found: Mapping[str, Mapping[str, Any]] = self.given
-            return found
+            given: Mapping[str, Mapping[str, Any]] = self.given
+            return given
         result: dict[str, dict[str, Any]] = {}
         for query, doc, value, *_ in self.as_namedtuple_iter():
             result.setdefault(query, {})[doc] = value
@@ -263,18 +263,18 @@ def parse_measure(measure: str | Measure) -> Measure:
         raise MeasureError(f"problem parsing measure {measure!r}: {error}", hint="It looks like P(rel=2)@5.") from None
     if tree.id not in measures_module.registry:
         raise NameError(f"measure not found: {tree.id}")
-    found = measures_module.registry[tree.id](**options)
-    return found if at is None else found @ at
+    parsed = measures_module.registry[tree.id](**options)
+    return parsed if at is None else parsed @ at
 
 
 def parse_trec_measure(measure: str) -> list[Measure]:
     """The measures that one of trec_eval's names, with parameters or without, or one of its nicknames stands for."""
     if measure in trec_names.NICKNAMES:
-        found: list[Measure] = []
+        measures: list[Measure] = []
         for name in sorted(trec_names.NICKNAMES[measure]):
             if known := _of_trec(name):
-                found += known
-        return found
+                measures += known
+        return measures
     listed = _of_trec(measure)
     if listed is None:
         raise MeasureError(f"known trec name {measure}, but ir_measures has no such measure")
@@ -297,15 +297,15 @@ def _of_trec(text: str) -> list[Measure] | None:
     # trec_eval takes the first of several numbers for set_F; here each is a measure of its own.
     several = parameters.split(",") if trec_names.TABLE[name].parameters == "numbers" else [parameters]
     lines = [line for part in several for line in trec_names.lines_of([f"{name}.{part}" if part else name])]
-    found = []
+    measures = []
     for line in lines:
         own = measures_module.registry.get(str(line.measure))
         options = {{"weight": "beta"}.get(key, key): value for key, value in line.options.items()}
         if own is None or any(key not in own.SUPPORTED_PARAMS for key in options):
             return None
         own = own(**options)
-        found.append(own if line.k is None else own @ line.k)
-    return found
+        measures.append(own if line.k is None else own @ line.k)
+    return measures
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -320,8 +320,8 @@ def _split(text: str) -> tuple[str, str]:
 
 def by_aspect(rows: Iterable[Any]) -> dict[str, dict[str, dict[str, int]]]:
     """Grades by query, iteration and document; the last of several rows counts."""
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    grades: dict[str, dict[str, dict[str, int]]] = {}
     for row in rows:
-        aspects = found.setdefault(row.query_id, {})
+        aspects = grades.setdefault(row.query_id, {})
         aspects.setdefault(getattr(row, "iteration", "0"), {})[row.doc_id] = row.relevance
-    return found
+    return grades

@@ -146,14 +146,14 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as ranx has it."""
-        found: dict[str, Any] = {
+        report: dict[str, Any] = {
             "stat_test": self.stat_test,
             "metrics": self.metrics,
             "model_names": self.model_names,
         }
         for model in self.model_names:
             others = [other for other in self.model_names if other != model]
-            found[model] = {
+            report[model] = {
                 "scores": self.results[model],
                 "comparisons": {
                     other: {metric: self.comparisons[model, other][metric]["p_value"] for metric in self.metrics}
@@ -161,7 +161,7 @@ class Report:
                 },
                 "win_tie_loss": {other: self.win_tie_loss[model, other] for other in others},
             }
-        return found
+        return report
 
     def to_dataframe(self) -> Any:  # a pandas DataFrame, which is not imported here
         """A pandas DataFrame with a row for each model."""
@@ -202,12 +202,12 @@ def compare(
     asked = format_metrics(metrics)
     values: dict[str, dict[str, np.ndarray]] = {}
     for number, run in enumerate(runs, 1):
-        found = evaluate(qrels, run, asked, return_mean=False, make_comparable=make_comparable)
-        values[run.name if run.name is not None else f"run_{number}"] = found if len(asked) > 1 else {asked[0]: found}
+        arrays = evaluate(qrels, run, asked, return_mean=False, make_comparable=make_comparable)
+        values[run.name if run.name is not None else f"run_{number}"] = arrays if len(asked) > 1 else {asked[0]: arrays}
     models = list(values)
     comparisons = FrozensetDict()
-    for one, other in ((a, b) for i, a in enumerate(models) for b in models[i + 1 :]):
-        comparisons[one, other] = {}
+    for first, other in ((a, b) for i, a in enumerate(models) for b in models[i + 1 :]):
+        comparisons[first, other] = {}
     for metric in asked:
         columns = {model: values[model][metric] for model in models}
         for pair, p_value in _p_values(columns, stat_test, n_permutations, random_seed).items():
@@ -219,10 +219,10 @@ def compare(
         metrics=asked,
         max_p=max_p,
         win_tie_loss={
-            (one, other): {metric: _counts(values[one][metric], values[other][metric]) for metric in asked}
-            for one in models
+            (first, other): {metric: _counts(values[first][metric], values[other][metric]) for metric in asked}
+            for first in models
             for other in models
-            if one != other
+            if first != other
         },
         rounding_digits=rounding_digits,
         show_percentages=show_percentages,
@@ -240,19 +240,19 @@ def _p_values(
         # Tukey (1949): as if systems were independent groups. Tests that know the queries find more.
         table = stats.tukey_hsd(*columns.values()).pvalue
         return {(a, b): float(table[names.index(a), names.index(b)]) for a, b in pairs}
-    found = {}
-    for one, other in pairs:
-        differences = columns[one] - columns[other]
+    p_values = {}
+    for first, other in pairs:
+        differences = columns[first] - columns[other]
         if stat_test == "student":
-            found[one, other] = paired.t_test(differences)
+            p_values[first, other] = paired.t_test(differences)
         else:
             flipped = flips.flip(differences[None, :], samples=samples, seed=seed)
-            found[one, other] = float(flips.raw_p(flipped, 0).value)
-    return found
+            p_values[first, other] = float(flips.raw_p(flipped, 0).value)
+    return p_values
 
 
-def _counts(one: np.ndarray, other: np.ndarray) -> dict[str, int]:
-    return {"W": int(np.sum(one > other)), "T": int(np.sum(one == other)), "L": int(np.sum(one < other))}
+def _counts(values: np.ndarray, other: np.ndarray) -> dict[str, int]:
+    return {"W": int(np.sum(values > other)), "T": int(np.sum(values == other)), "L": int(np.sum(values < other))}
 
 
 def _raised(letters: str) -> str:

@@ -176,7 +176,7 @@ class _Table(Generic[Number]):
     ) -> Made:
         """From a data frame (pandas, polars, pyarrow)."""
         columns = (q_id_col, doc_id_col, score_col)
-        found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        rows: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for number, row in enumerate(rows_of(df)):
             values = [row.get(column) for column in columns]
             for column, value in zip(columns, values, strict=True):
@@ -187,8 +187,8 @@ class _Table(Generic[Number]):
                 raise QueryMismatchError(
                     f"row {number} has ids {query!r} and {doc!r}, which are not text", hint="Convert them with str."
                 )
-            found[query][doc] = value
-        return cls(found, name)
+            rows[query][doc] = value
+        return cls(rows, name)
 
     @classmethod
     def from_parquet(
@@ -261,9 +261,9 @@ class Qrels(_Table[int]):
 
     def native(self) -> goldrank.Qrels:
         """The same as goldrank's."""
-        found: goldrank.Qrels = goldrank.Qrels(self._rows) if self._unseen is None else self._unseen
-        found.name = self.name or "qrels"
-        return found
+        qrels: goldrank.Qrels = goldrank.Qrels(self._rows) if self._unseen is None else self._unseen
+        qrels.name = self.name or "qrels"
+        return qrels
 
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Qrels:
@@ -339,11 +339,11 @@ class Run(_Table[float]):
         kind = get_file_kind(path, kind)
         if kind == "lz4":
             return Run(_read_lz4(path), name)
-        found = io.read_run(path, format={"json": "json", "trec": "trec"}.get(kind), duplicates="last")
-        if not isinstance(found.source, BlockSource):
-            return Run._kept(found, name)
-        source = ParsedBlocks(found.source)
-        return Run._kept(goldrank.Run(source, name=found.name, notes=found.notes), name or source.first_tag())
+        run = io.read_run(path, format={"json": "json", "trec": "trec"}.get(kind), duplicates="last")
+        if not isinstance(run.source, BlockSource):
+            return Run._kept(run, name)
+        source = ParsedBlocks(run.source)
+        return Run._kept(goldrank.Run(source, name=run.name, notes=run.notes), name or source.first_tag())
 
 
 def native_runs(runs: Iterable[Run]) -> list[goldrank.Run]:

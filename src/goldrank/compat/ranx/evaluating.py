@@ -47,12 +47,12 @@ def evaluate(
             if return_std and return_mean:
                 run.std_scores[metric] = float(np.std(values))
     if not return_mean:
-        found: dict[str, Any] = dict(columns)
+        results: dict[str, Any] = dict(columns)
     elif return_std:
-        found = {metric: {"mean": means[metric], "std": float(np.std(values))} for metric, values in columns.items()}
+        results = {metric: {"mean": means[metric], "std": float(np.std(values))} for metric, values in columns.items()}
     else:
-        found = dict(means)
-    return found[asked[0]] if len(asked) == 1 else found
+        results = dict(means)
+    return results[asked[0]] if len(asked) == 1 else results
 
 
 def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> tuple[Sequence[str], dict[str, np.ndarray]]:

@@ -85,13 +85,13 @@ def optimize_fusion(
     tried = search.tried(settings, search.all_queries)
     means = tried.means
     best = max(range(len(means)), key=lambda i: (means[i], i))
-    found = {name: value for name, value in tried.parameters[best].items() if name != "n_segments"}
+    chosen = {name: value for name, value in tried.parameters[best].items() if name != "n_segments"}
     if not return_optimization_report:
-        return found
+        return chosen
     if not any(settings):
         raise OptionError(f"{method} has nothing that is tried, so that there is no report")
     configs = [str(next(iter(setting.values()))) for setting in settings]
-    return found, OptimizationReport(method, configs, list(means), metric)
+    return chosen, OptimizationReport(method, configs, list(means), metric)
 
 
 def _settings(method: str, runs: int, ranges: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -41,11 +41,11 @@ def measure_of(metric: str, highest: int) -> Measure:
 
     `ndcg@10-l2` takes grades below 2 for 0: for measures of gain that is a table of gains.
     """
-    found = _SPELLING.fullmatch(metric)
-    if found is None or found["name"] not in METRICS or (found["mark"] == "." and found["name"] != "rbp"):
+    matched = _SPELLING.fullmatch(metric)
+    if matched is None or matched["name"] not in METRICS or (matched["mark"] == "." and matched["name"] != "rbp"):
         hint = did_you_mean(metric.split("@")[0].split("-l")[0], METRICS) or f"There are: {', '.join(METRICS)}."
         raise MeasureError(f"metric {metric!r} is none of ranx's", hint=hint)
-    name, number, level = found["name"], found["number"], int(found["level"] or 1)
+    name, number, level = matched["name"], matched["number"], int(matched["level"] or 1)
     with_cutoff, without, options = METRICS[name]
     if name == "rbp":
         if number is None:
@@ -112,9 +112,9 @@ def rank_biased_precision(qrels: Arrays, run: Arrays, p: float, rel_lvl: int = 1
 
 def get_hit_lists(qrels: Arrays, run: Arrays, k: int = 0, rel_lvl: int = 1) -> list[np.ndarray]:
     """For each query, 1 for each returned document that is relevant, else 0."""
-    found = []
+    hit_lists = []
     for judged, ranked in zip(qrels, run, strict=True):
         relevant = {row[0] for row in np.asarray(judged).tolist() if row[1] >= rel_lvl}
         docs = [row[0] for row in np.asarray(ranked).reshape(-1, 2).tolist()][: k or None]
-        found.append(np.array([float(doc in relevant) for doc in docs]))
-    return found
+        hit_lists.append(np.array([float(doc in relevant) for doc in docs]))
+    return hit_lists
