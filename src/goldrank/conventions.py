@@ -12,6 +12,8 @@ from functools import cached_property, partial
 
 from goldrank.errors import OptionError, did_you_mean, one_of
 
+_OF_MEASURES = "An option of a measure is part of its name: AP(judged_only=True), nDCG(gain='exp2')@10."
+
 POLICIES: dict[str, dict[str, str]] = {
     "ties": {
         "docid": "equal scores are ordered by document id, descending by bytes (trec_eval)",
@@ -150,7 +152,7 @@ class Convention:
             return self
         for key in given:
             if key not in POLICIES:
-                raise OptionError(f"unknown policy {key!r}", hint=did_you_mean(key, POLICIES))
+                raise OptionError(f"unknown policy {key!r}", hint=did_you_mean(key, POLICIES) or _OF_MEASURES)
         changed = replace(self, **given)  # type: ignore[arg-type]  # policies are words
         return replace(changed, tie_rules={}, undefined_order={}) if "ties" in given else changed
 

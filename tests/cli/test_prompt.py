@@ -16,9 +16,11 @@ import places
 import pytest
 from terminal import seen_on_a_terminal
 
+from goldrank import evaluate
 from goldrank.cli import COMMANDS, GROUPS, group, inputs, run
 from goldrank.cli.examples import EXAMPLES
 from goldrank.cli.options import split_at_commas
+from goldrank.errors import OptionError
 from goldrank.io.sources import open_source
 
 
@@ -130,3 +132,37 @@ def test_nothing_in_a_pipe(capsys: Any, monkeypatch: Any) -> None:
     with inputs.working("counting sheep"):
         pass
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("measures nothing", "unknown measure 'nothing'\n"),
+        ("measures ndgc", "unknown measure 'ndgc'\n"),
+        ("record scores.json --format trec", "--format is for runs"),
+        ("fuse qrels.txt a.run b=a.run --method combannz", "Invalid value for '--method'"),
+    ],
+)
+def test_errors_name_what_was_typed(line: str, said: str, tmp_path: Path, monkeypatch: Any, capfd: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("q 0 a 1\n")
+    Path("a.run").write_text("q Q0 a 1 1.0 x\n")
+    assert run(["eval", "qrels.txt", "a.run", "--save", "scores.json"]) == 0
+    capfd.readouterr()
+    assert run(shlex.split(line)) == 2
+    assert said in capfd.readouterr().err
+
+
+def test_fusion_takes_the_names_of_papers(tmp_path: Path, monkeypatch: Any, capfd: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("q 0 a 1\n")
+    Path("a.run").write_text("q Q0 a 1 1.0 x\n")
+    for name in ("combanz", "comb_mnz", "weighted_sum"):
+        assert run(["fuse", "qrels.txt", "a.run", "b=a.run", "--method", name]) == 0
+    assert run(["eval", "qrels.txt", "a.run"]) == 0
+    assert "\n  1 query, trec_eval-10\n" in capfd.readouterr().out
+
+
+def test_an_option_of_a_measure_is_no_policy() -> None:
+    with pytest.raises(OptionError, match=r"AP\(judged_only=True\)"):
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP", judged_only=True)  # type: ignore[call-overload]

@@ -125,3 +125,14 @@ def test_files_and_objects_agree(write):
 def test_levels_are_numbers(level):
     with pytest.raises(InputError, match="query 'q', document 'd': the level is"):
         Preferences({"q": {"judge": [{"d": level, "e": 0}]}})
+
+
+def test_ids_of_two_types_are_refused():
+    """As `Qrels` does: 1 and '1' would be one document with two grades."""
+    for make in (
+        lambda: AspectQrels({"q": {"x": {1: 1, "1": 0}}}),
+        lambda: AspectQrels({"q": {"x": {"1": 1}}, 2: {"x": {"1": 1}}}),
+        lambda: Preferences({"q": {"judge": [{1: 1, "1": 0}]}}),
+    ):
+        with pytest.raises(InputError, match="type int and some of type str"):
+            make()

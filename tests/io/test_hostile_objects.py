@@ -436,3 +436,22 @@ def test_frames_of_odd_objects(odd: Any, kept: Any) -> None:
         frame = pd.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "grade": [1, 0]}).assign(**{column: values})
         with pytest.raises(GoldrankError):
             evaluate(frame, {"q": ["a"]}, "AP")
+
+
+def test_numbers_that_are_none_have_codes(tmp_path):
+    cases = {"bad-score": [("s.json", '{"q1": {"d1": "x"}}'), ("s.run", "q Q0 d 1 nan x\n")]}
+    for code, files in cases.items():
+        for name, text in files:
+            (tmp_path / name).write_text(text)
+            with raises_code(GoldrankError, code):
+                dict(read_run(str(tmp_path / name)))
+    (tmp_path / "g.qrels").write_text("q 0 d high\n")
+    with raises_code(GoldrankError, "bad-grade"):
+        read_qrels(str(tmp_path / "g.qrels"))
+
+
+def test_searches_that_all_failed_are_told(tmp_path):
+    path = tmp_path / "responses.json"
+    path.write_text('{"q1": {"error": {"type": "parse", "reason": "no such field"}, "status": 400}}')
+    with pytest.raises(GoldrankError, match=r"\$\.q1: this search failed: no such field"):
+        dict(read_run(str(path)))

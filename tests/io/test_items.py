@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raising import raises_code
 
+from goldrank import evaluate_texts
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases
@@ -694,3 +695,10 @@ def test_scores_of_texts_are_numbers_wherever_they_stand() -> None:
     with pytest.raises(InputError, match="the score is") as caught:
         list(items([{"id": "1", "retrieved": ["a", "b"], "scores": [0.5, "high"], "references": ["a"]}]))
     assert "scores[1]" in str(caught.value.where)
+
+
+def test_the_right_answer_under_any_of_its_names_is_a_reference() -> None:
+    """DeepEval's test cases have no texts that should be retrieved, only the answer."""
+    for name in ("reference", "reference_answer", "expected_answer", "expected_output"):
+        item = {"input": "Where?", "retrieval_context": ["Rome lies in Italy."], name: "Rome lies in Italy."}
+        assert evaluate_texts([item], "context_recall")["context_recall"] == 1.0

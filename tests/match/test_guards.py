@@ -176,7 +176,15 @@ def test_scattered_words_are_no_match() -> None:
     scattered = " ".join(f"{word} {'x ' * 40}" for word in reference.split())
     assert decision(RougeL(0.7), scattered, reference) == "below"
     assert decision(RougeL(0.7, window=None), scattered, reference) == "match"
-    assert decision(RougeL(1.0), scattered, reference) == "match"  # all words: no window
+    assert decision(RougeL(1.0, window=None), scattered, reference) == "match"
+
+
+@pytest.mark.parametrize("name", ["rouge-l", "token-recall"])
+def test_a_higher_threshold_never_covers_more(name: str) -> None:
+    """Eleven words lie between the two halves of the reference, more than a window of 2 x 4 + 4 words holds."""
+    reference, text = "alpha beta gamma delta", "alpha beta " + " ".join(f"w{i}" for i in range(11)) + " gamma delta"
+    degrees = [decision(matcher(f"{name}:{threshold}"), text, reference) for threshold in (0.5, 0.7, 0.9, 1.0)]
+    assert degrees == ["match", "below", "below", "below"]
 
 
 def test_a_very_long_text() -> None:

@@ -312,3 +312,15 @@ def test_the_names_of_ids_are_taken(name):
     saved["measures"][name] = saved["measures"].pop(f"{name}_function")
     with pytest.raises(InputError, match=f"'{name}' cannot be the name"):
         Scores.from_dict(saved)
+
+
+def test_a_geometric_mean_with_a_zero_is_zero():
+    with restored_registry():
+
+        @measure("Found", average="geometric")
+        def found(p):
+            return p.count(p.grade >= 1).astype(float)
+
+        scores = evaluate({"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 1.0}, "r": {"x": 1.0}}, "Found")
+    assert scores.per_query["Found"] == {"q": 1.0, "r": 0.0}
+    assert scores["Found"] == 0.0

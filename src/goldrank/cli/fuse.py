@@ -20,19 +20,26 @@ from goldrank.cli.options import (
 )
 from goldrank.cli.output import deliver, echo, say, show_comparison
 from goldrank.fusion import NORMALISATIONS, all_methods
+from goldrank.fusion.methods import ALIASES
 
 if TYPE_CHECKING:
     from goldrank.fusion import Tuned
 
 METHODS = {name: method.about for name, method in all_methods().items()}
-METHODS |= {"combsum": "as sum", "combmnz": "as mnz"}
+
+
+class _Method(click.Choice[str]):
+    """A fusion method, by its name or by one that papers and other tools give it."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(ALIASES.get(value, value), param, ctx)
 
 
 @click.command()
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
 @measures_option
-@choice_option("--method", METHODS, "rrf", explained(METHODS))
+@click.option("--method", type=_Method(list(METHODS)), default="rrf", show_default=True, help=explained(METHODS))
 @choice_option(
     "--normalise", list(NORMALISATIONS), "min-max", "How scores are made comparable; not for methods by rank."
 )

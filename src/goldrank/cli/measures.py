@@ -24,8 +24,11 @@ def command(name: str | None, as_json: bool) -> None:
     bare = name.split("@")[0].split("(")[0]
     try:
         declared = REGISTRY[bare] if bare in REGISTRY else parse(name).declaration
-    except ValueError:
-        declared = parse(f"{bare}@10").declaration
+    except ValueError as error:
+        try:
+            declared = parse(f"{bare}@10").declaration  # one that needs a cut-off
+        except ValueError:
+            raise error from None
     if as_json:
         echo_form(measures.page_json(declared), "json")
     else:

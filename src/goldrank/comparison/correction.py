@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+
+from goldrank.packages import stats
 
 CORRECTIONS = {
     "max-t": "max-t: the joint maximum over sign flips (Westfall and Young), which knows how alike measures are",
@@ -60,3 +64,11 @@ def randomized_tukey(values: np.ndarray, samples: int, rng: np.random.Generator)
         p_values[m] = (as_large + 1) / (samples + 1)
         np.fill_diagonal(p_values[m], 1.0)
     return p_values
+
+
+def tukey_hsd(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """The p-value of each pair of systems as if they were independent groups (Tukey 1949), for tools that do so.
+
+    It does not know that values are of the same queries: paired tests find more.
+    """
+    return np.asarray(stats.tukey_hsd(*columns).pvalue)

@@ -41,6 +41,8 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
                         for key, what in ((query, "query id"), (aspect, "aspect"), (doc, "document id"))
                     )
                     rows.append((*keys, check_grade(grade, where)))  # type: ignore[arg-type]
+        docs_of_aspects = (docs for aspects in judgements.values() for docs in aspects.values())
+        ids.kind(map(type, judgements), {type(doc) for docs in docs_of_aspects for doc in docs}, name)
         self._set(list(zip(*rows, strict=True)) or [()] * 4, name, (), lambda i: name)
 
     @classmethod

@@ -69,7 +69,7 @@ class Block(Rows):
     """What the reader tolerated in these lines: codes of notes, with how often."""
 
     def rankings(self) -> list[dict[str, float]]:
-        """For each stretch the scores by document; the last of one that is there twice."""
+        """For each stretch the scores by document; the last of one that is duplicated."""
         docs = self.docs(np.arange(len(self)))
         if core is not None:
             rankings: list[dict[str, float]] = core.rankings(docs.data, docs.start, docs.end, self.score, self.start)

@@ -63,6 +63,8 @@ class Preferences(DocumentRows):
                         keys = (ids.encode(ids.as_text(key, "id")) for key in (query, judge, str(number), doc))
                         where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
                         rows.append((*keys, _level(level, where)))  # type: ignore[arg-type]
+        all_levels = (levels for judges in judgements.values() for lists in judges.values() for levels in lists)
+        ids.kind(map(type, judgements), {type(doc) for levels in all_levels for doc in levels}, name)
         self._set(list(zip(*rows, strict=True)) or [()] * 5, name, (), lambda i: name)
 
     @classmethod

@@ -315,7 +315,7 @@ class Rules:
         try:
             holes = one_of(data.get("holes", "look"), HOLES, "holes")
         except OptionError as error:
-            raise RuleError(error.what, where=place("holes"), hint=error.hint) from None
+            raise RuleError(error.what, where=place("holes"), hint=error.hint, code=error.code) from None
         return cls(tuple(rules), _settings(data, place), metadata, worst, strict, holes, name)
 
     def beside(self, path: str) -> Path:
@@ -369,7 +369,7 @@ def _settings(data: Mapping[str, Any], place: Placer) -> Settings:
                 raise OptionError(f"{key} is {value!r:.60}; it must be a number")
             Settings(**{key: value})
         except OptionError as error:
-            raise RuleError(error.what, where=place(key), hint=error.hint) from None
+            raise RuleError(error.what, where=place(key), hint=error.hint, code=error.code) from None
     is_t = given.get("test") == "t"
     if is_t and given.get("correction") == "max-t":
         hint = "Leave out test, or use correction = 'holm'."
@@ -399,7 +399,7 @@ def _measure(value: Any, where: Place | str | None) -> Measure:
     try:
         return parse_measure(value)
     except GoldrankError as error:
-        raise RuleError(error.what, where=where, hint=error.hint) from None
+        raise RuleError(error.what, where=where, hint=error.hint, code=error.code) from None
 
 
 def _place(name: str, lines: list[str], key: str | None, first: int | None = None) -> Place:

@@ -76,6 +76,7 @@ RECORD_LISTS = ("examples", "items", "data", "samples", "test_cases", "goldens",
 """Where a JSON object has the list of its records."""
 
 Groups = tuple[tuple[str, ...], ...]
+_ANSWERS = ("reference", "reference_answer", "expected_answer", "expected_output")
 
 ITEM_FIELDS: dict[str, Groups] = {
     "query": (("query_id", "qid", "question_id", "example_id", "id", "_id"),),
@@ -92,10 +93,9 @@ ITEM_FIELDS: dict[str, Groups] = {
             "ground_truth_contexts", "ground_truth_context", "gold_docs",
         ),
         ("ground_truths", "ground_truth"),
-        ("reference",),
+        _ANSWERS,
     ),
-    "reference": (("reference", "reference_answer", "expected_answer", "expected_output"),
-                  ("ground_truth", "ground_truths")),
+    "reference": (_ANSWERS, ("ground_truth", "ground_truths")),
     "response": (("response", "actual_output", "generated_answer"),),
     "answerable": (("answerable", "is_answerable"),),
     "no_answer": (("no_answer", "unanswerable", "is_impossible"),),

@@ -27,6 +27,7 @@ from goldrank.io.json_rows import ROW
 from goldrank.io.json_text import step
 from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
+from goldrank.io.shapes import failed_search
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note, from_counts
 
@@ -237,9 +238,11 @@ def _check_table(table: Any, where: str, check: Callable[[Any], Any], one_doc: b
                 try:
                     check(value)
                 except InputError as error:
-                    hint = nearest_shape(table) if isinstance(value, Mapping | list) else error.hint
-                    what = error.what
-                    raise InputError(what, where=where + step(query) + step(doc), hint=hint, code="bad-grade") from None
+                    if doc == "error" and isinstance(value, Mapping):
+                        raise failed_search(value.get("reason") or value, where + step(query)) from None
+                    error.hint = nearest_shape(table) if isinstance(value, Mapping | list) else error.hint
+                    error.where = where + step(query) + step(doc)
+                    raise error from None
 
 
 def _mteb(data: Mapping[str, Any], where: str) -> tuple[Any, str]:

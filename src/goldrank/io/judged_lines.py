@@ -45,7 +45,7 @@ def _rated(line: bytes, where: Place, real_grades: bool) -> Judged | None:
         return user, item, grade_of(rating, where, real_grades=real_grades)
     except InputError as error:
         hint = "Say from which rating on an item is relevant: --relevant-from 4, or relevant_from=4."
-        raise InputError(error.what, where=where, hint=hint) from None
+        raise InputError(error.what, where=where, hint=hint, code=error.code) from None
 
 
 def _ranked(line: bytes, where: Place, real_grades: bool) -> Judged | None:

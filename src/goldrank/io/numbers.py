@@ -33,7 +33,7 @@ def score_of(text: bytes, where: Place | str, field: str = "", what: str = "scor
         return float(text)
     if text.lower().lstrip(b"+-") == b"nan":
         hint = "A document that was not scored has no place in a ranking: leave it out."
-        raise InputError(f"{what} is NaN{field}", where=where, hint=hint)
+        raise InputError(f"{what} is NaN{field}", where=where, hint=hint, code="bad-score")
     hint = f"A {what} is a decimal number such as 12.5 or -3e-2."
     if re.fullmatch(rb"[+-]?[0-9]+,[0-9]+", text):
         hint = f"Is this a decimal comma? {hint}"
@@ -67,7 +67,7 @@ def grade_of(text: bytes, where: Place | str, field: str = "", *, real_grades: b
     hint = "A grade is a whole number, 0 for not relevant."
     if NUMBER.fullmatch(text):
         hint += f" {GAINS}"
-    raise InputError(f"grade '{shown(text)}'{field} is not a whole number", where=where, hint=hint)
+    raise InputError(f"grade '{shown(text)}'{field} is not a whole number", where=where, hint=hint, code="bad-grade")
 
 
 def level_of(text: bytes, where: Place) -> float:

@@ -83,8 +83,7 @@ class AnswerShape:
             raise InputError(f"is {ids.show(repr(response), 60)}, not a response", where=where, hint=self.example)
         failed = self.failure(response)
         if failed is not None:
-            hint = "A search that failed has no ranking: run it again, or take it out."
-            raise InputError(f"this search failed: {ids.show(str(failed), 200)}", where=where, hint=hint)
+            raise failed_search(failed, where)
         if not self.recognised(response):
             keys = ", ".join(ids.show(str(key), 40) for key in list(response)[:12]) or "nothing"
             raise InputError(f"is no response of {self.name}; it has: {keys}", where=where, hint=self.example)
@@ -98,6 +97,12 @@ class AnswerShape:
                 raise InputError("is a group of results, not a result", where=place, hint=hint)
             hits.append(Hit(record, self.doc(record), record.get(self.score) if self.score else None, place))
         return Page(hits, self.query(response), self.before(response), bool(self.is_partial(response)))
+
+
+def failed_search(reason: Any, where: str) -> InputError:
+    """The error for a search that has no results because the engine refused it."""
+    hint = "A search that failed has no ranking: run it again, or take it out."
+    return InputError(f"this search failed: {ids.show(str(reason), 200)}", where=where, hint=hint)
 
 
 def shape_of(data: Any) -> AnswerShape | None:

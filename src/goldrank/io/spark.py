@@ -101,7 +101,7 @@ def qrels_from_spark(
         if judgements == "last" and error.code == "contradicting-judgements":
             hint = "judgements='last' needs an order of lines, and a Spark DataFrame has none. Leave one line of each "
             hint += "pair, for example with groupBy(query, doc).agg(max(score))."
-            raise InputError(error.what, where=name, hint=hint) from None
+            raise InputError(error.what, where=name, hint=hint, code=error.code) from None
         raise
 
 

@@ -403,7 +403,7 @@ def _grades(texts: Sequence[bytes], where: Callable[[int], Place], real_grades: 
         try:
             grades.append(grade_of(text, "", " (last field)", real_grades=real_grades))
         except InputError as error:  # the place of a field takes time, and only messages need it
-            raise InputError(error.what, where=where(i), hint=error.hint) from None
+            raise InputError(error.what, where=where(i), hint=error.hint, code=error.code) from None
     return grades
 
 

@@ -31,8 +31,8 @@ class Prices:
         5.7
         """
         cached = min(tokens_cached, tokens_in)
-        dear = self.prompt if self.cached is None else self.cached
-        return ((tokens_in - cached) * self.prompt + cached * dear + tokens_out * self.completion) / 1e6
+        cached_price = self.prompt if self.cached is None else self.cached
+        return ((tokens_in - cached) * self.prompt + cached * cached_price + tokens_out * self.completion) / 1e6
 
 
 def prices_of(given: object) -> Prices | None:

@@ -176,11 +176,6 @@ class CountingMatcher(PruningMatcher):
         super().__init__(threshold, inclusive=inclusive, guards=guards)
         self.words = words
 
-    @property
-    def windowed(self) -> bool:
-        """Whether windows are looked at: not if every token of the reference is wanted."""
-        return self.window is not None and (self.threshold or 0) < 1
-
     def __str__(self) -> str:
         spelled = super().__str__()
         return f"{spelled} by {getattr(self.words, '__name__', 'own words')}" if self.words else spelled
@@ -238,7 +233,7 @@ class CountingMatcher(PruningMatcher):
             parts.append(_counted(pairs, self, lowest))
         counts = TokenCounts(*map(np.concatenate, zip(*parts, strict=True)))
         degrees = self.degree(counts)
-        if self.windowed:
+        if self.window is not None:
             # A window has no more in common than the whole text, so that only what passes without is looked at.
             long = counts.retrieved > size_of(counts.reference)
             chosen = np.flatnonzero(long & (self.enough(degrees) if deciding else degrees > 0))
@@ -272,7 +267,7 @@ class CountingMatcher(PruningMatcher):
         where = self.spans(text) if self.tight else []
         if not where or len(where) * len(part) > SHOWN >> 4:
             return super().stretches(retrieved, reference)
-        best = best_windows(self.tokens(text), self.tokens(part), ordered=self.ordered, whole=not self.windowed)
+        best = best_windows(self.tokens(text), self.tokens(part), ordered=self.ordered, whole=self.window is None)
         return [(where[first][0], where[past - 1][1]) for first, past in best.stretches] or [(0, len(text))]
 
     tight: ClassVar[bool] = False
@@ -284,7 +279,7 @@ class CountingMatcher(PruningMatcher):
             return []
         tokens, wanted = self.tokens(retrieved), self.tokens(reference)
         first, past = 0, len(tokens)
-        if self.windowed and len(tokens) > size_of(len(wanted)):
+        if self.window is not None and len(tokens) > size_of(len(wanted)):
             windows = best_windows(tokens, wanted, ordered=self.ordered).stretches
             first, past = windows[0] if windows else (0, 0)
         chosen = common_positions(tokens[first:past], wanted, ordered=self.ordered)

@@ -315,7 +315,7 @@ def _overlapping(spans: Sequence[tuple[int, int]], start: int, end: int) -> Sequ
 def refusing(reference: TextFacts, text: TextFacts, guards: Sequence[str]) -> str:
     """The first guard that refuses a text as a match of a reference; empty if none does.
 
-    >>> refusing(Facts("within 30 days"), Facts("within 300 days"), DEFAULT)
+    >>> refusing(TextFacts("within 30 days"), TextFacts("within 300 days"), DEFAULT)
     'numbers'
     """
     if "numbers" in guards and reference.numbers and not _held(reference.numbers, text.numbers, units=False):

@@ -119,7 +119,12 @@ def logarithms(measure: Measure, values: np.ndarray) -> np.ndarray:
     """A query's values as trec_eval shows them: logarithms where the summary is a geometric mean, else as they are."""
     if measure.declaration.average != "geometric":
         return values
-    return np.array([math.log(value) for value in values.tolist()])
+    return _logs(values)
+
+
+def _logs(values: np.ndarray) -> np.ndarray:
+    """Logarithms as the C library has them, of 0 minus infinity; none of what is below 0."""
+    return np.array([math.log(v) if v > 0 else -math.inf if v == 0 else math.nan for v in values.tolist()])
 
 
 def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False) -> float:
@@ -130,7 +135,7 @@ def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False)
     """
     kind = measure if isinstance(measure, str) else measure.declaration.average
     if kind == "geometric" and not logs:
-        values = np.array([math.log(v) for v in values.tolist()])
+        values = _logs(values)
     size = len(values)
     if not size:
         return 0.0 if kind == "sum" else math.nan

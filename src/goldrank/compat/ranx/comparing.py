@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from goldrank.comparison import flips, paired
+from goldrank.comparison.correction import tukey_hsd
 from goldrank.comparison.result import letters_of
 from goldrank.compat.ranx.data_structures import Qrels, Run
 from goldrank.compat.ranx.evaluating import evaluate, format_metrics
 from goldrank.data.table import Head, Table, plain
 from goldrank.errors import one_of
-from goldrank.packages import needed, stats
+from goldrank.packages import needed
 
 TESTS = {
     "fisher": "Fisher's randomization test",
@@ -237,8 +238,7 @@ def _p_values(
     names = list(columns)
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
     if stat_test == "tukey":
-        # Tukey (1949): as if systems were independent groups. Tests that know the queries find more.
-        table = stats.tukey_hsd(*columns.values()).pvalue
+        table = tukey_hsd(list(columns.values()))
         return {(a, b): float(table[names.index(a), names.index(b)]) for a, b in pairs}
     p_values = {}
     for first, other in pairs:
