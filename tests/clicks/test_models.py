@@ -276,3 +276,15 @@ def test_command(tmp_path: Any, capsys: Any) -> None:
     assert run(["eval", out, str(tmp_path / "run.json"), "--real-grades", "-m", "nDCG@10"]) == 0
     assert "0.6309" in capsys.readouterr().out
     assert evaluate(qrels, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"] == pytest.approx(0.63093, abs=1e-5)
+
+
+def test_a_log_without_enough_views_writes_nothing(tmp_path, capfd) -> None:
+    from goldrank.cli import run
+
+    log, target = tmp_path / "log.csv", tmp_path / "qrels.json"
+    log.write_text("query,doc,rank,click,page\nq,a,1,1,p\n")
+    assert run(["judgements", "from-clicks", str(log), "-o", str(target), "--model", "ctr"]) == 2
+    assert "--min-views" in capfd.readouterr().err
+    assert not target.exists()
+    assert run(["judgements", "from-clicks", str(log), "-o", str(target), "--model", "ctr", "--min-views", "1"]) == 0
+    assert "1 query, 1 judgement" in capfd.readouterr().err

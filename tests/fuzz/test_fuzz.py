@@ -39,7 +39,7 @@ def test_planted_faults_are_found(tmp_path, monkeypatch):
         made.append(kinds.make(kinds.PLANTED, len(made))["fault"])
     wanted = Counter(fault for fault in made if fault not in ("none", "refused"))
     findings = Findings(tmp_path)
-    run(len(made), findings, workers=2, longest=1)  # of CPU: one that sleeps is waited for longer
+    run(len(made), findings, workers=2, longest=2)  # of CPU: one that sleeps is waited for longer
     found: Counter[str] = Counter()
     for key, count in findings.counts.items():
         found[key.split(":")[0]] += count

@@ -161,7 +161,7 @@ def test_scores(format: str) -> None:
 def test_flags_are_no_scores() -> None:
     for flag in (True, np.True_, np.bool_(False)):
         for run in ({"q": {"d": 1.0, "e": flag}}, [("q", "d", 1.0), ("q", "e", flag)]):
-            with raises_code(GoldrankError, "bad-score"):
+            with raises_code(GoldrankError, "bad-score", match="of type bool"):
                 evaluate({"q": {"d": 1}}, run)
     with pytest.raises(GoldrankError, match="the score column is of type Boolean"):
         evaluate({"q": {"d": 1}}, pl.DataFrame({"query": ["q"], "doc": ["d"], "score": [True]}))

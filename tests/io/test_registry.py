@@ -183,7 +183,7 @@ def test_files_without_data(data: bytes) -> None:
 def test_formats_that_must_be_asked_for_by_name() -> None:
     with pytest.raises(OptionError, match="format is 'prefs'"):
         read_run(io.BytesIO(RUN), format="prefs")
-    with raises_code(OptionError, "not-a-beir-folder"):
+    with raises_code(OptionError, "not-a-beir-folder", match="Name the folder"):
         read_qrels(io.BytesIO(QRELS), format="beir")
 
 

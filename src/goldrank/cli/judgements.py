@@ -11,6 +11,7 @@ from goldrank.cli.inputs import key_values
 from goldrank.cli.options import choice_option, decimals, explained, fields_option, file_option, seed_option
 from goldrank.cli.output import deliver, say, show, write, written
 from goldrank.data.table import count
+from goldrank.errors import InputError
 from goldrank.judgements.merge import BY, MERGES
 
 
@@ -68,6 +69,9 @@ def from_clicks(
     columns = key_values(fields, "--map") or None
     judged = judgements_from_clicks(log, columns=columns, format=log_format, **options)
     qrels = judged.qrels(None if cuts is None else decimals(cuts, "--cuts"))
+    if not len(qrels):
+        what = f"no pair was shown {judged.min_views:,} times or more, so that there is nothing to write"
+        raise InputError(what, where=log, hint="--min-views takes a lower number.", code="too-few-views")
     listed = written(table, lambda: clicks.csv(judged) if str(table).endswith(".csv") else clicks.as_json(judged))
     deliver(partial(write_qrels, qrels, output), listed, lambda: show(clicks.parts(judged), WIDTH))
     more = "; evaluate with --real-grades" if cuts is None else ""
