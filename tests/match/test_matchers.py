@@ -255,7 +255,7 @@ def test_decisions_are_enough_of_degrees(name: str) -> None:
     for threshold in (0.0, 0.7, 1.0, *sorted(near)):
         for inclusive in (True, False):
             strict = type(found)(float(threshold), inclusive=inclusive)
-            enough = strict.enough(degrees_of(strict, pairs))  # at 1 there are no windows
+            enough = strict.enough(degrees)
             at = np.arange(len(pairs))
             texts = [ours for ours, _ in pairs], [theirs for _, theirs in pairs]
             assert decided(strict, pairs).tolist() == strict.guarded(enough, *texts, at, at).tolist(), threshold
