@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .lowest
 BOTH_WAYS := tests/engine/test_differential.py tests/engine/test_lists.py tests/engine/test_protocol.py tests/io tests/data \
-	tests/native tests/compat/test_golden.py tests/evaluation
+	tests/native tests/compat/test_golden.py tests/evaluation tests/fusion
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
 # Tests start Python hundreds of times: without compiled files each start would compile goldrank anew.

@@ -1,10 +1,10 @@
 /* Inner loops of goldrank, compiled. They know no policy, no message and no measure.
 
    Each function has a twin in NumPy or Python that gives the same bits: `columns` and `tidy` in io/scan.py, those of many ids
-   in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `gather` in data/run.py, `judgements` and `grades` in
-   data/qrels.py, `place` in engine/memory.py, those of rows of placements in data/placements.py and measures/. What a function
-   here cannot vouch for it declines, and the twin does that piece. Buffers are the caller's; lengths and item sizes are checked
-   before a byte is touched. Little-endian only.
+   in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `gather` in data/run.py, `candidates` in fusion/lists.py,
+   `judgements` and `grades` in data/qrels.py, `place` in engine/memory.py, those of rows of placements in data/placements.py and
+   measures/. What a function here cannot vouch for it declines, and the twin does that piece. Buffers are the caller's; lengths
+   and item sizes are checked before a byte is touched. Little-endian only.
 
    The contract of each function stands above it. When one changes, CONTRACT is raised here and in native.py. */
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 7
+#define CONTRACT 8
 
 /* ---- arguments ------------------------------------------------------------------------------------------------ */
 
@@ -1203,6 +1203,64 @@ gather(PyObject *module, PyObject *args)
     return found;
 }
 
+/* candidates(rows, first, out) -> list or None
+
+   Number the documents of a list of dicts from `first` on, in the order in which they are first met: the number of each document
+   of each dict goes into `out`, and those that were met are returned. Declined unless all are exact dicts under exact text. */
+static PyObject *
+candidates(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    PyObject *rows, *doc, *value, *docs = NULL, *seen = NULL, *result = NULL;
+    Py_ssize_t first, at = 0, total = 0;
+    int64_t *out;
+    if (take(&held, args, "onw8", &rows, &first, &out) < 0)
+        goto done;
+    Py_ssize_t count = PyList_CheckExact(rows) ? PyList_Size(rows) : -1;
+    int plain = count >= 0;
+    for (Py_ssize_t i = 0; plain && i < count; i++) {
+        PyObject *row = PyList_GetItem(rows, i);
+        plain = PyDict_CheckExact(row);
+        total += plain ? PyDict_Size(row) : 0;
+    }
+    if (plain && total != held.counts[0]) {
+        do_not_fit();
+        goto done;
+    }
+    if (!plain || !(docs = PyList_New(0)) || !(seen = PyDict_New()))
+        goto done;
+    /* No Python code runs in here, so the GIL keeps everything as it is. */
+    for (Py_ssize_t i = 0; plain && i < count; i++) {
+        PyObject *row = PyList_GetItem(rows, i);
+        for (Py_ssize_t inner = 0; plain && at < total && PyDict_Next(row, &inner, &doc, &value); at++) {
+            if (!(plain = PyUnicode_CheckExact(doc)))
+                break;
+            PyObject *known = PyDict_GetItemWithError(seen, doc);
+            if (known != NULL) {
+                out[at] = PyLong_AsSsize_t(known);
+                continue;
+            }
+            out[at] = first + PyList_Size(docs);
+            PyObject *own = PyErr_Occurred() ? NULL : PyLong_FromSsize_t((Py_ssize_t)out[at]);
+            int failed = own == NULL || PyDict_SetItem(seen, doc, own) < 0 || PyList_Append(docs, doc) < 0;
+            Py_XDECREF(own);
+            if (failed)
+                goto done;
+        }
+    }
+    if (plain) {
+        result = docs;
+        docs = NULL;
+    }
+done:
+    let_go(&held);
+    Py_XDECREF(seen);
+    Py_XDECREF(docs);
+    if (result == NULL && !PyErr_Occurred())
+        Py_RETURN_NONE;
+    return result;
+}
+
 /* judgements(given, longest, highest) -> dict or None
 
    A copy of judgements that are a dict of dicts. Declined unless all are exact dicts under plain text of 1 to `longest` bytes, and
@@ -1926,6 +1984,7 @@ static PyMethodDef methods[] = {
     {"survey", survey, METH_VARARGS, "Lines that are probably judged, with their tie groups, among sorted lines."},
     {"among", among, METH_VARARGS, "Ranks of wanted integer ids in a list."},
     {"gather", gather, METH_VARARGS, "The scores of a run that is a dict of dicts."},
+    {"candidates", candidates, METH_VARARGS, "Number the documents of a list of dicts."},
     {"judgements", judgements, METH_VARARGS, "A copy of judgements that are a dict of dicts."},
     {"grades", grades, METH_VARARGS, "The grades of a list of dicts."},
     {"place", place, METH_VARARGS, "Ranks of judged documents in a run that is a dict of dicts."},

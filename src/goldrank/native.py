@@ -11,7 +11,7 @@ import os
 import sys
 from types import ModuleType
 
-CONTRACT = 7
+CONTRACT = 8
 
 
 def _load() -> ModuleType | None:

@@ -44,7 +44,7 @@ CALLS = {
     "measures": ["measures"],
     "choose": ["choose", "rag"],
     "convert": ["convert", BM25, "bm25.json"],
-    "judgements": ["judgements", "from-clicks", "clicks.jsonl", "-o", "judged.json"],
+    "judgements": ["judgements", "from-clicks", "clicks.jsonl", "-o", "judged.json", "--min-views", "0"],
     "completion": ["completion", "bash"],
     "serve": ["serve", "--demo", "--export", "site"],
     "judge": ["judge", QRELS, BM25, "--docs", "texts.jsonl", "--queries", "texts.jsonl", "--command", JUDGE, "--all"],

@@ -7,12 +7,13 @@ import pytest
 from goldrank import native
 from goldrank.data import blocks, id_column, judgement_columns, placements, qrels, run
 from goldrank.engine import lists, memory, ranking
+from goldrank.fusion import lists as fusion_lists
 from goldrank.io import scan
 from goldrank.measures import apply, cutoff
 
 MODULES = (
     *(memory, lists, ranking, scan, id_column, judgement_columns, qrels, run),
-    *(placements, apply, cutoff, blocks),
+    *(placements, apply, cutoff, blocks, fusion_lists),
 )
 """Those that call the core."""
 

@@ -16,6 +16,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.engine import memory, streaming
+from goldrank.fusion import lists
 from goldrank.io import as_run, scan
 from tests.lanes import many
 
@@ -422,3 +423,37 @@ def test_keys_that_are_in_each_others_way_are_suspects_soon(shift):
     assert native.core.repeated(start, key)
     assert native.core.survey(start, code, score, key, np.zeros(1, np.uint8), True, *rows) is None
     assert native.core.survey(start, code, score, key, np.zeros(1, np.uint8), False, *rows) == 0
+
+
+def test_candidates_are_numbered_as_without_the_core(monkeypatch):
+    rng = random.Random(5)
+    for _ in range(many(300)):
+        name = rng.choice(DOCS)
+        docs = [name(rng, i) for i in range(30)]
+        rows = [dict.fromkeys(rng.sample(docs, rng.randrange(13)), 1.0) for _ in range(rng.randrange(1, 6))]
+        first, size = rng.randrange(1000), sum(map(len, rows))
+        ours, theirs = np.full(size, -1), np.full(size, -1)
+        listed = native.core.candidates(rows, first, ours)
+        with monkeypatch.context() as without:
+            without.setattr(lists, "core", None)
+            assert listed == list(lists._numbered(rows, first, theirs))
+        assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize(
+    "rows", [[{1: 1.0}], [{"a": 1.0}, {b"b": 1.0}], [defaultdict(float, a=1.0)], ({"a": 1.0},), [["a"]]],
+    ids=["int", "bytes", "subclass", "tuple", "list"],
+)  # fmt: skip
+def test_candidates_that_are_not_plain_are_declined(rows):
+    assert native.core.candidates(rows, 0, np.zeros(sum(map(len, rows)), np.int64)) is None
+
+
+def test_candidates_and_their_numbers_must_fit():
+    for size in (0, 1, 3):
+        with pytest.raises(ValueError, match="do not fit"):
+            native.core.candidates([{"a": 1.0, "b": 1.0}], 0, np.zeros(size, np.int64))
+    with pytest.raises(TypeError):
+        native.core.candidates([{"a": 1.0}], 0, np.zeros(1, np.int32))
+    with pytest.raises(TypeError):
+        native.core.candidates([], 0)
+    assert native.core.candidates([], 7, np.zeros(0, np.int64)) == []

@@ -15,6 +15,7 @@ from goldrank import ids
 from goldrank.conventions import POLICIES
 from goldrank.data.run import Run, check_score
 from goldrank.errors import InputError, one_of
+from goldrank.native import core
 
 PIECE = 500_000
 """About how many entries are worked on at once, so that memory does not grow with the number of queries."""
@@ -159,15 +160,22 @@ def _lists(
     of_entry = np.empty(start[-1], np.int64)
     begins = start[:: len(runs)].tolist()
     for i, (begin, end) in enumerate(pairwise(begins)):
-        number: defaultdict[str, int] = defaultdict(count(len(docs)).__next__)  # each document, when first looked up
-        returned = chain.from_iterable(rows[i * len(runs) : (i + 1) * len(runs)])
-        of_entry[begin:end] = np.fromiter(map(number.__getitem__, returned), np.int64, end - begin)
-        docs.extend(number)
+        docs += _numbered(rows[i * len(runs) : (i + 1) * len(runs)], len(docs), of_entry[begin:end])
         first.append(len(docs))
     scores = _scores(runs, queries, rows, int(start[-1]))
     ranked = cache(partial(_ranks, -scores if lowest_first else scores, start, of_entry, docs, ties))
     names = tuple(run.name for run in runs)
     return RankedLists(tuple(queries), names, tuple(docs), np.array(first, np.int64), start, of_entry, scores, ranked)
+
+
+def _numbered(rows: list[Mapping[str, float]], first: int, out: np.ndarray) -> Iterable[str]:
+    """The candidates of a query, whose numbers from `first` on are put into `out` for all entries of its lists."""
+    listed: list[str] | None = None if core is None else core.candidates(rows, first, out)
+    if listed is not None:
+        return listed
+    number: defaultdict[str, int] = defaultdict(count(first).__next__)  # each document, when first looked up
+    out[:] = np.fromiter(map(number.__getitem__, chain.from_iterable(rows)), np.int64, len(out))
+    return number
 
 
 def _scores(
