@@ -359,3 +359,13 @@ def test_what_follows_a_match_denies_it_only_where_a_language_puts_it_there() ->
         decision(matcher("rouge-l"), "The plan covers dental care without fees", "The plan covers dental care")
         == "match"
     )
+
+
+def test_the_level_of_chance_is_never_surer_than_its_questions() -> None:
+    """None of n covered by chance happens in 2.5 % of cases if 1 - 0.025^(1/n) of all are; all of n, if 0.025^(1/n)."""
+    every = " ".join(f"w{i}" for i in range(40))
+    for text, low, high in (("w{}", 0.0, 1 - 0.025 ** (1 / 40)), (every + " t{}", 0.025 ** (1 / 40), 1.0)):
+        items = [{"id": str(i), "retrieved": [text.format(i)], "references": [f"w{i}"]} for i in range(40)]
+        notes = evaluate_texts(items, "Cover@1", matcher="contains-words").notes
+        (note,) = (note for note in notes if "chance-level" in note.code)
+        assert (note.fact("low"), note.fact("high")) == pytest.approx((low, high))

@@ -28,7 +28,7 @@ Sourced = tuple[TextItem, frozenset[str]]
 
 
 class ChanceLevel(NamedTuple):
-    """The share of references that texts of other questions cover, and its interval (bootstrap over questions)."""
+    """The share of references that texts of other questions cover, and its interval, by bootstrap over questions."""
 
     share: float
     low: float
@@ -85,6 +85,11 @@ def chance_level(
     drawn = generator.integers(0, len(hits), (RESAMPLES, len(hits)))
     shares = hits[drawn].sum(axis=1) / np.maximum(there[drawn].sum(axis=1), 1.0)
     low, high = np.quantile(shares, (0.025, 0.975)).tolist()
+    # Where questions are all alike, no resample differs; then it is the exact limit for so many questions.
+    if not hits.any():
+        high = 1 - 0.025 ** (1 / len(hits))
+    elif (hits == there).all():
+        low = 0.025 ** (1 / len(hits))
     return ChanceLevel(float(hits.sum() / max(there.sum(), 1.0)), low, high, len(swapped))
 
 

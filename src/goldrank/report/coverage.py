@@ -44,7 +44,7 @@ class CoverageCurves:
     by_tokens: Mapping[str, Points]
     measure: str = COVER
     text_bands: Bands = field(default_factory=dict)
-    """95% intervals of the points, by bootstrap over questions."""
+    """95% intervals of the points."""
     token_bands: Bands = field(default_factory=dict)
     notes: Sequence[Note] = ()
 
