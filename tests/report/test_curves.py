@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -57,3 +59,11 @@ def test_ties_at_the_end_of_the_context() -> None:
 
 def test_measures_of_curves() -> None:
     assert curve_measures([1], [5], "Cover", "skip") == ["Cover@1", 'Cover(tokens=5, pack="skip")', "Cover"]
+
+
+def test_bands_stay_inside_the_drawing() -> None:
+    """The upper ends of intervals may lie above the round number that the points alone would take for the axis."""
+    items = [{**item, "references": ["nothing of it"]} if i % 4 else item for i, item in enumerate(ITEMS)]
+    for drawn in coverage_curves(items, matcher="contains-words", depths=[1, 3]).charts:
+        (path,) = re.findall(r'class="band s0" d="M([^z]*)z"', drawn.body)
+        assert min(float(point.split()[1]) for point in path.split("L")) >= 10.0  # the top of the axis

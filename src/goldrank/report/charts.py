@@ -192,7 +192,8 @@ def curves(
     """
     recall = name.startswith("IPrec")
     xs = [k for line in points.values() for k, _ in line]
-    ys = [v for line in points.values() for _, v in line if not math.isnan(v)]
+    upper = [high for band in (bands or {}).values() for _, high in band]
+    ys = [v for v in (*(v for line in points.values() for _, v in line), *upper) if not math.isnan(v)]
     top_value = _nice_top(max(ys, default=1.0))
     lowest, highest = min(xs), max(xs)
     left, right, top, bottom = 40.0, WIDTH - 12.0 - 4 * max(0, len(f"{highest:g}") - 3), 10.0, 210.0
