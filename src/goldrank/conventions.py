@@ -156,6 +156,8 @@ class Convention:
         changed = replace(self, **given)  # type: ignore[arg-type]  # policies are words
         return replace(changed, tie_rules={}, undefined_order={}) if "ties" in given else changed
 
+    with_policies = having
+
     @property
     def reads_scores(self) -> bool:
         """Whether more of a run is looked at than where it put its documents."""

@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
+    from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
     from goldrank.data.catalogue import Catalogue, UserHistory
+    from goldrank.data.documents import Documents
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
-    from goldrank.data.run import Run, Runs
+    from goldrank.data.queries import Queries
+    from goldrank.data.run import Run
+    from goldrank.data.runs import Runs
     from goldrank.measures import Measure
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -37,6 +41,9 @@ class SparkFrame(Protocol):
 
 Frame: TypeAlias = ArrowStream | SparkFrame
 
+Columns: TypeAlias = Mapping[str, str]
+"""Names of columns or fields by what they hold: {"query": "qid", "doc": "docno"}."""
+
 QrelsLike: TypeAlias = (
     "Qrels | Path | IO[bytes] | Frame | Mapping[Any, Mapping[Any, Any]] | Mapping[Any, Iterable[Any]] | Iterable[Any]"
 )
@@ -52,14 +59,25 @@ RunLike: TypeAlias = (
 )
 """What a system returned: `Run`, a file, a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]} or rows."""
 
-RunsLike: TypeAlias = "Runs | Mapping[str, RunLike] | Sequence[Run | Path]"
-"""Several runs: by name, or a list of files."""
+RunsLike: TypeAlias = "Runs | Mapping[str, RunLike] | Iterable[Run | Path] | Iterable[tuple[str, RunLike]]"
+"""Several runs: `Runs`, runs by name, a list of paths or of `Run`s, or a list of (name, run)."""
 
-HistoryLike: TypeAlias = "UserHistory | Mapping[Any, Iterable[Any]] | Iterable[Sequence[Any]] | Path | Frame"
+SeenLike: TypeAlias = "UserHistory | Mapping[Any, Iterable[Any]] | Iterable[Sequence[Any]] | Path | IO[bytes] | Frame"
 """What users had: {"u1": ["i1", "i2"]}, {"u1": {"i1": 4.5}}, rows of (user, item, ...), a file or a data frame."""
 
 CatalogueLike: TypeAlias = "Catalogue | Iterable[Id]"
 """All items that could be recommended: a `Catalogue`, or their ids."""
+
+QueriesLike: TypeAlias = (
+    "Queries | Path | IO[bytes] | Frame | Mapping[Any, str] | Mapping[Any, Mapping[str, Any]] | Iterable[Any]"
+)
+"""What is known of queries: `Queries`, a file, a data frame, {"q1": "some words"} or {"q1": {"kind": "short"}}."""
+
+DocumentsLike: TypeAlias = (
+    "Documents | Path | IO[bytes] | Frame | Mapping[Any, str] | Mapping[Any, Mapping[str, str]]"
+    " | Iterable[Any] | Callable[[str], Any]"
+)
+"""Texts of documents: `Documents`, a file, a data frame, {"d1": "some text"}, or a function of an id."""
 
 MeasureLike: TypeAlias = "str | Measure | Callable[..., Any]"
 """'nDCG@10', a `Measure`, or a function of one's own (see `goldrank.measure`)."""
@@ -79,3 +97,5 @@ class Policies(TypedDict, total=False):
     empty: str | None
     bounds: str | None
     overlap: str | None
+
+ConventionLike: TypeAlias = "str | Convention"

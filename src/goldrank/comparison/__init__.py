@@ -5,6 +5,6 @@ from __future__ import annotations
 from goldrank.comparison.build import compare
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.result import Comparison
-from goldrank.comparison.settings import Settings
+from goldrank.comparison.settings import Statistics
 
-__all__ = ["Comparison", "Pair", "Settings", "compare"]
+__all__ = ["Comparison", "Pair", "Statistics", "compare"]

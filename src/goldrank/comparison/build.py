@@ -3,257 +3,318 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, Unpack, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from goldrank import conventions, ids
+from goldrank import ids
 from goldrank.comparison import intervals
-from goldrank.comparison.corrected import CorrectedValues, corrected_comparison
-from goldrank.comparison.curves import curve_measures, curves_of
 from goldrank.comparison.design import Design, make_design
-from goldrank.comparison.metadata import Attribute, QueryValues, document_texts, lookup
 from goldrank.comparison.pair import Pair
-from goldrank.comparison.replicates import averaged, flattened, run_values
+from goldrank.comparison.replicates import averaged, run_values
 from goldrank.comparison.result import Comparison, Summary
-from goldrank.comparison.settings import CompareOptions, Settings
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.slices import with_slices
 from goldrank.comparison.statistics import Compared, MeasureFacts, facts_of, on_scale
 from goldrank.comparison.unjudged import placed_alike, with_holes
-from goldrank.conventions import Convention
-from goldrank.data.scores import Column, Scores
-from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, of_type, one_of
-from goldrank.evaluation import pipeline
-from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.data.queries import Queries
+from goldrank.data.scores import Column, Scores, ScoresByRun
+from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, of_type
+from goldrank.evaluation.documents import evaluate
 from goldrank.evaluation.pipeline import Placed
-from goldrank.evaluation.recommending import Background
-from goldrank.io.columns import Columns
+from goldrank.io import as_runs
+from goldrank.io.queries import read_queries
+from goldrank.keywords import named_arguments
 from goldrank.measures import Measure, parse_all
 from goldrank.measures import known as known_measure
-from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import CatalogueLike, HistoryLike, MeasureLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
+from goldrank.types import JudgementsLike, MeasureLike, MeasuresLike, QueriesLike, RunsLike
 
 LENGTHS_DIFFER = 1.5
 """From this ratio of mean lengths of texts on, ranks are not comparable."""
-ALIGN = {
-    "common": "only queries that all systems have scores for are compared; the counts are shown",
-    "error": "different sets of queries are an error",
-}
 
-
-ScoresLike: TypeAlias = "Mapping[str, Scores] | Sequence[Scores]"
-"""The scores of several systems: by name, or a list. What `evaluate` returns for several runs is one."""
+ScoresLike: TypeAlias = "ScoresByRun | Mapping[str, Scores] | Iterable[Scores]"
+"""The scores of several systems: what `evaluate` returns for `Runs`, scores by name, or a list of them."""
 
 
 @overload
 def compare(
-    qrels: QrelsLike,
+    scores: ScoresLike,
+    /,
+    *,
+    baseline: str | None = None,
+    primary: MeasureLike | None = None,
+    queries: QueriesLike | None = None,
+    slice_by: str | Sequence[str] = (),
+    statistics: Statistics = Statistics(),
+) -> Comparison: ...
+@overload
+def compare(
+    qrels: JudgementsLike,
     runs: RunsLike,
     measures: MeasuresLike = None,
     *,
-    judged_by: Literal["corrected"],
-    **options: Unpack[CompareOptions],
-) -> CorrectedValues: ...
-@overload
-def compare(
-    qrels: QrelsLike | ScoresLike,
-    runs: RunsLike | None = None,
-    measures: MeasuresLike = None,
-    *,
-    judged_by: Literal["human", "model"] | None = None,
-    **options: Unpack[CompareOptions],
+    baseline: str | None = None,
+    primary: MeasureLike | None = None,
+    queries: QueriesLike | None = None,
+    slice_by: str | Sequence[str] = (),
+    statistics: Statistics = Statistics(),
 ) -> Comparison: ...
-@checked
+@named_arguments
 def compare(
-    qrels: QrelsLike | ScoresLike,
+    qrels: JudgementsLike | ScoresLike,
     runs: RunsLike | None = None,
     measures: MeasuresLike = None,
     *,
     baseline: str | None = None,
     primary: MeasureLike | None = None,
-    clusters: Attribute = None,
-    weights: Attribute = None,
-    seed: int = 0,
-    slice_by: Mapping[str, Attribute] | None = None,
-    queries: QueryValues | None = None,
-    documents: QueryValues | Callable[[str], Any] | None = None,
-    convention: str | Convention = conventions.DEFAULT,
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    relevant_from: float | None = None,
-    align: str = "common",
-    curves: bool = True,
-    test: str = "randomization",
-    correction: str | None = None,
-    interval: str = "standard",
-    alpha: float = 0.05,
-    power: float = 0.8,
-    margin: float | None = None,
-    samples: int = 10_000,
-    holes: str = "look",
-    max_memory: str | int | None = None,
-    train: HistoryLike | None = None,
-    catalogue: CatalogueLike | None = None,
-    against: RunLike | None = None,
-    seen: str = "remove",
-    judged_by: str | None = None,
-    **policies: Unpack[Policies],
-) -> Any:  # a Comparison, or CorrectedValues: see the overloads
+    queries: QueriesLike | None = None,
+    slice_by: str | Sequence[str] = (),
+    statistics: Statistics = Statistics(),
+) -> Comparison:
     """Compare systems on the same queries: `compare(qrels, runs)`, or `compare(scores)` with the scores of each.
 
-    `runs` is a mapping from names to runs, or a list of paths; `scores` a mapping from names to `Scores`, or a list
-    of them, made now or saved earlier. With a `baseline` every other system is compared with it, else every pair.
-    A list of runs under one name is one system that was run several times, which tells systems from seeds.
+    `compare(qrels, runs, measures)` is `compare(evaluate(qrels, Runs(runs), measures))`. How runs are scored is said to
+    `evaluate`: compare its scores to use another convention, a depth or a catalogue.
 
-    With a `primary` measure that one decides, and the others are secondary. `clusters` says which queries belong
-    together (paraphrases, one user) and `weights` what each counts (traffic): by query id, as a function of it, a JSONL
-    file or a data frame with a column 'cluster' or 'weight'. `slice_by` names attributes of queries: for each a dict, a
-    function of the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id,
-    and `documents` texts or titles of documents, for reports.
-    A verdict that unjudged documents could turn is withheld, unless `holes="ignore"`. Policies, `format`,
-    `columns`, `relevant_from`, `max_memory`, `judged_by`, `train`, `catalogue`, `against` and `seen` are those of
-    `evaluate`; with judged_by="corrected" the result is `CorrectedValues`, with a verdict for each pair.
-    The result is the same for the same `seed`.
+    Parameters
+    ----------
+    qrels : judgements, or the scores of several systems
+        Judgements of any kind; or a `ScoresByRun`, scores by name, or a list of `Scores`, made now or loaded.
+    runs : Runs, mapping or list
+        Runs by name, a list of paths or of `Run`s, or a list of (name, run). A name that is given several times is one
+        system that was run several times, which tells systems from seeds.
+    measures : measures, optional
+        What to measure.
+    baseline : str, optional
+        The system that all others are compared with. By default every pair is compared.
+    primary : measure, optional
+        The measure that decides; the others are then secondary.
+    queries : Queries, optional
+        What is known of queries. Those of one cluster are drawn together, weights say how much each counts, and texts
+        are shown in reports.
+    slice_by : str or list of str
+        Attributes of `queries` by which results are broken down, or "relevant", "judged" or "length".
+    statistics : Statistics
+        How differences are decided.
 
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, or they have no query or no measure in common.
+    OptionError
+        If an option cannot be combined with another.
+
+    Examples
+    --------
     >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
     >>> compare(qrels, runs, "RR")["RR", "a", "b"].words
     'No clear difference between b and a: +0.5000 RR (95% interval -0.3836 to +1.0000); better on 4, worse on 0,
     equal on 0 of 4 queries (p = 0.125). Only 4 of 4 queries differ: no test can decide.'
-    >>> compare(evaluate(qrels, runs, "RR"))["RR", "a", "b"].difference
+    >>> compare(evaluate(qrels, Runs(runs), "RR")).pair.difference
     0.5
     """
-    given_options = dict(locals())
-    settings = Settings(test, correction or "", interval, alpha, power, margin, samples, seed)
-    one_of(align, ALIGN, "align")
-    one_of(holes, ("look", "ignore"), "holes")
-    for name in policies:
-        if name not in conventions.POLICIES:
-            hint = did_you_mean(name, [*conventions.POLICIES, *(compare.__kwdefaults__ or ())])
-            raise OptionError(f"compare has no argument {name!r}", hint=hint)
-    grouped = flattened(qrels) or flattened(runs)
-    if grouped is not None and isinstance(next(iter(grouped[0].values())), Scores):
-        qrels = grouped[0]
-    elif grouped is not None:
-        runs = grouped[0]
-    if grouped is not None and all(len(owned) == 1 for owned in grouped[1].values()):
-        grouped = None
-    systems, asked, curve_scores = _scores_of(qrels), None, None
-    placed: tuple[Placed, ...] = ()
-    if systems is None:
-        if runs is None:
-            what = "there is nothing to compare: neither runs nor the scores of several systems"
-            hint = "Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores."
-            raise InputError(what, hint=hint, code="nothing-to-compare")
-        rules = conventions.get(convention).having(**policies)
-        if judged_by == "corrected":
-            return corrected_comparison(qrels, runs, measures, rules, given_options, compare.__kwdefaults__ or {})
-        wanted = resolve_measures(measures, rules)
-        named = Columns.of(columns)
-        beside = Background.of(train, catalogue, against, seen, rules.duplicates, named)
-        opened = resolve(
-            qrels, runs, rules, format=format, max_memory=max_memory, columns=named, relevant_from=relevant_from,
-            background=beside, judged_by=judged_by,
-        )  # fmt: skip
-        if not opened.several:
-            hint = 'Give {"name": run, "other": run} or a list of two or more paths.'
-            raise InputError("a comparison needs several runs", hint=hint, code="too-few-systems")
-        placed = tuple(pipeline.place_all(opened))
-        systems = [pipeline.score(run, wanted) for run in placed]
-        if curves:
-            # Curves show values, no bounds or expectations, which not every measure has.
-            plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
-            at_cutoffs = resolve_measures(curve_measures(wanted), plain)
-            curve_scores = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
+    known = None if queries is None else read_queries(queries)
+    names = [slice_by] if isinstance(slice_by, str) else list(slice_by)
+    of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
+
+    if runs is not None:
+        scores = evaluate(qrels, as_runs(runs), measures)  # type: ignore[arg-type]  # the second overload
     else:
-        of_runs = {
-            "runs": runs, "documents": documents, "format": format, "max_memory": max_memory, "columns": columns,
-            "relevant_from": relevant_from, "train": train, "catalogue": catalogue, "against": against,
-            "judged_by": judged_by, **policies,
-        }  # fmt: skip
-        given = [name for name, value in of_runs.items() if value is not None]
-        if given or convention is not conventions.DEFAULT:
-            what = f"scores are compared as they are; {(given or ['convention'])[0]} has no meaning for them"
-            hint = "Either compare(qrels, runs, measures), or compare(scores, measures=...)."
-            raise InputError(what, hint=hint, code="no-meaning-for-scores")
-        asked = None if measures is None else {_spelled(measure, systems) for measure in parse_all(measures)}
-    replicates: dict[str, tuple[Scores, ...]] = {}
-    if grouped is not None:
-        by_name = {system.run: i for i, system in enumerate(systems)}
-        places = {name: [by_name[own] for own in owned] for name, owned in grouped[1].items()}
-        replicates = {name: tuple(systems[i] for i in at) for name, at in places.items()}
-        systems = [averaged(name, of_system) for name, of_system in replicates.items()]
-        if curve_scores is not None:
-            curve_scores = [averaged(name, [curve_scores[i] for i in at]) for name, at in places.items()]
-        placed = tuple(placed[at[0]] for at in places.values()) if placed else ()
-    names = [system.run for system in systems]
-    _check_names(names, baseline)
+        scores = _scores_of(qrels)
+        if measures is not None:
+            raise _measured_already()
+    return compare_scores(scores, Question(baseline, primary, known, names, statistics))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the scores of several systems."""
+
+    baseline: str | None = None
+    primary: MeasureLike | None = None
+    queries: Queries | None = None
+    slice_by: Sequence[str] = ()
+    statistics: Statistics = Statistics()
+    measures: MeasuresLike = None
+    """The measures to compare by; None for all that the systems share."""
+
+
+def compare_scores(scores: ScoresByRun, question: Question) -> Comparison:
+    """The comparison of systems that were scored."""
     notes: list[Note] = []
-    common, rows = _align(systems, align, notes)
-    shared = _measures(systems, asked, notes)
+    statistics = question.statistics
+
+    replicates = _replicates(scores)
+    systems = list(scores.values())
+    if replicates:
+        systems = [averaged(name, of_system) for name, of_system in replicates.items()]
+    names = [system.run for system in systems]
+    _check_names(names, question.baseline, scores)
+
+    common, rows = _align(systems, notes)
+    shared = _measures(systems, _asked(question.measures, systems), notes)
     by_measure = {name: [system.columns[name] for system in systems] for name in shared}
     values = {name: _values(name, by_measure[name], rows, notes) for name in shared}
+
     facts = [facts_of(by_measure[name][0], values[name]) for name in shared]
     facts.sort(key=lambda about: about.diagnostic)  # what decides comes first
+    primary = None if question.primary is None else _primary(question.primary, facts)
     if primary is not None:
-        settings = replace(settings, primary=_primary(primary, facts))
-        facts.sort(key=lambda about: about.name != settings.primary)
-    design = make_design(common, clusters, weights, notes)
-    _check_design(design, settings, bool(replicates))
+        facts.sort(key=lambda about: about.name != primary)
+
+    design = make_design(common, question.queries, notes)
+    _check_design(design, statistics, bool(replicates))
     _leave_out_weightless(values, design, notes)
-    single = [name for name, runs_of in replicates.items() if len(runs_of) == 1]
-    if single:
-        notes.append(Note.of("single-runs", systems=", ".join(map(ids.show, single))))
-    averages = {name: by_measure[name][0].average for name in shared}
-    pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
-    runs_of_systems = run_values(replicates, averages, common)
-    compared = Compared(names, values, runs_of_systems, facts, pairs, settings, design)
-    unbounded = [about.name for about in facts if not about.is_bounded and not about.diagnostic]
-    if unbounded:
-        code = "no-bounded-interval" if settings.interval == "bounded" else "no-bounds"
-        notes.append(Note.of(code, measures=", ".join(unbounded)))
-    notes += [*different_lengths(systems, shared), *_unequal_weights(systems, values), *scored_notes(systems)]
+
+    compared = Compared(
+        names=names,
+        values=values,
+        replicates=run_values(replicates, {name: by_measure[name][0].average for name in shared}, common),
+        facts=facts,
+        pairs=_pairs_of(names, question.baseline),
+        statistics=statistics,
+        design=design,
+        primary=primary,
+    )
     tested = compared.tested()
-    if holes == "look":
-        known = placed or placed_alike(systems)
-        why = "several runs per system" if replicates else "" if known else "scores do not tell the documents"
-        if known and known[0].rules.ties == "expected":
-            why = "values are means over the orders of tied documents"
-        # Texts are all judged: by their matcher.
-        unjudged = any(s.counts.get("judged_retrieved", math.inf) < s.counts.get("retrieved", 0) for s in systems)
-        if why and unjudged:
-            notes.append(Note.of("holes-not-looked-at", why=why))
-        if not why:
-            tested = with_holes(tested, known, compared, common)
+    notes += _notes_on(systems, replicates, compared)
+
+    placed = placed_alike([runs_of[0] for runs_of in replicates.values()] or systems)
+    if statistics.unjudged == "check":
+        known_places = () if replicates else placed
+        tested = _checked_for_unjudged(tested, known_places, compared, common, systems, notes)
+
     comparison = Comparison(
         runs=tuple(names),
         measures=tuple(about.name for about in facts),
         queries=common,
         values=values,
         summaries={
-            (about.name, name): _summary(values[about.name][i], by_measure[about.name][i], about, settings, design)
+            (about.name, name): _summary(values[about.name][i], by_measure[about.name][i], about, statistics, design)
             for about in facts
             for i, name in enumerate(names)
         },
         pairs=tuple(tested),
-        baseline=baseline,
-        settings=settings,
+        baseline=question.baseline,
+        statistics=statistics,
+        named_primary=primary,
         notes=tuple(dict.fromkeys(notes)),
-        scores=tuple(systems),
-        curves=curves_of(curve_scores or systems),
+        scores=scores,
+        systems=tuple(systems),
         placed=placed,
         design=None if design.is_plain else design,
         replicates=replicates,
-        texts={} if queries is None else _texts(queries, common),
-        documents={} if documents is None else document_texts(documents, _shown_documents(placed, tested)),
+        known=question.queries,
     )
-    if slice_by is not None:
-        of_type(slice_by, Mapping, "slice_by", "a mapping from names of attributes to their values")
-    return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by)
+    _check_texts(comparison)
+    if not question.slice_by and not comparison.texts:
+        return comparison
+    return with_slices(comparison, question.slice_by)
+
+
+def _scores_of(given: object) -> ScoresByRun:
+    """The scores of several systems, from what `compare` takes in the place of judgements."""
+    if isinstance(given, ScoresByRun):
+        return given
+    listed: Any = given
+    if isinstance(given, Scores):
+        listed = [given]
+    values = list(listed.values()) if isinstance(listed, Mapping) else listed
+    is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes)
+    entries = list(values) if is_list else []
+    if not any(isinstance(entry, Scores) for entry in entries):
+        raise _nothing_to_compare()
+    if not all(isinstance(entry, Scores) for entry in entries):
+        what = "some of the systems are Scores and others are not"
+        raise InputError(what, hint="Evaluate all of them first.", code="mixed-systems")
+    return ScoresByRun(listed if isinstance(listed, Mapping) else entries)
+
+
+def _nothing_to_compare() -> InputError:
+    what = "there is nothing to compare: neither runs nor the scores of several systems"
+    hint = "Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores."
+    return InputError(what, hint=hint, code="nothing-to-compare")
+
+
+def _measured_already() -> InputError:
+    what = "scores are compared as they are; measures has no meaning for them"
+    hint = "Either compare(qrels, runs, measures), or compare(evaluate(qrels, runs, measures))."
+    return InputError(what, hint=hint, code="no-meaning-for-scores")
+
+
+def _replicates(scores: ScoresByRun) -> dict[str, tuple[Scores, ...]]:
+    """The scores of each system's runs, if a system was run several times; else nothing."""
+    if all(len(runs) == 1 for runs in scores.systems.values()):
+        return {}
+    return {name: tuple(scores[run] for run in runs) for name, runs in scores.systems.items()}
+
+
+def _pairs_of(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    if baseline is None:
+        return list(combinations(names, 2))
+    return [(baseline, other) for other in names if other != baseline]
+
+
+def _asked(measures: MeasuresLike, systems: Sequence[Scores]) -> set[str] | None:
+    if measures is None:
+        return None
+    return {_spelled(measure, systems) for measure in parse_all(measures)}
+
+
+def _notes_on(systems: Sequence[Scores], replicates: Mapping[str, Sequence[Scores]], compared: Compared) -> list[Note]:
+    """What a reader must know of the systems and measures that are compared."""
+    notes: list[Note] = []
+    single = [name for name, runs_of in replicates.items() if len(runs_of) == 1]
+    if single:
+        notes.append(Note.of("single-runs", systems=", ".join(map(ids.show, single))))
+
+    unbounded = [about.name for about in compared.facts if not about.is_bounded and not about.diagnostic]
+    if unbounded:
+        code = "no-bounded-interval" if compared.statistics.interval == "bounded" else "no-bounds"
+        notes.append(Note.of(code, measures=", ".join(unbounded)))
+
+    measures = list(compared.values)
+    return [
+        *notes,
+        *different_lengths(systems, measures),
+        *_unequal_weights(systems, compared.values),
+        *scored_notes(systems),
+    ]
+
+
+def _checked_for_unjudged(
+    tested: list[Pair],
+    placed: Sequence[Placed],
+    compared: Compared,
+    common: Sequence[str],
+    systems: Sequence[Scores],
+    notes: list[Note],
+) -> list[Pair]:
+    """The pairs, each with what unjudged documents mean for it; a note where that cannot be told."""
+    why = ""
+    if compared.replicates:
+        why = "several runs per system"
+    elif not placed:
+        why = "scores do not tell the documents"
+    elif placed[0].rules.ties == "expected":
+        why = "values are means over the orders of tied documents"
+    if not why:
+        return with_holes(tested, placed, compared, common)
+
+    # Texts are all judged: by their matcher.
+    unjudged = any(s.counts.get("judged_retrieved", math.inf) < s.counts.get("retrieved", 0) for s in systems)
+    if unjudged:
+        notes.append(Note.of("holes-not-looked-at", why=why))
+    return tested
 
 
 def _primary(given: MeasureLike, facts: Sequence[MeasureFacts]) -> str:
@@ -291,17 +352,17 @@ def _leave_out_weightless(values: dict[str, np.ndarray], design: Design, notes: 
     notes.append(Note.of("weightless-queries", count=int(weightless.sum()), queries=len(weightless)))
 
 
-def _check_design(design: Design, settings: Settings, has_replicates: bool) -> None:
+def _check_design(design: Design, statistics: Statistics, has_replicates: bool) -> None:
     """Refuse what no method here is right for."""
-    if has_replicates and settings.interval == "bounded":
+    if has_replicates and statistics.interval == "bounded":
         what = "interval='bounded' knows nothing of how runs vary"
         raise OptionError(what, hint="Use interval='standard'.", code="options-conflict")
     if design.is_plain:
         return
     refused = {
         "several runs per system": has_replicates,
-        "correction='tukey'": settings.correction == "tukey",
-        "interval='bounded'": settings.interval == "bounded",
+        "correction='tukey'": statistics.used_correction == "tukey",
+        "interval='bounded'": statistics.interval == "bounded",
     }
     for what, is_asked in refused.items():
         if is_asked:
@@ -309,50 +370,22 @@ def _check_design(design: Design, settings: Settings, has_replicates: bool) -> N
             raise OptionError(text, hint="Leave one of them out.", code="options-conflict")
 
 
-def _summary(values: np.ndarray, column: Column, about: MeasureFacts, settings: Settings, design: Design) -> Summary:
+def _summary(values: np.ndarray, column: Column, about: MeasureFacts, statistics: Statistics, design: Design) -> Summary:
     """One system's mean with its interval."""
     counted = ~np.isnan(values)
     part, n = design.part(counted)._asdict(), int(counted.sum())
-    interval = intervals.mean_interval(values[counted], level=settings.level, low=about.low, high=about.high, **part)
+    interval = intervals.mean_interval(values[counted], level=statistics.level, low=about.low, high=about.high, **part)
     mean, shown = design.mean(values[counted], counted), column.summary
     if design.weights is not None:
         shown = math.exp(mean) if column.average == "geometric" else mean * (n if column.average == "sum" else 1)
     return Summary(mean, interval, shown, column.average, n)
 
 
-def _texts(queries: QueryValues, common: Sequence[str]) -> dict[str, str]:
-    """The texts of the queries that are compared."""
-    text_of = lookup(queries, "queries")
-    given = {query: text_of(query) for query in common}
-    texts = {query: str(text) for query, text in given.items() if text is not None}
-    if not texts:
+def _check_texts(comparison: Comparison) -> None:
+    """Refuse texts of which none is about a query of the comparison."""
+    known = comparison.known
+    if known is not None and known.has("text") and not comparison.texts:
         raise InputError("no query of the comparison has a text", hint="Are the ids the same?", code="no-texts")
-    return texts
-
-
-def _shown_documents(placed: Sequence[Placed], pairs: Sequence[Pair]) -> set[str]:
-    """The documents that a report may name."""
-    judged = set(placed[0].qrels.docs) if placed else set()
-    return judged.union(document.doc for pair in pairs for document in pair.judge_first)
-
-
-def _scores_of(given: object) -> list[Scores] | None:
-    """The scores of several systems, named as the mapping names them; None if something else is given."""
-    if isinstance(given, Scores):
-        return [given]
-    values = given.values() if isinstance(given, Mapping) else given if isinstance(given, list | tuple) else ()
-    if not isinstance(next(iter(values), None), Scores):
-        return None
-    scores = [system for system in values if isinstance(system, Scores)]
-    if len(scores) < len(values):
-        what = "some of the systems are Scores and others are not"
-        raise InputError(what, hint="Evaluate all of them first.", code="mixed-systems")
-    if not isinstance(given, Mapping):
-        return scores
-    return [
-        system if system.run == name else replace(system, run=str(name))
-        for name, system in zip(given, scores, strict=True)
-    ]
 
 
 def _spelled(measure: Measure, systems: Sequence[Scores]) -> str:
@@ -360,21 +393,20 @@ def _spelled(measure: Measure, systems: Sequence[Scores]) -> str:
     return next((system.spelled(measure) for system in systems if str(measure) in system), str(measure))
 
 
-def _check_names(names: Sequence[str], baseline: str | None) -> None:
+def _check_names(names: Sequence[str], baseline: str | None, scores: ScoresByRun) -> None:
     if len(names) < 2:
         what = f"a comparison needs at least two systems, {len(names)} given"
-        raise InputError(what, hint="To score one, use evaluate.", code="too-few-systems")
-    for name in names:
-        if names.count(name) > 1:
-            hint = 'Name them apart, for example {"old": run, "new": other}.'
-            raise InputError(f"two systems are both named '{ids.show(name)}'", hint=hint, code="duplicate-name")
+        hint = "To score one, use evaluate."
+        if len(scores) > 1:
+            hint = f"All {len(scores)} are named '{ids.show(names[0])}': name them apart with scores.renamed(name)."
+        raise InputError(what, hint=hint, code="too-few-systems")
     if baseline is not None and baseline not in names:
-        known = ", ".join(map(ids.show, names))
-        what = f"no system is named '{ids.show(baseline)}'; there are: {known}"
+        listed = ", ".join(map(ids.show, names))
+        what = f"no system is named '{ids.show(str(baseline))}'; there are: {listed}"
         raise InputError(what, hint=did_you_mean(baseline, names), code="unknown-system")
 
 
-def _align(scores: Sequence[Scores], align: str, notes: list[Note]) -> tuple[tuple[str, ...], list[np.ndarray]]:
+def _align(scores: Sequence[Scores], notes: list[Note]) -> tuple[tuple[str, ...], list[np.ndarray]]:
     """The queries that all systems have, and where they are in each system."""
     first = scores[0].queries
     if all(system.queries == first for system in scores):
@@ -387,11 +419,6 @@ def _align(scores: Sequence[Scores], align: str, notes: list[Note]) -> tuple[tup
         what = f"the systems have no query in common ({sizes} queries)"
         raise MismatchError(what, hint=samples, code="no-common-queries")
     if any(len(system.queries) != len(common) for system in scores):
-        if align == "error":
-            raise MismatchError(
-                f"the systems have different queries ({sizes}; {len(common):,} in common)",
-                hint="align='common' compares them on the queries that all of them have.",
-            )
         notes.append(Note.of("common-queries", count=len(common), all="all systems", sizes=sizes))
     ordered = tuple(query for query in first if query in common)
     rows = []

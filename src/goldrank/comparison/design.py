@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.flips import unit_sums
-from goldrank.comparison.metadata import Attribute, is_missing, lookup
+from goldrank.data.queries import Queries
 from goldrank.errors import InputError
 from goldrank.notes import Note
 
@@ -65,47 +65,40 @@ class Design:
         return float(np.dot(weights, values) / weights.sum()) if weights.any() else math.nan
 
 
-def make_design(queries: Sequence[str], clusters: Attribute, weights: Attribute, notes: list[Note]) -> Design:
-    """The design of queries with clusters and weights, if they are given."""
+def make_design(queries: Sequence[str], known: Queries | None, notes: list[Note]) -> Design:
+    """The design of queries, with clusters and weights if they are known."""
     order = np.array(sorted(range(len(queries)), key=queries.__getitem__), np.int64)
-    return Design(
-        order,
-        None if clusters is None else _clusters(queries, lookup(clusters, "cluster"), notes),
-        None if weights is None else _weights(queries, lookup(weights, "weight")),
-    )
+    clusters = None
+    weights = None
+    if known is not None and known.has("cluster"):
+        clusters = _clusters(queries, known.column("cluster"), notes)
+    if known is not None and known.has("weight"):
+        weights = _weights(queries, known.column("weight"))
+    return Design(order, clusters, weights)
 
 
-def _clusters(queries: Sequence[str], cluster_of: Any, notes: list[Note]) -> np.ndarray:
+def _clusters(queries: Sequence[str], cluster_of: Mapping[str, str], notes: list[Note]) -> np.ndarray:
     """The number of each query's cluster. A query without one is a cluster of its own, and counted."""
-    given = [cluster_of(query) for query in queries]
-    alone = [query for query, cluster in zip(queries, given, strict=True) if is_missing(cluster)]
+    alone = [query for query in queries if query not in cluster_of]
     if len(alone) == len(queries):
         raise InputError("no query of the comparison has a cluster", hint="Are the ids the same?", code="no-clusters")
     if alone:
         samples = map(ids.show, alone)
         notes.append(Note.of("unclustered-queries", count=len(alone), queries=len(queries), samples=samples))
+
     # A name and a query id that are equal are still two clusters.
-    names = [
-        (1, query) if is_missing(cluster) else (0, str(cluster)) for query, cluster in zip(queries, given, strict=True)
-    ]
+    names = [(0, cluster_of[query]) if query in cluster_of else (1, query) for query in queries]
     numbers = {name: i for i, name in enumerate(sorted(set(names)))}
     return np.array([numbers[name] for name in names], np.int64)
 
 
-def _weights(queries: Sequence[str], weight_of: Any) -> np.ndarray:
+def _weights(queries: Sequence[str], weight_of: Mapping[str, float]) -> np.ndarray:
     """What each query weighs, 1 in the mean."""
-    weights = np.empty(len(queries))
-    for i, query in enumerate(queries):
-        given = weight_of(query)
-        try:
-            weights[i] = math.nan if given is None or isinstance(given, bool) else float(given)
-        except (TypeError, ValueError, OverflowError):
-            weights[i] = math.nan
-        if not (math.isfinite(weights[i]) and weights[i] >= 0):
-            raise InputError(
-                f"the weight of query '{ids.show(query)}' is {given!r}; it must be a number, 0 or more",
-                hint="Give every query of the comparison a weight, 0 to leave it out.",
-            )
+    without = [query for query in queries if query not in weight_of]
+    if without:
+        what = f"{len(without):,} queries of the comparison have no weight: {ids.samples(without)}"
+        raise InputError(what, hint="Give every query of the comparison a weight, 0 to leave it out.")
+    weights = np.array([weight_of[query] for query in queries], np.float64)
     if not weights.any():
         raise InputError("all weights are 0", hint="Give some query a weight above 0.", code="weights-are-zero")
     return np.asarray(weights / weights.mean())

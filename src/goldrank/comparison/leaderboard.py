@@ -95,17 +95,16 @@ def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
 
     All pairs of this one measure are corrected together, so that all rank intervals hold at once.
     """
-    name = comparison.headline if measure is None else comparison.measure(measure)
-    column, values = comparison.scores[0].columns[name], comparison.values
+    name = comparison.primary if measure is None else comparison.measure(measure)
+    column, values = comparison.systems[0].columns[name], comparison.values
     facts = facts_of(column, values[name])
     if facts.diagnostic:
         what = f"{name} is a diagnostic, by which no system is better"
         raise OptionError(what, hint="Name another measure.", code="diagnostic-measure")
-    settings = replace(comparison.settings, primary=None)
     design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
     runs = run_values(comparison.replicates, {name: column.average}, comparison.queries)
     pairs = list(combinations(comparison.runs, 2))
-    tested = Compared(comparison.runs, {name: values[name]}, runs, [facts], pairs, settings, design).tested()
+    tested = Compared(comparison.runs, {name: values[name]}, runs, [facts], pairs, comparison.statistics, design).tested()
     tested = _held_open(tested, comparison.of(name))
     sign = -1 if facts.higher_is_better else 1
     means = {run: sign * comparison.summaries[name, run].mean for run in comparison.runs}
@@ -117,7 +116,7 @@ def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
         summary = comparison.summaries[name, run]
         place = next(j for j, other in enumerate(ordered, 1) if means[other] == means[run])
         standings.append(Standing(place, run, summary.shown, summary.shown_interval, (int(low[i]), int(high[i]))))
-    alone = replace(comparison, pairs=tuple(tested), settings=settings)
+    alone = replace(comparison, pairs=tuple(tested), named_primary=None)
     groups = tuple(unseparated(better))
     return Leaderboard(
         name, tuple(standings), better, alone.pairs, groups, len(comparison.queries), alone.method, comparison.notes

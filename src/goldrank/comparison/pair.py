@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goldrank import ids
 from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.paired import TESTS, effect_word
-from goldrank.comparison.settings import Settings
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import attributes
 from goldrank.notes import Note
 
@@ -49,7 +49,7 @@ def verdict_of(
     return "unclear"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pair:
     """One measure of two systems on the same queries. Differences are `b` minus `a`."""
 
@@ -68,11 +68,13 @@ class Pair:
     """Queries on which b is better."""
     ties: int
     losses: int
-    p: Mapping[str, float]
+    p: float
+    """The p-value that the verdict goes by, before correction."""
+    p_by_test: Mapping[str, float]
     """The p-value of each test, before correction."""
     how: str
     """How the test's own p-value was found: 'exact', 'sampled', 'saddlepoint', or 'formula'."""
-    adjusted: float
+    p_adjusted: float
     """The p-value of the chosen test, corrected for the family; NaN for diagnostics, which are in none."""
     at_most: bool
     """Whether no sampled flip reached the difference: the corrected p-value is then only known to be at most that."""
@@ -80,7 +82,7 @@ class Pair:
     """Student's quantile of the interval, by which the family is corrected."""
     detectable: float
     """The smallest difference that so many queries would have found, after the same correction."""
-    needed: int | None
+    queries_needed: int | None
     """How many queries would find a difference of this size, after the same correction."""
     equivalence: float | None
     """The corrected p-value for the difference being within the margin; None without a margin."""
@@ -91,7 +93,7 @@ class Pair:
     caveats: tuple[Note, ...] = ()
     """How far it can be trusted."""
     higher_is_better: bool = True
-    settings: Settings = field(default_factory=Settings)
+    statistics: Statistics = field(default_factory=Statistics)
     judge_first: tuple[ToJudge, ...] = ()
     """If unjudged documents could decide it, those whose judgement would move it most."""
 
@@ -103,9 +105,9 @@ class Pair:
             return "diagnostic"
         return verdict_of(
             self.difference,
-            self.adjusted,
+            self.p_adjusted,
             differing,
-            alpha=self.settings.alpha,
+            alpha=self.statistics.alpha,
             higher_is_better=self.higher_is_better,
             equivalence=self.equivalence,
             withheld=self.withheld,
@@ -133,7 +135,7 @@ class Pair:
         if verdict in ("better", "worse"):
             return f"{b} is {verdict} than {a}"
         if verdict == "equivalent":
-            return f"{b} and {a} are equivalent within {self.settings.margin:g}"
+            return f"{b} and {a} are equivalent within {self.statistics.margin:g}"
         if verdict == "diagnostic":
             return f"{b} against {a}"
         if verdict == "same":
@@ -144,7 +146,7 @@ class Pair:
 
     @property
     def _verdict_words(self) -> str:
-        s, verdict, short = self.settings, self.verdict, self.short_words
+        s, verdict, short = self.statistics, self.verdict, self.short_words
         if verdict == "same":
             return f"{short}."
         size = f"{self.difference:+.4f} {self.measure}"
@@ -154,7 +156,7 @@ class Pair:
         if verdict == "diagnostic":
             counts = f"higher on {self._higher:,}, lower on {self.n - self.ties - self._higher:,}"
             return f"{short}: {size}; {counts} of {self.n:,} queries. A diagnostic: no system is better by it."
-        p = format_p(self.adjusted, self.at_most)
+        p = format_p(self.p_adjusted, self.at_most)
         is_within = self.equivalence is not None and self.equivalence <= s.alpha
         if verdict in ("better", "worse"):
             word = "" if math.isnan(self.effect) else f"a {effect_word(self.effect)} effect, d = {self.effect:.2f}; "
@@ -166,7 +168,7 @@ class Pair:
             return f"{short}: {size}; {counts} (p {p})."
         enough = " One query cannot show a difference between systems." if self.n == 1 else ""
         if math.isfinite(self.detectable):
-            needed = f"; one of {abs(self.difference):.4f} needs about {self.needed:,} queries" if self.needed else ""
+            needed = f"; one of {abs(self.difference):.4f} needs about {self.queries_needed:,} queries" if self.queries_needed else ""
             chance = f"a difference of {self.detectable:.4f} would be found {s.power:.0%} of the time"
             enough = f" With {self.n:,} queries {chance}{needed}."
         return f"{short}: {size}; {counts} (p {p}).{enough}"
@@ -176,6 +178,9 @@ class Pair:
         """On how many queries b has the higher value."""
         return self.wins if self.higher_is_better else self.losses
 
+    def __repr__(self) -> str:
+        return f"Pair({self.measure!r}, {self.a!r}, {self.b!r}, difference={self.difference:+.4f}, {self.verdict!r})"
+
     def row(self) -> dict[str, Any]:
         """The numbers as one flat record."""
         return {
@@ -184,12 +189,12 @@ class Pair:
             **attributes(self, "mean_a mean_b difference"),
             **attributes(self.interval, "low high"),
             **attributes(self, "effect wins ties losses"),
-            **{f"p_{test}": self.p[test] for test in TESTS},
-            "p_adjusted": self.adjusted,
+            **{f"p_{test}": self.p_by_test[test] for test in TESTS},
+            "p_adjusted": self.p_adjusted,
             "p_at_most": self.at_most,
             "p_equivalence": self.equivalence,
             **attributes(self, "critical detectable"),
-            "queries_needed": self.needed,
+            "queries_needed": self.queries_needed,
             "verdict": self.verdict,
         }
 
@@ -197,11 +202,11 @@ class Pair:
         """Everything, as plain Python values."""
         left_out = {"low", "high", *(f"p_{test}" for test in TESTS)}
         record = {key: value for key, value in self.row().items() if key not in left_out}
-        record["interval"] = {"level": self.settings.level, **attributes(self.interval, "low high")}
+        record["interval"] = {"level": self.statistics.level, **attributes(self.interval, "low high")}
         caveats = [note.to_dict() for note in self.caveats]
         judge = [asdict(document) for document in self.judge_first]
         words = attributes(self, "how exact words")
-        return {**record, "p": dict(self.p), **words, "caveats": caveats, "judge_first": judge}
+        return {**record, "p": self.p, "p_by_test": dict(self.p_by_test), **words, "caveats": caveats, "judge_first": judge}
 
 
 def format_p(value: float, at_most: bool = False) -> str:

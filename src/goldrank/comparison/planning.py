@@ -146,7 +146,7 @@ def plan(
 ) -> Plan:
     """How many queries a difference needs, what so many `queries` find, and how sure a gate is.
 
-    `pilot` is what `compare` returned; its settings and its family of tests are those of the plan. Without one, give
+    `pilot` is what `compare` returned; its statistics and its family of tests are those of the plan. Without one, give
     the standard `deviation` of differences and the number of `tests` that will be corrected together. `power` is the
     chance with which a difference shall be found: the pilot's, or 0.8. With a `tolerance` ('5%' of the baseline's
     mean, or an absolute number) the plan has what a gate says of the second system for true drops of several sizes.
@@ -158,7 +158,7 @@ def plan(
         of_type(pilot, Comparison, "the pilot", "a comparison", "plan(compare(qrels, runs)).")
     differences = _numbers(difference, "difference")
     sizes = [whole_number(n, "queries", 2) for n in ([queries] if isinstance(queries, int) else queries)]
-    wanted = power if power is not None else pilot.settings.power if pilot is not None else 0.8
+    wanted = power if power is not None else pilot.statistics.power if pilot is not None else 0.8
     if not 0 < wanted < 1:
         raise OptionError(f"power is {wanted!r}; it must be between 0 and 1", hint="0.8 is usual.", code="bad-number")
     limit, is_relative = (None, False) if tolerance is None else read_tolerance(tolerance)
@@ -187,11 +187,11 @@ def plan(
     for pair in chosen:
         values = dict(zip(pilot.runs, pilot.values[pair.measure], strict=True))
         varying = _varying(pilot, values[pair.b] - values[pair.a])
-        critical = _critical(pair.critical, varying, pilot.settings.alpha, len(chosen))
+        critical = _critical(pair.critical, varying, pilot.statistics.alpha, len(chosen))
         about = pair.measure, pair.a, pair.b
         rows.append(_planned(about, varying.spread, critical, wanted, differences, sizes or [varying.n]))
     outcomes = () if limit is None else tuple(_outcomes(pilot, limit, is_relative, sizes or [len(pilot.queries)]))
-    alpha = pilot.settings.alpha
+    alpha = pilot.statistics.alpha
     return Plan(alpha, wanted, len(chosen), len(pilot.queries), tuple(rows), outcomes, limit, is_relative)
 
 
@@ -287,8 +287,8 @@ def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequenc
     every = np.array(columns)
     if pilot.design is not None:
         every = pilot.design.unit_columns(every)
-    alpha = pilot.settings.alpha
-    critical = max_t(flip(every, seed=pilot.settings.seed), tail="less", alpha=alpha).critical
+    alpha = pilot.statistics.alpha
+    critical = max_t(flip(every, seed=pilot.statistics.seed), tail="less", alpha=alpha).critical
     drops = [limit * share for share in DROPS] if limit else [0.0, 0.01, 0.02, 0.05]
     return [
         GateOutcome(measure, n, drop, *_chances((limit - drop) * unit, spread, n, critical, alpha, reach))

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from goldrank import ids
 from goldrank.comparison.statistics import on_scale
-from goldrank.data.run import Run
-from goldrank.data.scores import Column, Scores
+from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.errors import InputError
-from goldrank.io.files import is_frame
 from goldrank.notes import Note
-
-
-def flattened(systems: object) -> tuple[dict[str, Any], dict[str, list[str]]] | None:
-    """Runs (or scores) under names of their own, and each system's names; None if no system has several.
-
-    A system with several is a list of them in a mapping: {"old": [run, run], "new": [run, run]}.
-    """
-    if not isinstance(systems, Mapping) or not any(_are_several(given) for given in systems.values()):
-        return None
-    flat: dict[str, Any] = {}
-    names: dict[str, list[str]] = {}
-    for system, given in systems.items():
-        listed = list(given) if _are_several(given) else [given]
-        if isinstance(given, list | tuple) and not given:
-            raise InputError(f"the system '{ids.show(str(system))}' has an empty list of runs", hint="Leave it out.")
-        names[str(system)] = (
-            [str(system)] if len(listed) == 1 else [f"{system} #{i}" for i in range(1, len(listed) + 1)]
-        )
-        for name, run in zip(names[str(system)], listed, strict=True):
-            if name in flat:
-                raise InputError(f"two runs are both named '{name}'", hint="Name the systems otherwise.")
-            flat[name] = run
-    return flat, names
-
-
-def _are_several(given: object) -> bool:
-    return isinstance(given, list | tuple) and bool(given) and all(map(_is_one, given))
-
-
-def _is_one(run: object) -> bool:
-    """Whether it is a run or its scores; a text is one if it names a file, and else the id of a document."""
-    if isinstance(run, str):
-        return os.path.exists(run)
-    return isinstance(run, Scores | Run | Mapping | os.PathLike) or is_frame(run)
 
 
 def averaged(system: str, runs: Sequence[Scores]) -> Scores:
@@ -72,7 +33,7 @@ def averaged(system: str, runs: Sequence[Scores]) -> Scores:
     if len(common) < max(len(run.queries) for run in runs):
         sizes = ", ".join(f"{len(run.queries):,}" for run in runs)
         notes.append(Note.of("common-queries", count=len(common), all=f"all runs of {system}", sizes=sizes))
-    return Scores(system, tuple(common), columns, notes=tuple(notes), convention=runs[0].convention)
+    return Scores(system, tuple(common), columns, Remarks(notes=tuple(notes)), convention=runs[0].convention)
 
 
 def run_values(

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count, islice, product
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from goldrank.comparison.curves import curves_of_systems
 from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.paired import TESTS
-from goldrank.comparison.settings import Settings
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Tabular
-from goldrank.data.scores import Scores
-from goldrank.errors import MeasureError, did_you_mean
+from goldrank.data.documents import Document
+from goldrank.data.queries import Queries
+from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.errors import InputError, MeasureError, did_you_mean
 from goldrank.evaluation.pipeline import Placed
+from goldrank.io.documents import read_documents
 from goldrank.measures import parse
 from goldrank.notes import Note
+from goldrank.types import DocumentsLike, MeasureLike
 from goldrank.writing import new_folder
 
 if TYPE_CHECKING:
     from goldrank.comparison.design import Design
+    from goldrank.comparison.leaderboard import Leaderboard
     from goldrank.comparison.slices import SliceTable
 
 
@@ -62,7 +69,7 @@ class Comparison(Tabular):
     >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(8)}
     >>> first, second = {q: ["d"] for q in qrels}, {q: ["x", "d"] for q in qrels}
     >>> pair = compare(qrels, {"new": first, "old": second}, "RR", baseline="old")["RR", "old", "new"]
-    >>> pair.difference, pair.p["randomization"] == 2 / 2**8, pair.verdict
+    >>> pair.difference, pair.p == 2 / 2**8, pair.verdict
     (0.5, True, 'better')
     """
 
@@ -77,25 +84,36 @@ class Comparison(Tabular):
     """By measure and system."""
     pairs: tuple[Pair, ...]
     baseline: str | None
-    settings: Settings
+    statistics: Statistics
+    scores: ScoresByRun
+    """The scores of every run that went into it."""
+    systems: tuple[Scores, ...]
+    """The scores of each system; the means of its runs where it was run several times."""
+    named_primary: str | None = None
+    """The measure that decides, if one was named; then the others are secondary."""
     notes: tuple[Note, ...] = ()
-    scores: tuple[Scores, ...] = ()
-    curves: Mapping[str, Mapping[str, tuple[tuple[float, float], ...]]] = field(default_factory=dict)
-    """Values over cut-offs ('nDCG') or recall levels ('IPrec'), by system."""
     slices: SliceTable | None = None
     placed: tuple[Placed, ...] = ()
     """Where each run put the judged documents, if it was evaluated here; needed to say which of them moved."""
     design: Design | None = None
     """Clusters and weights of the queries; None if each query is its own and all weigh the same."""
     replicates: Mapping[str, tuple[Scores, ...]] = field(default_factory=dict)
-    """The scores of each system's runs, where systems were run several times; `scores` then are their means."""
-    texts: Mapping[str, str] = field(default_factory=dict)
-    """The queries' texts, as far as they are known."""
-    documents: Mapping[str, str] = field(default_factory=dict)
-    """The texts or titles of judged documents, and of those to judge, as far as they are known."""
+    """The scores of each system's runs, where systems were run several times."""
+    known: Queries | None = None
+    """What is known of queries."""
+    documents: Mapping[str, Document] = field(default_factory=dict)
+    """Judged documents and those to judge first, as far as their texts are known."""
 
-    def __getitem__(self, key: tuple[str, str, str]) -> Pair:
-        """The pair (measure, a, b), whose difference is b minus a."""
+    @overload
+    def __getitem__(self, key: str) -> tuple[Pair, ...]: ...
+    @overload
+    def __getitem__(self, key: tuple[str, str, str]) -> Pair: ...
+    def __getitem__(self, key: str | tuple[str, str, str]) -> tuple[Pair, ...] | Pair:
+        """The pairs of a measure, or the pair (measure, a, b), whose difference is b minus a."""
+        if not isinstance(key, tuple):
+            return tuple(self.of(self.measure(key)))
+        if len(key) != 3:
+            raise KeyError(f"{key!r:.80}; a pair is named by its measure and two systems: comparison['AP', 'a', 'b']")
         measure, a, b = key
         name = self.measure(measure)
         for pair in self.pairs:
@@ -112,12 +130,34 @@ class Comparison(Tabular):
     def __len__(self) -> int:
         return len(self.pairs)
 
+    def __contains__(self, measure: object) -> bool:
+        try:
+            self.measure(measure)
+        except MeasureError:
+            return False
+        return True
+
+    @property
+    def pair(self) -> Pair:
+        """The pair of two systems by the primary measure.
+
+        Raises
+        ------
+        InputError
+            If more than two systems were compared.
+        """
+        pairs = self.of(self.primary)
+        if len(pairs) == 1:
+            return pairs[0]
+        hint = "Name one: comparison['AP', 'a', 'b'], or take all of a measure: comparison['AP']."
+        raise InputError(f"there are {len(pairs):,} pairs of systems, not one", hint=hint, code="several-pairs")
+
     def measure(self, given: object) -> str:
         """A measure's full name, from any of its spellings."""
         name = str(given)
         if name in self.measures:
             return name
-        for scores in self.scores:
+        for scores in self.systems:
             if name in scores and scores.spelled(name) in self.measures:
                 return scores.spelled(name)
         name = str(parse(name))
@@ -131,29 +171,88 @@ class Comparison(Tabular):
         """The pairs of one measure."""
         return [pair for pair in self.pairs if pair.measure == measure]
 
-    def best(self, measure: str) -> set[str]:
+    def best(self, measure: MeasureLike | None = None) -> tuple[str, ...]:
         """The systems with the best mean; more than one if they are equal to four decimals, as shown.
 
-        None if all are equal, and by a diagnostic.
+        Parameters
+        ----------
+        measure : measure, optional
+            By default the primary one.
+
+        Returns
+        -------
+        tuple of str
+            Nothing if all are equal, or if the measure is a diagnostic.
         """
-        if any(pair.role == "diagnostic" for pair in self.of(measure)):
-            return set()
-        higher = self.higher_is_better(measure)
-        means = {run: round(self.summaries[measure, run].mean, 4) for run in self.runs}
+        name = self.primary if measure is None else self.measure(measure)
+        if any(pair.role == "diagnostic" for pair in self.of(name)):
+            return ()
+        means = {run: round(self.summaries[name, run].mean, 4) for run in self.runs}
         known = [mean for mean in means.values() if not math.isnan(mean)]
         if len(set(known)) < 2:
-            return set()
-        top = max(known) if higher else min(known)
-        return {run for run, mean in means.items() if mean == top}
+            return ()
+        top = max(known) if self.higher_is_better(name) else min(known)
+        return tuple(run for run, mean in means.items() if mean == top)
 
     @property
-    def headline(self) -> str:
-        """The measure that the verdict is about: the primary one, or the first."""
-        return self.settings.primary or self.measures[0]
+    def primary(self) -> str:
+        """The measure that the verdict is about: the one that was named, or the first."""
+        return self.named_primary or self.measures[0]
+
+    def leaderboard(self, measure: MeasureLike | None = None) -> Leaderboard:
+        """The systems in order by one measure, with all pairs of it corrected together.
+
+        Parameters
+        ----------
+        measure : measure, optional
+            By default the primary one.
+
+        Returns
+        -------
+        Leaderboard
+
+        Raises
+        ------
+        OptionError
+            If the measure is a diagnostic, by which no system is better.
+        """
+        from goldrank.comparison.leaderboard import leaderboard
+
+        return leaderboard(self, measure)
+
+    def with_documents(self, documents: DocumentsLike) -> Comparison:
+        """This comparison with the texts of documents, which reports then show.
+
+        Parameters
+        ----------
+        documents : Documents, path, data frame, mapping or function
+            Texts or titles by document id.
+
+        Returns
+        -------
+        Comparison
+        """
+        wanted = {document.doc for pair in self.pairs for document in pair.judge_first}
+        if self.placed:
+            wanted.update(self.placed[0].qrels.docs)
+        return replace(self, documents=read_documents(documents).some(wanted))
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts of the queries, as far as they are known."""
+        if self.known is None or not self.known.has("text"):
+            return {}
+        texts = self.known.column("text")
+        return {query: texts[query] for query in self.queries if query in texts}
+
+    @cached_property
+    def curves(self) -> Mapping[str, Mapping[str, tuple[tuple[float, float], ...]]]:
+        """Values over cut-offs ('nDCG') or recall levels ('IPrec'), by system."""
+        return curves_of_systems(self.scores, self.systems)
 
     def higher_is_better(self, measure: str) -> bool:
         """Whether more of this measure is better."""
-        return all(scores.columns[measure].higher_is_better for scores in self.scores if measure in scores.columns)
+        return all(scores.columns[measure].higher_is_better for scores in self.systems if measure in scores.columns)
 
     @property
     def letters(self) -> dict[str, str]:
@@ -170,7 +269,7 @@ class Comparison(Tabular):
     @property
     def method(self) -> str:
         """How the comparison was made, in a sentence."""
-        s = self.settings
+        s = self.statistics
         families = [
             self._family_words([pair for pair in self.pairs if pair.role == role], role)
             for role in ("", "primary", "secondary")
@@ -180,16 +279,16 @@ class Comparison(Tabular):
         if any(pair.how == "replicates" for pair in self.pairs):
             test = "t test over runs and queries"
         design = f" on {self.design.words}" if self.design is not None else ""
-        drawn = f"; {s.samples:,} flips, seed {s.seed}" if s.test == "randomization" else ""
+        drawn = f"; {s.draws():,} flips, seed {s.seed}" if s.test == "randomization" else ""
         return f"{test}{design}, {'; '.join(filter(None, families)) or 'of diagnostics only'}, alpha {s.alpha:g}{drawn}"
 
     def _family_words(self, pairs: Sequence[Pair], role: str) -> str:
         """How a family of rows was corrected, and what that does to its intervals."""
         if not pairs:
             return ""
-        s, n = self.settings, len(pairs)
+        s, n = self.statistics, len(pairs)
         what = f"{n:,} {role} comparison{'s' * (n != 1)}".replace("  ", " ")
-        correction = s.correction
+        correction = s.used_correction
         if any(pair.how == "replicates" for pair in pairs) and correction in ("max-t", "tukey"):
             correction = "holm"
         how = f"corrected over {what} by {correction}"
@@ -209,13 +308,14 @@ class Comparison(Tabular):
         """Everything but the single queries' values, as plain Python values."""
         return {
             "format": "goldrank-comparison",
-            "version": 3,
+            "version": 4,
             "runs": list(self.runs),
             "measures": list(self.measures),
             "baseline": self.baseline,
             "queries": len(self.queries),
             "method": self.method,
-            "settings": dict(vars(self.settings)),
+            "statistics": {**vars(self.statistics), "correction": self.statistics.used_correction},
+            "primary": self.primary,
             "systems": [
                 {"measure": measure, "run": run, "mean": s.mean, "summary": s.shown, "interval": list(s.shown_interval)}
                 for (measure, run), s in self.summaries.items()
@@ -231,7 +331,7 @@ class Comparison(Tabular):
 
     def save_scores(self, folder: str | Path) -> list[Path]:
         """Each run's scores as a file of the folder, from which `compare` makes the comparison again."""
-        return save_each([scores for runs in self.replicates.values() for scores in runs] or self.scores, folder)
+        return save_each(list(self.scores.values()), folder)
 
     def __repr__(self) -> str:
         n, systems = len(self.queries), len(self.runs)

@@ -35,12 +35,12 @@ from goldrank.comparison.intervals import (
     mean_interval,
     too_few_to_decide,
 )
-from goldrank.comparison.metadata import Attribute, is_missing, lookup
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import MeasureFacts, facts_of
 from goldrank.comparison.tabular import attributes
-from goldrank.errors import InputError
+from goldrank.data.queries import Queries, is_missing
+from goldrank.errors import InputError, did_you_mean
 from goldrank.evaluation import pipeline
 from goldrank.measures import parse
 from goldrank.notes import Note
@@ -109,7 +109,7 @@ class SliceDifference(_QueryGroup):
     difference: float
     interval: Interval
     p: float
-    adjusted: float = math.nan
+    p_adjusted: float = math.nan
     """Corrected by the joint maximum over all slices of the pair and measure; NaN where so few queries differ that no
     test can decide."""
     reversed: bool = False
@@ -117,7 +117,7 @@ class SliceDifference(_QueryGroup):
 
     def to_dict(self) -> dict[str, Any]:
         about = {**super().to_dict(), **attributes(self, "a b difference"), "interval": list(self.interval)}
-        return {**about, "p": self.p, "p_adjusted": self.adjusted, "reversed": self.reversed}
+        return {**about, "p": self.p, "p_adjusted": self.p_adjusted, "reversed": self.reversed}
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class SliceTable:
     def worst(self, measure: str, a: str, b: str) -> SliceDifference | None:
         """The slice, not a small one unless a test can decide it, on which b does worst against a."""
         of_pair = [d for d in self.differences if (d.measure, d.a, d.b) == (measure, a, b)]
-        known = [d for d in of_pair if not d.small or not math.isnan(d.adjusted)]
+        known = [d for d in of_pair if not d.small or not math.isnan(d.p_adjusted)]
         return min(known, key=lambda d: d.difference, default=None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,21 +143,21 @@ class SliceTable:
         }
 
 
-def with_slices(comparison: Comparison, slice_by: Mapping[str, Attribute] | None) -> Comparison:
-    """The comparison with a table of slices; `slice_by` as `compare` takes it."""
+def with_slices(comparison: Comparison, slice_by: Sequence[str]) -> Comparison:
+    """The comparison with a table of slices by some attributes, or by the automatic ones that are known."""
     notes: list[Note] = []
-    asked = slice_by or dict.fromkeys(_available(comparison))
-    parts = slice_parts(asked, partial(_attribute, comparison), notes)
+    names = slice_by or _available(comparison)
+    parts = slice_parts(names, partial(_attribute, comparison), notes)
     return replace(comparison, slices=_table(comparison, parts, notes))
 
 
-def slice_parts(
-    slice_by: Mapping[str, Attribute], values: Callable[[str, Attribute], Sequence[Any]], notes: list[Note]
-) -> list[Part]:
+def slice_parts(names: Sequence[str], values: Callable[[str], Sequence[Any]], notes: list[Note]) -> list[Part]:
     """All slices by some attributes; `values` gives an attribute's value of each query."""
-    named = {str(name): given for name, given in slice_by.items()}
-    groups = {name: group_queries(name, values(name, given), notes) or {} for name, given in named.items()}
-    return [(name, value, which) for name, masks in groups.items() for value, which in masks.items()]
+    parts = []
+    for name in dict.fromkeys(names):
+        groups = group_queries(name, values(name), notes) or {}
+        parts += [(name, value, which) for value, which in groups.items()]
+    return parts
 
 
 def _available(comparison: Comparison) -> list[str]:
@@ -170,26 +170,31 @@ def _available(comparison: Comparison) -> list[str]:
     return [name for name in AUTOMATIC if has[name]]
 
 
-def _attribute(comparison: Comparison, name: str, given: Attribute) -> Sequence[Any]:
+def _attribute(comparison: Comparison, name: str) -> Sequence[Any]:
     """The attribute's value for each query of the comparison, None where there is none."""
-    if given is not None:
-        return list(map(lookup(given, name), comparison.queries))
+    known = comparison.known
+    if known is not None and known.has(name):
+        return list(map(known.column(name).get, comparison.queries))
     if name == "length":
         if not comparison.texts:
             what = "slices by length need the queries' texts"
-            raise InputError(what, hint="queries={'q1': 'some words'}.", code="slice-needs-input")
+            raise InputError(what, hint='Pass queries={"q1": "some words"}.', code="slice-needs-input")
         return word_counts(comparison.texts.get, comparison.queries)
     if name == "relevant" and comparison.placed:
         return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
     if name == "judged":
         return _judged_shares(comparison)
-    raise no_slice_values(name)
+    raise no_slice_values(name, known)
 
 
-def no_slice_values(name: str) -> InputError:
-    """The error for an attribute that nobody gave the values of."""
-    hint = f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}."
-    return InputError(f"no values were given for slices by {name!r}", hint=hint, code="no-slice-values")
+def no_slice_values(name: str, known: Queries | None) -> InputError:
+    """The error for an attribute that no query has a value of."""
+    attributes = [] if known is None else list(known.attributes)
+    hint = did_you_mean(name, [*attributes, *AUTOMATIC])
+    if hint is None:
+        listed = ", ".join(map(ids.show, attributes)) or "none"
+        hint = f"Attributes of queries are: {listed}; automatic are: {', '.join(AUTOMATIC)}."
+    return InputError(f"no query has a value for slices by {name!r:.80}", hint=hint, code="no-slice-values")
 
 
 def word_counts(text_of: Callable[[str], Any], queries: Sequence[str]) -> list[int | None]:
@@ -204,11 +209,11 @@ def relevant_counts(grades: Mapping[str, Mapping[str, float]], queries: Sequence
 
 
 def _has_judged(comparison: Comparison) -> bool:
-    return all("Judged@10" in scores.columns for scores in comparison.scores)
+    return all("Judged@10" in scores.columns for scores in comparison.systems)
 
 
 def _judged_shares(comparison: Comparison) -> list[float | None]:
-    scored = comparison.scores
+    scored = comparison.systems
     if not _has_judged(comparison):
         if not comparison.placed:
             raise InputError("slices by judged share need Judged@10 among the measures", code="slice-needs-input")
@@ -259,7 +264,7 @@ def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> 
     if not parts:
         return SliceTable((), (), tuple(notes))
     # Measures share flips, which are drawn once for as many of them as the memory for their sums allows.
-    numbers = len(parts) * len(comparison.runs) * (comparison.settings.samples + len(comparison.queries))
+    numbers = len(parts) * len(comparison.runs) * (comparison.statistics.draws() + len(comparison.queries))
     at_once = max(1, MOST_FLIPPED // numbers)
     for first in range(0, len(comparison.measures), at_once):
         measures = comparison.measures[first : first + at_once]
@@ -267,7 +272,7 @@ def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> 
         rows = itertools.count()
         for measure in measures:
             values = comparison.values[measure]
-            facts = facts_of(comparison.scores[0].columns[measure], values)
+            facts = facts_of(comparison.systems[0].columns[measure], values)
             counted = ~np.isnan(values[0])
             of_measure = [(attribute, value, which & counted) for attribute, value, which in parts]
             slices += [_means(comparison, facts, part, design) for part in of_measure if part[2].any()]
@@ -283,7 +288,7 @@ def _means(comparison: Comparison, facts: MeasureFacts, part: Part, design: Desi
     """The means of the systems on a slice, with their intervals."""
     attribute, value, which = part
     rows = dict(zip(comparison.runs, comparison.values[facts.name][:, which], strict=True))
-    about: dict[str, Any] = {"level": comparison.settings.level, "low": facts.low, "high": facts.high}
+    about: dict[str, Any] = {"level": comparison.statistics.level, "low": facts.low, "high": facts.high}
     about |= design.part(which)._asdict()
     return Slice(
         attribute, value, facts.name, int(which.sum()),
@@ -308,8 +313,8 @@ def _flipped(comparison: Comparison, measures: Sequence[str], parts: Sequence[Pa
         for pair in comparison.of(measure)
         for i in range(len(parts))
     ]
-    settings = comparison.settings
-    return flip_blocks(blocks, columns.shape[1], np.array(rows), samples=settings.samples - 1, seed=settings.seed)
+    statistics = comparison.statistics
+    return flip_blocks(blocks, columns.shape[1], np.array(rows), samples=statistics.draws() - 1, seed=statistics.seed)
 
 
 def _differences(
@@ -321,14 +326,14 @@ def _differences(
     flipped: Flipped,
 ) -> list[SliceDifference]:
     """One pair's difference in each slice, tested by flips and corrected together; slices with their rows."""
-    settings = comparison.settings
+    statistics = comparison.statistics
     rows = dict(zip(comparison.runs, comparison.values[pair.measure], strict=True))
     delta = without_rounding(np.nan_to_num(rows[pair.b] - rows[pair.a]))
     raw = [raw_p(flipped, row).value for row, _ in family]
     of_parts = [(delta[which], design.part(which)) for _, (*_, which) in family]
-    tested = [i for i, (values, part) in enumerate(of_parts) if _is_decidable(values, *part, settings.alpha)]
+    tested = [i for i, (values, part) in enumerate(of_parts) if _is_decidable(values, *part, statistics.alpha)]
     tested = [] if facts.diagnostic else tested
-    joint = max_t(flipped, [family[i][0] for i in tested], alpha=settings.alpha, raw=[raw[i] for i in tested])
+    joint = max_t(flipped, [family[i][0] for i in tested], alpha=statistics.alpha, raw=[raw[i] for i in tested])
     adjusted = dict(zip(tested, joint.adjusted.tolist() if len(tested) > 1 else [raw[i] for i in tested], strict=True))
     differences = []
     for i, ((_, (attribute, value, which)), (values, part)) in enumerate(zip(family, of_parts, strict=True)):
@@ -337,10 +342,10 @@ def _differences(
             freedom = estimate(values, *part).freedom
             of_units = t_of_u(joint.critical, len(values))
             critical = of_units if design.is_plain else t_of_u_weighted(joint.critical, freedom)
-        about = {"level": settings.level, "reach": facts.reach, "critical": critical, **part._asdict()}
+        about = {"level": statistics.level, "reach": facts.reach, "critical": critical, **part._asdict()}
         interval = difference_interval(values, **about)
         mean, p = design.mean(values, which), adjusted.get(i, math.nan)
-        turned = p <= settings.alpha and mean * pair.difference < 0
+        turned = p <= statistics.alpha and mean * pair.difference < 0
         about_pair = (pair.measure, len(values), pair.a, pair.b, mean, interval, raw[i], p, turned)
         differences.append(SliceDifference(attribute, value, *about_pair))
     return differences

@@ -15,7 +15,7 @@ from goldrank.comparison.design import Design, DesignPart
 from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, t_of_u_weighted, u_of_t, without_rounding
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.pair import Pair
-from goldrank.comparison.settings import Settings
+from goldrank.comparison.settings import Statistics
 from goldrank.data.scores import SLACK, Column
 from goldrank.measures import known
 from goldrank.notes import Note
@@ -76,8 +76,10 @@ class Compared:
     """Per measure and system its runs as rows, where systems were run several times; else empty."""
     facts: Sequence[MeasureFacts]
     pairs: Sequence[tuple[str, str]]
-    settings: Settings
+    statistics: Statistics
     design: Design
+    primary: str | None = None
+    """The measure that decides; None if all decide together."""
 
     def counted(self, measure: str) -> np.ndarray:
         """Which queries count."""
@@ -96,35 +98,35 @@ class Compared:
                 moved = np.where(counted, moved - means[:, None], 0.0)
             columns.append(self.design.unit_columns(moved))
             numbers += [(m * len(matrix) + at[a], m * len(matrix) + at[b]) for a, b in self.pairs]
-        samples, seed = self.settings.samples - 1, self.settings.seed
+        samples, seed = self.statistics.draws() - 1, self.statistics.seed
         return flip(np.concatenate(columns), np.array(numbers), samples=samples, seed=seed)
 
     def tested(self) -> list[Pair]:
         """Every pair's difference by each measure, tested by one set of flips and corrected in families."""
         at = {name: i for i, name in enumerate(self.names)}
-        flipped, settings = self.flipped(), self.settings
+        flipped, statistics = self.flipped(), self.statistics
         places = ((about, at[a], at[b]) for about in self.facts for a, b in self.pairs)
         rows = [_Row(self, flipped, i, *place) for i, place in enumerate(places)]
         for role in ("", "primary", "secondary"):  # diagnostics are in no family
             family = [row for row in rows if row.role == role]
             if family:
                 self._correct(family, flipped)
-            if family and settings.margin is not None:
-                self._show_equivalence(family, settings.margin)
+            if family and statistics.margin is not None:
+                self._show_equivalence(family, statistics.margin)
         pairs = [row.pair() for row in rows]
-        if settings.interval == "bounded":
+        if statistics.interval == "bounded":
             pairs = self._with_bounded(pairs, rows)
-        return with_secondaries(pairs) if settings.primary else pairs
+        return with_secondaries(pairs) if self.primary else pairs
 
     def _correct(self, family: Sequence[_Row], flipped: Flipped) -> None:
         """Corrected p-values and critical values of a family."""
-        settings, tests = self.settings, len(family)
+        statistics, tests = self.statistics, len(family)
         tested = np.array([row.tested for row in family])
-        method, at_most = settings.correction, np.zeros(tests, bool)
+        method, at_most = statistics.used_correction, np.zeros(tests, bool)
         if any(row.how == "replicates" for row in family) and method in ("max-t", "tukey"):
             method = "holm"
         if method == "max-t" and tests > 1:
-            corrected = max_t(flipped, [row.number for row in family], alpha=settings.alpha, raw=tested.tolist())
+            corrected = max_t(flipped, [row.number for row in family], alpha=statistics.alpha, raw=tested.tolist())
             adjusted, at_most = corrected.adjusted, corrected.at_most
             for row in family:
                 row.critical_u = corrected.critical
@@ -132,7 +134,7 @@ class Compared:
             adjusted, tests = self._tukey(family), math.comb(len(self.names), 2)
         else:
             adjusted = adjust(tested, "none" if method == "max-t" else method)
-        alpha = settings.alpha if method in ("max-t", "none") else settings.alpha / tests
+        alpha = statistics.alpha if method in ("max-t", "none") else statistics.alpha / tests
         for row, p, bound in zip(family, adjusted.tolist(), at_most.tolist(), strict=True):
             row.adjusted, row.at_most, row.alpha = p, bound, alpha
 
@@ -141,25 +143,25 @@ class Compared:
         by_measure = {}
         for m, measure in enumerate(dict.fromkeys(row.facts.name for row in family)):
             matrix = self.values[measure][:, self.counted(measure)]
-            rng = np.random.default_rng([self.settings.seed, m, 2])
-            by_measure[measure] = randomized_tukey(matrix[None], self.settings.samples, rng)[0]
+            rng = np.random.default_rng([self.statistics.seed, m, 2])
+            by_measure[measure] = randomized_tukey(matrix[None], self.statistics.draws(), rng)[0]
         return np.array([by_measure[row.facts.name][row.a, row.b] for row in family])
 
     def _show_equivalence(self, family: Sequence[_Row], margin: float) -> None:
         """Corrected p-values of equivalence: two one-sided tests, held against the family's one-sided maximum."""
-        settings = self.settings
+        statistics = self.statistics
         t_and_freedom = [row.within(margin) for row in family]
         raw = np.array([float(special.stdtr(freedom, -t)) for t, freedom in t_and_freedom])
         if len(family) > 1 and all(row.critical_u is not None for row in family):
             numbers = [row.number for row in family]
-            maxima = max_t(self.flipped(centred=True), numbers, tail="greater", alpha=settings.alpha).maxima[1:]
+            maxima = max_t(self.flipped(centred=True), numbers, tail="greater", alpha=statistics.alpha).maxima[1:]
             if self.design.is_plain:
                 reached = [u_of_t(t, row.units) for row, (t, _) in zip(family, t_and_freedom, strict=True)]
             else:
                 reached = special.ndtri(1 - raw).tolist()
             raw = np.array([(1 + int(np.count_nonzero(maxima >= u))) / (len(maxima) + 1) for u in reached])
-        elif settings.correction not in ("max-t", "none"):
-            raw = adjust(raw, "holm" if settings.correction == "tukey" else settings.correction)
+        elif statistics.used_correction not in ("max-t", "none"):
+            raw = adjust(raw, "holm" if statistics.used_correction == "tukey" else statistics.used_correction)
         for row, p in zip(family, raw.tolist(), strict=True):
             row.equivalence = p
 
@@ -171,7 +173,7 @@ class Compared:
             differences = np.array([row.differences for row in chosen])
             alphas = [2 * float(special.stdtr(row.estimate.freedom, -pairs[row.number].critical)) for row in chosen]
             reach = np.full(len(chosen), about.reach)
-            bounded = intervals.bounded_intervals(differences, reach, np.array(alphas), seed=self.settings.seed)
+            bounded = intervals.bounded_intervals(differences, reach, np.array(alphas), seed=self.statistics.seed)
             for row, interval in zip(chosen, bounded, strict=True):
                 changed[row.number] = replace(pairs[row.number], interval=interval)
         return changed
@@ -188,8 +190,8 @@ class _Row:
 
     def __init__(self, compared: Compared, flipped: Flipped, number: int, facts: MeasureFacts, a: int, b: int) -> None:
         self.compared, self.number, self.facts, self.a, self.b = compared, number, facts, a, b
-        settings, design, differences = compared.settings, compared.design, self.differences
-        self.alpha = settings.alpha
+        statistics, design, differences = compared.statistics, compared.design, self.differences
+        self.alpha = statistics.alpha
         """The alpha of a single test that corrects as much, where it is corrected by p-values."""
         part = self.part
         self.estimate = intervals.estimate(differences, *part)
@@ -210,14 +212,14 @@ class _Row:
         if runs is not None:
             self.estimate, self.how = intervals.replicated(*runs), "replicates"
             self.tested = self.p["t"] = self.estimate.p
-        elif settings.test != "randomization" and not math.isnan(self.p[settings.test]):
+        elif statistics.test != "randomization" and not math.isnan(self.p[statistics.test]):
             # Where all differences are the same, t has no answer, and flips have one.
-            self.tested, self.how = self.p[settings.test], "formula"
+            self.tested, self.how = self.p[statistics.test], "formula"
 
     @property
     def role(self) -> str:
         """One of `ROLES`."""
-        primary = self.compared.settings.primary
+        primary = self.compared.primary
         if self.facts.diagnostic:
             return "diagnostic"
         return "" if primary is None else "primary" if self.facts.name == primary else "secondary"
@@ -258,9 +260,9 @@ class _Row:
     def pair(self) -> Pair:
         """The numbers with their interval, and what there is to say of them."""
         compared, facts, estimate, differences = self.compared, self.facts, self.estimate, self.differences
-        settings, counted, critical = compared.settings, self.counted, self._critical
+        statistics, counted, critical = compared.statistics, self.counted, self._critical
         interval = self._interval(critical)
-        decided = self.adjusted <= settings.alpha and estimate.mean != 0
+        decided = self.adjusted <= statistics.alpha and estimate.mean != 0
         caveats = self._caveats(interval)
         if decided and 0 in interval:
             u = abs(estimate.mean) / estimate.error if estimate.variance > 0 else math.inf
@@ -286,9 +288,10 @@ class _Row:
             wins=above if facts.higher_is_better else below,
             ties=len(differences) - above - below,
             losses=below if facts.higher_is_better else above,
-            p=self.p,
+            p=self.tested,
+            p_by_test=self.p,
             how=self.how,
-            adjusted=self.adjusted,
+            p_adjusted=self.adjusted,
             at_most=self.at_most,
             critical=critical,
             equivalence=self.equivalence,
@@ -296,7 +299,7 @@ class _Row:
             withheld=any(note.code in ("too-few-differ", "too-few-clusters") for note in caveats),
             caveats=tuple(caveats),
             higher_is_better=facts.higher_is_better,
-            settings=settings,
+            statistics=statistics,
         )
 
     @property
@@ -313,39 +316,39 @@ class _Row:
         if self.how == "replicates" and self.estimate.variance > 0:
             return self.estimate.interval(critical).cut(-reach, reach)
         is_joint = self.critical_u is not None
-        level = self.compared.settings.level if is_joint else 1 - self.alpha
+        level = self.compared.statistics.level if is_joint else 1 - self.alpha
         about = {"level": level, "reach": reach, "critical": critical if is_joint else None, **self.part._asdict()}
         return intervals.difference_interval(self.differences, **about)
 
     def _power(self, critical: float) -> dict[str, Any]:
         """The effect, the smallest difference that would be found, and the queries that this one needs."""
-        estimate, settings, differences = self.estimate, self.compared.settings, self.differences
+        estimate, statistics, differences = self.estimate, self.compared.statistics, self.differences
         size = estimate.freedom + 1
         # With clusters, weights or replicates the effect is in units of the spread that so many single queries have.
         spread = estimate.error * math.sqrt(size) if estimate.variance > 0 else 0.0
         if len(differences) < 2 or paired.is_constant(differences) or spread <= 0:
-            return {"effect": math.nan, "detectable": math.nan, "needed": None}
+            return {"effect": math.nan, "detectable": math.nan, "queries_needed": None}
         effect, alpha = estimate.mean / spread, self.alpha
         if self.critical_u is not None:
             alpha = float(2 * special.stdtr(estimate.freedom, -critical)) if math.isfinite(critical) else 0.0
-        if settings.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
-            return {"effect": effect, "detectable": math.nan, "needed": None}
-        detectable = power.detectable_effect(size, settings.power, alpha) * spread
+        if statistics.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
+            return {"effect": effect, "detectable": math.nan, "queries_needed": None}
+        detectable = power.detectable_effect(size, statistics.power, alpha) * spread
         # The rarest flip of so many units has a chance of 2^(1 - units): with fewer, no difference is large enough.
         fewest = 1 + math.ceil(-math.log2(alpha)) if self.how not in ("formula", "replicates") and alpha > 0 else 2
         if self.units < fewest or detectable > self.facts.reach:
             detectable = math.nan
         critical_u = self.critical_u if self.compared.design.is_plain else None
-        queries = power.queries_needed(effect, settings.power, alpha, critical_u)
+        queries = power.queries_needed(effect, statistics.power, alpha, critical_u)
         if self.how == "replicates":
             queries = None  # more queries do not make runs vary less
         elif queries is not None:
             queries = math.ceil(max(queries, fewest) * len(differences) / size - 1e-9)
-        return {"effect": effect, "detectable": detectable, "needed": queries}
+        return {"effect": effect, "detectable": detectable, "queries_needed": queries}
 
     def _caveats(self, interval: Interval) -> list[Note]:
         clustered = self.compared.design.clusters is not None
-        codes = intervals.caveats(self.changed, self.units, self.compared.settings.alpha, clustered=clustered)
+        codes = intervals.caveats(self.changed, self.units, self.compared.statistics.alpha, clustered=clustered)
         if math.isnan(interval.high):
             codes = tuple("none-differs-unbounded" if code == "none-differs" else code for code in codes)
         about: dict[str, Any] = {"units": self.units, "unit": "clusters" if clustered else "queries"}

@@ -150,7 +150,7 @@ class Sweep(Shown):
 
 
 def _plain(pair: Any) -> dict[str, Any]:
-    return {"a": pair.a, "b": pair.b, "difference": pair.difference, "p": pair.adjusted, "verdict": pair.verdict}
+    return {"a": pair.a, "b": pair.b, "difference": pair.difference, "p": pair.p_adjusted, "verdict": pair.verdict}
 
 
 @checked
@@ -409,7 +409,7 @@ class _SettingScores:
         declared = self.measure.declaration
         column = Column(str(self.measure), values, summarise(self.measure, values), declared.average,
                         declared.higher_is_better)  # fmt: skip
-        return Scores(name, self.queries, {str(self.measure): column}, {}, (), "")
+        return Scores(name, self.queries, {str(self.measure): column})
 
     def against(self, baseline: str, seed: int) -> Comparison | None:
         """Each setting with another chunking or retriever against the baseline; k and budgets alone are not tested."""

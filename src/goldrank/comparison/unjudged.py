@@ -11,7 +11,7 @@ from goldrank.comparison.design import Design
 from goldrank.comparison.flips import flip, max_t
 from goldrank.comparison.holes import PairHoles, ToJudge, finder_of, standing
 from goldrank.comparison.pair import Pair, verdict_of
-from goldrank.comparison.settings import Settings
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.statistics import Compared, on_scale, with_secondaries
 from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
@@ -38,7 +38,7 @@ def with_holes(
 
     All systems were placed with the same judgements. `queries` are the columns of the values.
     """
-    tables, settings = [run.placements for run in placed], compared.settings
+    tables, statistics = [run.placements for run in placed], compared.statistics
     measures = {about.name: parse(about.name) for about in compared.facts if not about.diagnostic}
     looked = {name: m for name, m in measures.items() if hole_rule(m) is not None and _has_holes(m, tables)}
     if not looked:
@@ -50,7 +50,7 @@ def with_holes(
     others = _decisions(found, replace(compared, values=condensed, replicates={}))
     is_open = [pair.measure in looked and _decision(pair) != other for pair, other in zip(found, others, strict=True)]
     rows = [i for i, pair in enumerate(found) if pair.measure in looked]
-    small = len(rows) * len(queries) <= MOST_BOUNDED and settings.correction == "max-t"
+    small = len(rows) * len(queries) <= MOST_BOUNDED and statistics.used_correction == "max-t"
     if not small and not any(is_open):
         return list(found)
     # Ids are read for the rows that need them: all if there are few, else those that could be turned.
@@ -72,25 +72,25 @@ def with_holes(
         _told(pair, held.get(i, "open" if is_open[i] else ""), holes.get(i), at, compared.design)
         for i, pair in enumerate(found)
     ]
-    return with_secondaries(pairs) if settings.primary else pairs
+    return with_secondaries(pairs) if compared.primary else pairs
 
 
 def _decisions(pairs: Sequence[Pair], compared: Compared) -> list[str]:
     """The verdicts on other values of the same rows; of the usual correction without all else that a row has."""
-    settings = compared.settings
-    if settings.correction != "max-t" or settings.margin is not None:
+    statistics = compared.statistics
+    if statistics.used_correction != "max-t" or statistics.margin is not None:
         return list(map(_decision, compared.tested()))
     flipped = compared.flipped()
     adjusted = np.ones(len(pairs))
     for role in {pair.role for pair in pairs} - {"diagnostic"}:
         family = [i for i, pair in enumerate(pairs) if pair.role == role]
         # What no flip reaches is below alpha, however far.
-        adjusted[family] = max_t(flipped, family, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
+        adjusted[family] = max_t(flipped, family, alpha=statistics.alpha, raw=[0.0] * len(family)).adjusted
     verdicts = [
-        "diagnostic" if pair.role == "diagnostic" else _verdict(pair, float(u), p, settings)
+        "diagnostic" if pair.role == "diagnostic" else _verdict(pair, float(u), p, statistics)
         for pair, u, p in zip(pairs, flipped.u, adjusted.tolist(), strict=True)
     ]
-    if settings.primary is None:
+    if compared.primary is None:
         return verdicts
     first = {(pair.a, pair.b): verdict for pair, verdict in zip(pairs, verdicts, strict=True) if pair.role == "primary"}
     return [
@@ -99,10 +99,10 @@ def _decisions(pairs: Sequence[Pair], compared: Compared) -> list[str]:
     ]
 
 
-def _verdict(pair: Pair, u: float, adjusted: float, settings: Settings) -> str:
+def _verdict(pair: Pair, u: float, adjusted: float, statistics: Statistics) -> str:
     """The verdict on a row with another sum and p-value; 'unclear' where nothing differs."""
     verdict = verdict_of(
-        u, adjusted, int(u != 0), alpha=settings.alpha, higher_is_better=pair.higher_is_better, withheld=pair.withheld
+        u, adjusted, int(u != 0), alpha=statistics.alpha, higher_is_better=pair.higher_is_better, withheld=pair.withheld
     )
     return "unclear" if verdict == "same" else verdict
 
@@ -140,7 +140,7 @@ def _extremes(
 ) -> dict[int, str]:
     """Each row's verdict if every query is as low, or as high, as judgements could make it; families as they are."""
     verdicts: dict[int, str] = {}
-    settings = compared.settings
+    statistics = compared.statistics
     for role in {pair.role for pair in pairs}:
         family = [i for i in holes if pairs[i].role == role]
         if not family:
@@ -148,10 +148,10 @@ def _extremes(
         rows = np.array([getattr(holes[i], end)[at] for i in family])
         rows = np.where([compared.counted(pairs[i].measure) for i in family], rows, 0.0)
         rows = np.clip(rows, -1e3, 1e3)
-        flipped = flip(compared.design.unit_columns(rows), samples=settings.samples - 1, seed=settings.seed)
-        adjusted = max_t(flipped, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
+        flipped = flip(compared.design.unit_columns(rows), samples=statistics.draws() - 1, seed=statistics.seed)
+        adjusted = max_t(flipped, alpha=statistics.alpha, raw=[0.0] * len(family)).adjusted
         for i, u, p in zip(family, flipped.u.tolist(), adjusted.tolist(), strict=True):
-            verdicts[i] = _verdict(pairs[i], u, p, settings)
+            verdicts[i] = _verdict(pairs[i], u, p, statistics)
     return verdicts
 
 

@@ -5,44 +5,103 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from goldrank import ids
-from goldrank.errors import InputError, of_type
-from goldrank.types import Id
+from goldrank.errors import InputError, of_type, one_of
+from goldrank.types import Id, RunLike, SeenLike
+
+if TYPE_CHECKING:
+    from goldrank.data.run import Run
+
+
+SEEN = {
+    "remove": "what a user had before is removed from the run, and what is below moves up",
+    "keep": "it stays: it may be recommended again, such as music or groceries",
+}
 
 
 class Catalogue:
-    """All items that could be recommended, and what is known of them.
+    """All that measures of recommendations read beside judgements and run.
 
-    `items` are ids; without them the items of the training data, the judgements and the run are taken together.
-    `vectors` gives features or embeddings by item, or as rows in the order of `items`; `genres` and `groups` give one
-    name or several by item.
+    Parameters
+    ----------
+    items : iterable of ids, optional
+        All items that could be recommended. Without them the items of the training data, the judgements and the run
+        are taken together.
+    train : mapping, rows, path or data frame, optional
+        What users had before: it is removed from the run before anything is cut, and measures of popularity and novelty
+        read it.
+    seen : {"remove", "keep"}
+        Whether what a user had before is removed from the run.
+    vectors : mapping or array, optional
+        Features or embeddings by item, or as rows in the order of `items`.
+    genres, groups : mapping, optional
+        One name or several by item.
+    against : run, optional
+        The run of a simple recommender, for Serendipity.
 
-    >>> catalogue = Catalogue(["a", "b", "c"], groups={"a": "new", "b": "old", "c": "old"})
-    >>> catalogue
-    <Catalogue: 3 items, groups>
+    Raises
+    ------
+    InputError
+        If items repeat, or vectors, genres or training data cannot be read.
+
+    Examples
+    --------
+    >>> Catalogue(["a", "b", "c"], train={"u1": ["a"]}, groups={"a": "new", "b": "old", "c": "old"})
+    Catalogue(3 items, train, groups)
     """
 
     def __init__(
         self,
         items: Iterable[Id] | None = None,
         *,
+        train: SeenLike | None = None,
+        seen: Literal["remove", "keep"] = "remove",
         vectors: Mapping[Any, Any] | Any | None = None,  # by id, or any array of rows
         genres: Mapping[Any, Any] | None = None,
         groups: Mapping[Any, Any] | None = None,
+        against: RunLike | None = None,
     ) -> None:
+        from goldrank.io import as_run
+        from goldrank.io.user_history import as_history
+
         self.items: tuple[str, ...] | None = None if items is None else _distinct(items)
+        self.train: UserHistory | None = None if train is None else as_history(train)
+        self.seen = one_of(seen, SEEN, "seen")
         self.vectors = None if vectors is None else _vectors(vectors, self.items)
         self.genres = None if genres is None else _labels(genres, "genres")
         self.groups = None if groups is None else _labels(groups, "groups")
+        self.against: Run | None = None if against is None else as_run(against, name="against")
 
-    @classmethod
-    def of(cls, given: Catalogue | Iterable[Id] | None) -> Catalogue:
-        """A catalogue from what callers give: one, its items, or nothing."""
-        return given if isinstance(given, Catalogue) else cls(given)
+    @property
+    def removed(self) -> UserHistory | None:
+        """What is removed from runs: what users had before, unless it is kept."""
+        return self.train if self.seen == "remove" else None
+
+    @property
+    def label(self) -> str:
+        """What is said of it beside the convention: numbers with and without it are no line of one history."""
+        return "" if self.removed is None else f", train removed ({self.removed.digest[:12]})"
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What results say of it; nothing where nothing was given."""
+        facts: dict[str, Any] = {}
+        if self.train is not None:
+            facts["train"] = {
+                "sha256": self.train.digest,
+                "users": len(self.train.items),
+                "pairs": self.train.pairs,
+                "seen": self.seen,
+            }
+        if self.items is not None:
+            facts["catalogue"] = {"sha256": self.digest, "items": len(self.items)}
+        if self.against is not None:
+            facts["against"] = {"name": self.against.name, "sha256": self.against.digest}
+        return facts
 
     @cached_property
     def digest(self) -> str | None:
@@ -55,8 +114,9 @@ class Catalogue:
 
     def __repr__(self) -> str:
         size = "items not given" if self.items is None else f"{len(self.items):,} items"
-        known = [name for name in ("vectors", "genres", "groups") if getattr(self, name) is not None]
-        return f"<Catalogue: {', '.join([size, *known])}>"
+        fields = ("train", "vectors", "genres", "groups", "against")
+        known = [name for name in fields if getattr(self, name) is not None]
+        return f"Catalogue({', '.join([size, *known])})"
 
 
 def _distinct(items: Any) -> tuple[str, ...]:

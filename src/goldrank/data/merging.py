@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.scores import Bounds, Column, Scores
+from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.errors import InputError, as_list
 from goldrank.notes import Note, merged
 
@@ -38,8 +38,7 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
         run=name,
         queries=tuple(queries[i] for i in order),
         columns={key: _joined([shard.columns[key] for shard in shards], order) for key in first.columns},
-        counts=counts,
-        notes=_notes(shards, counts, origins, shown),
+        remarks=Remarks(counts, _notes(shards, counts, origins, shown)),
         convention=first.convention,
         origin=lambda: _origin(origins, name),
         bounds={

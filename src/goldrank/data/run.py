@@ -9,13 +9,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from goldrank import ids
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Place, whole_number
 from goldrank.native import core
 from goldrank.notes import Note
 
 if TYPE_CHECKING:
     from goldrank.data.blocks import BlockSource
     from goldrank.data.qrels import Qrels
+    from goldrank.types import Path, SeenLike
 
 
 class RunSource(Protocol):
@@ -157,10 +158,10 @@ class Run(Mapping[str, Mapping[str, float]]):
         self.has_scores = True
         """Whether scores are the system's own; those of ranked lists of ids only say the order."""
         self.alternatives = alternatives
-        """Where several columns could hold the ids: judgements can tell which do (`fitted`)."""
+        """Where several columns could hold the ids: judgements can tell which do (`with_columns_matching`)."""
 
-    def fitted(self, judged: Qrels) -> Run:
-        """The same run with its ids from the columns whose values are judged; where none are, as it is."""
+    def with_columns_matching(self, judged: Qrels) -> Run:
+        """This run with its ids from the columns whose values are judged; where none are, as it is."""
         given = self.alternatives
         if given is None:
             return self
@@ -184,7 +185,7 @@ class Run(Mapping[str, Mapping[str, float]]):
         return self.source.results()
 
     def renamed(self, name: str) -> Run:
-        """The same run under another name."""
+        """This run under another name."""
         same = Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes, alternatives=self.alternatives)
         same.has_scores = self.has_scores
         return same
@@ -193,6 +194,84 @@ class Run(Mapping[str, Mapping[str, float]]):
         """The documents of a query, best first, by trec_eval's order."""
         row: Mapping[Any, Any] = self.results[query]
         return sorted(row, key=lambda doc: (row[doc], ids.encode(doc)), reverse=True)
+
+    def top(self, k: int) -> Run:
+        """The first documents of each query, by trec_eval's order.
+
+        Parameters
+        ----------
+        k : int
+            How many.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        OptionError
+            If `k` is not a whole number from 1.
+        """
+        whole_number(k, "k", 1)
+        rows = {query: self.results[query] for query in self}
+        kept = {query: {doc: row[doc] for doc in self.ranking(query)[:k]} for query, row in rows.items()}
+        return self._with_results(kept)
+
+    def without(self, seen: SeenLike) -> Run:
+        """This run, held in memory, without what users had before; a note says how much that was.
+
+        Parameters
+        ----------
+        seen : mapping, rows, path or data frame
+            For each user (query) the items (documents) that are removed.
+
+        Returns
+        -------
+        Run
+        """
+        from goldrank.io.user_history import as_history
+
+        train = as_history(seen)
+        kept: dict[str, dict[str, float]] = {}
+        users = 0
+        for user, row in self.results.items():
+            had = set(train.items.get(user, ()))
+            kept[user] = {item: score for item, score in row.items() if item not in had}
+            users += len(kept[user]) < len(row)
+
+        removed = sum(map(len, self.results.values())) - sum(map(len, kept.values()))
+        emptied = sum(not row and bool(self.results[user]) for user, row in kept.items())
+        notes = [Note.of("seen-removed", count=removed, users=users, short=emptied, k=1)]
+        if not any(user in train.items for user in kept):
+            notes.append(Note.of("train-without-users", samples=train.items))
+        return self._with_results(kept, notes)
+
+    def save(self, path: Path, *, format: str | None = None) -> None:
+        """Write this run, in the format that goes with the file's name or is named; else as TREC text.
+
+        What was written reads back the same. A name such as run.txt.gz says that it is compressed.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        format : {"trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow"}, optional
+            The format, where the ending does not tell.
+
+        Raises
+        ------
+        OptionError
+            If the format cannot be written, or the ending is that of something else.
+        """
+        from goldrank.io.writing_files import save_run
+
+        save_run(self, path, format)
+
+    def _with_results(self, results: Mapping[str, Mapping[str, float]], notes: Sequence[Note] = ()) -> Run:
+        """A run like this one with other rankings, held in memory."""
+        run = Run(Rankings(results), name=self.name, id_kind=self.id_kind, notes=(*self.notes, *notes))
+        run.has_scores = self.has_scores
+        return run
 
     @cached_property
     def digest(self) -> str | None:
@@ -209,16 +288,14 @@ class Run(Mapping[str, Mapping[str, float]]):
         return len(self.results)
 
     def __repr__(self) -> str:
-        if "results" in vars(self) or isinstance(self.source, Rankings):
-            return f"<Run {self.name}: {len(self):,} queries>"
-        return f"<Run {self.name}, placed by the {self.source.engine} engine>"
+        return f"Run({self.name!r})"
 
 
-class Runs(Mapping[str, Run]):
-    """Several runs in one file or set of files, told apart by their tags.
+class TaggedRuns:
+    """Several runs in one file or set of files, told apart by their tags: what `Runs` reads once for all of them.
 
-    `goldrank.evaluate` reads the files once for all of them. A run that is taken out by its tag is a `Run` like any
-    other, which reads all of the files and passes over the lines of the others.
+    A run that is taken out by its tag is a `Run` like any other, which reads all of the files and passes over the lines
+    of the others.
     """
 
     def __init__(
@@ -235,15 +312,16 @@ class Runs(Mapping[str, Run]):
         self.alternatives = alternatives
         """As `Run` has them."""
 
-    def fitted(self, judged: Qrels) -> Runs:
-        """The same runs with their ids from the columns whose values are judged."""
+    def with_columns_matching(self, judged: Qrels) -> TaggedRuns:
+        """These runs with their ids from the columns whose values are judged."""
         from goldrank.data.blocks import BlockSource
 
         if self.alternatives is None:
             return self
-        whole = Run(self.source, name=self.name, notes=self.notes, alternatives=self.alternatives).fitted(judged)
+        whole = Run(self.source, name=self.name, notes=self.notes, alternatives=self.alternatives)
+        whole = whole.with_columns_matching(judged)
         assert isinstance(whole.source, BlockSource)
-        return Runs(whole.source, name=self.name, notes=whole.notes)
+        return TaggedRuns(whole.source, name=self.name, notes=whole.notes)
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
@@ -260,20 +338,6 @@ class Runs(Mapping[str, Run]):
         from goldrank.data.blocks import OneTag
 
         return Run(OneTag(self.source, ids.encode(tag)), name=tag, notes=self.notes)
-
-    def __getitem__(self, tag: str) -> Run:
-        if tag not in self.tags:
-            raise KeyError(f"{tag!r}; there are: {', '.join(self.tags)}")
-        return self.run(tag)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.tags)
-
-    def __len__(self) -> int:
-        return len(self.tags)
-
-    def __repr__(self) -> str:
-        return f"<Runs in {self.name}, told apart by tag>"
 
 
 def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = False) -> Note:

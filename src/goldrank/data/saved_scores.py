@@ -12,7 +12,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.conventions import options_of
 from goldrank.data.json_values import utf8
-from goldrank.data.scores import AVERAGES, SLACK, Bounds, Column, Scores
+from goldrank.data.scores import AVERAGES, SLACK, Bounds, Column, Remarks, Scores
 from goldrank.errors import InputError, one_of
 from goldrank.notes import Note
 
@@ -86,7 +86,14 @@ def from_plain(data: Any, where: str) -> Scores:
         for name, given in options.items():
             _of_type(given, dict, f"options of {name}")
         return Scores(
-            run, queries, columns, counts, notes, convention, partial(dict, provenance), bounds, None, options
+            run=run,
+            queries=queries,
+            columns=columns,
+            remarks=Remarks(counts, notes),
+            convention=convention,
+            origin=partial(dict, provenance),
+            bounds=bounds,
+            options=options,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
         raise InputError(f"saved scores are damaged: {error}", where=where, code="damaged-file") from None

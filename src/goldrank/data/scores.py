@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from goldrank.data.json_values import read_json, utf8, without_nan, write_json
+from goldrank import ids
 from goldrank.errors import (
     InputError,
     MeasureError,
+    MismatchError,
     NotMeasuredError,
     OptionError,
     as_list,
     did_you_mean,
+    of_type,
+    one_of,
 )
 from goldrank.escaping import shown
 from goldrank.forking import check_polars
@@ -99,6 +105,13 @@ class Bounds:
         return self.low.summary, self.high.summary
 
 
+class Remarks(NamedTuple):
+    """What a reader must know of scores beside their values."""
+
+    counts: Mapping[str, int] = MappingProxyType({})
+    notes: tuple[Note, ...] = ()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(Mapping[str, float]):
     """Values per query and measure for one run. As a mapping it has each measure's summary.
@@ -115,10 +128,8 @@ class Scores(Mapping[str, float]):
     run: str
     queries: tuple[str, ...]
     columns: Mapping[str, Column]
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """What was judged, returned, missing, dropped and so on, as numbers."""
-    notes: tuple[Note, ...] = field(default_factory=tuple)
-    """Caveats and remarks; `str(note)` is what people read."""
+    remarks: Remarks | Callable[[], Remarks] = Remarks()
+    """Counts and notes, or what makes them: those who call often do not always look at them."""
     convention: str = ""
     origin: Callable[[], Mapping[str, Any]] = dict
     """Makes the provenance: hashing large inputs takes time that not every caller wants to spend."""
@@ -131,15 +142,19 @@ class Scores(Mapping[str, float]):
     placed: Any = field(default=None, repr=False)  # evaluation's `Placed`, which this layer does not know
     """The placed run that these are the scores of, for whoever asks which documents it returned; fresh scores only."""
 
-    if not TYPE_CHECKING:  # else every name would be an attribute
+    @cached_property
+    def _remarks(self) -> Remarks:
+        return self.remarks() if callable(self.remarks) else self.remarks
 
-        def __getattr__(self, name: str) -> Any:
-            state = vars(self)
-            if name in ("counts", "notes") and "_remarks" in state:
-                state["counts"], state["notes"] = state["_remarks"]()
-                state.pop("_remarks", None)
-                return state[name]
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What was judged, returned, missing, dropped and so on, as numbers."""
+        return self._remarks.counts
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Caveats and remarks; `str(note)` is what people read."""
+        return self._remarks.notes
 
     def explain(self, query: str) -> Explanation:
         """Which retrieved text covered which reference of a question, by which rule and which words."""
@@ -203,6 +218,16 @@ class Scores(Mapping[str, float]):
         hint = did_you_mean(str(parsed), self.columns)
         raise NotMeasuredError(f"{parsed} was not measured; there are: {', '.join(self.columns)}", hint=hint)
 
+    def renamed(self, run: str) -> Scores:
+        """These scores under another name of the run."""
+        return replace(self, run=run)
+
+    def values_of(self, measure: object) -> np.ndarray:
+        """A measure's values, one for each of `queries`; NaN where a query does not count. The array is read-only."""
+        values = self.column(measure).values.view()
+        values.flags.writeable = False
+        return values
+
     def column(self, measure: object) -> Column:
         """One measure's column, by any of its spellings."""
         return self.columns[self.spelled(measure)]
@@ -240,7 +265,8 @@ class Scores(Mapping[str, float]):
     def __getstate__(self) -> dict[str, Any]:
         # What makes the provenance may hold whole runs, and cannot be pickled: its result can.
         kept = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**kept, "origin": partial(dict, self.provenance), "explainer": None, "placed": None}
+        kept |= {"remarks": Remarks(dict(self.counts), self.notes), "origin": partial(dict, self.provenance)}
+        return {**kept, "explainer": None, "placed": None}
 
     # Other shapes.
 
@@ -328,24 +354,107 @@ class Scores(Mapping[str, float]):
         return score_table.fragment([self])
 
 
-def with_remarks(remarks: Callable[[], tuple[Mapping[str, int], tuple[Note, ...]]], **known: Any) -> Scores:
-    """Scores whose counts and notes are made when somebody asks for them: not everybody who calls often does.
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names of runs from the names of their systems: those that are there several times get a number."""
+    numbers: Counter[str] = Counter()
+    counts = Counter(names)
+    told_apart = []
+    for name in names:
+        numbers[name] += 1
+        told_apart.append(name if counts[name] == 1 else f"{name}#{numbers[name]}")
+    if len(set(told_apart)) < len(told_apart):
+        twice = next(name for name, count in Counter(told_apart).items() if count > 1)
+        raise InputError(f"two runs are both named '{ids.show(twice)}'", hint="Name them apart.", code="duplicate-name")
+    return told_apart
 
-    All other fields that hold something made for each are to be given.
-    """
-    scores = Scores.__new__(Scores)
-    vars(scores).update(known, _remarks=remarks)  # what is not given has its default from the class
-    return scores
+
+def names_of_runs(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """For each system the names of its runs, in the order of their first ones."""
+    runs: dict[str, list[str]] = {}
+    for system, run in zip(names, numbered(names), strict=True):
+        runs.setdefault(system, []).append(run)
+    return {system: tuple(of_system) for system, of_system in runs.items()}
+
+
+def _named_scores(given: Any) -> list[tuple[str, Scores]]:
+    """Scores with the names of their systems; only pairs of a name and scores may name a system several times."""
+    if isinstance(given, Mapping):
+        pairs = [(str(name), scores) for name, scores in given.items()]
+    else:
+        entries = as_list(given, "scores")
+        pairs = [entry if isinstance(entry, tuple) else (getattr(entry, "run", ""), entry) for entry in entries]
+    for name, scores in pairs:
+        of_type(scores, Scores, f"the entry {name!r:.80}", "scores of a run", "Evaluate it first.")
+    if not pairs:
+        raise InputError("there are no scores", hint="Give the scores of some runs.", code="empty-input")
+
+    unnamed = [] if isinstance(given, Mapping) else [entry.run for entry in entries if isinstance(entry, Scores)]
+    twice = next((name for name, count in Counter(unnamed).items() if count > 1), None)
+    if twice is not None:
+        what = f"two systems are both named '{ids.show(twice)}'"
+        hint = (
+            "Name them apart: scores.renamed('other'), or {'one': scores, 'other': scores}. Runs of one system are"
+            " pairs: [('dense', scores), ('dense', scores)]."
+        )
+        raise InputError(what, hint=hint, code="duplicate-name")
+    return pairs
 
 
 _COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")
 
 
 class ScoresByRun(Mapping[str, Scores]):
-    """The `Scores` of several runs on the same queries, by the runs' names."""
+    """The `Scores` of several runs, by the runs' names.
 
-    def __init__(self, scores: Sequence[Scores]) -> None:
-        self._scores = {system.run: system for system in scores}
+    Parameters
+    ----------
+    scores : mapping or iterable of Scores
+        Scores by name, a list of them, or a list of (name, scores). A name that such pairs give several times is one
+        system that was run several times: its runs are then called "dense#1", "dense#2" and so on.
+    queries : {"common", "same"}
+        Whether runs are compared on the queries that all of them have, or must have the same queries.
+
+    Raises
+    ------
+    MismatchError
+        If queries="same" and the runs have different queries.
+
+    Examples
+    --------
+    >>> one = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR")
+    >>> ScoresByRun({"first": one, "second": one}).mean["second"]["RR"]
+    0.5
+    """
+
+    def __init__(
+        self,
+        scores: Mapping[str, Scores] | Iterable[Scores] | Iterable[tuple[str, Scores]],
+        *,
+        queries: Literal["common", "same"] = "common",
+    ) -> None:
+        one_of(queries, ("common", "same"), "queries")
+        pairs = _named_scores(scores)
+        self.systems: Mapping[str, tuple[str, ...]] = names_of_runs([name for name, _ in pairs])
+        """For each system the names of its runs: one, unless it was run several times."""
+        names = numbered([name for name, _ in pairs])
+        self._scores = {
+            name: given if given.run == name else given.renamed(name)
+            for name, (_, given) in zip(names, pairs, strict=True)
+        }
+        if queries == "same":
+            self._check_same_queries()
+
+    def _check_same_queries(self) -> None:
+        every = list(self._scores.values())
+        if all(set(scores.queries) == set(every[0].queries) for scores in every):
+            return
+        common = set(every[0].queries).intersection(*(scores.queries for scores in every))
+        sizes = ", ".join(f"{ids.show(scores.run)} {len(scores.queries):,}" for scores in every)
+        raise MismatchError(
+            f"the systems have different queries ({sizes}; {len(common):,} in common)",
+            hint="queries='common' compares them on the queries that all of them have.",
+            code="different-queries",
+        )
 
     def __getitem__(self, run: str) -> Scores:
         if run not in self._scores:
@@ -391,25 +500,34 @@ class ScoresByRun(Mapping[str, Scores]):
         """Write everything to one JSON file that `ScoresByRun.load` reads back equal."""
         from goldrank.data.saved_scores import FORMAT_BY_RUN, VERSION
 
-        write_json(path, {"format": FORMAT_BY_RUN, "version": VERSION, "runs": list(self.to_dict().values())})
+        saved = [
+            scores.renamed(system).to_dict()
+            for system, runs in self.systems.items()
+            for scores in map(self._scores.__getitem__, runs)
+        ]
+        write_json(path, {"format": FORMAT_BY_RUN, "version": VERSION, "runs": saved})
 
     @classmethod
-    def load(cls, path: str | Path) -> ScoresByRun:
-        """Read what `save` wrote."""
+    def load(cls, *paths: str | Path) -> ScoresByRun:
+        """Read what `save` wrote, of one run or of several, from one file or from several."""
+        if not paths:
+            raise InputError("there are no files to load", hint="ScoresByRun.load('a.json', 'b.json').")
+        loaded = [cls._loaded(path) for path in paths]
+        if len(loaded) == 1:
+            return cls([(scores.run, scores) for scores in loaded[0]])
+        return cls([scores for of_file in loaded for scores in of_file])
+
+    @staticmethod
+    def _loaded(path: str | Path) -> list[Scores]:
         from goldrank.data.saved_scores import FORMAT_BY_RUN
 
         data = read_json(path)
         if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
-            hint = "Scores.load reads the scores of one run."
-            what = "is not saved goldrank scores of several runs"
-            raise InputError(what, where=str(path), hint=hint, code="not-saved-scores")
+            return [Scores.from_dict(data, str(path))]
         if not isinstance(runs := data.get("runs"), list) or not runs:
             what = f"its runs are {shown(runs)}, not a list of some"
             raise InputError(what, where=str(path), hint="Was it edited by hand?")
-        by_run = cls([Scores.from_dict(scores, str(path)) for scores in runs])
-        if len(by_run) < len(runs):
-            raise InputError("two of its runs have one name", where=str(path), hint="Was it edited by hand?")
-        return by_run
+        return [Scores.from_dict(scores, str(path)) for scores in runs]
 
     def __repr__(self) -> str:
         from goldrank.data import score_table

@@ -2,182 +2,135 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import Unpack, overload
 
 from goldrank import conventions, io
-from goldrank.conventions import Convention
-from goldrank.data.aspects import AspectQrels
-from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run, Runs
+from goldrank.data.catalogue import Catalogue
+from goldrank.data.run import Run
+from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.inputs import resolve, resolve_measures, whole_depth
-from goldrank.evaluation.recommending import NOTHING, Background
-from goldrank.io.columns import Columns
-from goldrank.io.sources import open_source
-from goldrank.misuse import checked
-from goldrank.types import (
-    CatalogueLike,
-    HistoryLike,
-    JudgementsLike,
-    MeasuresLike,
-    Path,
-    Policies,
-    RunLike,
-    RunsLike,
-)
-
-if TYPE_CHECKING:
-    from goldrank.comparison.corrected import CorrectedValues
-
-NamedRuns = (
-    Runs
-    | Mapping[str, Run]
-    | Mapping[str, Path]
-    | Mapping[str, Mapping[str, Mapping[str, float]]]
-    | Mapping[str, Mapping[str, list[str]]]
-    | list[Run]
-    | list[str]
-    | list[os.PathLike[str]]
-    | tuple[Run | Path, ...]
-)
-"""What surely holds several runs. A `Run` is a mapping too, so that one run matches both overloads; the first wins."""
-
-
-class CorrectedOptions(Policies, total=False):
-    """What `evaluate` takes by name where values are corrected."""
-
-    convention: str | Convention
-    format: str | None
-    columns: Mapping[str, str] | None
-    relevant_from: float | None
-
-
-class EvaluateOptions(CorrectedOptions, total=False):
-    """What `evaluate` takes by name."""
-
-    judged_by: Literal["human", "model"] | None
-    depth: int | None
-    shard: str | None
-    max_memory: str | int | None
-    train: HistoryLike | None
-    catalogue: CatalogueLike | None
-    against: RunLike | None
-    seen: str
+from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, as_catalogue, resolve, resolve_measures, whole_depth
+from goldrank.keywords import unknown_argument
+from goldrank.types import CatalogueLike, ConventionLike, JudgementsLike, MeasuresLike, Policies, RunLike
 
 
 @overload
 def evaluate(
     qrels: JudgementsLike,
-    run: RunLike | RunsLike,
+    run: Runs,
     measures: MeasuresLike = None,
     *,
-    judged_by: Literal["corrected"],
-    **options: Unpack[CorrectedOptions],
-) -> CorrectedValues: ...
-@overload
-def evaluate(
-    qrels: JudgementsLike, run: NamedRuns, measures: MeasuresLike = None, **options: Unpack[EvaluateOptions]
+    convention: ConventionLike = "trec_eval-10",
+    depth: int | None = None,
+    catalogue: CatalogueLike | None = None,
+    **policies: Unpack[Policies],
 ) -> ScoresByRun: ...
 @overload
 def evaluate(
-    qrels: JudgementsLike, run: RunLike | None = None, measures: MeasuresLike = None, **options: Unpack[EvaluateOptions]
-) -> Scores: ...
-@checked
-def evaluate(
     qrels: JudgementsLike,
-    run: RunLike | RunsLike | None = None,
+    run: RunLike,
     measures: MeasuresLike = None,
     *,
-    convention: str | Convention = conventions.DEFAULT,
-    format: str | None = None,
+    convention: ConventionLike = "trec_eval-10",
     depth: int | None = None,
-    shard: str | None = None,
-    max_memory: str | int | None = None,
-    columns: Mapping[str, str] | None = None,
-    relevant_from: float | None = None,
-    train: HistoryLike | None = None,
     catalogue: CatalogueLike | None = None,
-    against: RunLike | None = None,
-    seen: str = "remove",
-    judged_by: str | None = None,
     **policies: Unpack[Policies],
-) -> Any:  # Scores for one run, ScoresByRun for several, CorrectedValues: see the overloads
+) -> Scores: ...
+def evaluate(
+    qrels: JudgementsLike,
+    run: RunLike | Runs,
+    measures: MeasuresLike = None,
+    *,
+    convention: ConventionLike = "trec_eval-10",
+    depth: int | None = None,
+    catalogue: CatalogueLike | None = None,
+    **policies: Unpack[Policies],
+) -> Scores | ScoresByRun:
     """Score a run, or several, against judgements.
 
-    `qrels` and `run` are files, dicts, data frames (Spark's too), or `Qrels` and `Run`. Several runs are a mapping
-    from names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
-    Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
-    `overlap`, `score_type`) are given by name. `depth` is the number of documents of a query that count (trec_eval
-    -M). `shard="2/8"` scores the second of eight parts of the queries; `Scores.merge` puts the parts together.
-    `max_memory` ('500MB', '2GiB' or bytes) limits the memory of the process: files are read in smaller pieces, and
-    what cannot fit is refused before the work begins. `columns` says which column or field holds what, {"query":
-    "qid", "doc": "docno"}; with `relevant_from` grades are ratings, and those from this number on are relevant.
+    Parameters
+    ----------
+    qrels : judgements
+        `Qrels`, a file, a data frame (Spark's too), {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade).
+        `read_qrels` has options for how they are read. `AspectQrels` and `Preferences` are for measures of their own.
+    run : run, or Runs
+        `Run`, a file, a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]}, {"q1": [("d1", 0.9)]} or rows. A dict is
+        one run; several runs are `Runs`.
+    measures : measures, optional
+        "nDCG@10", a `Measure`, a function, or a list of these; by default the usual ones.
+    convention : str or Convention
+        Whose rules hold: "trec_eval-10" by default.
+    depth : int, optional
+        How many documents of a query count (trec_eval -M).
+    catalogue : Catalogue or ids, optional
+        For recommendations: all items, what users had before, and what is known of items.
+    **policies
+        Policies that differ from the convention's: ties, score_type, duplicates, judgements, missing, empty, bounds,
+        overlap.
 
-    `judged_by` says whose judgements count where those of people and of a model are together (`Qrels.joined`, what
-    `judge` returns, files that say it): "human", "model", or "corrected". The last gives means with intervals, from the
-    model's judgements of all queries and people's of some, as `corrected_values` does (docs/judges.md).
+    Returns
+    -------
+    Scores
+        For one run.
+    ScoresByRun
+        For `Runs`.
 
-    Without a run, `qrels` holds both: records of questions with the ids that were expected and those that were
-    retrieved, as Ragas, LlamaIndex, LangSmith and DeepEval have them.
+    Raises
+    ------
+    InputError
+        If something cannot be read, or run and judgements do not match.
+    MeasureError
+        If a measure is unknown, or cannot be measured with this input.
+    OptionError
+        If a policy, convention or depth is not one of the choices.
 
-    For recommendations, `train` has the items that users had before: they are removed from the run before it is cut,
-    and measures of popularity and novelty read them; with `seen="keep"` nothing is removed. `catalogue` is a
-    `Catalogue`, or the ids of all items; `against` is the run of a simple recommender for Serendipity.
-
+    Examples
+    --------
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
     (0.6309, 0.5)
     """
-    rules = conventions.get(convention).having(**policies)
-    asked = resolve_measures(measures, rules)
-    depth = whole_depth(depth)
-    if run is None:
-        qrels, run = both_sides(qrels)
-    if judged_by == "corrected":
-        from goldrank.comparison.corrected import corrected_of
+    for name in policies:
+        if name not in conventions.POLICIES:
+            raise unknown_argument("evaluate", name, {*_ARGUMENTS, *conventions.POLICIES})
+    rules = conventions.get(convention).with_policies(**policies)
+    wanted = resolve_measures(measures, rules)
+    cut_at = whole_depth(depth)
+    known = as_catalogue(catalogue)
 
-        none_of = {"depth": depth, "shard": shard, "max_memory": max_memory, "train": train, "catalogue": catalogue,
-                   "against": against, "seen": None if seen == "remove" else seen}  # fmt: skip
-        how: Any = {"format": format, "columns": columns, "relevant_from": relevant_from, "refused": none_of}
-        return corrected_of(qrels, run, measures, rules, **how)
-    named = Columns.of(columns)
-    background = NOTHING
-    if not (seen == "remove" and train is None and catalogue is None and against is None):
-        background = Background.of(train, catalogue, against, seen, rules.duplicates, named)
-    pipeline.check_asked(asked, qrels, rules)
+    pipeline.check_asked(wanted, qrels, rules)
     try:
-        inputs = resolve(
-            qrels, run, rules, format=format, shard=shard, max_memory=max_memory, columns=named,
-            relevant_from=relevant_from, background=background, judged_by=judged_by,
-        )  # fmt: skip
+        inputs = resolve(qrels, run, rules, known)
     except InputError as error:
         if error.code != "judgements-stay-in-spark" or not io.is_spark(run):
             raise
-        for name, given in {"shard": shard, "relevant_from": relevant_from, "train": train, "catalogue": catalogue,
-                            "against": against, "judged_by": judged_by}.items():  # fmt: skip
-            if given is not None:
-                hint = f"Here {error.what}, which are shared out by Spark."
-                raise OptionError(f"{name}= is for judgements that fit on one machine", hint=hint) from None
-        from goldrank.evaluation import executors
-
-        return executors.evaluate(qrels, io.as_run(run, columns=named), asked, rules, depth, named)
-    scores = [pipeline.score(placed, asked, depth) for placed in pipeline.place_all(inputs)]
-    return ScoresByRun(scores) if inputs.several else scores[0]
+        return _on_executors(qrels, io.as_run(run), pipeline.Asked(wanted, rules, cut_at), known, error)
+    scores = [pipeline.score(placed, wanted, cut_at) for placed in pipeline.place_all(inputs)]
+    if not isinstance(run, Runs):
+        return scores[0]
+    return ScoresByRun(_with_systems(run, inputs, scores))
 
 
-def both_sides(given: Any) -> tuple[Any, Any]:
-    """Records of questions with expected and retrieved ids, to be read as judgements and as a run."""
-    if isinstance(given, Qrels | AspectQrels | Preferences | Mapping):
-        raise InputError(
-            "there is no run", hint="Give evaluate(qrels, run), or records with expected and retrieved ids."
-        )
-    if hasattr(given, "read") or (isinstance(given, str) and given == "-"):
-        given = open_source(given)
-    elif isinstance(given, Iterator):
-        given = list(given)
-    return given, given
+_ARGUMENTS = ("qrels", "run", "measures", "convention", "depth", "catalogue")
+
+
+def _with_systems(runs: Runs, inputs: Inputs, scores: list[Scores]) -> list[tuple[str, Scores]]:
+    """Scores with the names of the systems that the runs are of."""
+    if inputs.tagged is not None:
+        return [(of_run.run, of_run) for of_run in scores]
+    system_of = {run: system for system, names in runs.systems.items() for run in names}
+    return [(system_of[of_run.run], of_run) for of_run in scores]
+
+
+def _on_executors(
+    qrels: JudgementsLike, run: Run, asked: pipeline.Asked, catalogue: Catalogue, why: InputError
+) -> Scores:
+    """Scores of a run in Spark by judgements that are too many for the driver."""
+    if catalogue is not NO_CATALOGUE:
+        hint = f"Here {why.what}, which are shared out by Spark."
+        raise OptionError("catalogue= is for judgements that fit on one machine", hint=hint) from None
+    from goldrank.evaluation import executors
+
+    return executors.evaluate(qrels, run, asked)

@@ -9,7 +9,7 @@ right in byte order of the queries: the summaries are the same doubles too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,16 +19,15 @@ from goldrank.data.grades import MAX_GRADE
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import JudgementArrays
 from goldrank.data.run import PROBLEMS, Run, SparkLines
-from goldrank.data.scores import Scores
+from goldrank.data.scores import Remarks, Scores
 from goldrank.engine.counts import RunCounts, assemble
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
 from goldrank.evaluation import footer, pipeline
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
-from goldrank.io.columns import Columns
 from goldrank.measures import Measure
-from goldrank.misuse import checked
+from goldrank.keywords import named_arguments
 from goldrank.packages import MissingPackageError, needed
-from goldrank.types import MeasuresLike, Policies, QrelsLike, SparkFrame
+from goldrank.types import ConventionLike, MeasuresLike, QrelsLike, SparkFrame
 
 NOT_THERE = "the executors cannot score with goldrank"
 HOW_TO_SEND = (
@@ -43,15 +42,14 @@ COUNTS = ("retrieved", "infinite", "constant", "problems", "repeated", "wrong_ju
 """What is counted for each query besides its values."""
 
 
-@checked
+@named_arguments
 def evaluate_spark(
     qrels: QrelsLike,
     run: SparkFrame,
     measures: MeasuresLike = None,
     *,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     depth: int | None = None,
-    **policies: Unpack[Policies],
 ) -> Any:  # a Spark DataFrame, whose type is not there without Spark
     """Values per query as a Spark DataFrame: a column `query` and one for each measure. Nothing is collected.
 
@@ -59,7 +57,7 @@ def evaluate_spark(
     the frame is used; input that `evaluate` would refuse makes that job fail with the same words. goldrank must be
     installed on the executors.
     """
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention)
     wanted = resolve_measures(measures, rules)
     depth = whole_depth(depth)
     _check_rules(wanted, rules)
@@ -76,16 +74,15 @@ def evaluate_spark(
     )
 
 
-def evaluate(
-    qrels: Any, run: Run, wanted: Sequence[Measure], rules: Convention, depth: int | None, named: Columns
-) -> Scores:
+def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
     """`Scores` of a run in Spark by judgements in Spark, scored on the executors."""
     from goldrank.engine import spark
 
+    wanted, rules, depth = asked.measures, asked.rules, asked.depth
+
     _check_rules(wanted, rules)
     with spark.evaluated_once(cast(SparkLines, run.source)) as lines:
-        judged = _judgements(qrels, lines, rules, named)
-        named.check_used()
+        judged = _judgements(qrels, lines, rules)
         table = _collected(_per_query(judged, lines, wanted, rules, depth, False))
         raw = table.column("query").to_pylist()
         if not raw:
@@ -130,8 +127,7 @@ def evaluate(
         run=run.name,
         queries=queries,
         columns={str(measure): column for measure, column in columns.items()},
-        counts=numbers,
-        notes=footer.notes_of(numbers, counts, (), run.notes, rules, bare, columns, depth),
+        remarks=Remarks(numbers, footer.notes_of(numbers, counts, (), run.notes, rules, bare, columns, depth)),
         convention=rules.label,
         origin=pipeline.origin(None, run, rules, depth),
         options=rules.options,
@@ -169,13 +165,13 @@ def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
             )
 
 
-def _judgements(qrels: Any, lines: SparkLines, rules: Convention, columns: Columns | None = None) -> Any:
+def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
     """Each judged document once: query, doc, grade, and whether that grade is none or one of several."""
     from goldrank.io import spark
 
     session = lines.frame.sparkSession
     if io.is_spark(qrels):
-        frame = spark.judgements_in_spark(qrels, "qrels", columns)
+        frame = spark.judgements_in_spark(qrels, "qrels", None)
     else:
         with needed("pyspark"):
             import pyarrow as pa

@@ -16,18 +16,18 @@ import numpy as np
 from goldrank import __version__, ids
 from goldrank.conventions import Convention
 from goldrank.data.aspects import AspectQrels
-from goldrank.data.blocks import USUAL, ReadingPlan
+from goldrank.data.catalogue import Catalogue
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.data.scores import Bounds, Column, Scores, with_remarks
+from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.engine import RunCounts, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.evaluation import footer, recommending, views
-from goldrank.evaluation.inputs import Inputs, Judgements, documents_of
+from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
-from goldrank.evaluation.recommending import NOTHING, Background, join, table_of, unseen, without_seen
+from goldrank.evaluation.recommending import join, table_of, unseen, without_seen
 from goldrank.measures import Measure, make, summarise
 from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
@@ -36,6 +36,15 @@ from goldrank.notes import Note
 
 Tables = Mapping[str, Any]
 """What measures read, by the name that they give it with `over=`: each kind of measure has a table of its own type."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is measured, by which rules, down to which rank."""
+
+    measures: Sequence[Measure]
+    rules: Convention
+    depth: int | None = None
 
 
 # 1. Place.
@@ -50,7 +59,7 @@ class Placed:
     rules: Convention
     placements: Placements
     counts: RunCounts
-    background: Background = NOTHING
+    catalogue: Catalogue = NO_CATALOGUE
     removed: np.ndarray | None = None
     """How many documents of each query were removed, because the user had them before."""
 
@@ -63,51 +72,50 @@ class Placed:
         """The first documents of each judged query, best first. This reads the run once more."""
         if depth < 1:
             return [[] for _ in self.placements.queries]
-        queries, train = self.placements.queries, self.background.removed
+        queries, train = self.placements.queries, self.catalogue.removed
         more = 0 if self.removed is None else int(self.removed.max(initial=0))
         rules = self.rules.having(**self.rules.heads)
         rows = engine_for(self.run).top_documents(self.run, queries, depth + more, rules)
         return rows if train is None else unseen(rows, queries, train, depth)
 
 
-def place(
-    judgements: Judgements, run: Run, rules: Convention, plan: ReadingPlan = USUAL, background: Background = NOTHING
-) -> Placed:
+def place(judgements: Judgements, run: Run, rules: Convention, catalogue: Catalogue = NO_CATALOGUE) -> Placed:
     """Where the run put each judged document, without what users had before."""
     qrels = documents_of(judgements)
-    run = run.fitted(qrels)
+    run = run.with_columns_matching(qrels)
     if rules.drops_own_id:
         run = views.without_own_ids(run)
     _check_ids(qrels, run, rules)
-    if background.removed is None:
-        placements, counts = engine_for(run).place(qrels, run, rules, plan)
-        return _checked(Placed(judgements, run, rules, placements, counts, background))
-    joined = join(qrels, background.removed)
-    placements, counts = engine_for(run).place(joined.qrels, run, rules, plan)
+    if catalogue.removed is None:
+        placements, counts = engine_for(run).place(qrels, run, rules)
+        return _checked(Placed(judgements, run, rules, placements, counts, catalogue))
+    joined = join(qrels, catalogue.removed)
+    placements, counts = engine_for(run).place(joined.qrels, run, rules)
     kept, removed = without_seen(placements, joined, qrels)
-    return _checked(Placed(judgements, run, rules, kept, counts, background, removed))
+    return _checked(Placed(judgements, run, rules, kept, counts, catalogue, removed))
 
 
 def place_all(inputs: Inputs) -> Iterable[Placed]:
     """The same for all runs of the inputs, one after the other."""
     if inputs.tagged is None:
         for run in inputs.runs:
-            yield place(inputs.judgements, run, inputs.rules, inputs.plan, inputs.background)
+            yield place(inputs.judgements, run, inputs.rules, inputs.catalogue)
         return
-    if inputs.background.removed is not None:
-        raise OptionError("train= takes runs one by one", hint="Read each tag as a run: read_runs(file)['tag'].")
+    if inputs.catalogue.removed is not None:
+        raise OptionError("a catalogue with training data takes runs one by one",
+            hint="Read each tag as a run: read_runs(file)['tag'].",)
     from goldrank.engine.streaming import ENGINE
 
     qrels = documents_of(inputs.judgements)
-    tagged = inputs.tagged.fitted(qrels)
-    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules, inputs.plan)
+    tagged = inputs.tagged.with_columns_matching(qrels)
+    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules)
     for tag, (placements, counts) in placed.items():
         run = tagged.run(ids.decode(tag))
         if inputs.rules.drops_own_id:
-            yield place(inputs.judgements, run, inputs.rules, inputs.plan, inputs.background)
+            yield place(inputs.judgements, run, inputs.rules, inputs.catalogue)
             continue
         _check_ids(qrels, run, inputs.rules)
-        yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts, inputs.background))
+        yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts, inputs.catalogue))
 
 
 def _check_ids(qrels: Qrels, run: Run, rules: Convention) -> None:
@@ -168,12 +176,12 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     asked = [measure for measure in asked if measure.declaration.over == "recommended"]
     if asked:
         # Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up.
-        deep = placed.background.catalogue.items is None or any(
+        deep = placed.catalogue.items is None or any(
             measure.k is None or measure.option("judged_only") for measure in asked
         )
         most = int(placements.retrieved.max(initial=0)) if deep else max(int(measure.k or 0) for measure in asked)
         lists = placed.top_documents(most if depth is None else min(most, depth))
-        tables["recommended"] = table_of(placements.queries, lists, judgements, placed.background, placed.rules)
+        tables["recommended"] = table_of(placements.queries, lists, judgements, placed.catalogue, placed.rules)
     return tables
 
 
@@ -371,23 +379,23 @@ def score(
     recommended = tables.get("recommended")
     on_judgements, on_run = placed.judgements.notes, placed.run.notes
 
-    def remarks() -> tuple[Mapping[str, int], tuple[Note, ...]]:
+    def remarks() -> Remarks:
         numbers = footer.counts_of(placements, placed.counts)
-        return numbers, (
+        return Remarks(numbers, (
             *footer.notes_of(
                 numbers, placed.counts, on_judgements, on_run, rules, placements, columns, depth, by_name
             ),
-            *recommending.notes(placed.background, placed.qrels, placements.queries, placed.removed,
+            *recommending.notes(placed.catalogue, placed.qrels, placements.queries, placed.removed,
                                 placements.retrieved, recommended, columns),
-        )  # fmt: skip
+        ))  # fmt: skip
 
-    return with_remarks(
-        remarks,
+    return Scores(
+        remarks=remarks,
         run=placed.run.name,
         queries=queries,
         columns={str(measure): column for measure, column in columns.items()},
-        convention=rules.label + placed.background.label,
-        origin=origin(placed.judgements, placed.run, rules, depth, placed.background),
+        convention=rules.label + placed.catalogue.label,
+        origin=origin(placed.judgements, placed.run, rules, depth, placed.catalogue),
         bounds=by_name,
         options=rules.options,
         placed=placed if depth is None else replace(placed, placements=placements),
@@ -395,7 +403,7 @@ def score(
 
 
 def origin(
-    judgements: Judgements | None, run: Run, rules: Convention, depth: int | None, background: Background = NOTHING
+    judgements: Judgements | None, run: Run, rules: Convention, depth: int | None, catalogue: Catalogue = NO_CATALOGUE
 ) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks. Without judgements, they stayed in Spark."""
     shard = judgements.shard if isinstance(judgements, Qrels) else None
@@ -408,7 +416,7 @@ def origin(
         where = "the driver" if judgements is not None else "the executors"
         return {
             **provenance(rules, now),
-            **background.provenance,
+            **catalogue.provenance,
             "depth": depth,
             "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
             "qrels": judged,

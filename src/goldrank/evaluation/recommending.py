@@ -1,136 +1,28 @@
 """What evaluating recommendations takes beside judgements and a run: what users had, the catalogue, another run.
 
-What a user had before (`train=`) is removed from the run before anything is cut, and the rest moves up. It is placed
+What a user had before is removed from the run before anything is cut, and the rest moves up. It is placed
 together with the judged items, so that a run is read once, whatever engine has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank import ids, io
 from goldrank.conventions import Convention
 from goldrank.data.catalogue import Catalogue, UserHistory
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Rankings, Run
 from goldrank.data.scores import Column
 from goldrank.engine import engine_for
-from goldrank.errors import InputError, one_of
-from goldrank.io.columns import Columns
 from goldrank.measures import Measure
 from goldrank.notes import Note
 
 if TYPE_CHECKING:
     from goldrank.data.recommended import Recommended
-
-SEEN = {
-    "remove": "what a user had before is removed from the run, and what is below moves up",
-    "keep": "it stays: it may be recommended again, such as music or groceries",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Background:
-    """What is known beside judgements and run."""
-
-    train: UserHistory | None = None
-    catalogue: Catalogue = field(default_factory=Catalogue)
-    against: Run | None = None
-    seen: str = "remove"
-
-    @classmethod
-    def of(
-        cls,
-        train: Any = None,
-        catalogue: Any = None,
-        against: Any = None,
-        seen: str = "remove",
-        duplicates: str = "error",
-        columns: Columns | None = None,
-    ) -> Background:
-        """From what callers give."""
-        one_of(seen, SEEN, "seen")
-        other = None if against is None else io.as_run(against, name="against", duplicates=duplicates)
-        return cls(None if train is None else as_history(train, columns), Catalogue.of(catalogue), other, seen)
-
-    @property
-    def removed(self) -> UserHistory | None:
-        """What is removed from the run."""
-        return self.train if self.seen == "remove" else None
-
-    @property
-    def label(self) -> str:
-        """What is said of it beside the convention: numbers with and without it are no line of one history."""
-        return "" if self.removed is None else f", train removed ({self.removed.digest[:12]})"
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """What results say of it; nothing where nothing was given."""
-        facts: dict[str, Any] = {}
-        if self.train is not None:
-            facts["train"] = {
-                "sha256": self.train.digest,
-                "users": len(self.train.items),
-                "pairs": self.train.pairs,
-                "seen": self.seen,
-            }
-        if self.catalogue.items is not None:
-            facts["catalogue"] = {"sha256": self.catalogue.digest, "items": len(self.catalogue.items)}
-        if self.against is not None:
-            facts["against"] = {"name": self.against.name, "sha256": self.against.digest}
-        return facts
-
-
-NOTHING = Background()
-
-
-def as_history(given: Any, columns: Columns | None = None) -> UserHistory:
-    """What users had, from whatever holds pairs: a mapping, rows, a file, a data frame. Ratings do not matter."""
-    columns = (Columns() if columns is None else columns).for_pairs()
-    given = io.as_table(given, "train")
-    if isinstance(given, UserHistory):
-        return given
-    if isinstance(given, Mapping) and not isinstance(given, Qrels | Run):
-        by_user: dict[str, list[str]] = {}
-        for user, items in given.items():
-            if isinstance(items, str | bytes | type) or not isinstance(items, Iterable):
-                items = [items]
-            listed = by_user.setdefault(ids.as_text(user, "user id", "train"), [])
-            listed += [ids.as_text(item, "item id", "train") for item in items]
-        return UserHistory(by_user)
-    if isinstance(given, Iterable) and not (io.is_file(given) or io.is_frame(given) or isinstance(given, Mapping)):
-        given = list(given)
-        if all(isinstance(row, tuple | list) and len(row) >= 2 for row in given):
-            return _of_pairs((row[0], row[1]) for row in given)
-        if not all(isinstance(row, Mapping) for row in given):
-            raise InputError(
-                "training data is no list of pairs", where="train", hint='Rows look like ("u1", "i7", ...).'
-            )
-    try:
-        rated = io.as_qrels(given, judgements="last", columns=columns, real_grades=True)
-    except InputError as refused:
-        try:  # it may be a table of scores
-            return UserHistory(io.as_run(given, name="train", duplicates="last", columns=columns).results)
-        except InputError:
-            raise refused from None
-    left_out = [note for note in rated.notes if note.code == "ungraded-rows"]
-    if left_out:
-        hint = "What a user had counts, whatever its rating: fill in any number, or leave the column out."
-        raise InputError(f"{left_out[0].fact('count'):,} rows have no rating", where=rated.name, hint=hint)
-    return UserHistory(rated.text)
-
-
-def _of_pairs(pairs: Iterable[tuple[Any, Any]]) -> UserHistory:
-    by_user: dict[str, list[str]] = {}
-    for user, item in pairs:
-        by_user.setdefault(ids.as_text(user, "user id", "train"), []).append(ids.as_text(item, "item id", "train"))
-    return UserHistory(by_user)
-
 
 @dataclass(frozen=True, eq=False)
 class JoinedQrels:
@@ -200,41 +92,24 @@ def unseen(rows: Sequence[Sequence[str]], queries: Sequence[str], train: UserHis
     return kept
 
 
-def run_without(run: Run, train: UserHistory) -> Run:
-    """A run, held in memory, without what its users had; a note says how much that was."""
-    kept, users = {}, 0
-    for user, row in run.results.items():
-        had = set(train.items.get(user, ()))
-        kept[user] = {item: score for item, score in row.items() if item not in had}
-        users += len(kept[user]) < len(row)
-    gone = sum(map(len, run.results.values())) - sum(map(len, kept.values()))
-    empty = sum(not row and bool(run.results[user]) for user, row in kept.items())
-    noticed = [Note.of("seen-removed", count=gone, users=users, short=empty, k=1)]
-    if not any(user in train.items for user in kept):
-        noticed.append(Note.of("train-without-users", samples=train.items))
-    filtered = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=(*run.notes, *noticed))
-    filtered.has_scores = run.has_scores
-    return filtered
-
-
 def table_of(
-    queries: tuple[str, ...], lists: Sequence[Sequence[str]], qrels: Qrels, background: Background, rules: Convention
+    queries: tuple[str, ...], lists: Sequence[Sequence[str]], qrels: Qrels, catalogue: Catalogue, rules: Convention
 ) -> Recommended:
     """What measures beyond accuracy read."""
     against = None
-    if background.against is not None:
+    if catalogue.against is not None:
         longest = max(map(len, lists), default=0)
-        train = background.removed
+        train = catalogue.removed
         more = max((len(had) for had in train.items.values()), default=0) if train else 0
-        against = engine_for(background.against).top_documents(background.against, queries, longest + more, rules)
+        against = engine_for(catalogue.against).top_documents(catalogue.against, queries, longest + more, rules)
         against = against if train is None else unseen(against, queries, train, longest)
     from goldrank.data.recommended import Recommended
 
-    return Recommended.of(queries, lists, qrels.text, background.catalogue, background.train, against)
+    return Recommended.of(queries, lists, qrels.text, catalogue, catalogue.train, against)
 
 
 def notes(
-    background: Background,
+    catalogue: Catalogue,
     qrels: Qrels,
     queries: Sequence[str],
     removed: np.ndarray | None,
@@ -244,7 +119,7 @@ def notes(
 ) -> list[Note]:
     """What a reader must know of train, catalogue and users that were left out."""
     told: list[Note] = []
-    train = background.train
+    train = catalogue.train
     if train is not None:
         known = sum(user in train.items for user in queries)
         if not known:

@@ -13,7 +13,7 @@ from goldrank import conventions
 from goldrank.conventions import Convention
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
-from goldrank.data.scores import Column, Scores
+from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, did_you_mean
@@ -261,8 +261,7 @@ def score_texts(placed: PlacedTexts) -> Scores:
         run=placed.name,
         queries=queries,
         columns={str(measure): column for measure, column in columns.items()},
-        counts=placed.numbers,
-        notes=(*data.notes, *notes),
+        remarks=Remarks(placed.numbers, (*data.notes, *notes)),
         convention=", ".join([*label, *([f"spans by {placed.lengths}"] if "spans" in tables else [])]),
         origin=_origin(data, rules, how, placed.name),
         explainer=placed.explainer,

@@ -83,7 +83,7 @@ class _Checker:
 
     def __init__(self, both: ScoredTwice, units: Units, rules: Rules, policy: Convention) -> None:
         self.both, self.units, self.rules, self.policy = both, units, rules, policy
-        alpha = rules.settings.alpha / max(1, sum(rule.tested for rule in rules.rules))
+        alpha = rules.statistics.alpha / max(1, sum(rule.tested for rule in rules.rules))
         self.level = 1 - 2 * alpha
         """Of two-sided intervals each of whose ends errs with this rule's share of alpha."""
         self.notes: list[Note] = []
@@ -92,14 +92,14 @@ class _Checker:
         (measure,) = resolve_measures(str(rule.measure), self.policy)
         direction = 1.0 if self.both.higher_is_better(measure) else -1.0
         now = self.both.values(0, measure)
-        value = self.units.estimate(*now, self.rules.settings.level)
+        value = self.units.estimate(*now, self.rules.statistics.level)
         by = "corrected" if value.method == "corrected" else "people alone"
         words = f"{rule.measure} is {value.estimate:.4f} ({value.low:.4f} to {value.high:.4f}, {by})"
         before, interval = math.nan, Interval(value.low, value.high)
         if rule.kind == "drop":
             then = self.both.values(1, measure)
-            before = self.units.estimate(*then, self.rules.settings.level).estimate
-            change = self.units.estimate(now[0] - then[0], now[1] - then[1], self.rules.settings.level)
+            before = self.units.estimate(*then, self.rules.statistics.level).estimate
+            change = self.units.estimate(now[0] - then[0], now[1] - then[1], self.rules.statistics.level)
             interval = Interval(change.low, change.high)
             factor = 1.0 - direction * rule.limit * math.copysign(1.0, before) if rule.relative else 1.0
             shift = 0.0 if rule.relative else rule.limit

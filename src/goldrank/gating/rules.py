@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from goldrank import ids
-from goldrank.comparison.settings import Settings
+from goldrank.comparison.settings import Statistics
 from goldrank.errors import (
     GoldrankError,
     InputError,
@@ -222,7 +222,7 @@ class Rules:
     """All rules of a gate, and how its tests are made."""
 
     rules: tuple[Rule, ...]
-    settings: Settings = field(default_factory=partial(Settings, correction="max-t"))
+    statistics: Statistics = field(default_factory=partial(Statistics, correction="max-t"))
     metadata: str | None = None
     """JSONL with the attributes of queries that slices go by."""
     worst: int = 10
@@ -359,7 +359,7 @@ def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Pl
             raise RuleError(f"{what} no key {ids.show(str(key))!r}", where=place(str(key)), hint=hint)
 
 
-def _settings(data: Mapping[str, Any], place: Placer) -> Settings:
+def _settings(data: Mapping[str, Any], place: Placer) -> Statistics:
     given = {key: data[key] for key in _SETTINGS if key in data}
     for key, value in given.items():
         try:
@@ -367,7 +367,7 @@ def _settings(data: Mapping[str, Any], place: Placer) -> Settings:
                 one_of(value, TESTS if key == "test" else CORRECTIONS, key)
             elif key in ("alpha", "power") and (isinstance(value, bool) or not isinstance(value, int | float)):
                 raise OptionError(f"{key} is {value!r:.60}; it must be a number")
-            Settings(**{key: value})
+            Statistics(**{key: value})
         except OptionError as error:
             raise RuleError(error.what, where=place(key), hint=error.hint, code=error.code) from None
     is_t = given.get("test") == "t"
@@ -375,7 +375,7 @@ def _settings(data: Mapping[str, Any], place: Placer) -> Settings:
         hint = "Leave out test, or use correction = 'holm'."
         what = "correction max-t is made of flips; it cannot correct t tests"
         raise RuleError(what, where=place("test"), hint=hint, code="options-conflict")
-    return Settings(**{"correction": "holm" if is_t else "max-t", **given})
+    return Statistics(**{"correction": "holm" if is_t else "max-t", **given})
 
 
 def _number(value: object, what: str, where: Place | str | None) -> tuple[float, bool]:

@@ -27,7 +27,7 @@ from goldrank.comparison.holes import HOLES, standing
 from goldrank.comparison.intervals import UNKNOWN, Interval, difference_interval, estimate, percent
 from goldrank.comparison.pair import format_p
 from goldrank.comparison.paired import is_constant
-from goldrank.comparison.settings import Settings
+from goldrank.comparison.settings import Statistics
 from goldrank.gating.findings import Draft, counted
 from goldrank.gating.rules import Rules
 from goldrank.gating.verdict import Finding
@@ -47,13 +47,13 @@ class _Tests:
 
 def tested(drafts: Sequence[Draft], rules: Rules) -> list[Finding]:
     """The findings, with the tests that they need: one family, corrected together."""
-    alpha = rules.settings.alpha
+    alpha = rules.statistics.alpha
     testable = [i for i, draft in enumerate(drafts) if draft.shifted is not None and draft.finding.rule.tested]
     family = [i for i in testable if not fewest_flips(_row(drafts[i], "observed")) > alpha]
     names = ["observed"]
     if any(draft.others is not None for draft in drafts):
         names += ["condensed", "worst", "best"]
-    tests = _family([drafts[i] for i in family], names, rules.settings)
+    tests = _family([drafts[i] for i in family], names, rules.statistics)
     place = {i: at for at, i in enumerate(family)}
     return [
         draft.finding if draft.shifted is None else _decided(draft, place.get(i), tests, rules)
@@ -84,7 +84,7 @@ def _row(draft: Draft, variant: str) -> np.ndarray:
     return np.where(draft.own, getattr(draft.others, variant), 0.0)
 
 
-def _family(family: Sequence[Draft], names: Sequence[str], settings: Settings) -> dict[str, _Tests]:
+def _family(family: Sequence[Draft], names: Sequence[str], statistics: Statistics) -> dict[str, _Tests]:
     """The tests of all drafts of the family, for each of the sets of differences."""
     rows = {name: [_row(draft, name) for draft in family] for name in names}
     every = np.array([row for name in names for row in rows[name]])
@@ -95,26 +95,26 @@ def _family(family: Sequence[Draft], names: Sequence[str], settings: Settings) -
     finite = np.where(np.isfinite(every), every, 0.0)
     far = 1e3 * np.maximum(np.abs(finite).max(axis=1, keepdims=True), 1.0)
     every = np.clip(every, -far, far)
-    flipped = flip(every, samples=settings.samples - 1, seed=settings.seed)
+    flipped = flip(every, samples=statistics.draws() - 1, seed=statistics.seed)
     size = len(family)
     return {
-        name: _corrected(flipped, range(at * size, (at + 1) * size), family, settings) for at, name in enumerate(names)
+        name: _corrected(flipped, range(at * size, (at + 1) * size), family, statistics) for at, name in enumerate(names)
     }
 
 
-def _corrected(flipped: Flipped, rows: Sequence[int], family: Sequence[Draft], settings: Settings) -> _Tests:
-    raw = [_loss_p(flipped, row, draft, settings) for row, draft in zip(rows, family, strict=True)]
-    if settings.correction != "max-t":
-        return _Tests(raw, adjust(np.array(raw), settings.correction).tolist(), [False] * len(raw))
-    joint = max_t(flipped, rows, tail="less", alpha=settings.alpha, raw=raw)
+def _corrected(flipped: Flipped, rows: Sequence[int], family: Sequence[Draft], statistics: Statistics) -> _Tests:
+    raw = [_loss_p(flipped, row, draft, statistics) for row, draft in zip(rows, family, strict=True)]
+    if statistics.used_correction != "max-t":
+        return _Tests(raw, adjust(np.array(raw), statistics.used_correction).tolist(), [False] * len(raw))
+    joint = max_t(flipped, rows, tail="less", alpha=statistics.alpha, raw=raw)
     if len(raw) == 1:
         return _Tests(raw, raw, [False], joint.critical)
     return _Tests(raw, joint.adjusted.tolist(), joint.at_most.tolist(), joint.critical)
 
 
-def _loss_p(flipped: Flipped, row: int, draft: Draft, settings: Settings) -> float:
+def _loss_p(flipped: Flipped, row: int, draft: Draft, statistics: Statistics) -> float:
     """The one-sided p-value of a mean below 0."""
-    if settings.test == "t":
+    if statistics.test == "t":
         values = flipped.row(row)[draft.own]
         if len(values) > 1 and not is_constant(values):  # where all lost the same, t has no answer
             estimated = estimate(values)
@@ -124,22 +124,22 @@ def _loss_p(flipped: Flipped, row: int, draft: Draft, settings: Settings) -> flo
 
 def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: Rules) -> Finding:
     """The finding of a drop: what happened, whether chance could have done it, and whether judging could turn it."""
-    settings = rules.settings
+    statistics = rules.statistics
     assert draft.gains is not None
-    interval = _interval(draft, settings.level) if draft.finding.rule.tested else UNKNOWN
+    interval = _interval(draft, statistics.level) if draft.finding.rule.tested else UNKNOWN
     observed = tests["observed"]
     p, adjusted, at_most = math.nan, math.nan, False
     if place is not None:
         p, adjusted, at_most = observed.raw[place], observed.adjusted[place], observed.at_most[place]
-    outcomes = {name: _outcome(draft, name, place, tests[name], settings) for name in tests}
+    outcomes = {name: _outcome(draft, name, place, tests[name], statistics) for name in tests}
     status = outcomes["observed"]
     finding = replace(draft.finding, interval=interval, p=p, adjusted=adjusted, at_most=at_most, status=status)
     size = draft.size
     if size and not math.isnan(interval.low):
-        size += f"; {percent(settings.level)} interval {interval.low:+.4f} to {interval.high:+.4f}"
+        size += f"; {percent(statistics.level)} interval {interval.low:+.4f} to {interval.high:+.4f}"
     words = draft.words(size)
     if draft.finding.rule.tested:
-        reason, finding = _reason(draft, finding, observed, place, settings)
+        reason, finding = _reason(draft, finding, observed, place, statistics)
         words += reason
         if rules.strict and finding.status == "unclear":
             words += ". The rules are strict: what is not shown fails"
@@ -147,26 +147,26 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
     return _with_holes(draft, replace(finding, words=f"{words}; {draft.moved}"), outcomes, rules)
 
 
-def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, settings: Settings) -> str:
+def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, statistics: Statistics) -> str:
     """'fail', 'pass' or 'unclear', by one of the sets of differences."""
     row = _row(draft, name)[draft.own]
     if not draft.finding.rule.tested:
         fails = row.mean() < -1e-12 * max(1.0, abs(draft.finding.baseline))
         return "fail" if fails else "pass"
-    if place is not None and tests.adjusted[place] <= settings.alpha:
+    if place is not None and tests.adjusted[place] <= statistics.alpha:
         return "fail"
     if not np.isfinite(row).all() or row.mean() <= 0:
         return "unclear"
-    return "pass" if within_p(row, draft.reach) <= settings.alpha else "unclear"
+    return "pass" if within_p(row, draft.reach) <= statistics.alpha else "unclear"
 
 
 def _reason(
-    draft: Draft, finding: Finding, tests: _Tests, place: int | None, settings: Settings
+    draft: Draft, finding: Finding, tests: _Tests, place: int | None, statistics: Statistics
 ) -> tuple[str, Finding]:
     """Why a tested drop fails, passes or is unclear, and what would have been found."""
     family = len(tests.raw)
     shown = f"p {format_p(finding.adjusted, finding.at_most)}"
-    if family > 1 and settings.correction != "none":
+    if family > 1 and statistics.used_correction != "none":
         shown += f" after correction for {family} tests"
     if finding.status == "fail":
         return f", and chance alone would rarely do this ({shown})", finding
@@ -176,14 +176,14 @@ def _reason(
         few = f", but {counted(finding.queries, 'query is', 'queries are')} too few to tell loss from noise"
         return few, finding
     told = f", but chance could do it ({shown})" if not draft.tolerated else ", but a larger drop is not excluded"
-    drop = _detectable(draft, tests, settings)
+    drop = _detectable(draft, tests, statistics)
     if not math.isnan(drop):
         share = f" ({drop / abs(finding.baseline):.1%})" if finding.baseline else ""
-        told += f"; these queries would show a drop of {drop:.4f}{share} {settings.power:.0%} of the time"
+        told += f"; these queries would show a drop of {drop:.4f}{share} {statistics.power:.0%} of the time"
     return told, replace(finding, detectable=drop)
 
 
-def _detectable(draft: Draft, tests: _Tests, settings: Settings) -> float:
+def _detectable(draft: Draft, tests: _Tests, statistics: Statistics) -> float:
     """The smallest drop that the test would find with the chance that is asked for, tolerance included.
 
     NaN if there is none: the baseline cannot fall so far.
@@ -191,13 +191,13 @@ def _detectable(draft: Draft, tests: _Tests, settings: Settings) -> float:
     assert draft.shifted is not None
     values = draft.shifted[draft.own]
     n = len(values)
-    level = settings.alpha / (1 if settings.correction == "none" else len(tests.raw))
-    if settings.correction == "max-t" and len(tests.raw) > 1 and not math.isnan(tests.critical):
+    level = statistics.alpha / (1 if statistics.used_correction == "none" else len(tests.raw))
+    if statistics.used_correction == "max-t" and len(tests.raw) > 1 and not math.isnan(tests.critical):
         level = float(special.stdtr(n - 1, -t_of_u(tests.critical, n)))
     if n < 2 or not level > 0:
         return math.nan
     spread = float(values.std(ddof=1))
-    effect = power.detectable_effect(n, settings.power, min(2 * level, 0.999))
+    effect = power.detectable_effect(n, statistics.power, min(2 * level, 0.999))
     smallest = draft.tolerance + effect * spread
     return math.nan if smallest > draft.worst else -_as_change(draft, -smallest)
 

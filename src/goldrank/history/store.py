@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from goldrank.conventions import options_of
-from goldrank.data.scores import Bounds, Column, Scores
+from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.errors import GoldrankError, HistoryError, OptionError, did_you_mean, whole_number
 from goldrank.history import packing
 from goldrank.history.file import HistoryFile
@@ -262,8 +262,7 @@ class History(HistoryFile):
             run=data["run"],
             queries=queries,
             columns=by_kind.get("value", {}),
-            counts=data["counts"],
-            notes=tuple(map(Note.from_dict, data["notes"])),
+            remarks=Remarks(data["counts"], tuple(map(Note.from_dict, data["notes"]))),
             convention=data["convention"],
             origin=partial(dict, provenance),
             bounds=bounds,

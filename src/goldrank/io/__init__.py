@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from goldrank.data.blocks import BlockSource
 from goldrank.data.judgement_columns import JUDGED_BY, WHO_JUDGED
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
-from goldrank.data.run import Run, Runs
+from goldrank.data.run import Run, TaggedRuns
+from goldrank.data.runs import Runs, stem_of
 from goldrank.errors import InputError, OptionError, file_name, one_of
 from goldrank.io import aliases, formats, sources
 from goldrank.io.columns import ROLES, Columns
@@ -30,7 +31,7 @@ from goldrank.notes import Note
 from goldrank.writing import write_whole
 
 __all__ = [
-    "as_qrels", "as_run", "as_runs", "distinct", "held_bytes", "is_file", "is_frame", "is_spark", "read_aspects",
+    "as_qrels", "as_run", "as_runs", "is_file", "is_frame", "is_one_run", "is_spark", "read_aspects",
     "read_preferences", "read_qrels", "read_run", "read_runs", "write_qrels", "write_run",
 ]  # fmt: skip
 
@@ -81,19 +82,63 @@ def _known_columns(columns: Columns, thing: str) -> KnownColumns:
     return known
 
 
-@checked
-def read_runs(given: FileLike, *, format: str | None = None, columns: ColumnsLike = None) -> Runs:
-    """Several runs in one file, pattern or folder, told apart by tag: column 6 of TREC files, a column of tables.
+def read_runs(
+    source: types.Path | Sequence[types.Path] | types.Frame,
+    *,
+    by: Literal["tag", "file"] = "tag",
+    format: str | None = None,
+    columns: ColumnsLike = None,
+) -> Runs:
+    """Several runs: in one file or data frame, told apart by tag, or in several files.
 
-    The result maps tags to runs. Give it to `evaluate` as it is: the files are then read once for all runs.
+    Parameters
+    ----------
+    source : path, pattern, list of paths or data frame
+        By tag: a file, pattern, folder or data frame with a tag in each line: column 6 of TREC files, a column of
+        tables. It is then read once for all runs. By file: a pattern such as "runs/*.run", or a list of paths.
+    by : {"tag", "file"}
+        What tells runs apart.
+    format : str, optional
+        The format, where the content does not tell.
+    columns : mapping, optional
+        The names of columns by what they hold, {"query": "qid", "tag": "system"}.
+
+    Returns
+    -------
+    Runs
+
+    Raises
+    ------
+    InputError
+        If there are no tags, or no files.
+
+    Examples
+    --------
+    >>> read_runs("runs/*.run", by="file")  # doctest: +SKIP
+    Runs('bm25', 'dense')
     """
-    run = read_run(given, format=format, columns=columns)
+    one_of(by, ("tag", "file"), "by")
+    if by == "file":
+        return _runs_of_files(source, format, columns)
+    if isinstance(source, list | tuple):
+        hint = "Give one file or pattern, or read_runs(paths, by='file')."
+        raise InputError("a list of paths has a run in each file", hint=hint, code="several-runs")
+
+    run = read_run(source, format=format, columns=columns)
     first = next(run.source.pieces(), None) if isinstance(run.source, BlockSource) else None
     if not isinstance(run.source, BlockSource) or first is None or first().tags is None:
         hint = f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}."
         what = "has no tags to tell runs apart by"
         raise InputError(what, where=getattr(run.source, "name", run.name), hint=hint, code="no-tags")
-    return Runs(run.source, name=run.name, notes=run.notes, alternatives=run.alternatives)
+    tagged = TaggedRuns(run.source, name=run.name, notes=run.notes, alternatives=run.alternatives)
+    return Runs(tagged)
+
+
+def _runs_of_files(source: Any, format: str | None, columns: ColumnsLike) -> Runs:
+    paths = source if isinstance(source, list | tuple) else matching_files(source)
+    names = Runs(list(paths)).names
+    runs = [read_run(path, format=format, columns=columns) for path in paths]
+    return Runs([(name, run.renamed(name)) for name, run in zip(names, runs, strict=True)])
 
 
 def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
@@ -116,15 +161,6 @@ def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
         if empty:
             notes.append(Note.of("empty-files", count=len(empty), files=len(runs), first=empty[0]))
     return parts_run(files.name, files.label, parts, tuple(notes))
-
-
-def held_bytes(given: types.Path, thing: str) -> int:
-    """How many bytes of a path, as stored, must be held at once to read it: all of qrels, none of a TREC run."""
-    if os.fspath(given) == "-" or formats.of_folder(Path(given)) is not None:
-        return 0
-    files = open_files(given, thing)
-    held = files.opened if thing == "qrels" or files.format.in_memory else []
-    return sum(source.size or 0 for source, _ in held)
 
 
 @checked
@@ -344,31 +380,16 @@ def as_run(
     return run
 
 
-def as_runs(
-    given: types.RunLike | types.RunsLike,
-    *,
-    format: str | None = None,
-    duplicates: str = "error",
-    columns: ColumnsLike = None,
-) -> list[Run] | None:
-    """Several runs, each with a name of its own; None if what is given is one run."""
-    how: dict[str, Any] = {"format": format, "duplicates": duplicates, "columns": columns}
-    if isinstance(given, Run) or is_file(given) or is_frame(given):
-        return None
-    if isinstance(given, Mapping):
-        first = next(iter(given.values()), None)
-        if isinstance(first, Mapping) and not isinstance(first, Run):
-            several = _holds_rankings(first)
-        else:
-            several = isinstance(first, Run) or is_file(first) or is_frame(first)
-        if not several:
-            return None
-        named = [(str(name), run) for name, run in given.items()]
-        return [as_run(run, **how, name=name).renamed(name) for name, run in named]
-    if isinstance(given, list | tuple) and given and all(isinstance(run, Run) or is_file(run) for run in given):
-        runs = [as_run(run, **how) for run in given]
-        return [run.renamed(name) for run, name in zip(runs, distinct(runs), strict=True)]
-    return None
+def as_runs(given: types.RunsLike) -> Runs:
+    """Several runs from what callers give."""
+    return given if isinstance(given, Runs) else Runs(given)
+
+
+def is_one_run(value: object) -> bool:
+    """Whether something in a mapping is a run, and not the results of a query."""
+    if isinstance(value, Mapping) and not isinstance(value, Run):
+        return _holds_rankings(value)
+    return isinstance(value, Run) or is_file(value) or is_frame(value)
 
 
 def _holds_rankings(value: Mapping[Any, Any]) -> bool:
@@ -381,15 +402,6 @@ def _holds_rankings(value: Mapping[Any, Any]) -> bool:
     if result_objects.is_result(value):
         return False
     return isinstance(inner, Mapping | list | tuple) or result_objects.is_result(inner)
-
-
-def distinct(runs: list[Run]) -> list[str]:
-    """Names for runs, told apart by their paths or, failing that, by a number."""
-    names = [run.name for run in runs]
-    if len(set(names)) < len(names):
-        names = [getattr(run.source, "name", run.name) for run in runs]
-    before = [names[:i].count(name) for i, name in enumerate(names)]
-    return [f"{name} ({count + 1})" if count else name for name, count in zip(names, before, strict=True)]
 
 
 def _iterable(given: Any, what: str) -> Iterable[Any]:

@@ -124,7 +124,7 @@ def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, 
     rows = []
     for part in found:
         better = (part.difference > 0) == higher_is_better
-        sign = ("up" if better else "down") if part.adjusted <= alpha else "even"
+        sign = ("up" if better else "down") if part.p_adjusted <= alpha else "even"
         label = f"{escape_html(f'{part.attribute}: {part.value}', 44)} ({part.n:,})"
         brief = f"{part.attribute}: {part.value}, {part.n:,} queries: {number(part.difference, signed=True)}"
         rows.append(ForestRow(label, part.difference, part.interval, sign, brief))
@@ -141,7 +141,7 @@ def _pairs_forest(about: str, comparison: Comparison, pairs: Sequence[Pair], lab
         brief = f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{within}"
         sign = {"better": "up", "worse": "down"}.get(pair.verdict, "even")
         rows.append(ForestRow(label, pair.difference, pair.interval, sign, brief))
-    title = f"{about}: differences with {percent(comparison.settings.level)} intervals"
+    title = f"{about}: differences with {percent(comparison.statistics.level)} intervals"
     return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
 
 

@@ -41,7 +41,7 @@ def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
 
 def verdicts(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
     """Which system is best, if there are several, and the verdicts about the measure that decides."""
-    pairs = comparison.of(comparison.headline)
+    pairs = comparison.of(comparison.primary)
     shown = [Sentence(pair.words, style(pair)) for pair in pairs[:most]]
     if len(comparison.runs) > 2 and comparison.baseline is None and pairs[0].role != "diagnostic":
         from goldrank.comparison.leaderboard import leaderboard
@@ -59,7 +59,7 @@ def caveats(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]
     """What keeps rows from being trusted that no verdict is worded for, said once for rows that share it."""
     said: dict[str, list[str]] = {}
     for pair in comparison.pairs:
-        if pair.measure != comparison.headline and pair.role != "diagnostic":
+        if pair.measure != comparison.primary and pair.role != "diagnostic":
             for note in pair.caveats:
                 if note.is_warning:
                     row = f"{pair.measure} ({ids.show(pair.b)} against {ids.show(pair.a)})"
@@ -75,7 +75,7 @@ def queries(comparison: Comparison) -> list[Table]:
     """The queries whose values differ most, with their texts; nothing if no texts are known."""
     if not comparison.texts:
         return []
-    values = comparison.values[comparison.headline]
+    values = comparison.values[comparison.primary]
     spread = np.nan_to_num(values.max(axis=0) - values.min(axis=0))
     order = [int(i) for i in np.argsort(-spread, kind="stable")[:MOST_QUERIES] if spread[i] > 0]
     rows: list[Cells] = []
@@ -83,14 +83,14 @@ def queries(comparison: Comparison) -> list[Table]:
         query = comparison.queries[i]
         rows.append([query, comparison.texts.get(query, "-"), *(float(value) for value in values[:, i])])
     heads = [*Head.names("query"), *Head.texts("text"), *Head.numbers(*comparison.runs)]
-    title = f"Queries that differ most, {comparison.headline}"
+    title = f"Queries that differ most, {comparison.primary}"
     return [Table(heads, rows, title)] if rows else []
 
 
 def letters_note(comparison: Comparison) -> str:
     """What the letters after values mean."""
     return (
-        f"A letter after a value: clearly better than that system (corrected p at most {comparison.settings.alpha:g})."
+        f"A letter after a value: clearly better than that system (corrected p at most {comparison.statistics.alpha:g})."
     )
 
 
@@ -126,7 +126,7 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
     """A row per measure and pair of systems; secondary measures and diagnostics are marked."""
     pairs = comparison.pairs if whole else comparison.pairs[:MOST_ROWS]
     more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if len(pairs) < len(comparison.pairs) else ""
-    numbers = ("difference", f"{percent(comparison.settings.level)} interval", "effect d", "win / tie / loss")
+    numbers = ("difference", f"{percent(comparison.statistics.level)} interval", "effect d", "win / tie / loss")
     heads = [*Head.texts("measure"), *Head.names("A", "B"), *Head.numbers(*numbers, "p", "corrected p")]
     rows: list[Cells] = [
         [
@@ -137,8 +137,8 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
             interval(pair.interval, signed=True),
             number(pair.effect, 2),
             win_tie_loss(pair),
-            p_value(pair.p[comparison.settings.test]),
-            p_value(pair.adjusted, pair.at_most),
+            p_value(pair.p),
+            p_value(pair.p_adjusted, pair.at_most),
             Cell(pair.verdict, style=style(pair)),
         ]
         for pair in pairs

@@ -17,6 +17,7 @@ from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import SMALL
+from goldrank.data.documents import Document
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences, warnings_first
 from goldrank.report import charts, comparison_queries, html
 from goldrank.report import leaderboard as board_tables
@@ -61,14 +62,14 @@ def render(comparison: Comparison) -> str:
     listed = comparison_queries.listed(c, lead.pair)
     sample = _sample(c)
     ranks = _ranks(c, listed.with_documents, sample)
-    first = [lead.pair, *(pair for pair in c.of(c.headline) if pair != lead.pair)]
+    first = [lead.pair, *(pair for pair in c.of(c.primary) if pair != lead.pair)]
     values = {
         "c": c,
         "lead": lead,
         "facts": _facts(c, lead),
         "caveats": _caveats(c, lead),
         "to_judge": _to_judge(c, first),
-        "level": percent(c.settings.level),
+        "level": percent(c.statistics.level),
         "letters_note": letters_note(c),
         "first_queries": comparison_queries.first_queries(c, lead.pair, ranks, listed),
         "by_pair": _by_pair(c, first, ranks, sample),
@@ -77,7 +78,7 @@ def render(comparison: Comparison) -> str:
         "many": len(c.measures) > 5,
         "differences": _differences(c),
         "more_pairs": max(0, len(c.pairs) - MOST_PAIRS),
-        "chosen": c.headline if len(c.runs) > 2 and len(c.measures) > 1 else "",
+        "chosen": c.primary if len(c.runs) > 2 and len(c.measures) > 1 else "",
         "verdict_words": list(dict.fromkeys(pair.verdict for pair in c.pairs)),
         "forests": _forests(c),
         "curves": [charts.curves(name, dict(list(points.items())[:MOST_LINES])) for name, points in c.curves.items()],
@@ -96,7 +97,7 @@ def render(comparison: Comparison) -> str:
 
 def _lead(c: Comparison) -> _Lead:
     """The answer in a sentence, and the pair that it is about."""
-    pairs = c.of(c.headline)
+    pairs = c.of(c.primary)
     if len(c.runs) == 2 or pairs[0].role == "diagnostic":
         pair = pairs[0]
         return _Lead(pair, None, f"{pair.short_words}.", style(pair), _verdicts(pairs[1:]))
@@ -110,7 +111,7 @@ def _lead(c: Comparison) -> _Lead:
     pair = min(pairs, key=lambda pair: place[pair.b])
     better, worse = (sum(compared.verdict == verdict for compared in pairs) for verdict in ("better", "worse"))
     others = len(pairs) - better - worse
-    words = f"Of {count(len(pairs), 'system')}, {better:,} better than {ids.show(c.baseline)} by {c.headline}, "
+    words = f"Of {count(len(pairs), 'system')}, {better:,} better than {ids.show(c.baseline)} by {c.primary}, "
     words += f"{worse:,} worse, {others:,} not told apart."
     return _Lead(pair, board, words, "better" if better else "unclear", more)
 
@@ -124,11 +125,11 @@ def _facts(c: Comparison, lead: _Lead) -> list[tuple[str, str, str]]:
     pair = lead.pair
     shown = [
         ("difference", number(pair.difference, signed=True), f"{pair.measure}, B − A"),
-        (f"{percent(c.settings.level)} interval", interval(pair.interval, signed=True), "other queries like these"),
+        (f"{percent(c.statistics.level)} interval", interval(pair.interval, signed=True), "other queries like these"),
         ("queries", win_tie_loss(pair), "better / equal / worse"),
     ]
-    if not math.isnan(pair.adjusted):
-        shown.append(("p, corrected", p_value(pair.adjusted, pair.at_most), f"alpha {c.settings.alpha:g}"))
+    if not math.isnan(pair.p_adjusted):
+        shown.append(("p, corrected", p_value(pair.p_adjusted, pair.at_most), f"alpha {c.statistics.alpha:g}"))
     if not math.isnan(pair.effect):
         shown.append(("effect d", number(pair.effect, 2), "0.2 small, 0.5 medium, 0.8 large"))
     return shown
@@ -136,7 +137,7 @@ def _facts(c: Comparison, lead: _Lead) -> list[tuple[str, str, str]]:
 
 def _caveats(c: Comparison, lead: _Lead) -> list[Sentence]:
     """Why not to trust the verdict, or why to."""
-    words = {pair.words: pair for pair in c.of(c.headline)}
+    words = {pair.words: pair for pair in c.of(c.primary)}
     shown = [Sentence(note.sentence, "warning" if note.is_warning else "remark") for note in lead.pair.caveats]
     turned = [pair for pair in words.values() if pair.could_be_turned and pair != lead.pair]
     if turned:
@@ -159,7 +160,7 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
         rows.append(
             [
                 Cell(document.query, detail=excerpt(c.texts.get(document.query, ""))),
-                Cell(document.doc, detail=excerpt(c.documents.get(document.doc, ""))),
+                Cell(document.doc, detail=excerpt(c.documents.get(document.doc, Document()).line())),
                 Cell(str(document.before or "-"), float(document.before or math.nan)),
                 Cell(str(document.after or "-"), float(document.after or math.nan)),
                 Cell(number(document.move, signed=True), document.move, "rise" if document.move > 0 else "fall"),
@@ -176,7 +177,7 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
 
 def _method(c: Comparison, board: Leaderboard | None) -> list[Sentence]:
     effect = "Effect d is the mean difference in units of its standard deviation over queries: 0.2 is called small, "
-    conventions = ", ".join(sorted({scores.convention for scores in c.scores} - {""}))
+    conventions = ", ".join(sorted({scores.convention for scores in c.systems} - {""}))
     texts = [f"{c.method}.", f"{effect}0.5 medium, 0.8 large.", f"Convention {conventions}." if conventions else ""]
     texts += [f"Ranks: {board.method}."] if board is not None else []
     return [Sentence(text, "remark") for text in texts if text]
@@ -197,7 +198,7 @@ def _differences(c: Comparison) -> Table:
     rows = []
     for pair in c.pairs[:MOST_PAIRS]:
         relative = f"{pair.difference / abs(pair.mean_a):+.1%}" if pair.mean_a else ""
-        alone = pair.p[c.settings.test]
+        alone = pair.p
         cells = [
             Cell(pair.b, detail=f"against {ids.show(pair.a)}"),
             Cell(pair.measure, detail=pair.role if pair.role in (*MARKED, "primary") else ""),
@@ -205,7 +206,7 @@ def _differences(c: Comparison) -> Table:
             Cell(number(pair.difference, signed=True), pair.difference, detail=interval(pair.interval, signed=True)),
             Cell(number(pair.effect, 2), pair.effect, detail=relative),
             Cell(win_tie_loss(pair), pair.wins),
-            Cell(p_value(pair.adjusted, pair.at_most), pair.adjusted, detail=f"{p_value(alone)} alone"),
+            Cell(p_value(pair.p_adjusted, pair.at_most), pair.p_adjusted, detail=f"{p_value(alone)} alone"),
         ]
         row_style = "dim" if pair.role == "diagnostic" else ""
         rows.append(Row(cells, row_style, {"measure": pair.measure, "verdict": pair.verdict}))
@@ -214,7 +215,7 @@ def _differences(c: Comparison) -> Table:
 
 def _forests(c: Comparison) -> list[charts.Chart]:
     """One chart for all measures of a single pair, else one per measure; measures on another scale apart."""
-    if len(c.of(c.headline)) > 1:
+    if len(c.of(c.primary)) > 1:
         return [charts.forest(c, measure) for measure in c.measures[:MOST_FORESTS]]
     alike = [pair for pair in c.pairs if max(map(abs, pair.interval), default=0) <= 1 or math.isnan(pair.interval.low)]
     apart = [charts.forest(c, pair.measure) for pair in c.pairs if pair not in alike]
@@ -226,14 +227,14 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
     """A row per slice and pair of systems: the means and the difference with its interval."""
     assert c.slices is not None
     means = {(part.attribute, part.value, part.measure): part.means for part in c.slices.slices}
-    differences = [d for d in c.slices.differences if d.measure == c.headline or (d.a, d.b) == (lead.a, lead.b)]
-    differences.sort(key=lambda d: (d.measure != c.headline, (d.a, d.b) != (lead.a, lead.b)))
+    differences = [d for d in c.slices.differences if d.measure == c.primary or (d.a, d.b) == (lead.a, lead.b)]
+    differences.sort(key=lambda d: (d.measure != c.primary, (d.a, d.b) != (lead.a, lead.b)))
     numbers = {pair: i for i, pair in enumerate(dict.fromkeys((d.a, d.b) for d in differences[:MOST_SLICES]))}
     several = len(numbers) > 1
     rows = []
     for part in differences[:MOST_SLICES]:
         of_slice = means[part.attribute, part.value, part.measure]
-        clear = part.adjusted <= c.settings.alpha
+        clear = part.p_adjusted <= c.statistics.alpha
         higher = (part.difference > 0) == c.higher_is_better(part.measure)
         sign = ("rise" if higher else "fall") if clear else ""
         about = f"against {ids.show(part.a)}"
@@ -246,17 +247,17 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
             Cell(
                 number(part.difference, signed=True), part.difference, sign, detail=interval(part.interval, signed=True)
             ),
-            Cell(p_value(part.adjusted), part.adjusted),
+            Cell(p_value(part.p_adjusted), part.p_adjusted),
         ]
         row_style = "dim" if part.small and not clear else "flag" if part.reversed else ""
         rows.append(Row(cells, row_style, {"measure": part.measure, "pair": str(numbers[part.a, part.b])}))
     names = ("A", "B") if several else (f"A: {ids.show(lead.a, 30)}", f"B: {ids.show(lead.b, 30)}")
     heads = [*Head.names("Slice"), *Head.texts("Measure"), *Head.numbers("queries", *names, "B − A", "p corrected")]
-    drawn = [d for d in differences if d.measure == c.headline and (d.a, d.b) == (lead.a, lead.b)]
-    level, higher_is_better = c.settings.level, c.higher_is_better(c.headline)
+    drawn = [d for d in differences if d.measure == c.primary and (d.a, d.b) == (lead.a, lead.b)]
+    level, higher_is_better = c.statistics.level, c.higher_is_better(c.primary)
     return {
         "table": Table(heads, rows, id="slice-table", sortable=True, stacks=True),
-        "chart": charts.slices_forest(drawn, c.settings.alpha, level, higher_is_better) if drawn else None,
+        "chart": charts.slices_forest(drawn, c.statistics.alpha, level, higher_is_better) if drawn else None,
         "measures": list(dict.fromkeys(d.measure for d in differences[:MOST_SLICES])),
         "pairs": [_pair_name(*pair) for pair in numbers] if several else [],
         "notes": note_sentences(c.slices.notes),

@@ -51,7 +51,7 @@ class Listed:
 
 def listed(c: Comparison, pair: Pair) -> Listed:
     """The queries on which the systems differ most; those of the pair to read first come first."""
-    values = c.values[c.headline]
+    values = c.values[c.primary]
     delta = values[c.runs.index(pair.b)] - values[c.runs.index(pair.a)]
     spread = np.nan_to_num(values.max(axis=0) - values.min(axis=0))
     order = np.argsort(-spread, kind="stable")
@@ -83,14 +83,14 @@ def cutoff(measure: str) -> int:
 def first_queries(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed) -> Table:
     """The queries to read first: those that changed most, with what happened to their relevant documents."""
     at = {run: i for i, run in enumerate(c.runs)}
-    values = c.values[c.headline]
+    values = c.values[c.primary]
     delta = np.nan_to_num(values[at[pair.b]] - values[at[pair.a]])
     top = [i for i in found.order[:FIRST].tolist() if abs(delta[i]) > 1e-12]
     both = [{c.queries[i]: float(values[at[run], i]) for i in top} for run in (pair.a, pair.b)]
     moved = {}
     if ranks is not None and top:
-        k = cutoff(c.headline)
-        changes = rank_changes.describe(ranks, at[pair.a], at[pair.b], (pair.a, pair.b), c.headline, k, both).changes
+        k = cutoff(c.primary)
+        changes = rank_changes.describe(ranks, at[pair.a], at[pair.b], (pair.a, pair.b), c.primary, k, both).changes
         moved = {change.query: ", ".join(f"{n} {cause}" for cause, n in change.causes.items()) for change in changes}
     rows: list[Cells] = []
     for i in top:
@@ -115,7 +115,7 @@ def data(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed, room: in
     values: list[str] = []
     measures: list[str] = []
     for measure in c.measures:
-        encoded = to_json(packed(c.values[measure][:, found.queries], FINE if measure == c.headline else SCALE))
+        encoded = to_json(packed(c.values[measure][:, found.queries], FINE if measure == c.primary else SCALE))
         if measures and len(encoded) > room * 0.5:
             continue
         room -= len(encoded)
@@ -129,8 +129,8 @@ def data(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed, room: in
         "scale": SCALE,
         "a": at[pair.a],
         "b": at[pair.b],
-        "k": cutoff(c.headline),
-        "effect": c.headline if has_effects else "",
+        "k": cutoff(c.primary),
+        "effect": c.primary if has_effects else "",
         "docs_note": "The documents of this query are not in this page; `goldrank diff` shows them."
         if ranks is not None
         else "This page was made from saved scores, which hold no documents; `goldrank diff` shows them.",
@@ -172,7 +172,7 @@ def _documents(c: Comparison, ranks: Ranks | None, shown: Listed, room: int) -> 
         return "{}", False
     rows_of = {query: (int(ranks.start[i]), int(ranks.start[i + 1])) for i, query in enumerate(ranks.queries)}
     place = {int(i): n for n, i in enumerate(shown.queries)}
-    top = cutoff(c.headline)
+    top = cutoff(c.primary)
     near = ((ranks.rank > 0) & (ranks.rank <= top)).any(axis=0)
     candidate = (ranks.grade >= 1) | (ranks.grade >= 0) & near
     best = np.where(ranks.rank > 0, ranks.rank, np.iinfo(np.int64).max).min(axis=0)
@@ -185,8 +185,8 @@ def _documents(c: Comparison, ranks: Ranks | None, shown: Listed, room: int) -> 
             chosen.append((i, rows[:MOST_CANDIDATES]))
     wanted = np.array([row for _, rows in chosen for row in rows], np.int64)
     # The values of geometric means are logarithms, of which no document has a share.
-    has_shares = len(wanted) and c.scores[0].columns[c.headline].average != "geometric"
-    worth = document_worth(c.placed, parse(c.headline), ranks.label[wanted]) if has_shares else None
+    has_shares = len(wanted) and c.systems[0].columns[c.primary].average != "geometric"
+    worth = document_worth(c.placed, parse(c.primary), ranks.label[wanted]) if has_shares else None
     column = {int(row): j for j, row in enumerate(wanted)}
     parts: list[str] = []
     for i, rows in chosen:
@@ -200,7 +200,7 @@ def _documents(c: Comparison, ranks: Ranks | None, shown: Listed, room: int) -> 
             doc = ranks.docs[row]
             entry: list[Any] = [ids.show(doc, 80), int(grade) if grade.is_integer() else grade]
             entry += [ranks.rank[:, row].tolist(), ranks.unjudged[:, row].tolist(), effects]
-            described.append([*entry, excerpt(c.documents[doc])] if doc in c.documents else entry)
+            described.append([*entry, excerpt(c.documents[doc].line())] if doc in c.documents else entry)
         part = f'"{place[i]}":{to_json(described)}'
         room -= len(part) + 1
         if room < 0:

@@ -96,7 +96,7 @@ def tests_table(comparison: Comparison, title: str) -> Table:
             pair.a,
             Cell(f"{pair.difference:+.3f}", pair.difference),
             f"{pair.interval.low:+.3f} to {pair.interval.high:+.3f}",
-            Cell(p_value(pair.adjusted), pair.adjusted),
+            Cell(p_value(pair.p_adjusted), pair.p_adjusted),
             Cell(pair.verdict, style=pair.verdict if pair.verdict in ("better", "worse") else "same"),
         ]
         for pair in pairs[:MOST_TESTS]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from goldrank.data.documents import Document
 from goldrank.data.explanation import ShownPart
 from goldrank.web import ladder
 from goldrank.web.numbers import grade_text
 from goldrank.web.query_page import titled
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import SEARCHED, QueryWords, marked, snippet, visible
-from goldrank.web.text_index import Text
 
 PIECE = 50_000
 """Characters of a text that a page shows at a time."""
@@ -72,6 +72,6 @@ def offered(session: Session, highest: float) -> list[tuple[float, str, str, str
     ]
 
 
-def piece_count(found: Text) -> int:
+def piece_count(found: Document) -> int:
     """In how many pieces a text is shown."""
     return max(1, -(-len(titled(found)[1]) // PIECE))

@@ -101,7 +101,7 @@ class HistoryPages:
             scores = record_scores(history, refs)
         comparison = compare(scores)
         parts: list[Part] = list(comparison_report.parts(comparison))
-        measure = params.get("m") or comparison.headline
+        measure = params.get("m") or comparison.primary
         values = comparison.values[comparison.measure(measure)]
         delta = values[1] - values[0]
         higher = 1.0 if comparison.higher_is_better(comparison.measure(measure)) else -1.0

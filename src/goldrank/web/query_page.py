@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from goldrank.data.documents import Document
 from goldrank.data.explanation import ShownPart
 from goldrank.data.qrels import Grade
 from goldrank.web import ladder
@@ -18,7 +19,6 @@ from goldrank.web.numbers import grade_text, signed, value, way
 from goldrank.web.session import Session, View
 from goldrank.web.sides import IDEAL, MOST_HOLES, Side, ideal_side, side_of
 from goldrank.web.snippets import QueryWords, snippet, visible
-from goldrank.web.text_index import Text
 
 MOST_LEDGER = 8
 MOST_MATRIX = 30
@@ -89,7 +89,7 @@ def shown_documents(session: Session, query: str, highest: float) -> ladder.Show
     return ladder.ShownDocuments(title, body, session.judged(query), session.grade_name, highest)
 
 
-def titled(found: Text) -> tuple[str, str]:
+def titled(found: Document) -> tuple[str, str]:
     """Title and text; of a text without a title its first sentence, if it is short enough for one, and the rest."""
     if found.title:
         return found.title, found.text

@@ -12,6 +12,7 @@ from goldrank import conventions, demo, ids, io
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, Place
 from goldrank.io.numbers import grade_of
+from goldrank.io.queries import FILES_OF_BEIR, read_queries
 from goldrank.io.sources import open_source
 from goldrank.packages import needed
 from goldrank.types import MeasuresLike, QrelsLike, RunLike
@@ -19,7 +20,6 @@ from goldrank.web import serving
 from goldrank.web.judging import Judging
 from goldrank.web.security import new_secret
 from goldrank.web.session import Criterion, Session
-from goldrank.web.texts import BEIR_QUERIES, read_queries
 from goldrank.writing import cache_folder
 
 DEMO_MEASURES = ("nDCG@10", "AP", "P@1")
@@ -75,8 +75,9 @@ def session_of(
     """A session of files: the queries' texts come from their file, or from the corpus' folder."""
     given = queries
     if given is None and isinstance(docs, str) and os.path.isdir(docs):
-        given = docs if any(os.path.isfile(os.path.join(docs, name)) for name in BEIR_QUERIES) else None
-    texts = read_queries(given) if given is not None else {}
+        given = docs if any(os.path.isfile(os.path.join(docs, name)) for name in FILES_OF_BEIR) else None
+    known = None if given is None else read_queries(given)
+    texts = {} if known is None or not known.has("text") else known.column("text")
     return Session(
         title,
         io.as_qrels(qrels),

@@ -1,4 +1,4 @@
-"""Texts of documents and queries by id, from wherever they are: files, folders of BEIR, mappings, ir_datasets."""
+"""The texts of documents that a session shows, opened while its pages work."""
 
 from __future__ import annotations
 
@@ -9,116 +9,25 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from goldrank import ids
-from goldrank.errors import GoldrankError, InputError
-from goldrank.io.sources import open_source
-from goldrank.web.text_index import LineFile, ParquetFile, Text, plain_copy, text_of
-
-BEIR = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst", "corpus.parquet")
-BEIR_QUERIES = ("queries.jsonl", "queries.jsonl.gz", "queries.tsv")
+from goldrank.data.documents import Document
+from goldrank.errors import GoldrankError
+from goldrank.io.documents import in_folder, indexed, read_documents
+from goldrank.io.text_index import LineFile, ParquetFile
 
 
 class TextSource(Protocol):
-    """Something that has texts by id."""
+    """Something that has documents by id."""
 
-    def get(self, doc: str) -> Text | None:
-        """The text of an id; None if there is none."""
+    def get(self, doc: str) -> Document | None:
+        """The document of an id; None if there is none."""
         ...
-
-    def is_stale(self) -> bool:
-        """Whether it changed since it was opened."""
-        return False
-
-
-class MappedTexts(TextSource):
-    """Texts in a mapping: a text, or a mapping with 'title' and 'text', by id."""
-
-    def __init__(self, texts: Mapping[str, Any]) -> None:
-        self._texts = texts
-
-    def get(self, doc: str) -> Text | None:
-        value = self._texts.get(doc)
-        if value is None or isinstance(value, Text):
-            return value
-        return text_of(dict(value)) if isinstance(value, Mapping) else Text("", str(value))
-
-
-class StoredTexts(TextSource):
-    """The documents of an object shaped as a dataset of ir_datasets."""
-
-    def __init__(self, dataset: Any) -> None:
-        self._store = dataset.docs_store()
-
-    def get(self, doc: str) -> Text | None:
-        try:
-            stored = self._store.get(doc)
-        except KeyError:
-            return None
-        named = stored._asdict()
-        shown = text_of({name: value for name, value in named.items() if isinstance(value, str)})
-        if not shown.text and hasattr(stored, "default_text"):
-            shown = Text(shown.title, str(stored.default_text()))
-        return shown
 
 
 def open_texts(given: Any, wanted: Callable[[], Collection[str]]) -> TextSource:
-    """Texts by id. `wanted` says which documents the runs name, where a file cannot be kept as it is."""
-    if isinstance(given, Mapping):
-        return MappedTexts(given)
-    if hasattr(given, "docs_store"):
-        return StoredTexts(given)
-    path = Path(given)
-    if path.is_dir():
-        path = next((path / name for name in BEIR if (path / name).is_file()), path)
-        if path.is_dir():
-            raise InputError("the folder has no corpus", where=str(path), hint=f"Looked for: {', '.join(BEIR)}.")
-    source = open_source(path)
-    if source.head.startswith(b"PAR1"):
-        return ParquetFile(path, wanted())
-    if source.compression is not None:
-        source = plain_copy(source, wanted())
-    return LineFile(source, wanted())
-
-
-def read_queries(given: Any) -> dict[str, str]:
-    """The texts of queries, all of them: there are few."""
-    if isinstance(given, Mapping):
-        return {ids.as_text(query, "query id"): str(text) for query, text in given.items()}
-    if hasattr(given, "queries_iter"):
-        return {ids.as_text(record.query_id, "query id"): _query_text(record) for record in given.queries_iter()}
-    path = Path(given)
-    if path.is_dir():
-        path = next((path / name for name in BEIR_QUERIES if (path / name).is_file()), path / BEIR_QUERIES[0])
-    source = open_source(path)
-    if source.head.lstrip()[:1] in (b"{", b"["):
-        from goldrank.comparison.metadata import QUERY_FIELDS, read_objects
-
-        by_id = {}
-        for row in read_objects(path):
-            key = next((row[name] for name in QUERY_FIELDS if name in row), None)
-            text = next((row[name] for name in ("text", "title", "question") if row.get(name)), None)
-            if key is None or text is None:
-                raise InputError(f"a query has no id or no text: {list(row)[:8]}", where=str(path))
-            by_id[ids.as_text(key, "query id")] = str(text)
-        return by_id
-    texts = {}
-    for number, line in source.lines():
-        query, tab, text = ids.decode(line).partition("\t")
-        if not tab and line.strip():
-            raise InputError("a line without a tab", where=f"{path}:{number}", hint="Lines are: id, tab, text.")
-        if query:
-            texts[query] = text.strip()
-    return texts
-
-
-def _query_text(query: Any) -> str:
-    """The text of a query of ir_datasets: its own choice, or the first field that has one."""
-    if hasattr(query, "default_text"):
-        return str(query.default_text())
-    text = next((getattr(query, name) for name in ("text", "title", "query") if hasattr(query, name)), None)
-    if text is None:
-        raise InputError(f"a query has no text: {query!r:.80}", hint="Its fields are: query_id, text.")
-    return str(text)
+    """Documents by id. `wanted` says which documents the runs name, where a file cannot be kept as it is."""
+    if isinstance(given, str | os.PathLike):
+        return indexed(Path(in_folder(given)), wanted)
+    return read_documents(given).source
 
 
 class Texts:
@@ -163,17 +72,17 @@ class Texts:
             return "Texts are being indexed; reload the page in a moment."
         if self.trouble:
             return self.trouble
-        if self._source is not None and self._source.is_stale():
+        if self._source is not None and _is_stale(self._source):
             return f"{self.name} changed since it was indexed; texts are hidden. Start goldrank serve again."
         return ""
 
-    def get(self, doc: str) -> Text | None:
+    def get(self, doc: str) -> Document | None:
         """The text of a document, None if there is none or it cannot be read now."""
-        if self._source is None or self._source.is_stale():
+        if self._source is None or _is_stale(self._source):
             return None
         return self._kept(doc)
 
-    def _read(self, doc: str) -> Text | None:
+    def _read(self, doc: str) -> Document | None:
         assert self._source is not None
         with self._lock:
             try:
@@ -181,3 +90,8 @@ class Texts:
             except (GoldrankError, OSError, ValueError) as error:
                 self.trouble = str(error)
                 return None
+
+
+def _is_stale(source: TextSource) -> bool:
+    """Whether a file changed since it was indexed."""
+    return isinstance(source, LineFile | ParquetFile) and source.is_stale()

@@ -18,11 +18,12 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.documents import TEXT_FIELDS, TITLE_FIELDS, Document, document_of
 from goldrank.errors import InputError, Place
 from goldrank.io.json_text import JsonParser
 from goldrank.io.sources import MAX_RECORD, ByteSource, open_source
@@ -37,19 +38,10 @@ CACHE_LIMIT = 2_000_000_000
 SAMPLED, SAMPLES = 4_096, 16
 MAGIC = b"goldrank-texts\n"
 ID_FIELDS = ("_id", "id", "docid", "doc_id", "docno", "pid")
-TITLE_FIELDS = ("title", "headline")
-TEXT_FIELDS = ("text", "contents", "body", "passage", "segment")
 _QUICK_ID = re.compile(
     rb'\s*\{\s*"(?:_id|id|docid|doc_id|docno|pid)"\s*:\s*(?:"([^"\\\x00-\x1f]*)"|(\d{1,18})(?=\s*[,}]))'
 )
 _PARSER = JsonParser("Each field has one name.")
-
-
-class Text(NamedTuple):
-    """A document or query as it is shown."""
-
-    title: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -206,10 +198,11 @@ def _field(value: dict[str, Any], names: tuple[str, ...]) -> Any:
     return next((value[name] for name in names if value.get(name) is not None), None)
 
 
-def text_of(value: dict[str, Any]) -> Text:
-    """Title and text of a record."""
-    title, text = _field(value, TITLE_FIELDS), _field(value, TEXT_FIELDS)
-    return Text("" if title is None else str(title), "" if text is None else str(text))
+def document_of_columns(columns: list[str]) -> Document:
+    """A document from what follows the id in a line: a text, or a title and a text."""
+    if len(columns) == 2:
+        return Document(columns[1], columns[0])
+    return Document(columns[0] if columns else "")
 
 
 class LineFile:
@@ -248,7 +241,7 @@ class LineFile:
             raise InputError("a text has no id", where=Place(self.name, number), hint=hint)
         return raw
 
-    def get(self, doc: str) -> Text | None:
+    def get(self, doc: str) -> Document | None:
         """The text of an id; None if the file has none."""
         wanted = ids.encode(doc)
         for place in self.index.places(doc):
@@ -258,13 +251,11 @@ class LineFile:
             if self._is_json:
                 value = _PARSER.parse(ids.decode(line), self.name, 1)
                 if isinstance(value, dict) and ids.encode(ids.as_text(_field(value, ID_FIELDS), "id")) == wanted:
-                    return text_of(value)
+                    return document_of(value, self.name)
             else:
                 raw, *columns = ids.decode(line.rstrip(b"\r\n")).split("\t", 2)
                 if ids.encode(raw) == wanted:
-                    return (
-                        Text(columns[0], columns[1]) if len(columns) == 2 else Text("", columns[0] if columns else "")
-                    )
+                    return document_of_columns(columns)
         return None
 
     def is_stale(self) -> bool:
@@ -301,25 +292,25 @@ class ParquetFile:
                 yield ids.encode(ids.as_text(value, "document id", self.name)), row
                 row += 1
 
-    def get(self, doc: str) -> Text | None:
+    def get(self, doc: str) -> Document | None:
         """The text of an id; None if the file has none."""
         for place in self.index.places(doc):
             frame = self._scan().select(self._id, *self._columns).slice(place, 1).collect()
             for row in frame.to_dicts():
                 if ids.as_text(row[self._id], "document id") == doc:
-                    return text_of(row)
+                    return document_of(row, self.name)
         return None
 
     is_stale = LineFile.is_stale
 
 
-def plain_copy(source: ByteSource, wanted: Collection[str]) -> ByteSource:
-    """The lines of a compressed file whose texts are wanted, as a plain file beside the cache."""
+def plain_copy(source: ByteSource, wanted: Collection[str] | None) -> ByteSource:
+    """The lines of a compressed file whose texts are wanted (None: all), as a plain file beside the cache."""
     assert source.path is not None
     stamp = Stamp.of(Path(source.path))
-    keys = {ids.encode(doc) for doc in wanted}
+    keys = None if wanted is None else {ids.encode(doc) for doc in wanted}
     name = hashlib.blake2b(digest_size=16)
-    for part in (os.fsencode(os.path.realpath(source.path)), repr(stamp).encode(), *sorted(keys)):
+    for part in (os.fsencode(os.path.realpath(source.path)), repr(stamp).encode(), *sorted(keys or ())):
         name.update(part + b"\0")
     target = table_folder() / f"{name.hexdigest()}.copy"
     if not target.exists():
@@ -329,7 +320,7 @@ def plain_copy(source: ByteSource, wanted: Collection[str]) -> ByteSource:
             with source.open() as lines:
                 for line in lines:
                     raw = json_id(line) if is_json else line.partition(b"\t")[0].rstrip(b"\r\n")
-                    if raw in keys:
+                    if keys is None or raw in keys:
                         file.write(line if line.endswith(b"\n") else line + b"\n")
 
         target = _put(target, write)

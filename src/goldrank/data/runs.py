@@ -1,0 +1,213 @@
+"""Several runs by name: `Runs`."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from goldrank import ids
+from goldrank.data.run import Run, TaggedRuns
+from goldrank.data.scores import names_of_runs, numbered
+from goldrank.errors import InputError, did_you_mean
+from goldrank.notes import Note
+
+if TYPE_CHECKING:
+    from goldrank.types import RunLike, RunsLike, SeenLike
+
+HINT = 'Give {"bm25": run, "dense": other}, a list of paths or runs, or a list of (name, run).'
+
+
+class Runs:
+    """Several runs by name. It is no mapping by class, so that no type checker takes it for one run.
+
+    Parameters
+    ----------
+    runs : mapping or iterable
+        Runs by name, a list of paths or of `Run`s, or a list of (name, run). A name that such pairs give several times
+        is one system that was run several times: its runs are called "dense#1", "dense#2" and so on.
+    **named : run
+        More runs, by name.
+
+    Raises
+    ------
+    InputError
+        If an entry cannot be a run.
+
+    Examples
+    --------
+    >>> runs = Runs(bm25={"q1": ["a", "b"]}, dense={"q1": ["b", "a"]})
+    >>> runs.names, runs["dense"].ranking("q1")
+    (('bm25', 'dense'), ['b', 'a'])
+    """
+
+    def __init__(self, runs: RunsLike = (), /, **named: RunLike) -> None:
+        self.tagged: TaggedRuns | None = None
+        """The file that holds all of them, told apart by tag; then there are no entries."""
+        self._opened: dict[str, Run] = {}
+        if isinstance(runs, TaggedRuns):
+            self.tagged = runs
+            self._given: dict[str, Any] = {}
+            self._systems: dict[str, tuple[str, ...]] = {}
+            return
+
+        pairs = [*_pairs(runs), *named.items()]
+        names = [name for name, _ in pairs]
+        for name in names:
+            ids.check_text(name, "name of a run")
+        self._given = dict(zip(numbered(names), (given for _, given in pairs), strict=True))
+        self._systems = names_of_runs(names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the runs. Of runs that are told apart by tag, they are found by reading the file."""
+        return self.tagged.tags if self.tagged is not None else tuple(self._given)
+
+    @property
+    def systems(self) -> Mapping[str, tuple[str, ...]]:
+        """For each system the names of its runs: one, unless it was run several times."""
+        if self.tagged is not None:
+            return {name: (name,) for name in self.names}
+        return self._systems
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was tolerated when they were read."""
+        if self.tagged is not None:
+            return self.tagged.notes
+        return tuple(dict.fromkeys(note for run in self._opened.values() for note in run.notes))
+
+    def __getitem__(self, name: str) -> Run:
+        if name not in self._opened:
+            self._opened[name] = self._open(name)
+        return self._opened[name]
+
+    def _open(self, name: str) -> Run:
+        if name not in self.names:
+            hint = did_you_mean(str(name), self.names)
+            raise KeyError(f"{name!r}; there are: {', '.join(self.names)}." + (f" {hint}" if hint else ""))
+        if self.tagged is not None:
+            return self.tagged.run(name)
+        from goldrank.io import as_run
+
+        return as_run(self._given[name], name=name).renamed(name)
+
+    def items(self) -> ItemsView[str, Run]:
+        """Names and runs; each is opened now."""
+        return {name: self[name] for name in self.names}.items()
+
+    def only(self, *names: str) -> Runs:
+        """Some of these runs.
+
+        Parameters
+        ----------
+        *names : str
+            Their names.
+
+        Returns
+        -------
+        Runs
+        """
+        return Runs([(name, self[name]) for name in names])
+
+    def without(self, seen: SeenLike) -> Runs:
+        """These runs without what users had before; see `Run.without`."""
+        return Runs([(name, run.without(seen)) for name, run in self.items()])
+
+    def renamed(self, names: Mapping[str, str]) -> Runs:
+        """These runs with some of them renamed.
+
+        Parameters
+        ----------
+        names : mapping
+            New names by old ones.
+
+        Returns
+        -------
+        Runs
+        """
+        for name in names:
+            if name not in self.names:
+                raise KeyError(f"{name!r}; there are: {', '.join(self.names)}")
+        return Runs([(names.get(name, name), run) for name, run in self.items()])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Runs):
+            return NotImplemented
+        return dict(self.items()) == dict(other.items())
+
+    __hash__ = None  # type: ignore[assignment]  # runs may be large
+
+    def __repr__(self) -> str:
+        if self.tagged is not None:
+            return f"Runs({self.tagged.name!r}, by tag)"
+        return f"Runs({', '.join(map(repr, self._given))})"
+
+
+def _pairs(given: Any) -> list[tuple[str, Any]]:
+    """Names and what holds the runs, as they were given."""
+    if isinstance(given, Runs):
+        return [(system, given[run]) for system, runs in given.systems.items() for run in runs]
+    if isinstance(given, Run):
+        raise InputError("is one run, not several", where=given.name, hint="Give a list: [run, other].")
+    if isinstance(given, str | os.PathLike):
+        hint = "Give a list of paths, or read_runs(path, by='file') for a pattern."
+        raise InputError("is one path, not several runs", where=os.fspath(given), hint=hint, code="one-path")
+    if isinstance(given, Mapping):
+        return [(str(name), run) for name, run in given.items()]
+    if not isinstance(given, Iterable):
+        raise InputError(f"{type(given).__name__} cannot be read as several runs", hint=HINT, code="unreadable-object")
+
+    entries = list(given)
+    if all(isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str) for entry in entries):
+        return entries
+    if all(isinstance(entry, Run | str | os.PathLike) for entry in entries):
+        return list(zip(_told_apart(entries), entries, strict=True))
+    wrong = next(entry for entry in entries if not isinstance(entry, Run | str | os.PathLike))
+    what = f"an entry is {wrong!r:.60}, neither a path nor a Run"
+    raise InputError(what, where="runs", hint=HINT, code="unreadable-object")
+
+
+def _told_apart(entries: list[Any]) -> list[str]:
+    """Names of runs and files: a run's own, a file's stem with as much of its path as tells it from others."""
+    paths = [None if isinstance(entry, Run) else PurePath(os.fspath(entry)) for entry in entries]
+    depth = [1] * len(entries)
+    for _ in range(max((len(path.parts) for path in paths if path is not None), default=0)):
+        names = [_name(entry, path, parts) for entry, path, parts in zip(entries, paths, depth, strict=True)]
+        counts = Counter(names)
+        clashing = [i for i, path in enumerate(paths) if counts[names[i]] > 1 and path is not None]
+        if not clashing:
+            break
+        for i in clashing:
+            depth[i] += 1
+
+    names = [_name(entry, path, parts) for entry, path, parts in zip(entries, paths, depth, strict=True)]
+    before = [names[:i].count(name) for i, name in enumerate(names)]
+    return [f"{name} ({count + 1})" if count else name for name, count in zip(names, before, strict=True)]
+
+
+def _name(entry: Any, path: PurePath | None, parts: int) -> str:
+    if path is None:
+        return str(entry.name)
+    folders = path.parts[:-1]
+    shown = folders[max(0, len(folders) - parts + 1) :] if parts > 1 else ()
+    return "/".join([*shown, stem_of(path.name)])
+
+
+def stem_of(file: str) -> str:
+    """The name of a file without its ending, and without the ending of its compression."""
+    for ending in (".gz", ".bz2", ".xz", ".zst", ".lz4"):
+        file = file.removesuffix(ending)
+    stem, dot, _ = file.rpartition(".")
+    return stem if dot and stem.strip(".") else file
