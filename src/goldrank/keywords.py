@@ -65,7 +65,7 @@ READERS = {
 
 def named_arguments(verb: Verb) -> Verb:
     """A verb that says which argument is meant where it gets one that it does not have."""
-    code = verb.__code__  # type: ignore[attr-defined]  # a plain function
+    code = verb.__code__
     known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
     @wraps(verb)

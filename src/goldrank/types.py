@@ -98,4 +98,5 @@ class Policies(TypedDict, total=False):
     bounds: str | None
     overlap: str | None
 
+
 ConventionLike: TypeAlias = "str | Convention"

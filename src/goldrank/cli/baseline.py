@@ -117,7 +117,8 @@ def _evaluate(
     if not measures and not rules_file:
         wanted = [*map(str, DEFAULT), *wanted]
     with progress(opened):
-        return judged, evaluate(judged, opened, wanted, convention=policy, depth=options["depth"], train=how.train)
+        depth, known = options["depth"], how.catalogue
+        return judged, evaluate(judged, opened, wanted, convention=policy, depth=depth, catalogue=known)
 
 
 @command.command("show")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,25 +13,25 @@ from goldrank.cli.inputs import (
     load_saved,
     named_file,
     open_qrels,
-    open_runs,
     open_systems,
     progress,
     refuse_policies,
 )
 from goldrank.cli.options import (
+    AskedComparison,
     ReadingOptions,
-    comparison_arguments,
+    asked_comparison,
+    comparison_files,
     file_options,
     format_option,
     judges_options,
     measures_option,
-    memory_option,
     policy_options,
     reading_options,
     statistics_options,
 )
-from goldrank.cli.output import echo, show, show_comparison, show_corrected
-from goldrank.conventions import POLICIES
+from goldrank.cli.output import echo, show, show_comparison
+from goldrank.data.scores import Scores
 
 if TYPE_CHECKING:
     from goldrank.comparison.result import Comparison
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
 @click.option("--agreement", "agree", is_flag=True, help="Also show how alike the rankings are, and the measures.")
 @format_option
 @reading_options
-@memory_option
 @judges_options
 @policy_options
 def command(
@@ -70,57 +71,64 @@ def command(
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
     SCORES are what `texts --save` or `eval --save` wrote; these are compared as they are.
     """
-    from goldrank.comparison import compare
+    from goldrank.comparison.build import compare_scores
+    from goldrank.data.scores import ScoresByRun
+    from goldrank.evaluation.documents import evaluate
 
-    arguments, outputs = comparison_arguments(**options)
+    outputs, rest = comparison_files(**options)
+    asked = asked_comparison(measures, **rest)
     if judged_by and (db is not None or is_saved(named_file(qrels)[1])):
         raise click.UsageError("--judged-by is about judgements, not records or saved scores")
     if db is not None:
         if agree or how.run_format or how.given:
             raise click.UsageError(f"{how.given or '--agreement and --format'} is about runs, not records")
-        show_comparison(_of_records(db, (qrels, *runs), measures, arguments), **outputs)
+        show_comparison(_of_records(db, (qrels, *runs), asked), **outputs)
         return
     if is_saved(named_file(qrels)[1]):
-        refuse_policies(arguments, how)
+        refuse_policies(asked.policies, how)
         if agree:
             raise click.UsageError("--agreement is about runs, not saved scores")
-        plain = {name: value for name, value in arguments.items() if name not in ("convention", *POLICIES)}
-        show_comparison(compare(load_saved((qrels, *runs)), measures=measures or None, **plain), **outputs)
+        show_comparison(compared(load_saved((qrels, *runs)), asked), **outputs)
         return
-    judged = open_qrels(qrels, arguments, how, model=model_qrels)
-    if judged_by == "corrected":
-        if agree or outputs["svg"] or outputs["save"] or any(outputs["files"].values()):
-            raise click.UsageError(
-                "--judged-by corrected prints a table; it has no --agreement, --svg, --save or files"
-            )
-        systems = open_runs(runs, arguments, how)
-        show_corrected(compare(judged, systems, measures or None, judged_by="corrected", **arguments))
-        return
-    arguments["judged_by"] = judged_by
-    opened = open_systems(runs, arguments, how)
-    with progress(*(run for several in opened.values() for run in several)):
-        drawn = bool(outputs["svg"] or outputs["files"]["html"])
-        result = compare(judged, opened, measures or None, curves=drawn, train=how.train, **arguments)
+
+    judged = open_qrels(qrels, asked.policies, how, model=model_qrels)
+    if judged_by is not None:
+        judged = judged.by(judged_by)
+    opened = open_systems(runs, asked.policies, how)
+    with progress(*(run for _, run in opened.items())):
+        scores = evaluate(judged, opened, measures or None, catalogue=how.catalogue, **asked.policies)
+        if asked.same_queries:
+            scores = ScoresByRun(scores, queries="same")
+        result = compare_scores(scores, asked.question)
+    if asked.documents is not None:
+        result = result.with_documents(asked.documents)
     show_comparison(result, **outputs)
     if agree:
         from goldrank.report.comparison import agreement_parts
 
         echo("")
-        show(agreement_parts(result, {name: several[0] for name, several in opened.items()}))
+        show(agreement_parts(result, {name: opened[names[0]] for name, names in opened.systems.items()}))
 
 
-def _of_records(db: str, refs: tuple[str, ...], measures: tuple[str, ...], how: dict[str, Any]) -> Comparison:
+def compared(scores: Sequence[Scores], asked: AskedComparison) -> Comparison:
+    """The comparison of scores that were measured before; those of one name are runs of one system."""
+    from goldrank.comparison.build import compare_scores
+    from goldrank.data.scores import ScoresByRun
+
+    if asked.documents is not None:
+        raise click.UsageError("--documents is about runs, not saved scores")
+    by_run = ScoresByRun(scores, queries="same" if asked.same_queries else "common")
+    return compare_scores(by_run, asked.question)
+
+
+def _of_records(db: str, refs: tuple[str, ...], asked: AskedComparison) -> Comparison:
     """The comparison of records; their scores have their policies already."""
-    from goldrank.comparison import compare
-    from goldrank.conventions import DEFAULT
     from goldrank.history import History
     from goldrank.history.comparing import record_name, record_scores
 
     with History.open(db, read_only=True) as history:
         scores = record_scores(history, refs)
-        if how["baseline"] is not None:
-            how["baseline"] = record_name(history.get(how["baseline"]))
-    if how["convention"] == DEFAULT.name:
-        how = {name: value for name, value in how.items() if name != "convention"}
-    compared: Comparison = compare(scores, measures=measures or None, **how)
-    return compared
+        if asked.question.baseline is not None:
+            baseline = record_name(history.get(asked.question.baseline))
+            asked = asked._replace(question=replace(asked.question, baseline=baseline))
+    return compared(list(scores.values()), asked)

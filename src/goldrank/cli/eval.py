@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import named_file, once, open_qrels, open_runs, policy, progress
+from goldrank.cli.inputs import once, open_qrels, open_runs, progress
 from goldrank.cli.options import (
     ReadingOptions,
     choice_option,
@@ -16,14 +16,15 @@ from goldrank.cli.options import (
     format_option,
     judges_options,
     measures_option,
-    memory_option,
+    parse_shard,
     policy_options,
     reading_options,
-    slice_arguments,
     slice_options,
+    slice_queries,
 )
-from goldrank.cli.output import deliver, echo_form, show, show_as, show_corrected, written
+from goldrank.cli.output import deliver, echo_form, show, show_as, written
 from goldrank.data.run import Run
+from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores
 from goldrank.data.table import note_sentences
 from goldrank.errors import InputError
@@ -48,8 +49,12 @@ if TYPE_CHECKING:
 @reading_options
 @click.option("--qrels-format", help="The qrels' format, if it cannot be detected from its content.")
 @click.option("--by-tag", is_flag=True, help="RUN holds several runs: score each tag (column 6 of TREC) on its own.")
-@click.option("--shard", metavar="I/N", help="Score part I of N parts of the queries; put them together with merge.")
-@memory_option
+@click.option(
+    "--shard",
+    metavar="I/N",
+    callback=parse_shard,
+    help="Score part I of N parts of the queries; put them together with merge.",
+)
 @judges_options
 @policy_options
 def command(
@@ -66,8 +71,7 @@ def command(
     save: str | None,
     qrels_format: str | None,
     by_tag: bool,
-    shard: str | None,
-    max_memory: str | None,
+    shard: tuple[int, int] | None,
     how: ReadingOptions,
     judged_by: str | None,
     model_qrels: str | None,
@@ -81,7 +85,6 @@ def command(
     records of questions with the ids that were expected and those that were retrieved.
     """
     from goldrank.evaluation.documents import evaluate
-    from goldrank.evaluation.inputs import check_files
     from goldrank.io import read_runs
     from goldrank.io.sources import open_source
 
@@ -93,39 +96,39 @@ def command(
         both = open_source(qrels) if qrels == "-" else qrels
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
-    by = slice_arguments(metadata, slices)
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run")
     if by_tag and len(runs) > 1:
         raise click.UsageError("--by-tag takes one file, folder or quoted pattern")
-    if max_memory:
-        check_files(max_memory, qrels, [named_file(run)[1] for run in runs])
-    options: Any = {"shard": shard, "max_memory": max_memory, "train": how.train, "judged_by": judged_by, **policies}
+
     judged = open_qrels(both, policies, how, format=qrels_format, model=model_qrels)
-    if judged_by == "corrected":
-        if not runs or by_tag or by_query or by_query_file or interval or slices or save:
-            raise click.UsageError("--judged-by corrected shows means with intervals of RUNS, and nothing else")
-        show_corrected(evaluate(judged, open_runs(runs, policies, how), measures or None, **options), output)
-        return
+    if judged_by is not None:
+        judged = judged.by(judged_by)
+    if shard is not None:
+        judged = judged.shard(*shard)
     if by_tag:
-        tagged = read_runs(runs[0], format=how.run_format, columns=how.columns)
+        opened = read_runs(runs[0], format=how.run_format, columns=how.columns)
         how.columns.check_used()
-        scores = list(evaluate(judged, tagged, measures or None, **options).values())
+    elif runs:
+        opened = open_runs(runs, policies, how)
     else:
-        if runs:
-            opened = list(open_runs(runs, policies, how).values())
-        else:
-            opened = [_retrieved(both, qrels_format, how, policy("duplicates", policies))]
-        with progress(*opened):
-            scores = list(evaluate(judged, opened, measures or None, **options).values())
+        opened = Runs([_retrieved(both, qrels_format, how)])
+    watched = [] if by_tag else [run for _, run in opened.items()]
+    with progress(*watched):
+        measured = evaluate(judged, opened, measures or None, catalogue=how.catalogue, **policies)
+    scores = list(measured.values())
     if save and len(scores) > 1:
         raise click.UsageError("--save takes one run")
 
     def shown() -> None:
         if interval or slices:
             from goldrank.comparison.one_system import score_intervals
+            from goldrank.comparison.settings import Statistics
 
-            show_intervals([score_intervals(run, level=level, qrels=judged, **by) for run in scores], output)
+            statistics = Statistics(alpha=1 - level)
+            known = slice_queries(metadata, slices)
+            found = [score_intervals(run, queries=known, slice_by=slices, statistics=statistics) for run in scores]
+            show_intervals(found, output)
         else:
             show_scores(scores, output, by_query)
 
@@ -133,12 +136,12 @@ def command(
     deliver(saved, written(by_query_file, lambda: render(scores, "csv", by_query=True)), shown)
 
 
-def _retrieved(both: Any, format: str | None, how: ReadingOptions, duplicates: str) -> Run:
+def _retrieved(both: Any, format: str | None, how: ReadingOptions) -> Run:
     """The run that stands in one file with its judgements."""
     from goldrank.io import read_run
 
     try:
-        run = read_run(both, format=format, columns=how.columns, duplicates=duplicates)
+        run = read_run(both, format=format, columns=how.columns)
         how.columns.check_used()
         len(run)  # of some formats nothing was read so far
     except InputError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.options import db_option, file_option, seed_option, slice_arguments, slice_options
+from goldrank.cli.options import db_option, file_option, seed_option, slice_options, slice_queries
 from goldrank.cli.output import deliver, say, show, write
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def command(
     from goldrank.history.trends import trend_lines
     from goldrank.report import WIDTH, trend
 
-    by = slice_arguments(metadata, slices)
+    known = slice_queries(metadata, slices)
     if slices and not html_file:
         raise click.UsageError("--slice needs --html: slices are drawn on the page")
     with History.open(db, read_only=not can_be_written(db)) as history:
@@ -60,7 +60,9 @@ def command(
             newest = trends[0][-1].records[-1]
             others = [name for name in newest.summaries if name != trends[0][0].measure] if not measures else []
             pages = [*trends, *map(lines_of, others)]
-            detailed = [[line_details(history, line, **by) for line in lines] for lines in pages]
+            detailed = [
+                [line_details(history, line, slice_by=slices, queries=known) for line in lines] for lines in pages
+            ]
     files: list[Callable[[], object]] = []
     if html_file:
         from goldrank.report import trend_page

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from goldrank import conventions
 from goldrank.data.blocks import BlockSource
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
+from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores
 from goldrank.io.sources import ByteSource
 from goldrank.packages import installed, needed
@@ -49,7 +49,7 @@ def open_qrels(
             for each in (path, model)
             if each is not None
         )
-        return Qrels.joined(judged, models[0]) if models else judged
+        return judged.with_model(models[0]) if models else judged
 
 
 def policy(name: str, policies: Mapping[str, Any]) -> str:
@@ -60,55 +60,46 @@ def policy(name: str, policies: Mapping[str, Any]) -> str:
 
 def without_had(run: Run, how: ReadingOptions) -> Run:
     """A run without what users had before."""
-    if how.train is None:
-        return run
-    from goldrank.evaluation.recommending import run_without
-
-    return run_without(run, how.train)
+    return run if how.train is None else run.without(how.train)
 
 
-def open_runs(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> dict[str, Run]:
+def open_runs(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> Runs:
     """Runs by name: that of NAME=FILE, else the file's; told apart where files have the same name."""
-    systems = open_systems(given, policies, how)
-    for name, runs in systems.items():
-        if len(runs) > 1:
+    runs = open_systems(given, policies, how)
+    for name, of_system in runs.systems.items():
+        if len(of_system) > 1:
             raise click.UsageError(f"two runs are both named {name!r}")
-    return {name: runs[0] for name, runs in systems.items()}
+    return runs
 
 
-def open_systems(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> dict[str, list[Run]]:
+def open_systems(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> Runs:
     """The same where a system may have been run several times: its NAME=FILE is then repeated."""
-    from goldrank.io import distinct, read_run
+    from goldrank.io import read_run
 
     once(given)
     if how.train_file is not None:
         assert how.train  # read before names of columns are called unused
     files = [named_file(text) for text in given]
-    reading: dict[str, Any] = {"format": how.run_format, "columns": how.columns}
-    reading["duplicates"] = policy("duplicates", policies)
     with working("reading the runs"):
-        opened = [read_run(path, **reading) for _, path in files]
+        opened = [read_run(path, format=how.run_format, columns=how.columns) for _, path in files]
     how.columns.check_used()
-    systems: dict[str, list[Run]] = {}
-    unnamed: set[str] = set()
-    for (name, _), own, run in zip(files, distinct(opened), opened, strict=True):
-        system = name or own
-        if system in systems and (name is None or system in unnamed):
-            raise click.UsageError(f"two runs are both named {system!r}")
-        if name is None:
-            unnamed.add(system)
-        systems.setdefault(system, []).append(run.renamed(system))
-    return systems
+
+    own_names = iter(Runs([path for name, path in files if name is None]).names)
+    names = [name or next(own_names) for name, _ in files]
+    for i, (name, _) in enumerate(files):
+        if name is None and names.count(names[i]) > 1:
+            raise click.UsageError(f"two runs are both named {names[i]!r}")
+    return Runs([(name, run.renamed(name)) for name, run in zip(names, opened, strict=True)])
 
 
 def open_run(given: str, policies: Mapping[str, Any], how: ReadingOptions) -> Run:
     """One run, from FILE or NAME=FILE."""
-    (run,) = open_runs((given,), policies, how).values()
-    return run
+    runs = open_runs((given,), policies, how)
+    return runs[runs.names[0]]
 
 
 def open_whole(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> dict[str, Run]:
-    """Runs without what users had before, for commands that do not hand `train=` on."""
+    """Runs without what users had before, for commands that take no catalogue."""
     opened = open_runs(given, policies, how)
     return {name: without_had(run, how) for name, run in opened.items()}
 
@@ -127,7 +118,7 @@ def load_saved(given: Sequence[str]) -> list[Scores]:
     saved = []
     for name, path in map(named_file, given):
         scores = Scores.load(path)
-        saved.append(scores if name is None else replace(scores, run=name))
+        saved.append(scores if name is None else scores.renamed(name))
     return saved
 
 

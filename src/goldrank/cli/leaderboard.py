@@ -10,7 +10,7 @@ import click
 from goldrank.cli.inputs import open_qrels, open_systems, progress
 from goldrank.cli.options import (
     ReadingOptions,
-    design_arguments,
+    asked_comparison,
     file_option,
     leaderboard_options,
     run_options,
@@ -38,18 +38,21 @@ def command(
 
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
     """
-    from goldrank.comparison import compare
-    from goldrank.comparison.leaderboard import leaderboard
+    from goldrank.comparison.build import compare_scores
+    from goldrank.data.scores import ScoresByRun
+    from goldrank.evaluation.documents import evaluate
     from goldrank.report import WIDTH
     from goldrank.report.leaderboard import ENDINGS, parts, render
 
     for path in output:
         one_of(Path(path).suffix, ENDINGS, "the ending of --output")
-    arguments = design_arguments(**options)
-    judged, opened = open_qrels(qrels, arguments, how), open_systems(runs, arguments, how)
-    with progress(*(run for several in opened.values() for run in several)):
-        result = compare(judged, opened, measure, curves=False, train=how.train, **arguments)
-    board = leaderboard(result)
+    asked = asked_comparison(**options)
+    judged, opened = open_qrels(qrels, asked.policies, how), open_systems(runs, asked.policies, how)
+    with progress(*(run for _, run in opened.items())):
+        scores = evaluate(judged, opened, measure, catalogue=how.catalogue, **asked.policies)
+        if asked.same_queries:
+            scores = ScoresByRun(scores, queries="same")
+        board = compare_scores(scores, asked.question).leaderboard()
     for path in output:
         write(path, render(board, ENDINGS[Path(path).suffix]))
     show(parts(board), WIDTH)

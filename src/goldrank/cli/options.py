@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
 from goldrank.data.judgement_columns import JUDGED_BY
+from goldrank.errors import OptionError
 from goldrank.io.columns import Columns
 
 if TYPE_CHECKING:
-    from goldrank.data.catalogue import UserHistory
+    from goldrank.comparison.build import Question
+    from goldrank.comparison.settings import Statistics
+    from goldrank.data.catalogue import Catalogue, UserHistory
+    from goldrank.data.queries import Queries
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -95,9 +100,18 @@ class ReadingOptions:
         """What users had before."""
         if self.train_file is None:
             return None
-        from goldrank.evaluation.recommending import as_history
+        from goldrank.io.user_history import as_history
 
         return as_history(self.train_file, self.columns)
+
+    @property
+    def catalogue(self) -> Catalogue | None:
+        """What is known of items and users."""
+        if self.train is None:
+            return None
+        from goldrank.data.catalogue import Catalogue
+
+        return Catalogue(train=self.train)
 
     @property
     def of_judgements(self) -> dict[str, Any]:
@@ -146,30 +160,25 @@ def reading_options(function: Function) -> Function:
 def judges_options(function: Function) -> Function:
     """Options for whose judgements count."""
     options = [
-        click.option("--judged-by", type=click.Choice([*JUDGED_BY, "corrected"]),
-                     help=f"Whose judgements count, where people's and a model's are in one: {explained(JUDGED_BY)}; "
-                     "corrected: means from the model's of all queries, corrected by people's of some."),
+        click.option("--judged-by", type=click.Choice(list(JUDGED_BY)),
+                     help=f"Whose judgements count, where people's and a model's are in one: {explained(JUDGED_BY)}. "
+                     "`goldrank corrected` uses both."),
         file_option("--model-qrels", help="A model's judgements, beside those of people in QRELS."),
     ]  # fmt: skip
     return with_options(options, function)
 
 
-def _limit_memory(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
-    """The limit holds from here to the end of the command: files are read before anything is evaluated."""
-    if given is not None:
-        from goldrank.data import budget
-        from goldrank.evaluation import memory
+def parse_shard(context: click.Context, option: click.Parameter, given: str | None) -> tuple[int, int] | None:
+    """Which of how many, from I/N."""
+    if given is None:
+        return None
+    matched = re.fullmatch(r"(\d{1,9})/(\d{1,9})", given)
+    number, of = (int(matched[1]), int(matched[2])) if matched else (0, 0)
+    if not 1 <= number <= of:
+        raise OptionError(f"shard is {given!r:.80}", hint="For example 2/8, the second of eight.")
+    return number, of
 
-        context.with_resource(budget.limited(memory.size(given)))
-    return given
 
-
-memory_option = click.option(
-    "--max-memory",
-    metavar="SIZE",
-    callback=_limit_memory,
-    help="Take no more memory than this (500MB, 2GiB), or say what is needed.",
-)
 file_option = partial(click.option, type=click.Path(dir_okay=False))
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers."
@@ -198,16 +207,16 @@ def slice_options(function: Function) -> Function:
     return with_options([file_option("--metadata", help=about), slice_option], function)
 
 
-def slice_arguments(metadata: str | None, slices: tuple[str, ...]) -> dict[str, Any]:
-    """The options of `slice_options`, as functions take them."""
-    if not slices:
-        return {}
+def slice_queries(metadata: str | None, slices: tuple[str, ...]) -> Queries | None:
+    """What is known of the queries that --slice names fields of."""
     from goldrank.comparison.slices import AUTOMATIC
+    from goldrank.io.queries import read_queries
 
-    if metadata is None and any(name not in AUTOMATIC for name in slices):
+    if metadata is not None:
+        return read_queries(metadata)
+    if any(name not in AUTOMATIC for name in slices):
         raise click.UsageError("--slice by a field needs --metadata")
-    by = {name: None if name in AUTOMATIC else metadata for name in slices}
-    return {"slice_by": by, "queries": metadata if "length" in slices else None}
+    return None
 
 
 def choice_option(flags: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
@@ -293,27 +302,68 @@ def file_options(function: Function) -> Function:
     return with_options(options, function)
 
 
-def comparison_arguments(
-    metadata: str | None, slices: tuple[str, ...], svg: str | None, save: str | None, **options: Any
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of a command by `statistics_options` and `file_options`, for `compare` and for `show_comparison`."""
+def comparison_files(svg: str | None, save: str | None, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `file_options` say, for `show_comparison`, and the other options."""
     files = {form: options.pop(f"{form}_file") for form in FILES}
-    by = slice_arguments(metadata, slices)
-    options |= {**by, "queries": options["queries"] or by.get("queries")}
-    return design_arguments(metadata, **options), {"files": files, "svg": svg, "save": save}
+    return {"files": files, "svg": svg, "save": save}, options
 
 
-def design_arguments(metadata: str | None, clusters: str | None, weights: str | None, **options: Any) -> dict[str, Any]:
-    """The options of a command by `leaderboard_options`, for `compare`."""
-    return {**options, "clusters": _of_queries(clusters, metadata), "weights": _of_queries(weights, metadata)}
+class AskedComparison(NamedTuple):
+    """What the options of a comparison ask for, and how runs are scored for it."""
+
+    question: Question
+    same_queries: bool
+    documents: str | None
+    policies: dict[str, Any]
+    """The convention and its policies."""
 
 
-def _of_queries(given: str | None, metadata: str | None) -> Any:
-    """A number or name of each query: a field of the metadata, or a file of its own."""
-    if given is None or os.path.exists(given):
-        return given
-    if metadata is None:
-        raise click.UsageError(f"{given!r} is no file; a field of that name needs --metadata")
-    from goldrank.comparison.metadata import lookup
+def asked_comparison(
+    measures: tuple[str, ...] = (), baseline: str | None = None, primary: str | None = None, **options: Any
+) -> AskedComparison:
+    """The options of a command by `statistics_options` or `leaderboard_options`."""
+    from goldrank.comparison.build import Question
 
-    return lookup(metadata, given)
+    slices = options.pop("slices", ())
+    queries = _queries_of(
+        options.pop("metadata"), options.pop("queries", None), options.pop("clusters"), options.pop("weights")
+    )
+    if queries is None:
+        slice_queries(None, slices)
+    documents = options.pop("documents", None)
+    same_queries = options.pop("align") == "error"
+    statistics = _statistics_of(options)
+    question = Question(baseline, primary, queries, slices, statistics, measures or None)
+    return AskedComparison(question, same_queries, documents, options)
+
+
+def _statistics_of(options: dict[str, Any]) -> Statistics:
+    """The statistics that options ask for; these are taken out of them."""
+    from goldrank.comparison.settings import Statistics
+
+    names = ("test", "correction", "interval", "alpha", "margin", "samples", "seed")
+    fields = {name: options.pop(name) for name in names if name in options}
+    holes = options.pop("holes", "look")
+    return Statistics(**fields, unjudged="check" if holes == "look" else "ignore")
+
+
+def _queries_of(metadata: str | None, texts: str | None, clusters: str | None, weights: str | None) -> Queries | None:
+    """What is known of queries, from --metadata and files of their own for texts, clusters and weights."""
+    from goldrank.data.queries import Queries
+    from goldrank.io.queries import read_queries
+
+    if metadata is None and texts is None and clusters is None and weights is None:
+        return None
+    known = Queries({}) if metadata is None else read_queries(metadata)
+    if texts is not None:
+        known = known.with_column("text", read_queries(texts).column("text"))
+    for role, given in {"cluster": clusters, "weight": weights}.items():
+        if given is None:
+            continue
+        if os.path.exists(given):
+            known = known.with_column(role, read_queries(given).column(role))
+        elif metadata is None:
+            raise click.UsageError(f"{given!r} is no file; a field of that name needs --metadata")
+        else:
+            known = known.with_column(role, known.column(given))
+    return known

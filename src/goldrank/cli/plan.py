@@ -51,9 +51,10 @@ def command(
     wanted = {name: options.pop(name) for name in ("queries", "tolerance", "tests")}
     if inputs:
         from goldrank.comparison import compare
+        from goldrank.comparison.settings import Statistics
 
         scores = scores_of(inputs, measures, options, how)
-        pilot = compare(scores, baseline=baseline, alpha=alpha, power=power, seed=seed)
+        pilot = compare(scores, baseline=baseline, statistics=Statistics(alpha=alpha, power=power, seed=seed))
     elif deviation is None:
         raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")
     result = plan(pilot, difference=differences or DIFFERENCES, power=power, deviation=deviation, alpha=alpha, **wanted)

@@ -94,8 +94,8 @@ def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], policies: Any,
     qrels, *runs = inputs
     once(inputs)
     judged, opened = open_qrels(qrels, policies, how), open_runs(runs, policies, how)
-    with progress(*opened.values()):
-        scores = evaluate(judged, list(opened.values()), measures or None, train=how.train, **policies)
+    with progress(*(run for _, run in opened.items())):
+        scores = evaluate(judged, opened, measures or None, catalogue=how.catalogue, **policies)
         return list(scores.values())
 
 

@@ -6,8 +6,15 @@ from typing import Any
 
 import click
 
+from goldrank.cli.compare import compared
 from goldrank.cli.inputs import load_saved
-from goldrank.cli.options import comparison_arguments, file_options, measures_option, statistics_options
+from goldrank.cli.options import (
+    asked_comparison,
+    comparison_files,
+    file_options,
+    measures_option,
+    statistics_options,
+)
 from goldrank.cli.output import show_comparison
 
 
@@ -18,7 +25,5 @@ from goldrank.cli.output import show_comparison
 @file_options
 def command(saved: tuple[str, ...], measures: tuple[str, ...], **options: Any) -> None:
     """Compare systems from scores that `eval`, `texts` or `compare --save` wrote; NAME=FILE names one."""
-    from goldrank.comparison import compare
-
-    how, outputs = comparison_arguments(**options)
-    show_comparison(compare(load_saved(saved), measures=measures or None, **how), **outputs)
+    outputs, rest = comparison_files(**options)
+    show_comparison(compared(load_saved(saved), asked_comparison(measures, **rest)), **outputs)

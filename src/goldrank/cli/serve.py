@@ -12,8 +12,8 @@ from goldrank.cli.options import (
     file_option,
     measures_option,
     run_options,
-    slice_arguments,
     slice_options,
+    slice_queries,
 )
 from goldrank.cli.output import say
 
@@ -115,7 +115,8 @@ def command(
             rules=convention_rules,
             measures=measures,
             **shown,
-            slice_by=slice_arguments(metadata, slices).get("slice_by"),
+            attributes=slice_queries(metadata, slices),
+            slice_by=slices,
         )
     if export:
         say(start.export(session, export), err=False)

@@ -127,7 +127,7 @@ def compare(
     of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
 
     if runs is not None:
-        scores = evaluate(qrels, as_runs(runs), measures)  # type: ignore[arg-type]  # the second overload
+        scores = evaluate(qrels, as_runs(runs), measures)
     else:
         scores = _scores_of(qrels)
         if measures is not None:
@@ -370,7 +370,9 @@ def _check_design(design: Design, statistics: Statistics, has_replicates: bool) 
             raise OptionError(text, hint="Leave one of them out.", code="options-conflict")
 
 
-def _summary(values: np.ndarray, column: Column, about: MeasureFacts, statistics: Statistics, design: Design) -> Summary:
+def _summary(
+    values: np.ndarray, column: Column, about: MeasureFacts, statistics: Statistics, design: Design
+) -> Summary:
     """One system's mean with its interval."""
     counted = ~np.isnan(values)
     part, n = design.part(counted)._asdict(), int(counted.sum())

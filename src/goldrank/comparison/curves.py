@@ -39,9 +39,7 @@ def curves_of_systems(scores: ScoresByRun, systems: Sequence[Scores]) -> Curves:
     plain = rules.with_policies(ties=ties, bounds="none")
     measures = resolve_measures(curve_measures([parse(name) for name in systems[0].columns]), plain)
     by_run = {run.run.name: pipeline.score(run, measures, rules=plain) for run in placed}
-    return curves_of(
-        [averaged(name, [by_run[run] for run in runs]) for name, runs in scores.systems.items()]
-    )
+    return curves_of([averaged(name, [by_run[run] for run in runs]) for name, runs in scores.systems.items()])
 
 
 def curves_of(scores: Sequence[Scores]) -> Curves:

@@ -104,7 +104,8 @@ def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
     design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
     runs = run_values(comparison.replicates, {name: column.average}, comparison.queries)
     pairs = list(combinations(comparison.runs, 2))
-    tested = Compared(comparison.runs, {name: values[name]}, runs, [facts], pairs, comparison.statistics, design).tested()
+    statistics = comparison.statistics
+    tested = Compared(comparison.runs, {name: values[name]}, runs, [facts], pairs, statistics, design).tested()
     tested = _held_open(tested, comparison.of(name))
     sign = -1 if facts.higher_is_better else 1
     means = {run: sign * comparison.summaries[name, run].mean for run in comparison.runs}

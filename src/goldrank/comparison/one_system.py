@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from goldrank import io
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
-from goldrank.comparison.metadata import Attribute, QueryValues, lookup
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.slices import SMALL, no_slice_values, relevant_counts, slice_parts, word_counts
 from goldrank.comparison.statistics import MeasureFacts, facts_of, on_scale
 from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.data.queries import Queries
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import InputError, OptionError, of_type
-from goldrank.measures import known
-from goldrank.misuse import checked
+from goldrank.errors import InputError, of_type
+from goldrank.io.queries import read_queries
+from goldrank.keywords import named_arguments
+from goldrank.measures import known as known_measure
 from goldrank.notes import Note
-from goldrank.types import QrelsLike
+from goldrank.types import QueriesLike
 
 
 @dataclass(frozen=True)
@@ -93,37 +94,56 @@ class RunIntervals(Tabular):
         return {"run": self.run, "level": self.level, "intervals": self.rows(), "notes": notes}
 
 
-@checked
+@named_arguments
 def score_intervals(
     scores: Scores,
     *,
-    level: float = 0.95,
-    slice_by: Mapping[str, Attribute] | None = None,
-    queries: QueryValues | None = None,
-    qrels: QrelsLike | None = None,
+    queries: QueriesLike | None = None,
+    slice_by: str | Sequence[str] = (),
+    statistics: Statistics = Statistics(),
 ) -> RunIntervals:
-    """The measures of one run with intervals, on all queries and on slices of them.
+    """How sure the means of one run are: its measures with intervals, on all queries and on slices of them.
 
-    `slice_by` names attributes of queries as `compare` takes them; of the automatic ones 'length' needs the texts of
-    the `queries`, 'relevant' the `qrels`, and 'judged' the measure Judged@10. Intervals are Student's, with a
-    pseudo-query at each bound of the measure.
+    Intervals are Student's, with a pseudo-query at each bound of the measure.
 
+    Parameters
+    ----------
+    scores : Scores
+        The scores of one run.
+    queries : Queries, optional
+        What is known of queries.
+    slice_by : str or list of str
+        Attributes of `queries`, or "length" (of their texts), "relevant" (fresh scores know it) or "judged" (with the
+        measure Judged@10).
+    statistics : Statistics
+        `alpha` says how sure the intervals are.
+
+    Returns
+    -------
+    RunIntervals
+
+    Raises
+    ------
+    InputError
+        If no query has a value of an attribute.
+
+    Examples
+    --------
     >>> scores = evaluate({f"q{i}": {"a": 1} for i in range(30)}, {f"q{i}": ["a"] for i in range(30)}, "P@1")
-    >>> found = score_intervals(scores)["P@1"]
-    >>> round(found.low, 3), found.high
+    >>> interval = score_intervals(scores)["P@1"]
+    >>> round(interval.low, 3), interval.high
     (0.905, 1.0)
     """
     of_type(scores, Scores, "scores", "the scores of one run", "score_intervals(evaluate(qrels, run)).")
-    if slice_by is not None:
-        of_type(slice_by, Mapping, "slice_by", "a mapping from names of attributes to their values")
-    if not 0 < level < 1:
-        raise OptionError(f"level is {level!r}; it must be between 0 and 1", code="bad-number")
+    known = None if queries is None else read_queries(queries)
+    names = [slice_by] if isinstance(slice_by, str) else list(slice_by)
+    level = statistics.level
+
     notes: list[Note] = []
-    values = partial(attribute_values, scores, texts=queries, qrels=qrels)
-    parts = slice_parts(slice_by or {}, values, notes)
+    parts = slice_parts(names, partial(attribute_values, scores, known), notes)
+    everywhere = np.ones(len(scores.queries), bool)
     intervals: list[MeanInterval] = []
     for column in scores.columns.values():
-        everywhere = np.ones(len(scores.queries), bool)
         intervals.append(interval_of(column, everywhere, level))
         intervals += [interval_of(column, which, level, attribute, value) for attribute, value, which in parts]
         notes += _remarks(column)
@@ -157,7 +177,7 @@ def _facts(column: Column) -> MeasureFacts:
 
 def _of_all(column: Column) -> bool:
     """Whether values of queries depend on each other, so that their spread says nothing."""
-    measure = known(column.measure)
+    measure = known_measure(column.measure)
     return measure is not None and measure.declaration.of_all_queries
 
 
@@ -170,19 +190,18 @@ def _remarks(column: Column) -> Iterator[Note]:
         yield Note.of("unbounded-interval", measure=column.measure)
 
 
-def attribute_values(
-    scores: Scores, name: str, given: Attribute, texts: QueryValues | None = None, qrels: QrelsLike | None = None
-) -> Sequence[Any]:
+def attribute_values(scores: Scores, known: Queries | None, name: str) -> Sequence[Any]:
     """The attribute's value for each query, None where there is none."""
-    if given is not None:
-        return list(map(lookup(given, name), scores.queries))
-    if name == "length" and texts is not None:
-        return word_counts(lookup(texts, "queries"), scores.queries)
-    if name == "relevant" and qrels is not None:
-        return relevant_counts(io.as_qrels(qrels).text, scores.queries)
+    if known is not None and known.has(name):
+        return list(map(known.column(name).get, scores.queries))
+    if name == "length" and known is not None and known.has("text"):
+        return word_counts(known.column("text").get, scores.queries)
+    if name == "relevant" and scores.placed is not None:
+        return relevant_counts(scores.placed.qrels.text, scores.queries)
     if name == "judged" and "Judged@10" in scores.columns:
         return [None if math.isnan(share) else share for share in scores.columns["Judged@10"].values.tolist()]
-    needs = {"length": "the queries' texts", "relevant": "the qrels", "judged": "Judged@10 among the measures"}
+
+    needs = {"length": "the queries' texts", "relevant": "scores made now", "judged": "Judged@10 among the measures"}
     if name in needs:
         raise InputError(f"slices by {name} need {needs[name]}", code="slice-needs-input")
-    raise no_slice_values(name)
+    raise no_slice_values(name, known)

@@ -168,7 +168,9 @@ class Pair:
             return f"{short}: {size}; {counts} (p {p})."
         enough = " One query cannot show a difference between systems." if self.n == 1 else ""
         if math.isfinite(self.detectable):
-            needed = f"; one of {abs(self.difference):.4f} needs about {self.queries_needed:,} queries" if self.queries_needed else ""
+            needed = ""
+            if self.queries_needed:
+                needed = f"; one of {abs(self.difference):.4f} needs about {self.queries_needed:,} queries"
             chance = f"a difference of {self.detectable:.4f} would be found {s.power:.0%} of the time"
             enough = f" With {self.n:,} queries {chance}{needed}."
         return f"{short}: {size}; {counts} (p {p}).{enough}"
@@ -206,7 +208,8 @@ class Pair:
         caveats = [note.to_dict() for note in self.caveats]
         judge = [asdict(document) for document in self.judge_first]
         words = attributes(self, "how exact words")
-        return {**record, "p": self.p, "p_by_test": dict(self.p_by_test), **words, "caveats": caveats, "judge_first": judge}
+        values = {"p": self.p, "p_by_test": dict(self.p_by_test)}
+        return {**record, **values, **words, "caveats": caveats, "judge_first": judge}
 
 
 def format_p(value: float, at_most: bool = False) -> str:

@@ -275,7 +275,7 @@ def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequenc
     columns = []
     for measure in measures:
         rows = dict(zip(pilot.runs, pilot.values[measure], strict=True))
-        column = next(scores for scores in pilot.scores if scores.run == base).columns[measure]
+        column = next(scores for scores in pilot.systems if scores.run == base).columns[measure]
         facts = facts_of(column, pilot.values[measure])
         sign = 1 if facts.higher_is_better else -1
         e = sign * (rows[other] - rows[base]) + limit * (rows[base] if is_relative else 1.0)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -26,9 +27,12 @@ from goldrank.data.judgement_columns import (
 from goldrank.data.judgement_columns import Grade as Grade
 from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.data.placements import Ideals
-from goldrank.errors import InputError, Place, of_type, one_of
+from goldrank.errors import InputError, Place, of_type, one_of, whole_number
 from goldrank.native import core
 from goldrank.notes import Note
+
+if TYPE_CHECKING:
+    from goldrank.types import Path, QrelsLike
 
 JUDGEMENT = 320
 """Bytes that a judgement takes while qrels are made, beside those of the file: benchmarks/memory.py measures 170 to 240
@@ -120,7 +124,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """What the reader tolerated."""
         self.id_kind = id_kind
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
-        self.shard: tuple[int, int] | None = None
+        self.shard_number: tuple[int, int] | None = None
         """Which of how many shards of the queries these are, counted from 1; None for all."""
         self.part_of: Qrels | None = None
         """What a shard was taken from, None for all. (Themselves would be a cycle, which is not freed at once.)"""
@@ -138,13 +142,118 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         qrels._set(**fields)
         return qrels
 
-    def of_shard(self, number: int, of: int) -> Qrels:
-        """The judgements of one of `of` shards, counted from 1. A query is in one by a hash of its id alone."""
+    def shard(self, number: int, of: int) -> Qrels:
+        """The judgements of one part of the queries, for evaluating parts on several machines.
+
+        A query is in a part by a hash of its id alone. `Scores.merge` puts the scores of all parts together.
+
+        Parameters
+        ----------
+        number : int
+            Which part, counted from 1.
+        of : int
+            How many parts there are.
+
+        Returns
+        -------
+        Qrels
+
+        Raises
+        ------
+        OptionError
+            If the numbers are not whole, or the part is not one of them.
+        InputError
+            If no query is in this part.
+
+        Examples
+        --------
+        >>> qrels = Qrels({f"q{i}": {"d": 1} for i in range(10)})
+        >>> sum(len(qrels.shard(i, 2)) for i in (1, 2))
+        10
+        """
+        whole_number(of, "of", 1)
+        whole_number(number, "number", 1, of)
         raw = {query: docs for query, docs in self.raw.items() if shard_of(query, of) == number}
+        if not raw:
+            what = f"shard {number}/{of} has no judged query"
+            raise InputError(what, where=self.name, hint=f"Take fewer than {of:,} shards.", code="empty-shard")
         part = Qrels._made(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
-        part.shard = (number, of)
+        part.shard_number = (number, of)
         part.part_of = self
         return part
+
+    def only(self, queries: Iterable[str]) -> Qrels:
+        """The judgements of some queries.
+
+        Parameters
+        ----------
+        queries : iterable of str
+            Their ids; those that are not judged are passed over.
+
+        Returns
+        -------
+        Qrels
+
+        Raises
+        ------
+        InputError
+            If none of them is judged.
+        """
+        wanted = set(queries)
+        text = {query: docs for query, docs in self.text.items() if query in wanted}
+        if not text:
+            what = f"none of these queries is judged: {ids.samples(wanted)}"
+            raise InputError(what, where=self.name, hint=f"Judged are: {ids.samples(self)}.", code="no-queries")
+        part = Qrels._made(name=self.name, text=text, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        part.judges = {who: _some(judged, wanted) for who, judged in self.judges.items()}
+        return part
+
+    def with_model(self, model: QrelsLike) -> Qrels:
+        """These judgements of people together with a model's, which can be told apart again by `by`.
+
+        Where both judged a document the grade of people counts, and the model's is kept beside it.
+
+        Parameters
+        ----------
+        model : judgements
+            What the model judged.
+
+        Returns
+        -------
+        Qrels
+
+        Examples
+        --------
+        >>> both = Qrels({"q": {"a": 0}}).with_model({"q": {"a": 3, "b": 1}})
+        >>> dict(both["q"]), dict(both.by("model")["q"])
+        ({'a': 0, 'b': 1}, {'a': 3, 'b': 1})
+        """
+        from goldrank.io import as_qrels
+
+        people = self.judges.get("human", self) if self.judges else self
+        return Qrels.joined(people, as_qrels(model, real_grades=True))
+
+    def save(self, path: Path, *, format: str | None = None) -> None:
+        """Write these judgements, in the format that goes with the file's name or is named; else as TREC text.
+
+        What was written reads back the same. A warning says if the format cannot keep who judged.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. A name such as qrels.txt.gz says that it is compressed.
+        format : {"trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow"}, optional
+            The format, where the ending does not tell.
+
+        Raises
+        ------
+        OptionError
+            If the format cannot be written, or the ending is that of something else.
+        """
+        from goldrank.io.writing_files import save_qrels
+
+        for note in save_qrels(self, path, format):
+            warnings.warn(str(note), stacklevel=2)
 
     @classmethod
     def joined(
@@ -154,14 +263,9 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         *,
         people: int = 0,
     ) -> Qrels:
-        """People's and a model's judgements in one, which can be told apart again (`judged_by=`).
+        """People's and a model's judgements in one; see `with_model`.
 
-        Where both judged a document the grade of people counts, and the model's is kept beside it. `people` is how many
-        are known to be theirs; the others are a file's, which does not say.
-
-        >>> both = Qrels.joined({"q": {"a": 0}}, {"q": {"a": 3, "b": 1}})
-        >>> dict(both["q"]), dict(both.judged_by("model")["q"])
-        ({'a': 0, 'b': 1}, {'a': 3, 'b': 1})
+        `people` is how many are known to be theirs; the others are a file's, which does not say.
         """
         theirs, models = (
             given if isinstance(given, Qrels) else Qrels(given, real_grades=True) for given in (human or {}, model)
@@ -179,14 +283,31 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         both.judges = {**({"human": theirs} if len(theirs) else {}), "model": models}
         return both
 
-    def judged_by(self, who: str) -> Qrels:
-        """Those by people ('human', with those of files that do not say), or those by a model ('model')."""
-        one_of(who, JUDGED_BY, "judged_by")
+    def by(self, who: Literal["human", "model"]) -> Qrels:
+        """Those by people, with those of files that do not say, or those by a model.
+
+        Parameters
+        ----------
+        who : {"human", "model"}
+            Whose.
+
+        Returns
+        -------
+        Qrels
+
+        Raises
+        ------
+        InputError
+            If there are none.
+        """
+        one_of(who, JUDGED_BY, "who")
         if not self.judges and who == "human":
             return self
         part = self.judges.get(who)
         if part is None or not len(part):
-            hint = "Files say it in a column `judged_by` (in TREC text in the second column); see Qrels.joined."
+            hint = (
+                "Files say it in a column `judged_by` (in TREC text in the second column); or people.with_model(model)."
+            )
             raise InputError(f"no judgement is known to be by a {who}", where=self.name, hint=hint, code="no-judge")
         total, other = (sum(map(len, qrels.text.values())) for qrels in (part, self))
         notes = tuple(note for note in (*self.notes, *part.notes) if note.code != WHO_JUDGED)
@@ -198,7 +319,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     def owns(self, query: bytes) -> bool:
         """Whether a query belongs to this shard, judged or not."""
-        return self.shard is None or shard_of(query, self.shard[1]) == self.shard[0]
+        return self.shard_number is None or shard_of(query, self.shard_number[1]) == self.shard_number[0]
 
     @classmethod
     def from_rows(
@@ -409,7 +530,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return len((self.arrays if self._columns is None else self._columns).grade)
 
     def __repr__(self) -> str:
-        return f"<Qrels {self.name}: {len(self):,} queries, {self.size:,} judgements>"
+        return f"Qrels({self.name!r})"
 
 
 def plain_qrels(given: Mapping[Any, Any]) -> Qrels | None:
@@ -450,6 +571,11 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
             where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
             row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
     return text, ids.kind(query_types, doc_types, name)
+
+
+def _some(qrels: Qrels, queries: set[str]) -> Qrels:
+    """The judgements of some queries; perhaps of none."""
+    return Qrels({query: docs for query, docs in qrels.text.items() if query in queries}, real_grades=True)
 
 
 def reserve_judgements(count: int, where: str, beside: int = 0, each: int = JUDGEMENT) -> None:

@@ -113,7 +113,9 @@ class Queries(Mapping[str, Query]):
         Queries
         """
         of_type(values, Mapping, f"the column {name!r}", "a mapping from query ids to values")
-        fields = {query: {key: value for key, value in row.items() if key != name} for query, row in self.fields.items()}
+        fields = {query: dict(known) for query, known in self.fields.items()}
+        for known in fields.values():
+            known.pop(name, None)
         for key, value in values.items():
             fields.setdefault(ids.as_text(key, "query id", self.name), {})[name] = value
         return Queries(fields, name=self.name)

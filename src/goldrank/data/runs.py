@@ -43,7 +43,7 @@ class Runs:
     (('bm25', 'dense'), ['b', 'a'])
     """
 
-    def __init__(self, runs: RunsLike = (), /, **named: RunLike) -> None:
+    def __init__(self, runs: RunsLike | TaggedRuns = (), /, **named: RunLike) -> None:
         self.tagged: TaggedRuns | None = None
         """The file that holds all of them, told apart by tag; then there are no entries."""
         self._opened: dict[str, Run] = {}

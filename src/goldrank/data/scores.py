@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from goldrank.data.json_values import read_json, utf8, without_nan, write_json
 from goldrank import ids
+from goldrank.data.json_values import read_json, utf8, without_nan, write_json
 from goldrank.errors import (
     InputError,
     MeasureError,
@@ -112,6 +112,9 @@ class Remarks(NamedTuple):
     notes: tuple[Note, ...] = ()
 
 
+NOTHING_TO_SAY = Remarks()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(Mapping[str, float]):
     """Values per query and measure for one run. As a mapping it has each measure's summary.
@@ -128,7 +131,7 @@ class Scores(Mapping[str, float]):
     run: str
     queries: tuple[str, ...]
     columns: Mapping[str, Column]
-    remarks: Remarks | Callable[[], Remarks] = Remarks()
+    remarks: Remarks | Callable[[], Remarks] = NOTHING_TO_SAY
     """Counts and notes, or what makes them: those who call often do not always look at them."""
     convention: str = ""
     origin: Callable[[], Mapping[str, Any]] = dict

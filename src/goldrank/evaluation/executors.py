@@ -24,8 +24,8 @@ from goldrank.engine.counts import RunCounts, assemble
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
 from goldrank.evaluation import footer, pipeline
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
-from goldrank.measures import Measure
 from goldrank.keywords import named_arguments
+from goldrank.measures import Measure
 from goldrank.packages import MissingPackageError, needed
 from goldrank.types import ConventionLike, MeasuresLike, QrelsLike, SparkFrame
 

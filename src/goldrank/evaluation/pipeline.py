@@ -32,7 +32,6 @@ from goldrank.measures import Measure, make, summarise
 from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
 from goldrank.measures.holes import check_monotone, unjudged_bounds
-from goldrank.notes import Note
 
 Tables = Mapping[str, Any]
 """What measures read, by the name that they give it with `over=`: each kind of measure has a table of its own type."""
@@ -102,8 +101,10 @@ def place_all(inputs: Inputs) -> Iterable[Placed]:
             yield place(inputs.judgements, run, inputs.rules, inputs.catalogue)
         return
     if inputs.catalogue.removed is not None:
-        raise OptionError("a catalogue with training data takes runs one by one",
-            hint="Read each tag as a run: read_runs(file)['tag'].",)
+        raise OptionError(
+            "a catalogue with training data takes runs one by one",
+            hint="Read each tag as a run: read_runs(file)['tag'].",
+        )
     from goldrank.engine.streaming import ENGINE
 
     qrels = documents_of(inputs.judgements)
@@ -138,7 +139,7 @@ def _checked(placed: Placed) -> Placed:
     if rules.duplicates == "places" and placements.label is not None:
         placements = replace(placements, shared=len(np.unique(placements.label)) < len(placements.label))
         placed = replace(placed, placements=placements)
-    if rules.overlap == "error" and placed.qrels.shard is None:
+    if rules.overlap == "error" and placed.qrels.shard_number is None:
         explain_mismatch(placed.qrels, placed.run.name, placements, placed.counts)
     if rules.missing == "error" and not placements.answered.all():
         raise missing_queries(footer.absent(placements), placed.run.name)
@@ -406,7 +407,7 @@ def origin(
     judgements: Judgements | None, run: Run, rules: Convention, depth: int | None, catalogue: Catalogue = NO_CATALOGUE
 ) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks. Without judgements, they stayed in Spark."""
-    shard = judgements.shard if isinstance(judgements, Qrels) else None
+    shard = judgements.shard_number if isinstance(judgements, Qrels) else None
     now = time.time()
 
     def made() -> dict[str, Any]:

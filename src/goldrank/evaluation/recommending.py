@@ -24,6 +24,7 @@ from goldrank.notes import Note
 if TYPE_CHECKING:
     from goldrank.data.recommended import Recommended
 
+
 @dataclass(frozen=True, eq=False)
 class JoinedQrels:
     """Judgements together with what users had: what an engine places."""
@@ -49,7 +50,7 @@ def join(qrels: Qrels, train: UserHistory) -> JoinedQrels:
         label += [*range(first, first + len(judged)), *([-1] * len(only))]
         seen += [*(item in had for item in judged), *([True] * len(only))]
     joined = Qrels(table, name=qrels.name, real_grades=True)
-    joined.shard, joined.part_of = qrels.shard, qrels if qrels.part_of is None else qrels.part_of
+    joined.shard_number, joined.part_of = qrels.shard_number, qrels if qrels.part_of is None else qrels.part_of
     vars(joined)["near_forms"] = qrels.near_forms  # what users had is not judged, in no form
     return JoinedQrels(joined, np.array(label, np.int64), np.array(seen, bool))
 

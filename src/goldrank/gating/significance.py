@@ -98,7 +98,8 @@ def _family(family: Sequence[Draft], names: Sequence[str], statistics: Statistic
     flipped = flip(every, samples=statistics.draws() - 1, seed=statistics.seed)
     size = len(family)
     return {
-        name: _corrected(flipped, range(at * size, (at + 1) * size), family, statistics) for at, name in enumerate(names)
+        name: _corrected(flipped, range(at * size, (at + 1) * size), family, statistics)
+        for at, name in enumerate(names)
     }
 
 

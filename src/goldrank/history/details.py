@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -10,9 +10,9 @@ from itertools import compress
 import numpy as np
 
 from goldrank.comparison.intervals import Interval
-from goldrank.comparison.metadata import Attribute, QueryValues
 from goldrank.comparison.one_system import MeanInterval, attribute_values, interval_of
 from goldrank.comparison.slices import slice_parts
+from goldrank.data.queries import Queries
 from goldrank.data.scores import Column
 from goldrank.history import History
 from goldrank.history.trends import TrendLine
@@ -45,12 +45,12 @@ def line_details(
     line: TrendLine,
     *,
     level: float = 0.95,
-    slice_by: Mapping[str, Attribute] | None = None,
-    queries: QueryValues | None = None,
+    slice_by: Sequence[str] = (),
+    queries: Queries | None = None,
 ) -> LineDetails:
-    """A line with the intervals of its records and, if `slice_by` names attributes, its slices.
+    """A line with the intervals of its records and, if `slice_by` names attributes of `queries`, its slices.
 
-    Attributes are those that `compare` takes; of the automatic ones only 'length' (with the texts of the `queries`)
+    Of the automatic ones only 'length' (with the texts of the `queries`)
     and 'judged' (if Judged@10 was recorded) are known of records.
     """
     columns: list[tuple[tuple[str, ...], Column]] = []
@@ -62,7 +62,7 @@ def line_details(
     slices: list[SliceTrend] = []
     if slice_by:
         newest = history.scores(line.records[-1])
-        for name, value, mask in slice_parts(slice_by, partial(attribute_values, newest, texts=queries), notes):
+        for name, value, mask in slice_parts(slice_by, partial(attribute_values, newest, queries), notes):
             inside = set(compress(newest.queries, mask.tolist()))
             slices.append(SliceTrend(name, value, tuple(_on(inside, columns, level, name, value))))
     return LineDetails(line, tuple(everywhere), tuple(slices), tuple(notes))

@@ -18,12 +18,12 @@ from goldrank.data.judgement_columns import JUDGED_BY, WHO_JUDGED
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, TaggedRuns
-from goldrank.data.runs import Runs, stem_of
+from goldrank.data.runs import Runs
 from goldrank.errors import InputError, OptionError, file_name, one_of
 from goldrank.io import aliases, formats, sources
 from goldrank.io.columns import ROLES, Columns
 from goldrank.io.compression import named_by, split_suffix
-from goldrank.io.files import InputFiles, is_file, is_frame, is_spark, open_files, parts_run
+from goldrank.io.files import InputFiles, find, is_file, is_frame, is_spark, open_files, parts_run
 from goldrank.io.formats import KnownColumns, Reading
 from goldrank.io.sources import ByteSource
 from goldrank.misuse import checked
@@ -32,7 +32,7 @@ from goldrank.writing import write_whole
 
 __all__ = [
     "as_qrels", "as_run", "as_runs", "is_file", "is_frame", "is_one_run", "is_spark", "read_aspects",
-    "read_preferences", "read_qrels", "read_run", "read_runs", "write_qrels", "write_run",
+    "read_preferences", "read_qrels", "read_run", "read_runs",
 ]  # fmt: skip
 
 
@@ -135,8 +135,8 @@ def read_runs(
 
 
 def _runs_of_files(source: Any, format: str | None, columns: ColumnsLike) -> Runs:
-    paths = source if isinstance(source, list | tuple) else matching_files(source)
-    names = Runs(list(paths)).names
+    paths = list(source) if isinstance(source, list | tuple) else [path for path, _ in find(source) or [(source, ())]]
+    names = Runs(paths).names
     runs = [read_run(path, format=format, columns=columns) for path in paths]
     return Runs([(name, run.renamed(name)) for name, run in zip(names, runs, strict=True)])
 
@@ -262,47 +262,6 @@ def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
     """Preferences in five columns (query, judge, list, document, level), or in four as "qrels_prefs"."""
     preferences: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(given))
     return preferences
-
-
-@checked
-def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write a run, in the format that goes with the file's name or is named by `format`; else as TREC text.
-
-    Formats are trec, json (.json), jsonl (.jsonl), csv (.csv), tsv (.tsv), parquet (.parquet) and arrow (.arrow). What
-    was written reads back the same. A name such as run.txt.gz says that it is compressed.
-    """
-    from goldrank.io import objects
-
-    _write(objects.checked(as_run(run)), path, format)
-
-
-@checked
-def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format: str | None = None) -> tuple[Note, ...]:
-    """Write qrels, in the format that goes with the file's name or is named by `format`, as `write_run` does.
-
-    Who judged is kept by tables and JSON Lines (a column `judged_by`) and by TREC text (`model` in the second column).
-    What the format could not keep is in the notes that are returned.
-    """
-    judged = as_qrels(qrels)
-    written = _write(judged, path, format)
-    if not judged.judges or written.keeps_judges == "all":
-        return ()
-    total, human, model = (
-        sum(map(len, part.text.values()))
-        for part in (judged, judged.judges.get("human", Qrels({})), judged.judges["model"])
-    )
-    if not written.keeps_judges:
-        return (Note.of("judges-not-kept", format=written.name, models=total - human, total=total),)
-    left_out = human + model - total
-    return (Note.of("model-grades-not-kept", format=written.name, count=left_out),) if left_out else ()
-
-
-def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) -> formats.Format:
-    stem, suffix = split_suffix(file_name(path))
-    chosen, packing = formats.to_write(Path(stem), format), named_by(suffix)
-    content = getattr(chosen.implementation, chosen.writer)(data)
-    write_whole(path, content if packing is None else packing.pack(content))
-    return chosen
 
 
 def as_qrels(

@@ -55,7 +55,7 @@ def read_documents(source: DocumentsLike, *, format: str | None = None, columns:
 
     named = NamedColumns(columns, ("doc", "text", "title"))
     if isinstance(source, Mapping):
-        return Documents(source)
+        return Documents(dict(source))
     if hasattr(source, "docs_store"):  # a data set of ir_datasets
         return Documents(_Store(source))
     if callable(source) and not hasattr(source, "columns"):
@@ -147,10 +147,10 @@ class _Records:
 
     def _index(self) -> LineFile | ParquetFile | dict[str, Document]:
         """An index of the file, so that a large one need not be held; other forms are held."""
-        is_path = isinstance(self._given, str | os.PathLike)
-        if not is_path or self._named.columns or self._format is not None:
+        path = self._given
+        if not isinstance(path, str | os.PathLike) or self._named.columns or self._format is not None:
             return dict(self._all())
-        return indexed(Path(self._given), None)
+        return indexed(Path(path), None)
 
     def some(self, wanted: Collection[str]) -> dict[str, Document]:
         chosen = set(wanted)

@@ -41,7 +41,7 @@ class NamedColumns:
     def renamed(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
         """The fields of a record under goldrank's names."""
         renamed = dict(fields)
-        for role, column in self.columns.items():
+        for column in self.columns.values():
             if column not in fields:
                 listed = ", ".join(ids.show(str(name)) for name in list(fields)[:20])
                 hint = did_you_mean(column, map(str, fields))

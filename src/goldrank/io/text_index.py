@@ -260,11 +260,7 @@ class LineFile:
 
     def is_stale(self) -> bool:
         """Whether the file is another one than was indexed."""
-        try:
-            status = self.path.stat()
-        except OSError:
-            return True
-        return (status.st_size, status.st_mtime_ns) != (self.index.stamp.size, self.index.stamp.mtime)
+        return _is_stale(self.path, self.index)
 
 
 class ParquetFile:
@@ -301,7 +297,17 @@ class ParquetFile:
                     return document_of(row, self.name)
         return None
 
-    is_stale = LineFile.is_stale
+    def is_stale(self) -> bool:
+        """Whether the file is another one than was indexed."""
+        return _is_stale(self.path, self.index)
+
+
+def _is_stale(path: Path, index: TextIndex) -> bool:
+    try:
+        status = path.stat()
+    except OSError:
+        return True
+    return (status.st_size, status.st_mtime_ns) != (index.stamp.size, index.stamp.mtime)
 
 
 def plain_copy(source: ByteSource, wanted: Collection[str] | None) -> ByteSource:

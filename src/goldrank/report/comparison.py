@@ -90,7 +90,8 @@ def queries(comparison: Comparison) -> list[Table]:
 def letters_note(comparison: Comparison) -> str:
     """What the letters after values mean."""
     return (
-        f"A letter after a value: clearly better than that system (corrected p at most {comparison.statistics.alpha:g})."
+        "A letter after a value: clearly better than that system (corrected p at most"
+        f" {comparison.statistics.alpha:g})."
     )
 
 

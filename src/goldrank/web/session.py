@@ -13,11 +13,11 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from goldrank.comparison.holes import HoleFinder, PairHoles, System, ToJudge, wanted_depth
-from goldrank.comparison.metadata import lookup
-from goldrank.comparison.slices import group_queries
+from goldrank.comparison.slices import group_queries, no_slice_values
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Grade, Qrels
+from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, OptionError, did_you_mean
@@ -110,9 +110,10 @@ class Session:
     rules: Convention
     asked: MeasuresLike = None
     docs: Any = None
-    query_texts: Mapping[str, str] = field(default_factory=dict)
+    known_queries: Queries = field(default_factory=lambda: Queries({}))
+    """Texts and attributes of queries."""
     criteria: Sequence[Criterion] = ()
-    slice_by: Mapping[str, Any] | None = None
+    slice_by: Sequence[str] = ()
     grades: dict[str, dict[str, Grade]] = field(default_factory=dict)
     """Judgements of queries that were judged here, by query and document."""
     seq: int = 0
@@ -374,19 +375,31 @@ class Session:
         return {code: mask for code, mask in masks.items() if mask.any()}
 
     @cached_property
+    def query_texts(self) -> Mapping[str, str]:
+        """The words of queries, as far as they are known."""
+        return self.known_queries.column("text") if self.known_queries.has("text") else {}
+
+    def _attribute(self, name: str) -> list[Any]:
+        """An attribute's value of each query, None where it has none."""
+        if self.known_queries.has(name):
+            return list(map(self.known_queries.column(name).get, self.queries))
+        if name == "length" and self.query_texts:
+            return _lengths(self.query_texts, self.queries)
+        raise no_slice_values(name, self.known_queries)
+
+    @cached_property
     def groups(self) -> dict[str, dict[str, np.ndarray]]:
         """Slices: by attribute and value, which queries have it."""
         groups: dict[str, dict[str, np.ndarray]] = {}
-        by = self.slice_by or ({"length": _lengths(self.query_texts, self.queries)} if self.query_texts else {})
-        for name, given in by.items():
-            values = list(map(lookup(given, name), self.queries))
+        for name in self.slice_by or (["length"] if self.query_texts else []):
+            values = self._attribute(name)
             parts = group_queries(name, values, []) if any(value is not None for value in values) else None
             if parts is not None:
                 groups[name] = parts
         return groups
 
 
-def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str | None]:
+def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> list[str | None]:
     """Each query's number of words, as one of three groups of about the same size."""
     lengths = [len(texts.get(query, "").split()) for query in queries]
     low, high = np.quantile(lengths, [1 / 3, 2 / 3], method="inverted_cdf").astype(int).tolist()
@@ -396,4 +409,4 @@ def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str 
     names = [
         None if not n else first if n <= low else between if n <= high else f"{high + 1} or more words" for n in lengths
     ]
-    return dict(zip(queries, names, strict=True))
+    return names

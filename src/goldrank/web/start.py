@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldrank import conventions, demo, ids, io
+from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, Place
 from goldrank.io.numbers import grade_of
@@ -70,14 +71,17 @@ def session_of(
     queries: Any = None,
     title: str = "",
     criteria: str | Sequence[Criterion] | None = None,
-    slice_by: Mapping[str, Any] | None = None,
+    attributes: Queries | None = None,
+    slice_by: Sequence[str] = (),
 ) -> Session:
     """A session of files: the queries' texts come from their file, or from the corpus' folder."""
     given = queries
     if given is None and isinstance(docs, str) and os.path.isdir(docs):
         given = docs if any(os.path.isfile(os.path.join(docs, name)) for name in FILES_OF_BEIR) else None
-    known = None if given is None else read_queries(given)
-    texts = {} if known is None or not known.has("text") else known.column("text")
+    known = attributes or Queries({})
+    if given is not None:
+        texts = read_queries(given)
+        known = known.with_column("text", texts.column("text")) if attributes is not None else texts
     return Session(
         title,
         io.as_qrels(qrels),
@@ -85,7 +89,7 @@ def session_of(
         rules,
         measures or None,
         docs=docs,
-        query_texts=texts,
+        known_queries=known,
         criteria=read_criteria(criteria) if isinstance(criteria, str) and criteria else criteria or (),
         slice_by=slice_by,
     )

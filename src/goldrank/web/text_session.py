@@ -12,6 +12,7 @@ import numpy as np
 from goldrank import conventions
 from goldrank.comparison.holes import PairHoles, ToJudge
 from goldrank.data.qrels import Qrels
+from goldrank.data.queries import Queries
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError
 from goldrank.measures import Measure, parse
@@ -52,14 +53,14 @@ class TextSession(Session):
     def __init__(self, scores: Sequence[Scores], title: str, query_texts: Mapping[str, str]) -> None:
         if not scores:
             raise InputError("no system to show", hint="goldrank serve rag.jsonl other=rag2.jsonl")
-        self.title, self.query_texts, self.rules = title, query_texts, conventions.DEFAULT
+        self.title, self.known_queries, self.rules = title, Queries(query_texts), conventions.DEFAULT
         self._scores = list(scores)
         self.queries = tuple(dict.fromkeys(query for run in scores for query in run.queries))
         self.numbers = {query: i for i, query in enumerate(self.queries)}
         shared = [name for name in scores[0].columns if all(name in run.columns for run in scores)]
         self.measures = [parse(name) for name in shared]
         self.systems = [TextSystem(run, self.queries) for run in scores]
-        self.runs, self.criteria, self.slice_by = (), (), None
+        self.runs, self.criteria, self.slice_by = (), (), ()
         self.grades, self.seq = {}, 0
         self.qrels = Qrels({})
         self.lock = threading.RLock()

@@ -137,11 +137,12 @@ class Verdicts:
             seq, scores = session.seq, session.scores()
             placed = [session.placed(system) for system in session.systems] if session.has_rankings else []
         try:
-            made = compare(scores)
-            made = replace(made, placed=tuple(placed), texts=dict(session.query_texts))
+            known = session.known_queries
+            for name, parts in session.groups.items():
+                known = known.with_column(name, _by_query(parts, session.queries))
+            made = replace(compare(scores), placed=tuple(placed), known=known)
             if session.groups:
-                names = {name: _by_query(parts, session.queries) for name, parts in session.groups.items()}
-                made = with_slices(made, names)
+                made = with_slices(made, list(session.groups))
             self._known = (seq, made)
         except Exception as error:  # it is said on the page, which would wait for it otherwise
             self.trouble = f"{type(error).__name__}: {error}"
