@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -62,7 +62,7 @@ def command(
     measures: tuple[str, ...],
     agree: bool,
     how: ReadingOptions,
-    judged_by: str | None,
+    judged_by: Literal["human", "model"] | None,
     model_qrels: str | None,
     **options: Any,
 ) -> None:

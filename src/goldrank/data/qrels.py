@@ -182,6 +182,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         part.part_of = self
         return part
 
+    def renamed(self, name: str) -> Qrels:
+        """These judgements under another name."""
+        fields = {"text": self._text, "raw": self._raw, "columns": self._columns}
+        same = Qrels._made(name=name, **fields, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        same.shard_number, same.part_of, same.judges = self.shard_number, self.part_of, self.judges
+        return same
+
     def only(self, queries: Iterable[str]) -> Qrels:
         """The judgements of some queries.
 
@@ -228,10 +235,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         >>> dict(both["q"]), dict(both.by("model")["q"])
         ({'a': 0, 'b': 1}, {'a': 3, 'b': 1})
         """
-        from goldrank.io import as_qrels
+        from goldrank.io import read_qrels
 
         people = self.judges.get("human", self) if self.judges else self
-        return Qrels.joined(people, as_qrels(model, real_grades=True))
+        return Qrels.joined(people, read_qrels(model, real_grades=True))
 
     def save(self, path: Path, *, format: str | None = None) -> None:
         """Write these judgements, in the format that goes with the file's name or is named; else as TREC text.
