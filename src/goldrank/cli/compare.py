@@ -120,7 +120,7 @@ def _of_records(db: str, refs: tuple[str, ...], measures: tuple[str, ...], how: 
         scores = record_scores(history, refs)
         if how["baseline"] is not None:
             how["baseline"] = record_name(history.get(how["baseline"]))
-    if how["convention"] == DEFAULT.name:
+    if how["convention"] == DEFAULT:
         how = {name: value for name, value in how.items() if name != "convention"}
     compared: Comparison = compare(scores, measures=measures or None, **how)
     return compared

@@ -137,7 +137,7 @@ def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:
         raise click.UsageError(f"{how.given} is for runs; saved scores are measured already")
     chosen = {"depth": options.get("depth"), "format": how.run_format}
     chosen |= {name: options.get(name) for name in conventions.POLICIES}
-    if options.get("convention", conventions.DEFAULT.name) != conventions.DEFAULT.name:
+    if options.get("convention", conventions.DEFAULT) != conventions.DEFAULT:
         chosen["convention"] = options["convention"]
     for name, value in chosen.items():
         if value is not None:

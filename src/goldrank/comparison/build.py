@@ -23,7 +23,6 @@ from goldrank.comparison.settings import CompareOptions, Settings
 from goldrank.comparison.slices import with_slices
 from goldrank.comparison.statistics import Compared, MeasureFacts, facts_of, on_scale
 from goldrank.comparison.unjudged import placed_alike, with_holes
-from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, of_type, one_of
 from goldrank.evaluation import pipeline
@@ -35,7 +34,17 @@ from goldrank.measures import Measure, parse_all
 from goldrank.measures import known as known_measure
 from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import CatalogueLike, HistoryLike, MeasureLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
+from goldrank.types import (
+    CatalogueLike,
+    ConventionLike,
+    HistoryLike,
+    MeasureLike,
+    MeasuresLike,
+    Policies,
+    QrelsLike,
+    RunLike,
+    RunsLike,
+)
 
 LENGTHS_DIFFER = 1.5
 """From this ratio of mean lengths of texts on, ranks are not comparable."""
@@ -81,7 +90,7 @@ def compare(
     slice_by: Mapping[str, Attribute] | None = None,
     queries: QueryValues | None = None,
     documents: QueryValues | Callable[[str], Any] | None = None,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     relevant_from: float | None = None,
@@ -149,7 +158,7 @@ def compare(
             what = "there is nothing to compare: neither runs nor the scores of several systems"
             hint = "Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores."
             raise InputError(what, hint=hint, code="nothing-to-compare")
-        rules = conventions.get(convention).having(**policies)
+        rules = conventions.get(convention).with_policies(**policies)
         if judged_by == "corrected":
             return corrected_comparison(qrels, runs, measures, rules, given_options, compare.__kwdefaults__ or {})
         wanted = resolve_measures(measures, rules)
@@ -166,7 +175,9 @@ def compare(
         systems = [pipeline.score(run, wanted) for run in placed]
         if curves:
             # Curves show values, no bounds or expectations, which not every measure has.
-            plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
+            plain = rules.with_policies(bounds="none")
+            if rules.ties in ("expected", "bounds"):
+                plain = plain.with_policies(ties="docid")
             at_cutoffs = resolve_measures(curve_measures(wanted), plain)
             curve_scores = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
     else:
@@ -176,7 +187,7 @@ def compare(
             "judged_by": judged_by, **policies,
         }  # fmt: skip
         given = [name for name, value in of_runs.items() if value is not None]
-        if given or convention is not conventions.DEFAULT:
+        if given or convention != conventions.DEFAULT:
             what = f"scores are compared as they are; {(given or ['convention'])[0]} has no meaning for them"
             hint = "Either compare(qrels, runs, measures), or compare(scores, measures=...)."
             raise InputError(what, hint=hint, code="no-meaning-for-scores")

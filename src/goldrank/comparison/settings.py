@@ -9,9 +9,8 @@ from typing import Any
 from goldrank.comparison.correction import CORRECTIONS, OF_FLIPS
 from goldrank.comparison.metadata import Attribute, QueryValues
 from goldrank.comparison.paired import TESTS
-from goldrank.conventions import Convention
 from goldrank.errors import OptionError, one_of, whole_number
-from goldrank.types import CatalogueLike, HistoryLike, MeasureLike, Policies, RunLike
+from goldrank.types import CatalogueLike, ConventionLike, HistoryLike, MeasureLike, Policies, RunLike
 
 INTERVALS = {
     "standard": "Student's or Hall's interval, whichever end lies further out, with pseudo-queries where few differ",
@@ -75,7 +74,7 @@ class CompareOptions(Policies, total=False):
     slice_by: Mapping[str, Attribute] | None
     queries: QueryValues | None
     documents: QueryValues | Callable[[str], Any] | None
-    convention: str | Convention
+    convention: ConventionLike
     format: str | None
     columns: Mapping[str, str] | None
     relevant_from: float | None

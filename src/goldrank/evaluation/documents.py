@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from goldrank import conventions, io
-from goldrank.conventions import Convention
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
@@ -22,6 +21,7 @@ from goldrank.io.sources import open_source
 from goldrank.misuse import checked
 from goldrank.types import (
     CatalogueLike,
+    ConventionLike,
     HistoryLike,
     JudgementsLike,
     MeasuresLike,
@@ -51,7 +51,7 @@ NamedRuns = (
 class CorrectedOptions(Policies, total=False):
     """What `evaluate` takes by name where values are corrected."""
 
-    convention: str | Convention
+    convention: ConventionLike
     format: str | None
     columns: Mapping[str, str] | None
     relevant_from: float | None
@@ -93,7 +93,7 @@ def evaluate(
     run: RunLike | RunsLike | None = None,
     measures: MeasuresLike = None,
     *,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     format: str | None = None,
     depth: int | None = None,
     shard: str | None = None,
@@ -133,7 +133,7 @@ def evaluate(
     >>> round(scores["nDCG@10"], 4), scores["RR"]
     (0.6309, 0.5)
     """
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention).with_policies(**policies)
     asked = resolve_measures(measures, rules)
     depth = whole_depth(depth)
     if run is None:

@@ -14,7 +14,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from goldrank import __version__, conventions, ids, io
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, tool_of
 from goldrank.data.grades import MAX_GRADE
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import JudgementArrays
@@ -28,7 +28,7 @@ from goldrank.io.columns import Columns
 from goldrank.measures import Measure
 from goldrank.misuse import checked
 from goldrank.packages import MissingPackageError, needed
-from goldrank.types import MeasuresLike, Policies, QrelsLike, SparkFrame
+from goldrank.types import ConventionLike, MeasuresLike, Policies, QrelsLike, SparkFrame
 
 NOT_THERE = "the executors cannot score with goldrank"
 HOW_TO_SEND = (
@@ -49,7 +49,7 @@ def evaluate_spark(
     run: SparkFrame,
     measures: MeasuresLike = None,
     *,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     depth: int | None = None,
     **policies: Unpack[Policies],
 ) -> Any:  # a Spark DataFrame, whose type is not there without Spark
@@ -59,7 +59,7 @@ def evaluate_spark(
     the frame is used; input that `evaluate` would refuse makes that job fail with the same words. goldrank must be
     installed on the executors.
     """
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention).with_policies(**policies)
     wanted = resolve_measures(measures, rules)
     depth = whole_depth(depth)
     _check_rules(wanted, rules)
@@ -134,7 +134,7 @@ def evaluate(
         notes=footer.notes_of(numbers, counts, (), run.notes, rules, bare, columns, depth),
         convention=rules.label,
         origin=pipeline.origin(None, run, rules, depth),
-        options=rules.options,
+        options=tool_of(rules).options,
     )
 
 
@@ -152,7 +152,7 @@ def _collected(frame: Any) -> Any:
 
 def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
     """Refuse what cannot be had query by query on the executors."""
-    if rules.closed or rules.reads_scores or rules.refusals:
+    if not tool_of(rules).goes_by_query:
         raise OptionError(
             f"the convention {rules.name} is not for judgements that stay in Spark",
             hint="It looks at whole rankings: give fewer judgements, or another convention.",

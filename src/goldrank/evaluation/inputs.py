@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from goldrank import io
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, tool_of
 from goldrank.data import budget
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import USUAL, BlockSource, ReadingPlan
@@ -21,7 +21,7 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, one_of
-from goldrank.evaluation import memory, views
+from goldrank.evaluation import memory
 from goldrank.evaluation.recommending import NOTHING, Background
 from goldrank.io.columns import Columns
 from goldrank.measures import DEFAULT, Measure, parse_all
@@ -107,7 +107,7 @@ def _opened(runs: RunLike | RunsLike, how: dict[str, Any], rules: Convention) ->
     if not opened:
         raise InputError("no runs were given")
     for run in opened:
-        views.check_at_hand(run, rules)
+        tool_of(rules).check_at_hand(run)
     return opened, listed is not None
 
 
@@ -119,9 +119,10 @@ def documents_of(judgements: Judgements) -> Qrels:
 def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[str] = DEFAULT) -> list[Measure]:
     """The measures that were asked for, each once, with the options of the convention."""
     parsed = parse_all(measures, usual)
-    if not rules.options:
+    tool = tool_of(rules)
+    if not tool.options:
         return parsed
-    return list(dict.fromkeys(measure.having(rules.options.get(measure.name, {})) for measure in parsed))
+    return list(dict.fromkeys(measure.having(tool.options_of(measure)) for measure in parsed))
 
 
 def whole_depth(depth: int | None) -> int | None:

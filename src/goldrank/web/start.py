@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goldrank import conventions, demo, ids, io
+from goldrank import demo, ids, io
+from goldrank.conventions import Convention
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, Place
 from goldrank.io.numbers import grade_of
@@ -64,7 +65,7 @@ def session_of(
     qrels: Any,
     runs: Mapping[str, Run],
     *,
-    rules: conventions.Convention = conventions.DEFAULT,
+    rules: Convention | None = None,
     measures: Any = None,
     docs: Any = None,
     queries: Any = None,
@@ -81,7 +82,7 @@ def session_of(
         title,
         io.as_qrels(qrels),
         list(runs.values()),
-        rules,
+        rules or Convention(),
         measures or None,
         docs=docs,
         query_texts=texts,
