@@ -12,7 +12,7 @@ import numpy as np
 
 from goldrank.conventions.quirks import OnlyReturned, OrderOfTies
 from goldrank.conventions.refusals import Case, Condition, NegativeGrades, Refusal
-from goldrank.conventions.tool import Quirk, TableReading, Seen, Tool
+from goldrank.conventions.tool import Quirk, Seen, TableReading, Tool
 
 if TYPE_CHECKING:
     from goldrank.data.placements import Placements
