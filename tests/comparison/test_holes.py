@@ -12,14 +12,15 @@ from golden_statistics import case
 from lanes import many
 from random_measures import PLAIN, random_measure
 
-from goldrank import Qrels, Run, Scores, Statistics, compare, conventions, evaluate, parse
+from goldrank import Qrels, Run, Scores, Statistics, compare, evaluate, parse
 from goldrank.comparison import unjudged
 from goldrank.comparison.holes import ALL_WAYS_UP_TO, HoleFinder, PairHoles, System, wanted_depth
+from goldrank.conventions import Convention
 from goldrank.evaluation import pipeline
 from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.holes import hole_rule
 
-RULES = conventions.DEFAULT.having(overlap="allow")
+RULES = Convention(overlap="allow")
 
 Grades = dict[str, int]
 

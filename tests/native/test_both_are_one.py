@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from goldrank import native
-from goldrank.conventions import DEFAULT, get
+from goldrank.conventions import Convention, get
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -70,10 +70,10 @@ def test_dicts(seed, both):
     qrels, run = random_case(rng)
     convention = rng.choice(
         [
-            DEFAULT,
+            Convention(),
             get("trec_eval-9"),
-            DEFAULT.having(ties="input"),
-            DEFAULT.having(ties="docid-ascending"),
+            Convention(ties="input"),
+            Convention(ties="docid-ascending"),
         ]
     )
     (one, one_counts), (other, other_counts) = both(lambda: memory.ENGINE.place(qrels, run, convention))
@@ -338,7 +338,7 @@ def test_pieces(seed, both, tmp_path, monkeypatch):
     path = tmp_path / "some.run"
     path.write_text("".join(f"{q} Q0 {d} {i} {s} t\n" for i, (q, d, s) in enumerate(rows)))
     duplicates, ties = rng.choice(["error", "first", "last", "count"]), rng.choice(["input", "docid"])
-    convention = DEFAULT.having(duplicates=duplicates, ties=ties)
+    convention = Convention(duplicates=duplicates, ties=ties)
 
     def work():
         try:

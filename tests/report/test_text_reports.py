@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from goldrank import Statistics, compare, diff
+from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import OptionError
 from goldrank.report import FORMS, charts, latex, markdown, render
@@ -185,7 +186,6 @@ def test_curves_are_the_measures_values(data):
 
 
 def test_rank_shift_counts_by_hand():
-    from goldrank import conventions
     from goldrank.comparison.rank_changes import locate
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
@@ -193,8 +193,6 @@ def test_rank_shift_counts_by_hand():
 
     qrels = Qrels({"q": {"a": 1, "b": 1, "c": 1, "n": 0}})
     before, after = Run({"q": {"a": 3.0, "b": 2.0, "n": 1.0}}), Run({"q": {"b": 3.0, "a": 2.0, "n": 1.0}})
-    chart = charts.rank_shift(
-        ("x", "y"), locate([place(qrels, run, conventions.DEFAULT) for run in (before, after)]), 0, 1
-    )
+    chart = charts.rank_shift(("x", "y"), locate([place(qrels, run, Convention()) for run in (before, after)]), 0, 1)
     # b rose from 2 to 1, a fell from 1 to 2, c is in neither.
     assert "3 relevant documents: 1 rose, 1 fell" in chart.description

@@ -17,6 +17,7 @@ from goldrank.cli.options import (
 )
 from goldrank.cli.output import echo, show_corrected
 from goldrank.report.corrected import WRITERS
+from goldrank.types import ConventionName
 
 
 @click.command()
@@ -42,7 +43,7 @@ def command(
     next_by: str | None,
     seed: int,
     output: str,
-    convention: str,
+    convention: ConventionName,
     **options: Any,
 ) -> None:
     """Means and differences of RUNS over all queries, from PEOPLE's judgements of some and a MODEL's of all.

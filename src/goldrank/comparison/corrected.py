@@ -25,7 +25,7 @@ from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
 from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import JudgementsLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
+from goldrank.types import ConventionLike, JudgementsLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
 
 LEAST_JUDGED = 2
 DRAWN = {
@@ -134,7 +134,7 @@ def corrected_values(
     clusters: Attribute = None,
     baseline: str | None = None,
     level: float = 0.95,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     **policies: Unpack[Policies],
 ) -> CorrectedValues:
     """Means of measures over all queries, from a model's judgements of all and people's of some of them.
@@ -164,7 +164,7 @@ def corrected_values(
     whole_number(depth, "depth", 1)
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise OptionError(f"level is {level!r:.40}; it must be between 0 and 1")
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention).with_policies(**policies)
     wanted = resolve_measures(measures, rules)
     people, machine = io.as_qrels(human), io.as_qrels(model)
     opened = io.as_runs(runs) or [io.as_run(runs)]
@@ -332,7 +332,7 @@ class ScoredTwice:
         complete, notes = _complete(people, machine, by_model, deepest)
         kept = Qrels({query: people[query] for query in complete}, name=people.name, real_grades=True)
         # A run without any of these queries scores 0 in them; that it shares some with the model's was seen above.
-        by_people = [evaluate(kept, run, measures, convention=rules.having(overlap="allow")) for run in runs]
+        by_people = [evaluate(kept, run, measures, convention=rules.with_policies(overlap="allow")) for run in runs]
         for scored in (by_people, by_model):
             if any(scores.queries != scored[0].queries for scores in scored):
                 what = "the runs do not answer the same queries, and missing ones are left out"

@@ -15,7 +15,6 @@ import numpy as np
 from goldrank import conventions, io
 from goldrank.comparison.metadata import document_texts, lookup
 from goldrank.comparison.ppi import wilson
-from goldrank.conventions import DEFAULT, Convention
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.run import Run
 from goldrank.engine import engine_for
@@ -28,7 +27,7 @@ from goldrank.judging.item import Item, Judge
 from goldrank.judging.runner import Asking, AskOptions, JobOutcome, LogLike
 from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
+from goldrank.types import ConventionLike, MeasureLike, QrelsLike, RunLike, RunsLike
 from goldrank.waiting import finished
 
 WHICH = {
@@ -97,7 +96,7 @@ def judge(
     limit: int | None = None,
     repeats: int = 1,
     dry_run: bool = False,
-    convention: str | Convention = DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     **options: Unpack[AskOptions],
 ) -> Judged:
     """Ask a judge for the judgements that matter, keep its answers in a log, and return them.
@@ -195,7 +194,7 @@ def opened_log(log: LogLike, dry_run: bool = False) -> Iterator[JudgementLog]:
 
 
 def _pairs(
-    qrels: Qrels, runs: list[Run], which: str, measure: MeasureLike | None, depth: int, convention: str | Convention
+    qrels: Qrels, runs: list[Run], which: str, measure: MeasureLike | None, depth: int, convention: ConventionLike
 ) -> list[tuple[str, str]]:
     """What to ask, the most important first, each pair once."""
     if which == "judged":
@@ -223,7 +222,7 @@ def _pairs(
     return sorted(place, key=lambda pair: place[pair])
 
 
-def _top_documents(run: Run, depth: int, convention: str | Convention) -> dict[str, list[str]]:
+def _top_documents(run: Run, depth: int, convention: ConventionLike) -> dict[str, list[str]]:
     queries = tuple(run)
     return dict(
         zip(queries, engine_for(run).top_documents(run, queries, depth, conventions.get(convention)), strict=True)

@@ -11,10 +11,11 @@ import numpy as np
 import goldrank
 from goldrank.compat.ranx import metrics as named
 from goldrank.compat.ranx.data_structures import Qrels, QueryMismatchError, Run
-from goldrank.conventions import RANX
+from goldrank.conventions import convention_of
+from goldrank.conventions.ranx import RANX
 from goldrank.data.run import Rankings
 
-RULES = replace(RANX, undefined_order={}, refusals=(), overlap="allow", missing="zero")
+RULES = convention_of(replace(RANX, refusals=()), ties="input", overlap="allow", missing="zero")
 """ranx's rules, with ties in the order of the input for rankings of any length."""
 
 
