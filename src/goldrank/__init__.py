@@ -62,10 +62,10 @@ if TYPE_CHECKING:
     from goldrank.gating.baseline import Baseline
     from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
-    from goldrank.gating.verdict import Verdict
+    from goldrank.gating.verdict import Finding, Verdict
     from goldrank.guide.advice import choose
     from goldrank.guide.pitfalls import pitfalls
-    from goldrank.history import History, Record
+    from goldrank.history import History, Record, Trend
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs
     from goldrank.io.documents import read_documents
     from goldrank.io.queries import read_queries
@@ -128,10 +128,10 @@ _MODULES = {
     "data.documents": "Documents Document",
     "data.scores": "Scores ScoresByRun",
     "notes": "Note",
-    "history": "History Record",
+    "history": "History Record Trend",
     "gating.baseline": "Baseline",
     "gating.rules": "Rule Rules",
-    "gating.verdict": "Verdict",
+    "gating.verdict": "Finding Verdict",
     "measures": "Measure measure parse",
     "conventions": "Convention",
     "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError MeasureError "
@@ -147,8 +147,8 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "judge_agreement", "judge_gullibility", "corrected_values", "make_questions", "read_qrels", "read_run", "read_runs",
     "read_aspects", "read_preferences", "read_queries", "read_documents", "Qrels", "AspectQrels", "Preferences",
     "Run", "Runs", "Queries", "Query", "Documents", "Document", "Catalogue", "Retrieved", "Statistics", "Scores",
-    "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules",
-    "Verdict", "Measure", "measure", "parse", "Convention", "Note", "GoldrankError", "InputError", "MismatchError",
+    "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing", "History", "Record", "Trend", "JudgementLog", "Baseline", "Rule", "Rules",
+    "Verdict", "Finding", "Measure", "measure", "parse", "Convention", "Note", "GoldrankError", "InputError", "MismatchError",
     "MissingQueryError", "NoRelevantError", "BaselineError", "OptionError", "MeasureError", "NotMeasuredError",
     "JudgeError", "RetrievalError", "MemoryLimitError", "__version__",
 ]  # fmt: skip

@@ -31,6 +31,7 @@ SYNONYMS = {
     "clusters": "queries",
     "weights": "queries",
     "human": "qrels",
+    "latency": "queries",
 }
 """What other tools call arguments, and what they are called here."""
 
@@ -44,6 +45,7 @@ NOUNS = {
     "Calls": "calls max_cost max_calls prices concurrency rate attempts dry_run",
     "Pool": "pool which repeats limit",
     "Fusion": "fusion normalization",
+    "Rules": "rules strict worst allow_changed_qrels",
 }
 """The argument that takes a noun, and what that noun holds."""
 
@@ -59,6 +61,7 @@ READERS = {
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
     "align": "ScoresByRun(scores, queries='same')",
+    "db": "History(path).baseline(name)",
 }
 """Arguments that belong to what is given to a verb."""
 
