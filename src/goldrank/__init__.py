@@ -65,7 +65,8 @@ if TYPE_CHECKING:
     from goldrank.gating.verdict import Finding, Verdict
     from goldrank.guide.advice import choose
     from goldrank.guide.pitfalls import pitfalls
-    from goldrank.history import History, Record, Trend
+    from goldrank.history import History, Record
+    from goldrank.history.over_time import Trend
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs
     from goldrank.io.documents import read_documents
     from goldrank.io.queries import read_queries
@@ -128,7 +129,8 @@ _MODULES = {
     "data.documents": "Documents Document",
     "data.scores": "Scores ScoresByRun",
     "notes": "Note",
-    "history": "History Record Trend",
+    "history": "History Record",
+    "history.over_time": "Trend",
     "gating.baseline": "Baseline",
     "gating.rules": "Rule Rules",
     "gating.verdict": "Finding Verdict",
