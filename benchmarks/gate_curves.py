@@ -73,7 +73,8 @@ class Population:
 def scores_of(values: np.ndarray, measure: str) -> Scores:
     """Values of queries as scores that nothing else is known of."""
     queries = tuple(f"q{i:05d}" for i in range(len(values)))
-    return Scores("run", queries, {measure: Column(measure, values, float(values.mean()), "mean")}, Remarks({"retrieved": 1}))
+    column = Column(measure, values, float(values.mean()), "mean")
+    return Scores("run", queries, {measure: column}, Remarks({"retrieved": 1}))
 
 
 def old_rule(before: np.ndarray, after: np.ndarray, tolerance: float) -> bool:

@@ -71,11 +71,11 @@ def test_diagnostics_get_no_marks():
     """All documents of the first run are judged and few of the second: a change of P@1 is marked, of Judged@1 none."""
     assert "Diagnostics such as Judged@10 get no marks" in " ".join(PAGE.split())
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(40)}
-    with History.open("history.db", create=True) as history:
+    with History("history.db") as history:
         for first in ("a", "x"):
             history.record(evaluate(qrels, {q: [first, "b"] for q in qrels}, ["P@1", "Judged@1"]), label="main")
     marks = {}
     for measure in ("P@1", "Judged@1"):
-        with History.open("history.db") as history:
+        with History("history.db") as history:
             marks[measure] = [len(line.changes) for line in trend_lines(history, measure)]
     assert marks == {"P@1": [1], "Judged@1": [0]}

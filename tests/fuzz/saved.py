@@ -80,7 +80,7 @@ def seed(kind: str) -> bytes:
         elif kind == "baseline":
             Baseline.freeze(scores(), path, label="main", qrels=QRELS)
         elif kind == "history":
-            with History.open(path, create=True) as history:
+            with History(path) as history:
                 history.record(scores(), label="main", time=NOON)
                 history.set_baseline("good", history.record(scores(1), label="main", time=NOON).id)
             connection = sqlite3.connect(path)
@@ -205,11 +205,11 @@ def _check_history(path: Path, spec: Spec) -> None:
             pass
         connection.close()
     known = [scores_value(scores(which))[0] for which in (0, 1)]
-    if outcome(lambda: History.open(path).close()).refused:
+    if outcome(lambda: History(path).close()).refused:
         return
     copy = path.with_name("copy")
     shutil.copy(path, copy)
-    with History.open(path, read_only=True) as history:
+    with History(path, mode="r") as history:
         outcome(history.check)
         records = outcome(history.records)
         for record in records.value or ():
@@ -220,11 +220,11 @@ def _check_history(path: Path, spec: Spec) -> None:
         outcome(history.sound_records)
         outcome(history.baselines)
         outcome(lambda: history.baseline("good"))
-        outcome(lambda: history.get("main"))
+        outcome(lambda: history["main"])
         outcome(lambda: str(gate(scores(1), rules=["AP: -1%"], baseline="good", db=path)))
 
     def recorded() -> None:
-        with History.open(copy) as history:
+        with History(copy) as history:
             history.record(scores(), label="more")
 
     outcome(recorded)

@@ -243,9 +243,7 @@ def test_latency_is_by_nearest_rank(tmp_path):
 
 
 def test_scores_of_texts_know_their_latencies(tmp_path):
-    items = [
-        {"query": f"q{i}", "retrieved": ["yes"], "references": ["yes"], "latency": i / 10} for i in range(1, 11)
-    ]
+    items = [{"query": f"q{i}", "retrieved": ["yes"], "references": ["yes"], "latency": i / 10} for i in range(1, 11)]
     scores = goldrank.evaluate_texts(items, "Cover@1")
     scores.save(tmp_path / "scores.json")
     for held in (scores, Scores.load(tmp_path / "scores.json")):

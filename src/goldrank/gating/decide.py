@@ -1,4 +1,4 @@
-"""May these scores pass? `Rules`, scores and what they are held against -> a `Verdict`, with a reason for everything."""
+"""May these scores pass? `Rules`, scores and a baseline -> a `Verdict`, with a reason for everything."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _check_baseline_is_there(rules: Rules, against: Baseline | None) -> None:
     if against is None and needing is not None:
         raise BaselineError(
             f"the rule '{ids.show(str(needing))}' needs a baseline",
-            hint="Name one with --baseline (baseline=...); `goldrank baseline set` or Baseline(scores).save() makes it.",
+            hint="Name one with --baseline (baseline=...); `goldrank baseline set` (Baseline(scores).save) makes it.",
             code="needs-baseline",
         )
 

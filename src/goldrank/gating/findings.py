@@ -28,6 +28,7 @@ from goldrank.gating.verdict import Finding
 from goldrank.measures import Measure, known, parse
 from goldrank.notes import Note
 
+
 @dataclass(frozen=True)
 class Draft:
     """A finding; with `shifted`, one whose test is still to be made."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
-from goldrank.errors import GoldrankError, HistoryError
+from goldrank import types
+from goldrank.errors import GoldrankError, HistoryError, file_name, one_of
 from goldrank.sqlite_file import SqliteFile
 
 APPLICATION = 0x676F6C64
@@ -82,6 +84,10 @@ class HistoryFile(SqliteFile):
     make = "`goldrank record` makes one; History(path) does in Python."
     recover = RECOVER
     elsewhere = "Name a file elsewhere with --db."
+
+    def __init__(self, path: types.Path, *, mode: Literal["a", "r"] = "a") -> None:
+        one_of(mode, ("a", "r"), "mode")
+        self._open(file_name(path, "a history"), mode == "a", mode == "r", LOCK_TIMEOUT)
 
     def _prepare(self, create: bool) -> None:
         version = self._version(create)

@@ -28,11 +28,10 @@ from goldrank.errors import (
     did_you_mean,
     file_name,
     of_type,
-    one_of,
     whole_number,
 )
 from goldrank.history import packing
-from goldrank.history.file import LOCK_TIMEOUT, HistoryFile
+from goldrank.history.file import HistoryFile
 from goldrank.history.record import (
     Record,
     RecordRow,
@@ -62,6 +61,10 @@ _ONE_MEASURE = (
 _INSERT = (
     "INSERT INTO record (time, label, query_set, judgement_set, queries, details, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
+_UNUSED_JUDGEMENTS = (
+    "DELETE FROM judgement_set WHERE sha256 NOT IN "
+    "(SELECT judgement_set FROM record WHERE judgement_set IS NOT NULL)"
+)
 FACT = "fact"
 """The kind of values that are no measure but what is known of each query."""
 
@@ -90,10 +93,6 @@ class History(HistoryFile):
     ...     history["main"].mean, history.scores(record).per_query
     ({'RR': 0.5}, {'RR': {'q1': 0.5}})
     """
-
-    def __init__(self, path: Path, *, mode: Literal["a", "r"] = "a") -> None:
-        one_of(mode, ("a", "r"), "mode")
-        self._open(file_name(path, "a history"), mode == "a", mode == "r", LOCK_TIMEOUT)
 
     def record(
         self,
@@ -141,7 +140,7 @@ class History(HistoryFile):
         if isinstance(tags, str):
             raise OptionError(f"tags is {tags!r}; it must be a list of texts", hint=f"For example tags=[{tags!r}].")
         moment = (time or datetime.datetime.now(datetime.UTC)).astimezone(datetime.UTC)
-        about = {"commit": commit, "branch": branch, "note": note, "tags": list(tags)}
+        about: dict[str, Any] = {"commit": commit, "branch": branch, "note": note, "tags": list(tags)}
         if replicate:
             about["replicate"] = True
 
@@ -158,9 +157,10 @@ class History(HistoryFile):
         columns = [_row(i, kind, column, row.query_set) for i, (kind, column) in enumerate(_columns(scores))]
         digest = record_digest(row, [column[:-1] for column in columns])
         with self._writing():
-            self._add_set("query_set", row.query_set, ids)
+            self._db.execute("INSERT OR IGNORE INTO query_set VALUES (?, ?)", (row.query_set, packing.compress(ids)))
             if hashes is not None:
-                self._add_set("judgement_set", row.judgement_set, hashes)
+                judged = row.judgement_set, packing.compress(hashes)
+                self._db.execute("INSERT OR IGNORE INTO judgement_set VALUES (?, ?)", judged)
             number = self._db.execute(_INSERT, (*row, digest)).lastrowid
             self._db.executemany(
                 "INSERT INTO value VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(number, *column) for column in columns]
@@ -168,11 +168,6 @@ class History(HistoryFile):
             self._db.execute("UPDATE total SET records = records + 1")
         assert number is not None
         return self[number]
-
-    def _add_set(self, table: Literal["query_set", "judgement_set"], sha256: bytes | None, raw: bytes) -> None:
-        """Keep what many records share once."""
-        if not self._db.execute(f"SELECT 1 FROM {table} WHERE sha256 = ?", (sha256,)).fetchone():
-            self._db.execute(f"INSERT INTO {table} VALUES (?, ?)", (sha256, packing.compress(raw)))
 
     def set_baseline(self, name: str, ref: Record | int | str) -> None:
         """Give a record a name that keeps meaning it, whatever is recorded later, until it is set anew.
@@ -241,8 +236,7 @@ class History(HistoryFile):
                 self._db.executemany("DELETE FROM record WHERE id = ?", [(record.id,) for record in removed])
                 self._db.execute("UPDATE total SET records = (SELECT count(*) FROM record)")
                 self._db.execute("DELETE FROM query_set WHERE sha256 NOT IN (SELECT query_set FROM record)")
-                used = "SELECT judgement_set FROM record WHERE judgement_set IS NOT NULL"
-                self._db.execute(f"DELETE FROM judgement_set WHERE sha256 NOT IN ({used})")
+                self._db.execute(_UNUSED_JUDGEMENTS)
             with self._translated():
                 self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page
         return removed

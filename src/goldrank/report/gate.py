@@ -146,7 +146,9 @@ def junit(verdict: Verdict) -> str:
             failure.text = "\n".join(_moved(finding)) or log_line(finding.words)
         elif finding.needs_judging:
             skipped = ElementTree.SubElement(case, "skipped", message=log_line(finding.words))
-            lines = (f"judge '{log_line(hole.doc, 60)}' for '{log_line(hole.query, 60)}'" for hole in finding.judge_first)
+            lines = (
+                f"judge '{log_line(hole.doc, 60)}' for '{log_line(hole.query, 60)}'" for hole in finding.judge_first
+            )
             skipped.text = "\n".join(lines)
         else:
             ElementTree.SubElement(case, "system-out").text = log_line(f"{finding.status}: {finding.words}")
