@@ -13,7 +13,7 @@ import pytest
 from goldrank import native
 from goldrank.conventions import DEFAULT, get
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Qrels
+from goldrank.data.qrels import Qrels, judged_rows
 from goldrank.data.run import Run
 from goldrank.engine import memory, streaming
 from goldrank.fusion import lists
@@ -87,7 +87,7 @@ def place(results, judgements):
     retrieved, found = np.zeros(len(qrels), np.int64), np.zeros((5, len(qrels.arrays.grade)), np.int64)
     own, scores = native.core.copied(results, 99)
     answered = np.zeros(len(qrels), bool)
-    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, answered, found)
+    how = (qrels.numbers, judged_rows(qrels), qrels.arrays.start, 1, False, retrieved, answered, found)
     told = native.core.place(own, scores, *how)
     return told, retrieved.tolist(), answered.tolist(), found.tolist()
 
@@ -158,7 +158,7 @@ def test_a_run_that_was_changed_after_it_was_copied_is_refused():
     qrels = Qrels({"q": {"a": 1}})
     retrieved, found = np.zeros(1, np.int64), np.zeros((5, 1), np.int64)
     _, scores = native.core.copied({"q": {"a": 1.0}}, 9)
-    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, np.zeros(1, bool), found)
+    how = (qrels.numbers, judged_rows(qrels), qrels.arrays.start, 1, False, retrieved, np.zeros(1, bool), found)
     for other in ({"a": 1.0, "b": 2.0}, {}, {"a": 2.0}):
         with pytest.raises(RuntimeError, match="changed while it was read"):
             native.core.place({"q": other}, scores, *how)

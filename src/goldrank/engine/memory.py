@@ -19,7 +19,7 @@ from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Qrels
+from goldrank.data.qrels import Qrels, judged_rows
 from goldrank.data.run import Rankings, Run, changed, double_scores, rows_of
 from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble, compared, ranked_with_scores, tie_order
@@ -88,7 +88,7 @@ def _place_compiled(
     if core is not None and scores is not None:
         ties = _TIES.get(convention.ties, _DESCENDING)
         single = convention.score_type == "float32"
-        judged = (qrels.numbers, qrels.rows, arrays.start)
+        judged = (qrels.numbers, judged_rows(qrels), arrays.start)
         try:
             placed = core.place(results, scores, *judged, ties, single, retrieved, answered, columns)
         except RuntimeError as error:
@@ -138,7 +138,7 @@ def _place_query(
         counts.infinite += int(np.count_nonzero(np.isinf(scores)))
     if len(row) > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
         counts.constant += 1
-    judged = qrels.text[query]
+    judged = qrels[query]
     first_label = int(qrels.arrays.start[qrels.numbers[query]])
     if len(judged) > 4 * len(row):
         label_of = qrels.labels(query)
