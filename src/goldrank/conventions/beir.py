@@ -35,13 +35,14 @@ class DropsOwnId(Quirk):
         return "is left out"
 
     def before_placing(self, run: Run) -> Run:
-        from goldrank.data.run import Rankings, Run
+        from goldrank.data.run import Rankings, Run, rows_of
 
-        if not any(query in row for query, row in run.results.items()):
+        rows = rows_of(run)
+        if not any(query in row for query, row in rows.items()):
             return run
 
         kept = {}
-        for query, row in run.results.items():
+        for query, row in rows.items():
             if query in row:
                 row = {doc: score for doc, score in row.items() if doc != query}
             kept[query] = row

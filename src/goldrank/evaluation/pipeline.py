@@ -75,6 +75,9 @@ class Placed:
         queries, train = self.placements.queries, self.catalogue.removed
         more = 0 if self.removed is None else int(self.removed.max(initial=0))
         rules = self.rules.with_policies(**tool_of(self.rules).first_documents)
+        if not self.counts.repeated and rules.duplicates in ("first", "last"):
+            # Nothing repeats, so that all policies give the same, and this one holds no more than what is asked for.
+            rules = rules.with_policies(duplicates="count")
         rows = engine_for(self.run).top_documents(self.run, queries, depth + more, rules)
         return rows if train is None else unseen(rows, queries, train, depth)
 
