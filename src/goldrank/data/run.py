@@ -419,8 +419,13 @@ def changed(name: str) -> InputError:
     )
 
 
-def _with_floats(row: Mapping[str, Any], query: str, name: str) -> dict[str, float]:
-    """A ranking whose scores are floats."""
+def _with_floats(row: Mapping[str, Any], query: str, name: str) -> Mapping[str, float]:
+    """A ranking whose scores are floats; the same one if they are."""
+    if set(map(type, row.values())) == {float}:
+        total = sum(row.values())
+        if total == total:  # a score that is NaN would have made it NaN
+            return row
+
     return dict(zip(row, double_scores(row, query, name).tolist(), strict=True))
 
 
