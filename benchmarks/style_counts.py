@@ -17,10 +17,10 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "goldrank"
 VAGUE = frozenset(
-    (
-        "what given found made both ours theirs said kept held whole how told"
-        " noticed taken asked meant had has one ones at"
-    ).split()
+    [
+        *("what", "given", "found", "made", "both", "ours", "theirs", "said", "kept", "held", "whole", "how", "told"),
+        *("noticed", "taken", "asked", "meant", "had", "has", "one", "ones", "at"),
+    ]
 )
 """Pronouns, participles and prepositions: names that say nothing of the thing."""
 MOST_PARAMETERS = 8
