@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Unpack, cast, get_args
 
@@ -109,7 +109,7 @@ class Convention:
     def __init__(self, name: ConventionName = "trec_eval-10", **policies: Unpack[Policies]) -> None:
         _fill(self, _tool(one_of(name, MODULES, "convention")), policies)
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The name, and every policy that is not as the tool has it.
 
@@ -211,7 +211,9 @@ def get(convention: ConventionLike) -> Convention:
     """A convention by name; a `Convention` is itself."""
     if isinstance(convention, Convention):
         return convention
-    return _named(cast(ConventionName, one_of(convention, MODULES, "convention")))
+    if isinstance(convention, str):
+        return _named(convention)
+    return Convention(convention)  # raises the error that lists the names
 
 
 def options_of(label: str) -> MeasureOptions:
