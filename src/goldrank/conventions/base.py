@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from typing import Unpack, cast, get_args
 
@@ -109,7 +109,7 @@ class Convention:
     def __init__(self, name: ConventionName = "trec_eval-10", **policies: Unpack[Policies]) -> None:
         _fill(self, _tool(one_of(name, MODULES, "convention")), policies)
 
-    @cached_property
+    @property
     def label(self) -> str:
         """The name, and every policy that is not as the tool has it.
 
@@ -119,6 +119,8 @@ class Convention:
         >>> Convention("ranx", missing="skip").label
         'ranx, missing=skip'
         """
+        if not self._chosen:
+            return self.name
         return ", ".join((self.name, *(f"{policy}={word}" for policy, word in self._chosen)))
 
     @property
