@@ -15,7 +15,7 @@ import pytest
 from helpers import QRELS, RUN
 from raising import raises_code
 
-from goldrank import GoldrankError, evaluate, read_qrels, read_run, write_qrels, write_run
+from goldrank import GoldrankError, evaluate, read_qrels, read_run
 from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases, formats, held_bytes, spark
 from goldrank.io.compression import COMPRESSIONS, Compression
@@ -83,8 +83,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("toy")
 def test_a_format_is_one_module_and_one_entry(tmp_path: Path) -> None:
     run, qrels = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 1}}
-    write_run(run, tmp_path / "run.toy")
-    write_qrels(qrels, tmp_path / "qrels", format="toy")
+    read_run(run).save(tmp_path / "run.toy")
+    read_qrels(qrels).save(tmp_path / "qrels", format="toy")
     assert (tmp_path / "run.toy").read_bytes() == b"TOY\nq1|d1|2.0\nq1|d2|1.0\n"
     assert read_run(tmp_path / "run.toy") == run
     assert read_run(tmp_path / "run.toy", format="toy") == run
