@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, MappingView, Set
 from itertools import islice
 from numbers import Integral
+from typing import TypeGuard
 
 from goldrank.errors import InputError
 from goldrank.escaping import show as show
@@ -62,6 +63,11 @@ def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
         return tuple([text.decode() for text in encoded])
     except UnicodeDecodeError:
         return tuple(map(decode, encoded))
+
+
+def is_plain(value: object) -> TypeGuard[str]:
+    """Whether an id is text that needs no closer look: of ASCII, neither empty nor long."""
+    return type(value) is str and value.isascii() and 0 < len(value) <= SHORT
 
 
 def as_text(value: object, what: str, where: str | None = None) -> str:

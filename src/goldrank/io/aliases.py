@@ -7,7 +7,9 @@ earlier one.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache, wraps
+from typing import TypeVar, TypeVarTuple
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "query": (
@@ -160,18 +162,46 @@ def normal(name: str) -> str:
     return _KIND.sub("", name.casefold().strip()).replace(" ", "_").replace("-", "_")
 
 
-def all_present(present: Iterable[str], known: Iterable[str]) -> list[str]:
-    """The names that are among the known ones, in whatever spelling, in the order of those."""
+MOST_SHAPES, MOST_KEYS = 1_000, 64
+"""How many shapes of records are remembered, and of how many keys."""
+
+_Others = TypeVarTuple("_Others")
+_Found = TypeVar("_Found")
+
+
+def once_per_shape(
+    function: Callable[[tuple[str, ...], *_Others], _Found],
+) -> Callable[[tuple[str, ...], *_Others], _Found]:
+    """The function of the keys of a record, which remembers what it found: the records of a file have few shapes."""
+    remembered = lru_cache(maxsize=MOST_SHAPES)(function)
+
+    @wraps(function)
+    def find(keys: tuple[str, ...], *others: *_Others) -> _Found:
+        if len(keys) > MOST_KEYS:
+            return function(keys, *others)
+        return remembered(keys, *others)
+
+    return find
+
+
+@once_per_shape
+def _all_present(present: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
     by_name: dict[str, list[str]] = {}
     for name in present:
         if isinstance(name, str):
             by_name.setdefault(normal(name), []).append(name)
-    return [name for alias in known for name in by_name.get(alias, ())]
+    return tuple(name for alias in known for name in by_name.get(alias, ()))
+
+
+def all_present(present: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The names that are among the known ones, in whatever spelling, in the order of those."""
+    return _all_present(tuple(present), tuple(known))
 
 
 def first_present(present: Iterable[str], known: Iterable[str]) -> str | None:
     """Of the names that are among the known ones, the one known first."""
-    return next(iter(all_present(present, known)), None)
+    names = _all_present(tuple(present), tuple(known))
+    return names[0] if names else None
 
 
 def find(columns: Iterable[str], wanted: str) -> str | None:

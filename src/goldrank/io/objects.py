@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows
-from goldrank.data.grades import check_grade
+from goldrank.data.grades import MAX_GRADE, check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Qrels
@@ -189,9 +189,7 @@ def _run(
     for number, (query, doc, score) in enumerate(rows):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        if not (type(query) is str is type(doc) and query and doc and (query + doc).isascii()) or (
-            len(query) + len(doc) > ids.SHORT
-        ):
+        if not (ids.is_plain(query) and ids.is_plain(doc)):
             place_of_id = row_name(number)
             query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
         q, d = query, doc
@@ -388,9 +386,14 @@ def _qrels(
     for number, (query, doc, grade) in enumerate(lines):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        columns[0].append(ids.as_text(query, "query id", place(number)))
-        columns[1].append(ids.as_text(doc, "document id", place(number)))
-        columns[2].append(check_grade(grade, place(number), how.real_grades))
+        if not (ids.is_plain(query) and ids.is_plain(doc)):
+            place_of_id = place(number)
+            query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
+        if type(grade) is not int or abs(grade) > MAX_GRADE:
+            grade = check_grade(grade, place(number), how.real_grades)
+        columns[0].append(query)
+        columns[1].append(doc)
+        columns[2].append(grade)
     kind = ids.kind(query_types, doc_types, name)
     by_model, notes = models_rows(judged_by)
     return Qrels.from_rows(
@@ -450,6 +453,9 @@ def _pairs(rows: Iterable[Any], where: str) -> Iterator[tuple[Any, Any, Any]]:
 def _triples(rows: Iterable[Any], wanted: tuple[str, str, str], where: str) -> Iterator[tuple[Any, Any, Any]]:
     """The first three values of each row."""
     for number, row in enumerate(rows, 1):
+        if type(row) is tuple and len(row) == len(wanted):
+            yield row
+            continue
         try:
             if isinstance(row, str | bytes | Mapping) or ids.has_no_order(row):
                 raise TypeError
