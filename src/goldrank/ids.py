@@ -18,6 +18,8 @@ from goldrank.escaping import show as show
 MAX_ID_BYTES = 65_536
 SHORT = MAX_ID_BYTES // 4
 """Characters that are surely not too many for an id."""
+_TOO_LONG = 10**1000
+"""An integer that is no id: Python writes none of more than some thousand digits."""
 
 
 def encode(text: str) -> bytes:
@@ -79,7 +81,7 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
         return text
     if isinstance(value, Integral) and not isinstance(value, bool):
         whole = int(value)
-        if abs(whole) < 10**1000:  # Python writes no longer ones than some thousand digits
+        if abs(whole) < _TOO_LONG:
             return str(whole)
         raise InputError(f"{what} is an integer of more than 1,000 digits", where=where, code="bad-id")
     raise InputError(

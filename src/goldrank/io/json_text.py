@@ -34,10 +34,8 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 
 _LONG = 300
 """From so many digits on an integer may be beyond all doubles."""
-_SAMPLED = 25
-_LONG_INTEGER = re.compile(rb"[0-9]{%d}" % _LONG)
-_DIGITS_IN_SAMPLE = re.compile(rb"[0-9]{%d}" % (_LONG // _SAMPLED))
-"""What a long integer leaves of itself where one byte in `_SAMPLED` is taken."""
+_LONG_IN_EVERY = {step: re.compile(rb"[0-9]{%d}" % (_LONG // step)) for step in (25, 5, 1)}
+"""What such an integer leaves of itself where one byte in so many is taken."""
 
 
 class WrittenNumber(float):
@@ -168,8 +166,8 @@ class _RepeatedKey(dict[str, Any]):
 
 
 def _has_long_integer(raw: bytes) -> bool:
-    """Whether there are `_LONG` digits in a row; few bytes are looked at where there are none."""
-    return bool(_DIGITS_IN_SAMPLE.search(raw[::_SAMPLED]) and _LONG_INTEGER.search(raw))
+    """Whether there are `_LONG` digits in a row; of text without them few bytes are looked at."""
+    return all(digits.search(raw[::step]) for step, digits in _LONG_IN_EVERY.items())
 
 
 def _walk(data: Any) -> Iterator[tuple[str, Any]]:

@@ -190,8 +190,7 @@ def _run(
         query_types.add(type(query))
         doc_types.add(type(doc))
         if not (ids.is_plain(query) and ids.is_plain(doc)):
-            place_of_id = row_name(number)
-            query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
+            query, doc = _id_texts(query, doc, row_name, number)
         q, d = query, doc
         kept.append((q, d, score))
         if type(score) is not float or score != score:
@@ -214,6 +213,15 @@ def _run(
         return Run(RowsInMemory(kept, empty, name, row_name), name=name, id_kind=kind, notes=notes)
     notes += from_counts({"repeated-documents": repeated})
     return Run(Rankings(results), name=name, id_kind=kind, notes=notes)
+
+
+def _id_texts(query: Any, doc: Any, row_name: RowName, number: int) -> tuple[str, str]:
+    """The ids of a row as text; the row gets its name if one of them is none."""
+    try:
+        return ids.as_text(query, "query id"), ids.as_text(doc, "document id")
+    except InputError as error:
+        error.where = row_name(number)
+        raise error from None
 
 
 def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates: str) -> Run:
@@ -387,8 +395,7 @@ def _qrels(
         query_types.add(type(query))
         doc_types.add(type(doc))
         if not (ids.is_plain(query) and ids.is_plain(doc)):
-            place_of_id = place(number)
-            query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
+            query, doc = _id_texts(query, doc, place, number)
         if type(grade) is not int or abs(grade) > MAX_GRADE:
             grade = check_grade(grade, place(number), how.real_grades)
         columns[0].append(query)

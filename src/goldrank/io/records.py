@@ -17,7 +17,15 @@ from goldrank import ids
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, Place, did_you_mean, one_of
 from goldrank.io import formats
-from goldrank.io.aliases import ANSWERS, DEEPEVAL_FIELDS, ITEM_FIELDS, LANGSMITH_QUESTIONS, RECORD_LISTS, Groups
+from goldrank.io.aliases import (
+    ANSWERS,
+    DEEPEVAL_FIELDS,
+    ITEM_FIELDS,
+    LANGSMITH_QUESTIONS,
+    MOST_SHAPES,
+    RECORD_LISTS,
+    Groups,
+)
 from goldrank.io.field_values import HINT as HINT
 from goldrank.io.field_values import MISSING, Path, at_path
 from goldrank.io.field_values import as_mapping as as_mapping
@@ -191,6 +199,7 @@ class RecordFields:
         self._roots = {path.split(".")[0] for path in paths} | set(paths)
         self._roles, self._refusal = known, refusal
         self._known = {name for groups in known.values() for group in groups for name in group}
+        self._shapes: dict[tuple[Any, ...], dict[str, list[str]]] = {}
 
     def normal(self, name: str) -> str:
         """A name as `aliases` has it."""
@@ -202,16 +211,27 @@ class RecordFields:
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """What the record holds, by goldrank's names; of several fields the one that is known first."""
-        by_name = {self.normal(key): key for key in record if isinstance(key, str)}
         fields = self.find_given(record, where)
-        for role, groups in self._roles.items():
-            keys = [by_name[name] for group in groups for name in group if name in by_name and role not in self.given]
+        for role, keys in self._keys_by_role(tuple(record)).items():
             if self._refusal and len(keys) > 1 and self.normal(keys[0]) != role:
                 listed = ", ".join(map(ids.show, keys))
                 raise InputError(f"more than one field may be the {role}: {listed}", where=where, hint=self._refusal)
-            if keys:
-                fields[role] = FieldValue(record[keys[0]], keys[0])
+            fields[role] = FieldValue(record[keys[0]], keys[0])
         return fields
+
+    def _keys_by_role(self, keys: tuple[Any, ...]) -> dict[str, list[str]]:
+        """Which of the keys of a record may hold what, the one that is known first first."""
+        if keys not in self._shapes:
+            by_name = {self.normal(key): key for key in keys if isinstance(key, str)}
+            by_role = {
+                role: [by_name[name] for group in groups for name in group if name in by_name]
+                for role, groups in self._roles.items()
+                if role not in self.given
+            }
+            if len(self._shapes) == MOST_SHAPES:
+                self._shapes.clear()
+            self._shapes[keys] = {role: found for role, found in by_role.items() if found}
+        return self._shapes[keys]
 
     def find_given(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """The fields that the user named."""
@@ -258,6 +278,8 @@ class ItemFields(RecordFields):
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         keys = tuple(record)
         if keys not in self._plans:
+            if len(self._plans) == MOST_SHAPES:
+                self._plans.clear()
             self._plans[keys] = self._plan(keys)
         plan = self._plans[keys]
         fields = {role: FieldValue(record[key], path) for role, key, path in plan.sure}
