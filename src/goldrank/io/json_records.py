@@ -46,9 +46,7 @@ class RowFields(NamedTuple):
     """The id of a document in a list."""
 
 
-@aliases.once_per_shape
-def row_fields(keys: tuple[str, ...]) -> RowFields:
-    """The fields of records that have these keys."""
+def _row_fields(keys: tuple[str, ...]) -> RowFields:
     order = [(name, word) for word in aliases.ORDERED_BY if (name := aliases.find(keys, word)) is not None]
     grade = aliases.find(keys, "grade")
     return RowFields(
@@ -60,6 +58,10 @@ def row_fields(keys: tuple[str, ...]) -> RowFields:
         judged_by=aliases.find(keys, "judged_by"),
         listed_doc=aliases.first_present(keys, aliases.LISTED_DOC),
     )
+
+
+row_fields = aliases.OncePerShape(_row_fields)
+"""The fields of records that have certain keys."""
 
 
 def _sign(role: str) -> int:

@@ -22,9 +22,9 @@ from goldrank.io.aliases import (
     DEEPEVAL_FIELDS,
     ITEM_FIELDS,
     LANGSMITH_QUESTIONS,
-    MOST_SHAPES,
     RECORD_LISTS,
     Groups,
+    OncePerShape,
 )
 from goldrank.io.field_values import HINT as HINT
 from goldrank.io.field_values import MISSING, Path, at_path
@@ -199,7 +199,7 @@ class RecordFields:
         self._roots = {path.split(".")[0] for path in paths} | set(paths)
         self._roles, self._refusal = known, refusal
         self._known = {name for groups in known.values() for group in groups for name in group}
-        self._shapes: dict[tuple[Any, ...], dict[str, list[str]]] = {}
+        self._keys_by_role = OncePerShape(self._find_keys)
 
     def normal(self, name: str) -> str:
         """A name as `aliases` has it."""
@@ -219,19 +219,15 @@ class RecordFields:
             fields[role] = FieldValue(record[keys[0]], keys[0])
         return fields
 
-    def _keys_by_role(self, keys: tuple[Any, ...]) -> dict[str, list[str]]:
-        """Which of the keys of a record may hold what, the one that is known first first."""
-        if keys not in self._shapes:
-            by_name = {self.normal(key): key for key in keys if isinstance(key, str)}
-            by_role = {
-                role: [by_name[name] for group in groups for name in group if name in by_name]
-                for role, groups in self._roles.items()
-                if role not in self.given
-            }
-            if len(self._shapes) == MOST_SHAPES:
-                self._shapes.clear()
-            self._shapes[keys] = {role: found for role, found in by_role.items() if found}
-        return self._shapes[keys]
+    def _find_keys(self, keys: tuple[Any, ...]) -> dict[str, list[str]]:
+        """Which of the keys of a record may hold what; the one that is known first comes first."""
+        by_name = {self.normal(key): key for key in keys if isinstance(key, str)}
+        by_role = {}
+        for role, groups in self._roles.items():
+            found = [by_name[name] for group in groups for name in group if name in by_name]
+            if found and role not in self.given:
+                by_role[role] = found
+        return by_role
 
     def find_given(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """The fields that the user named."""
@@ -269,19 +265,14 @@ class ItemFields(RecordFields):
         self._known |= {"context", "inputs", "retrieval_error", *DEEPEVAL_FIELDS}
         self.notes: dict[Note, None] = {}
         """What was chosen where there was a choice, each once."""
-        self._plans: dict[tuple[Any, ...], _KeyPaths] = {}
+        self._plans = OncePerShape(self._plan)
 
     def normal(self, name: str) -> str:
         """retrievalContext as retrieval_context."""
         return _HUMP.sub(lambda hump: "_" + hump[1].lower(), name)
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        keys = tuple(record)
-        if keys not in self._plans:
-            if len(self._plans) == MOST_SHAPES:
-                self._plans.clear()
-            self._plans[keys] = self._plan(keys)
-        plan = self._plans[keys]
+        plan = self._plans(tuple(record))
         fields = {role: FieldValue(record[key], path) for role, key, path in plan.sure}
         for role, groups in plan.open:
             choices = (self._choose(role, group, record, where) for group in groups)
