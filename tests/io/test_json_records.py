@@ -204,3 +204,53 @@ def test_grades_keep_how_they_are_written(tmp_path):
     for grade in ("1e0", "1e-400", "0.5"):
         with pytest.raises(InputError, match=rf"run.jsonl:2(.|\n)*grade '{grade}' is not a whole number"):
             read_qrels(written(tmp_path, line % (1, "1.0") + line % (2, grade)))
+
+
+# msgspec and Python's own parser.
+
+SCALARS = (
+    *("1", "-0", "1.0", "1e0", "1e-400", "1e999", "01", ".5", "-", "NaN", "-Infinity", "null", "true", "9" * 300),
+    *("-" + "9" * 299, "9" * 299, "12345678901234567890123", '"a"', '"\\u003a"', '"x:y"', '"\u00e9"', '"\\ud800"'),
+    *('"\\ud83d\\ude00"', '"\udcff"', '"\x01"', '"\x7f"', '"', "", "{", "]"),
+)
+KEYS = ('"a"', '"b"', '"c"', '"d"', '"\\u0061"', '"e:"', '"\\u003a"')
+
+
+def made_up(rng: random.Random, depth: int = 0) -> str:
+    """A JSON text, or nearly one."""
+    kind = rng.random()
+    if depth > 3 or kind < 0.4:
+        return rng.choice(SCALARS)
+    count = rng.randrange(4)
+    if kind < 0.6:
+        return f"[{', '.join(made_up(rng, depth + 1) for _ in range(count))}]"
+    return f"{{{','.join(f'{key} :{made_up(rng, depth + 1)}' for key in rng.choices(KEYS, k=count))}}}"
+
+
+def as_told(value):
+    """A value with the types of all that is in it, and numbers as they are written."""
+    if isinstance(value, dict):
+        return [(key, as_told(inner)) for key, inner in value.items()]
+    if isinstance(value, list):
+        return [as_told(inner) for inner in value]
+    return type(value), repr(value), getattr(value, "text", None)
+
+
+def parsed(parse, given):
+    try:
+        return as_told(parse(given, "file", 3))
+    except InputError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("rule", [json_text.NUMBERS, json_text.SCORES, json_text.GRADES])
+def test_both_parsers_give_the_same(rule):
+    rng = random.Random(5)
+    quick_ones = 0
+    for _ in range(many(3000)):
+        text = made_up(rng)
+        raw = text.encode("utf-8", "surrogateescape")
+        parser = json_text.JsonParser("One name.", rule)
+        assert parsed(parser.parse, raw) == parsed(parser.parse_closely, text), text
+        quick_ones += parser.quick([raw], raw) is not None
+    assert quick_ones

@@ -33,9 +33,9 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, in text."""
 
 _LONG = 300
-"""From so many digits on an integer may be beyond all doubles."""
-_LONG_IN_EVERY = {step: re.compile(rb"[0-9]{%d}" % (_LONG // step)) for step in (100, 25, 5, 1)}
-"""What such an integer leaves of itself where one byte in so many is taken."""
+"""From so many characters on, a sign among them, an integer may be beyond all doubles."""
+_LONG_IN_EVERY = {step: re.compile(rb"[0-9]{%d}" % ((_LONG - 1) // step)) for step in (100, 25, 5, 1)}
+"""What the digits of such an integer leave of themselves where one byte in so many is taken."""
 
 
 class WrittenNumber(float):
@@ -166,7 +166,7 @@ class _RepeatedKey(dict[str, Any]):
 
 
 def _has_long_integer(raw: bytes) -> bool:
-    """Whether there are `_LONG` digits in a row; of text without them few bytes are looked at."""
+    """Whether there may be an integer of `_LONG` characters; of text without one few bytes are looked at."""
     return all(digits.search(raw[::step]) for step, digits in _LONG_IN_EVERY.items())
 
 
