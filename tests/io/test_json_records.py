@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 from collections import Counter
 
 import pytest
@@ -254,3 +255,20 @@ def test_both_parsers_give_the_same(rule):
         assert parsed(parser.parse, raw) == parsed(parser.parse_closely, text), text
         quick_ones += parser.quick([raw], raw) is not None
     assert quick_ones
+
+
+@pytest.mark.parametrize("before", ["[", '{"a":'])
+def test_what_is_nested_too_deeply_is_refused_by_name(before):
+    """Whatever the depth at which decoding, or writing again, comes to its end."""
+    after = {"[": "]", '{"a":': "}"}[before]
+    parser = json_text.JsonParser("One name.")
+    outcomes = []
+    for depth in range(10, sys.getrecursionlimit() + 20):
+        try:
+            parser.parse(((before * depth) + "1" + (after * depth)).encode(), "file", 3)
+            outcomes.append("read")
+        except InputError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == "read"
+    assert set(outcomes) <= {"read", "file:3: is nested too deeply"}  # newer Pythons nest deeper
+    assert outcomes == sorted(outcomes, reverse=True), "what is deeper than what is refused is refused"

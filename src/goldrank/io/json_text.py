@@ -93,12 +93,13 @@ class JsonParser:
         """The values of texts, which stand in `joined` with blanks between them; None if one needs a closer look."""
         try:
             values = list(map(self._decode, texts))
+            has_keys_once = self._has_keys_once(values, joined)
         except (msgspec.DecodeError, ValueError, RecursionError):
             return None
 
         if self._rule.whole is not int and _has_long_integer(joined):
             return None
-        return values if self._has_keys_once(values, joined) else None
+        return values if has_keys_once else None
 
     def _has_keys_once(self, values: list[Any], joined: bytes) -> bool:
         """Whether it is sure that no object had a key twice: of such msgspec keeps the last value alone.
