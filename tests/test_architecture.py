@@ -191,7 +191,10 @@ def loaded(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-HEAVY = {"numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "jinja2", "click", "rapidfuzz", "pyspark", "sqlite3"}
+HEAVY = {
+    *("numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "jinja2", "click", "rapidfuzz", "pyspark", "sqlite3"),
+    "msgspec",
+}
 DICTS = "import goldrank; goldrank.evaluate({'q': {'a': 1}}, {'q': {'a': 0.5, 'b': 0.7}}"
 
 
