@@ -33,7 +33,7 @@ questions = [
 found = goldrank.run_retriever(Retriever(), questions, k=2)
 print(found, [f"{seconds:.4f} s" for seconds in found.latencies if seconds is not None])
 
-scores = goldrank.evaluate_texts(found, ["Cover@5", "nDCG@10"], matcher="rouge-l:0.7")
+scores = goldrank.evaluate_texts(found, ["Cover@5", "nDCG@10"], matching="rouge-l:0.7")
 print(scores)
 assert scores["Cover@5"] == 1.0
 

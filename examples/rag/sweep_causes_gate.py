@@ -99,9 +99,7 @@ def main(folder: Path) -> None:
 
     # 1. Which setting is worth its tokens? The one in use now is named beforehand.
     places = {"gold": gold, "sources": HERE / "documents", "unlocated": "missed"}
-    swept = goldrank.sweep(
-        systems, budgets=[120, 240, 480], chunks=indexes, baseline="large/overlap 240 tokens", **places
-    )
+    swept = goldrank.sweep(systems, budget=[120, 240, 480], baseline="large/overlap 240 tokens", **places, evidence=goldrank.Evidence(chunks=indexes))
     print(swept)
     from goldrank.report import sweep as sweep_report
 
@@ -112,14 +110,14 @@ def main(folder: Path) -> None:
     from goldrank.report import causes as causes_report
 
     small = with_gold(systems["small", "bm25"], gold)
-    why = goldrank.find_causes(small, k=3, sources=documents, chunks=indexes["small"])
+    why = goldrank.find_causes(small, k=3, evidence=goldrank.Evidence(documents, chunks=indexes["small"]))
     print(f"\n{why}")
     (folder / "causes.html").write_text(causes_report.page(why), encoding="utf-8")
 
     # 3. Hold the next change to what there is now.
     measures, how = ["EvidenceRecall@3", "SpanRecall(tokens=120)"], {"sources": documents, "unlocated": "missed"}
-    before = goldrank.evaluate_texts(with_gold(systems["medium", "overlap"], gold), measures, name="now", **how)
-    after = goldrank.evaluate_texts(with_gold(systems["medium", "bm25"], gold), measures, name="bm25", **how)
+    before = goldrank.evaluate_texts(goldrank.read_items(with_gold(systems["medium", "overlap"], gold), name="now"), measures, **how)
+    after = goldrank.evaluate_texts(goldrank.read_items(with_gold(systems["medium", "bm25"], gold), name="bm25"), measures, **how)
     before.save(folder / "now.json")
     after.save(folder / "bm25.json")
     goldrank.Baseline.freeze(before, folder / "baseline.json")

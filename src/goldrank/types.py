@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from goldrank.data.aspects import AspectQrels
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = str | os.PathLike[str]
 """A file, a folder of part files, a pattern, or '-' for standard input."""
+
+Source: TypeAlias = Path | IO[bytes]
+"""A file, or one that is open."""
 
 Id: TypeAlias = str | int | bytes
 """A query or document id. Integers count as their digits."""
@@ -36,6 +39,9 @@ class SparkFrame(Protocol):
 
 
 Frame: TypeAlias = ArrowStream | SparkFrame
+
+Rows: TypeAlias = Iterable[tuple[Any, ...]] | Iterable[Mapping[str, Any]]
+"""Records: dicts, or tuples."""
 
 QrelsLike: TypeAlias = (
     "Qrels | Path | IO[bytes] | Frame | Mapping[Any, Mapping[Any, Any]] | Mapping[Any, Iterable[Any]] | Iterable[Any]"
@@ -66,6 +72,9 @@ MeasureLike: TypeAlias = "str | Measure | Callable[..., Any]"
 
 MeasuresLike: TypeAlias = "MeasureLike | Iterable[MeasureLike] | None"
 """One measure, several, or None for the usual ones."""
+
+Pack: TypeAlias = Literal["prefix", "skip", "truncate"]
+"""How texts are packed into a budget of tokens: up to the first that does not fit, without those, or cut."""
 
 
 class Policies(TypedDict, total=False):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldrank import evaluate_texts, sweep
+from goldrank import Evidence, evaluate_texts, sweep
 from goldrank.comparison.resampling import resampled_means
 from goldrank.comparison.sweep import frontier, support
 from goldrank.errors import MismatchError, OptionError
@@ -34,7 +34,7 @@ SYSTEMS = {("small", "good"): found(20, 4), ("small", "bad"): found(2, 4), ("lar
 
 @pytest.fixture(scope="module")
 def swept():
-    return sweep(SYSTEMS, gold=GOLD, ks=[1, 2], matcher="contains-words", baseline="small/bad@1")
+    return sweep(SYSTEMS, k=[1, 2], baseline="small/bad@1", matching="contains-words", gold=GOLD)
 
 
 def test_values_costs_and_causes(swept) -> None:
@@ -49,10 +49,10 @@ def test_values_costs_and_causes(swept) -> None:
 
 def test_values_are_those_of_evaluate_texts() -> None:
     items = [{**one, **gold} for one, gold in zip(found(9, 6), GOLD, strict=True)]
-    made = sweep({"a/b": items}, ks=[1, 2], budgets=[7, 12], matcher="contains-words")
+    made = sweep({"a/b": items}, k=[1, 2], budget=[7, 12], matching="contains-words")
     for row in made.rows:
         spelled = f"Cover(tokens={row.setting.budget})@{row.setting.k}"
-        assert row.mean == evaluate_texts(items, spelled, matcher="contains-words")[spelled]
+        assert row.mean == evaluate_texts(items, spelled, matching="contains-words")[spelled]
     assert made["a/b@2 7 tokens"].tokens == 6  # the second text does not fit
     assert made["a/b@2 7 tokens"].causes == {"covered": 9, "over the budget": 15}
 
@@ -82,12 +82,12 @@ def test_lengths_that_differ_are_warned_of(swept) -> None:
     codes = [note.code for note in swept.notes]
     assert "different-lengths" in codes  # 8 and 20 words a text
     assert "sweep-by-texts" in codes
-    by_budget = sweep(SYSTEMS, gold=GOLD, budgets=[10], matcher="contains-words", baseline="small/bad 10 tokens")
+    by_budget = sweep(SYSTEMS, budget=[10], baseline="small/bad 10 tokens", matching="contains-words", gold=GOLD)
     assert "different-lengths" not in [note.code for note in by_budget.notes]
 
 
 def test_many_settings_are_chosen_on_half() -> None:
-    made = sweep(SYSTEMS, gold=GOLD, budgets=[4, 8, 10, 20], matcher="contains-words")
+    made = sweep(SYSTEMS, budget=[4, 8, 10, 20], matching="contains-words", gold=GOLD)
     assert len(made.rows) == 16
     assert made.choice is not None
     assert made.choice.questions == 12
@@ -101,7 +101,7 @@ def test_evidence_by_place_is_the_same_for_all_chunkings() -> None:
     whole = [{"id": str(i), "retrieved": [{"text": text, "source": "s"}]} for i in range(4)]
     cut = [{"id": str(i), "retrieved": [{"text": text[:19], "source": "s"}, {"text": text[20:41], "source": "s"}]}
            for i in range(4)]  # fmt: skip
-    made = sweep({"whole": whole, "cut": cut}, gold=gold, ks=[1, 2], sources={"s": text})
+    made = sweep({"whole": whole, "cut": cut}, k=[1, 2], evidence={"s": text}, gold=gold)
     assert made.measure == "EvidenceRecall"
     assert [(row.name, row.mean, row.tokens) for row in made.rows] == [
         ("whole@1", 1, 10), ("whole@2", 1, 10), ("cut@1", 0, 4), ("cut@2", 1, 8),
@@ -114,7 +114,7 @@ def test_coverage_is_that_of_the_measure_and_of_the_causes() -> None:
     gold = [{"id": str(i), "evidence": [{"source": "s", "start": 0, "end": 6}]} for i in range(3)]
     results = [{"id": str(i), "retrieved": [{"text": "abc", "source": "s", "start": 0, "end": 3}]} for i in range(3)]
     for coverage, mean, causes in ((0.5, 1.0, {"covered": 3}), (1.0, 0.0, {"unknown": 3})):
-        swept = sweep({"half/bm25": results}, gold=gold, ks=[1], coverage=coverage, sources={"s": "abcdef"})
+        swept = sweep({"half/bm25": results}, k=[1], evidence=Evidence({"s": "abcdef"}, coverage=coverage), gold=gold)
         assert (swept["half/bm25@1"].mean, dict(swept["half/bm25@1"].causes)) == (mean, causes)
 
 
@@ -129,7 +129,7 @@ def test_bad_sweeps() -> None:
     with pytest.raises(OptionError):
         sweep({"a": both}, measure="Cover@5")
     with pytest.raises(OptionError):
-        sweep({"a": both}, chunks={"b": []})
+        sweep({"a": both}, evidence=Evidence(chunks={"b": []}))
     with pytest.raises(MismatchError):
         sweep({"a": found(3, 4)}, gold=[{"id": "x", "references": ["y"]}])
     with pytest.raises(OptionError):
@@ -142,7 +142,7 @@ def test_page_and_table(swept) -> None:
     assert "small/good@1" in page
     assert "Main effect of the retriever" in page
     assert "Against small/bad@1" in str(swept)
-    hostile = sweep({"<b>/x": found(3, 4)}, gold=GOLD, ks=1, matcher="contains-words")
+    hostile = sweep({"<b>/x": found(3, 4)}, k=1, matching="contains-words", gold=GOLD)
     assert "<b>/x" not in report.page(hostile)
 
 
@@ -171,7 +171,7 @@ def test_resamples_are_shared_and_right() -> None:
 def test_intervals_of_settings_are_as_wide_as_their_evidence() -> None:
     """Twelve questions whose one reference nothing covers: with a 0 and a 1 added, Student's interval of 14 values."""
     items = [{"id": str(i), "retrieved": ["nothing"], "references": [f"word{i}"]} for i in range(12)]
-    found = sweep({"a/b": items}, ks=[1], matcher="contains-words", samples=50)
+    found = sweep({"a/b": items}, k=[1], samples=50, matching="contains-words")
     mean, deviation = 1 / 14, math.sqrt(14 * (1 / 14) * (13 / 14) / 13)
     assert tuple(found.rows[0].interval) == pytest.approx((0.0, mean + 2.160369 * deviation / math.sqrt(14)))
     assert "50 resamples" in str(found)
@@ -180,16 +180,16 @@ def test_intervals_of_settings_are_as_wide_as_their_evidence() -> None:
 def test_p_values_of_a_sweep_are_never_0() -> None:
     many = [{"id": str(i), "retrieved": [f"word{i}"], "references": [f"word{i}"]} for i in range(60)]
     none = [{**item, "retrieved": ["nothing"]} for item in many]
-    shown = str(sweep({"a/x": many, "b/x": none}, ks=[1], matcher="contains-words", baseline="b/x@1"))
+    shown = str(sweep({"a/x": many, "b/x": none}, k=[1], baseline="b/x@1", matching="contains-words"))
     assert "< 0.001" in shown
     assert " 0.000 " not in shown.split("Against")[1]
 
 
 def test_without_ks_a_sweep_goes_as_deep_as_lists_do() -> None:
     """Lists have two texts, so that 5, 10 and 20 would be the row of 3 again."""
-    rows = sweep(SYSTEMS, gold=GOLD, matcher="contains-words").rows
+    rows = sweep(SYSTEMS, matching="contains-words", gold=GOLD).rows
     assert sorted({row.setting.k for row in rows}) == [1, 3]
-    assert [row.setting.k for row in sweep(SYSTEMS, gold=GOLD, ks=[20], matcher="contains-words").rows] == [20] * 4
+    assert [row.setting.k for row in sweep(SYSTEMS, k=[20], matching="contains-words", gold=GOLD).rows] == [20] * 4
 
 
 def test_what_all_systems_lack_is_said_once() -> None:
@@ -200,7 +200,7 @@ def test_what_all_systems_lack_is_said_once() -> None:
     ]
     places = [{"text": "Alpha beta gamma.", "source": "s", "start": 0, "end": 17}]
     found = [{"id": f"q{i}", "retrieved": places} for i in range(3)]
-    result = sweep({"a/x": found, "b/x": found}, gold=gold, sources={"s": text}, unlocated="missed", ks=[1])
+    result = sweep({"a/x": found, "b/x": found}, k=[1], evidence=Evidence({"s": text}, unlocated="missed"), gold=gold)
     lost = [note for note in result.notes if note.code == "quotations-lost"]
     assert [(note.about, [sample[:10] for sample in note.samples]) for note in lost] == [
         ("", ["q1: Nowher", "q2: Nowher"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import goldrank
-from goldrank import evaluate, evaluate_texts
+from goldrank import Matching, evaluate, evaluate_texts
 from goldrank.compat import axion, continuous_eval
 
 AXION = {
@@ -141,7 +141,7 @@ def test_a_judges_answers_are_judgements() -> None:
     verdicts = {context: int("a" in context) for context in contexts}
     assert evaluate({"q": verdicts}, {"q": contexts}, "AP")["AP"] == facade.score
     # A function of a text and a reference is a matcher, asynchronous or not.
-    native = evaluate_texts([{"retrieved": contexts, "references": ["a"]}], "RR", matcher=judge)["RR"]
+    native = evaluate_texts([{"retrieved": contexts, "references": ["a"]}], "RR", matching=Matching(judge))["RR"]
     assert native == evaluate({"q": verdicts}, {"q": contexts}, "RR")["RR"] == 0.5
 
 
@@ -159,7 +159,7 @@ def test_passing_is_a_gate() -> None:
     """Row 003.15: `MeanGreaterOrEqualThan` beside `goldrank.gate`."""
     data = [{"retrieved_contexts": ["x", "a"], "ground_truth_contexts": ["a"]}]
     results = continuous_eval.RetrievalEvaluator(data, [continuous_eval.RankedRetrievalMetrics()]).run()
-    scores = evaluate_texts(data, "RR", matcher="exact")
+    scores = evaluate_texts(data, "RR", matching="exact")
     for least in (0.5, 0.6):
         test = continuous_eval.MeanGreaterOrEqualThan("rank", "reciprocal_rank", least)
         assert test.run(results) is (goldrank.gate(scores, rules=f"RR >= {least}").status == "pass")

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from raising import raises_code
 
-from goldrank import coverage_curves, evaluate_texts
+from goldrank import coverage_curves, evaluate_texts, read_items
 from goldrank.errors import InputError, OptionError
 from goldrank.report import texts as report
 from goldrank.report.coverage import curve_measures, curves_of
@@ -33,13 +33,13 @@ def test_sparkline() -> None:
 
 
 def test_curves_by_hand() -> None:
-    found = coverage_curves(ITEMS, matcher="contains", depths=[4, 1, 2, 3, 9], budgets=[1, 2, 3, 7, 50])
+    found = coverage_curves(ITEMS, depths=[4, 1, 2, 3, 9], budgets=[1, 2, 3, 7, 50], matching="contains")
     assert dict(found.by_texts["items"]) == pytest.approx(BY_TEXTS)  # from 4 on nothing grows
     assert dict(found.by_tokens["items"]) == pytest.approx(BY_TOKENS)
 
 
 def test_curves_as_text() -> None:
-    found = coverage_curves(ITEMS, matcher="contains", depths=[1, 2, 4], budgets=[])
+    found = coverage_curves(ITEMS, depths=[1, 2, 4], budgets=[], matching="contains")
     heads, values = str(found).splitlines()
     assert heads.split() == ["first", "k", "texts", "1", "2", "4"]
     assert values.split() == ["items", "▂▇█", "0.125", "0.750", "0.875"]
@@ -47,10 +47,10 @@ def test_curves_as_text() -> None:
 
 def test_several_systems() -> None:
     other = [{**one, "retrieved": one["retrieved"][::-1]} for one in ITEMS]
-    found = coverage_curves(ITEMS, other, names=["forth", "back"], matcher="contains", depths=[1, 4], budgets=[5])
+    found = coverage_curves(ITEMS, other, names=["forth", "back"], depths=[1, 4], budgets=[5], matching="contains")
     assert list(found.by_texts) == ["forth", "back"]
     assert dict(found.by_texts["back"])[1] == (1 / 4 + 1) / 2  # "four" and "six" come first
-    assert list(coverage_curves(ITEMS, other, matcher="contains", depths=[1]).by_texts) == ["items", "items 2"]
+    assert list(coverage_curves(ITEMS, other, depths=[1], matching="contains").by_texts) == ["items", "items 2"]
     with pytest.raises(OptionError, match="2 systems and 1 names"):
         coverage_curves(ITEMS, other, names=["one"])
     with pytest.raises(OptionError):
@@ -61,18 +61,18 @@ def test_several_systems() -> None:
 
 def test_curves_by_other_rules_keep_their_points() -> None:
     """A convention may spell measures with options of its own."""
-    found = coverage_curves(ITEMS, matcher="contains", depths=[1, 2], budgets=[3], convention="ranx")
+    found = coverage_curves(ITEMS, depths=[1, 2], budgets=[3], convention="ranx", matching="contains")
     assert [k for k, _ in found.by_texts["items"]] == [1, 2]
 
 
 def test_names_must_differ() -> None:
-    scores = evaluate_texts(ITEMS, curve_measures([1], [1]), matcher="contains")
+    scores = evaluate_texts(ITEMS, curve_measures([1], [1]), matching="contains")
     with raises_code(InputError, "duplicate-name"):
         curves_of([scores, scores])
 
 
 def test_svg_is_a_drawing_of_both() -> None:
-    found = coverage_curves(ITEMS, names=["<&>"], matcher="contains")
+    found = coverage_curves(ITEMS, names=["<&>"], matching="contains")
     root = ElementTree.fromstring(found.svg())
     words = " ".join(root.itertext())
     assert "Coverage by first k texts" in words
@@ -87,7 +87,7 @@ def test_svg_is_a_drawing_of_both() -> None:
 
 def test_page_of_scores_curves_and_explanations() -> None:
     scores = [
-        evaluate_texts(ITEMS, [*curve_measures(budgets=[2, 4]), "RR"], matcher="contains", name=name)
+        evaluate_texts(read_items(ITEMS, name=name), [*curve_measures(budgets=[2, 4]), "RR"], matching="contains")
         for name in ("<a>", "b")
     ]
     page = report.render(scores, curves_of(scores), {one.run: one.explain("a") for one in scores})

@@ -27,7 +27,7 @@ def test_automatic_budgets() -> None:
 
 
 def test_bands_hold_the_means() -> None:
-    curves = coverage_curves(ITEMS, matcher="contains-words", depths=[1, 3])
+    curves = coverage_curves(ITEMS, depths=[1, 3], matching="contains-words")
     (line,), (band,) = curves.by_texts.values(), curves.text_bands.values()
     assert [value for _, value in line] == [0.5, 1.0]
     assert band[0].low < 0.5 < band[0].high
@@ -39,7 +39,7 @@ def test_bands_hold_the_means() -> None:
 
 
 def test_skip_draws_points_with_a_note() -> None:
-    curves = coverage_curves(ITEMS, matcher="contains-words", depths=[], budgets=[1, 3, 12], pack="skip")
+    curves = coverage_curves(ITEMS, depths=[], budgets=[1, 3, 12], pack="skip", matching="contains-words")
     assert [note.code for note in curves.notes] == ["skip-not-monotone"]
     assert 'class="band' not in curves.svg()
     assert "points are drawn" in str(curves)
@@ -64,6 +64,6 @@ def test_measures_of_curves() -> None:
 def test_bands_stay_inside_the_drawing() -> None:
     """The upper ends of intervals may lie above the round number that the points alone would take for the axis."""
     items = [{**item, "references": ["nothing of it"]} if i % 4 else item for i, item in enumerate(ITEMS)]
-    for drawn in coverage_curves(items, matcher="contains-words", depths=[1, 3]).charts:
+    for drawn in coverage_curves(items, depths=[1, 3], matching="contains-words").charts:
         (path,) = re.findall(r'class="band s0" d="M([^z]*)z"', drawn.body)
         assert min(float(point.split()[1]) for point in path.split("L")) >= 10.0  # the top of the axis

@@ -84,7 +84,7 @@ def shown(tmp_path_factory):
         gate(QRELS, after, ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP")),
         judge_agreement(QRELS, MODEL, runs=RUNS),
         matcher_agreement(labels, ["contains", "exact"]),
-        sweep({f"{MARKUP[0]}/{MARKUP[1]}": ITEMS, f"a/{MARKUP[2]}": ITEMS}, ks=[1, 2], **CONTAINS),
+        sweep({f"{MARKUP[0]}/{MARKUP[1]}": ITEMS, f"a/{MARKUP[2]}": ITEMS}, k=[1, 2], **CONTAINS),
         coverage_curves(ITEMS, ITEMS, names=MARKUP[:2], **CONTAINS),
         abstention_curve(ITEMS + unanswered, **CONTAINS),
         *(evaluate_texts(ITEMS, "Cover", **CONTAINS).explain(text) for text in QUERIES[:20]),

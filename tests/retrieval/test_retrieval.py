@@ -12,7 +12,7 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank.data.texts import Evidence, Reference, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError, RetrievalError
 from goldrank.io.items import items
 from goldrank.match.evidence import Finder
@@ -209,7 +209,7 @@ def test_questions_by_mapping_columns_files_and_items(tmp_path):
     assert [(item.question, item.references[0].texts) for item in items(found)] == [("a?", ("x",)), ("b?", ("y",))]
     (tmp_path / "q.jsonl").write_text('{"question": "a?", "references": ["x"]}\n{"question": "b?", "references": []}\n')
     assert [record["question"] for record in quietly(lambda question: [], tmp_path / "q.jsonl")] == ["a?", "b?"]
-    item = TextItem("q", [], [Reference(("x", "y"), 2)], "a?", evidence=[Evidence(((Span("s", 0, 1),),))])
+    item = TextItem("q", [], [Reference(("x", "y"), 2)], "a?", evidence=[EvidencePlaces(((Span("s", 0, 1),),))])
     [given] = items(quietly(lambda question: ["new"], [item])).given()
     again = given.item
     assert (again.query, again.retrieved, again.references) == ("q", ("new",), tuple(item.references))
@@ -344,9 +344,9 @@ def test_failures_when_evaluating():
     """Two of three questions are answered, both fully; the third is left out or counts as zero, by choice."""
     found = quietly(failing, [{"question": q, "references": ["fine"]} for q in ("a", "bad", "c")])
     with pytest.raises(InputError, match="query '2' failed"):
-        goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact")
-    skip = goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact", failures="skip")
-    zero = goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact", failures="zero")
+        goldrank.evaluate_texts(found, ["Cover@5"], matching="exact")
+    skip = goldrank.evaluate_texts(goldrank.read_items(found, failures="skip"), ["Cover@5"], matching="exact")
+    zero = goldrank.evaluate_texts(goldrank.read_items(found, failures="zero"), ["Cover@5"], matching="exact")
     assert (skip["Cover@5"], zero["Cover@5"]) == (2 / 2, 2 / 3)
     assert Note.of("failed-left-out", count=1) in skip.notes
     assert Note.of("failed-as-nothing", count=1) in zero.notes

@@ -9,7 +9,7 @@ from places import ROOT
 from served import Served
 
 from goldrank import conventions, demo, evaluate, io
-from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.history import History
 from goldrank.judgements import Event, JudgementLog
 from goldrank.match.explain_places import explain_places
@@ -75,7 +75,7 @@ SOURCE = "One. The bridge was built in 1932. It cost two million pounds. End."
 
 
 def test_evidence_is_shown_in_its_source():
-    wanted = [Evidence(((Span("s", 5, 34),),)), Evidence(((Span("s", 35, 62),),))]
+    wanted = [EvidencePlaces(((Span("s", 5, 34),),)), EvidencePlaces(((Span("s", 35, 62),),))]
     item = TextItem("q1", ["The bridge was built"], spans=[Span("s", 5, 25)], evidence=wanted)
     found = explain_places(item, {"s": SOURCE})
     (shown,) = texts_page.in_sources([found, None])

@@ -11,6 +11,7 @@ from typing import Any
 from goldrank import conventions, demo, ids, io
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, Place
+from goldrank.evaluation.text_settings import MatchingLike
 from goldrank.io.numbers import grade_of
 from goldrank.io.sources import open_source
 from goldrank.packages import needed
@@ -95,18 +96,17 @@ def text_session_of(
     *,
     measures: Any = None,
     title: str = "",
-    how: Mapping[str, Any] | None = None,
+    matching: MatchingLike = "rouge-l:0.7",
 ) -> Session:
     """A session of questions with retrieved texts: (name, file) of each system."""
     from goldrank.evaluation.texts import evaluate_texts
-    from goldrank.io.items import items
+    from goldrank.io.items import read_items
     from goldrank.report.coverage import with_names
     from goldrank.web.text_session import TextSession
 
-    sets = [items(path) for _, path in files]
-    pairs = zip(sets, files, strict=True)
-    scores = [evaluate_texts(given, measures or None, name=name, **(how or {})) for given, (name, _) in pairs]
-    questions = {item.query: item.question for given in sets for item in given if item.question}
+    sets = [read_items(path, name=name) for name, path in files]
+    scores = [evaluate_texts(items, measures or None, matching=matching) for items in sets]
+    questions = {query: text for items in sets for query, text in items.queries.items()}
     return TextSession(with_names(scores), title, questions)
 
 
