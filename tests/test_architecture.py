@@ -33,6 +33,8 @@ _GROUND = (
         "native",
         "sqlite_file",
         "packages",
+        "options",
+        "keywords",
     ),
 )
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
@@ -50,6 +52,8 @@ LAYERS = {
     "packages": ("errors",),
     "conventions": ("errors",),
     "waiting": (),
+    "options": (),
+    "keywords": ("errors",),
     "native": (),
     "types": ("errors", "ids", "notes", "conventions"),
     "data": _GROUND,

@@ -9,8 +9,10 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDi
 if TYPE_CHECKING:
     from goldrank.data.aspects import AspectQrels
     from goldrank.data.catalogue import Catalogue, UserHistory
+    from goldrank.data.documents import Documents
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
+    from goldrank.data.queries import Queries
     from goldrank.data.run import Run, Runs
     from goldrank.measures import Measure
 
@@ -66,6 +68,20 @@ HistoryLike: TypeAlias = "UserHistory | Mapping[Any, Iterable[Any]] | Iterable[S
 
 CatalogueLike: TypeAlias = "Catalogue | Iterable[Id]"
 """All items that could be recommended: a `Catalogue`, or their ids."""
+
+QueriesLike: TypeAlias = (
+    "Queries | Path | IO[bytes] | Frame | Mapping[Any, str] | Mapping[Any, Mapping[str, Any]] | Iterable[Any]"
+)
+"""What is known of queries: `Queries`, a file, a data frame, {"q1": "some words"} or {"q1": {"kind": "short"}}."""
+
+DocumentsLike: TypeAlias = (
+    "Documents | Path | IO[bytes] | Frame | Mapping[Any, str] | Mapping[Any, Mapping[str, str]]"
+    " | Iterable[Any] | Callable[[str], Any]"
+)
+"""Texts of documents: `Documents`, a file, a data frame, {"d1": "some text"}, or a function of an id."""
+
+Columns: TypeAlias = Mapping[str, str]
+"""Names of columns or fields by what they hold: {"query": "qid", "doc": "docno"}."""
 
 MeasureLike: TypeAlias = "str | Measure | Callable[..., Any]"
 """'nDCG@10', a `Measure`, or a function of one's own (see `goldrank.measure`)."""

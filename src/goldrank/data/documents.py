@@ -1,0 +1,152 @@
+"""Texts and titles of documents by their ids: `Documents`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from goldrank import ids
+from goldrank.errors import InputError, of_type
+
+TITLE_FIELDS = ("title", "headline")
+TEXT_FIELDS = ("text", "contents", "body", "passage", "segment")
+"""Where a document's title and text are, the first that a record has."""
+
+
+class Document(NamedTuple):
+    """A document as people read it."""
+
+    text: str = ""
+    title: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The title, and the text after it."""
+        return ". ".join(part for part in (self.title, self.text) if part)
+
+    def line(self, length: int = 300) -> str:
+        """The beginning as one line of at most so many characters."""
+        return " ".join(self.whole[: 2 * length].split())[:length]
+
+
+class DocumentSource(Protocol):
+    """Where documents are: in a file that is indexed when first asked, or behind a function."""
+
+    name: str
+
+    def get(self, doc: str) -> Document | None:
+        """The document of an id; None if there is none."""
+        ...
+
+    def some(self, wanted: Collection[str]) -> dict[str, Document]:
+        """Those of some documents that there are, read in one pass."""
+        ...
+
+    def ids(self) -> Iterator[str]:
+        """All ids; an error where they cannot be listed."""
+        ...
+
+
+class Documents(Mapping[str, Document]):
+    """Texts and titles of documents, by id.
+
+    Parameters
+    ----------
+    documents : mapping
+        For each document id its text, or a mapping with "text" and perhaps "title".
+    name : str
+        What to call them in messages.
+
+    Raises
+    ------
+    InputError
+        If a document is neither a text nor a mapping.
+
+    Examples
+    --------
+    >>> documents = Documents({"d1": "Rinse it.", "d2": {"title": "Stains", "text": "Use salt."}})
+    >>> documents["d2"].title
+    'Stains'
+    """
+
+    def __init__(
+        self,
+        documents: Mapping[Any, str] | Mapping[Any, Mapping[str, str]] | DocumentSource,
+        *,
+        name: str = "documents",
+    ) -> None:
+        if isinstance(documents, Mapping):
+            documents = _InMemory(documents, name)
+        self.source: DocumentSource = documents
+        self.name = name
+
+    def some(self, wanted: Collection[str]) -> dict[str, Document]:
+        """The documents of some ids, as far as they are there; a file is read once and nothing else of it is kept.
+
+        Parameters
+        ----------
+        wanted : collection of str
+            Document ids.
+
+        Returns
+        -------
+        dict
+            Documents by id, in the order of `wanted`.
+
+        Raises
+        ------
+        InputError
+            If there is none of them.
+        """
+        known = self.source.some(wanted)
+        if wanted and not known:
+            what = f"none of {len(wanted):,} documents has a text, for example {ids.samples(wanted)}"
+            raise InputError(what, where=self.name, hint="Are the ids the same?", code="no-texts")
+        return {doc: known[doc] for doc in wanted if doc in known}
+
+    def __getitem__(self, doc: str) -> Document:
+        document = self.source.get(doc)
+        if document is None:
+            raise KeyError(doc)
+        return document
+
+    def __iter__(self) -> Iterator[str]:
+        return self.source.ids()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.source.ids())
+
+    def __repr__(self) -> str:
+        return f"Documents({self.name!r})"
+
+
+class _InMemory:
+    """Documents in a mapping."""
+
+    def __init__(self, given: Mapping[Any, Any], name: str) -> None:
+        self.name = name
+        self.documents = {
+            ids.as_text(key, "document id", name): document_of(value, f"{name}: document {key!r:.80}")
+            for key, value in given.items()
+        }
+
+    def get(self, doc: str) -> Document | None:
+        return self.documents.get(doc)
+
+    def some(self, wanted: Collection[str]) -> dict[str, Document]:
+        return {doc: self.documents[doc] for doc in wanted if doc in self.documents}
+
+    def ids(self) -> Iterator[str]:
+        return iter(self.documents)
+
+
+def document_of(given: Any, where: str) -> Document:
+    """A document from its text, or from a record with title and text."""
+    if isinstance(given, Document):
+        return given
+    if isinstance(given, str):
+        return Document(given)
+    of_type(given, Mapping, f"{where}: what was given", "a text, or a mapping with 'text' and 'title'")
+    title = next((given[name] for name in TITLE_FIELDS if given.get(name) is not None), "")
+    text = next((given[name] for name in TEXT_FIELDS if given.get(name) is not None), "")
+    return Document(str(text), str(title))

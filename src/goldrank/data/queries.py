@@ -1,0 +1,183 @@
+"""What is known of queries besides their results: `Queries`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.errors import InputError, OptionError, did_you_mean, of_type
+
+ROLES = ("text", "cluster", "weight", "stratum")
+"""What goldrank itself reads of a query; everything else is an attribute."""
+TEXT_FIELDS = ("text", "title", "question")
+"""Where a query's text is, the first that a record has."""
+
+
+class Query(NamedTuple):
+    """One query: its words, how it counts, and what else is known of it."""
+
+    text: str = ""
+    cluster: str | None = None
+    """Queries of one cluster belong together: paraphrases, or the queries of one user."""
+    weight: float = 1.0
+    """How much it counts, for example its traffic."""
+    stratum: str | None = None
+    """The group from which it was drawn for people to judge."""
+    attributes: Mapping[str, Any] = MappingProxyType({})
+
+
+class Queries(Mapping[str, Query]):
+    """Texts and attributes of queries by their ids.
+
+    Parameters
+    ----------
+    queries : mapping
+        For each query id its text, or a mapping of fields. The fields "text" (or "title", "question"), "cluster",
+        "weight" and "stratum" have a meaning of their own; all others are attributes.
+    name : str
+        What to call them in messages.
+
+    Raises
+    ------
+    InputError
+        If a query is neither a text nor a mapping, or its weight is not a number.
+
+    Examples
+    --------
+    >>> queries = Queries({"q1": {"text": "why?", "kind": "short"}, "q2": {"text": "how long is it?", "kind": "long"}})
+    >>> queries["q1"].text, queries.attributes
+    ('why?', ('kind',))
+    >>> queries.with_column("weight", {"q1": 3, "q2": 1})["q1"].weight
+    3.0
+    """
+
+    def __init__(self, queries: Mapping[Any, str] | Mapping[Any, Mapping[str, Any]], *, name: str = "queries") -> None:
+        of_type(queries, Mapping, name, "a mapping from query ids to texts or fields")
+        self.name = name
+        self.fields: dict[str, dict[str, Any]] = {}
+        """What is known of each query, by role or attribute."""
+        for key, given in queries.items():
+            query = ids.as_text(key, "query id", name)
+            self.fields[query] = _fields_of(given, f"{name}: query '{ids.show(query)}'")
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of all attributes, in the order of their first query."""
+        names = dict.fromkeys(name for fields in self.fields.values() for name in fields)
+        return tuple(name for name in names if name not in ROLES)
+
+    def has(self, name: str) -> bool:
+        """Whether any query has a value of a role or attribute."""
+        return any(name in fields for fields in self.fields.values())
+
+    def column(self, name: str) -> Mapping[str, Any]:
+        """The values of a role or an attribute, by query.
+
+        Parameters
+        ----------
+        name : str
+            "text", "cluster", "weight", "stratum" or the name of an attribute.
+
+        Returns
+        -------
+        mapping
+            Only the queries that have a value.
+
+        Raises
+        ------
+        OptionError
+            If no query has such a field.
+        """
+        values = {query: fields[name] for query, fields in self.fields.items() if name in fields}
+        if not values:
+            raise self._no_column(name)
+        return MappingProxyType(values)
+
+    def with_column(self, name: str, values: Mapping[Any, Any]) -> Queries:
+        """These queries with one more role or attribute; queries that are new are added.
+
+        Parameters
+        ----------
+        name : str
+            The role or attribute.
+        values : mapping
+            Its value by query id.
+
+        Returns
+        -------
+        Queries
+        """
+        of_type(values, Mapping, f"the column {name!r}", "a mapping from query ids to values")
+        fields = {
+            query: {key: value for key, value in row.items() if key != name} for query, row in self.fields.items()
+        }
+        for key, value in values.items():
+            fields.setdefault(ids.as_text(key, "query id", self.name), {})[name] = value
+        return Queries(fields, name=self.name)
+
+    def _no_column(self, name: str) -> OptionError:
+        known = [role for role in ROLES if self.has(role)] + list(self.attributes)
+        listed = ", ".join(map(ids.show, known)) or "none"
+        what = f"no query has a field {ids.show(str(name))!r}; there are: {listed}"
+        return OptionError(what, hint=did_you_mean(str(name), known), code="unknown-column")
+
+    def __getitem__(self, query: str) -> Query:
+        fields = self.fields[query]
+        known = {role: fields[role] for role in ROLES if role in fields}
+        attributes = {name: value for name, value in fields.items() if name not in ROLES}
+        return Query(**known, attributes=MappingProxyType(attributes))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __repr__(self) -> str:
+        return f"Queries({self.name!r}, {len(self):,} queries)"
+
+
+def is_missing(value: object) -> bool:
+    """Whether a query has no value: None, NaN as data frames have it, or what pandas has in its place."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def _fields_of(given: Any, where: str) -> dict[str, Any]:
+    """The fields of a query, those that say something, with texts and weights as they must be."""
+    if isinstance(given, Query):
+        given = {**given._asdict(), **given.attributes}
+        del given["attributes"]
+    if isinstance(given, str):
+        return {"text": given}
+    if not isinstance(given, Mapping):
+        hint = 'For example {"q1": "some words"} or {"q1": {"text": "some words", "kind": "short"}}.'
+        raise InputError(f"is {given!r:.80}, neither a text nor fields", where=where, hint=hint, code="wrong-type")
+
+    fields = {str(name): value for name, value in given.items() if not is_missing(value)}
+    text = next((fields.pop(name) for name in TEXT_FIELDS if name in fields), None)
+    if text is not None:
+        fields["text"] = str(text)
+    for role in ("cluster", "stratum"):
+        if role in fields:
+            fields[role] = str(fields[role])
+    if "weight" in fields:
+        fields["weight"] = _weight(fields["weight"], where)
+    return fields
+
+
+def _weight(given: Any, where: str) -> float:
+    try:
+        weight = math.nan if isinstance(given, bool) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        weight = math.nan
+    if math.isfinite(weight) and weight >= 0:
+        return weight
+    hint = "Give every query a weight, 0 to leave it out."
+    raise InputError(f"its weight is {given!r:.80}; it must be a number, 0 or more", where=where, hint=hint)

@@ -1,0 +1,96 @@
+"""Public verbs that are called with an argument that they do not have name the one that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from goldrank.errors import OptionError, did_you_mean
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+SYNONYMS = {
+    "metric": "measures",
+    "metrics": "measures",
+    "measure": "measures",
+    "run": "runs",
+    "runs": "run",
+    "group": "groups",
+    "docs": "documents",
+    "corpus": "documents",
+    "ground_truth": "qrels",
+    "predictions": "run",
+    "matcher": "matching",
+    "method": "fusion",
+    "cutoff": "k",
+    "top_k": "k",
+    "ks": "k",
+    "budgets": "budget",
+    "metadata": "queries",
+    "clusters": "queries",
+    "weights": "queries",
+    "human": "qrels",
+}
+"""What other tools call arguments, and what they are called here."""
+
+NOUNS = {
+    "Statistics": "statistics test correction interval alpha power margin samples seed unjudged level holes",
+    "Convention": "convention ties score_type duplicates judgements missing empty bounds overlap",
+    "Matching": "matching unit credit guards tokens",
+    "Evidence": "evidence sources chunks lengths several unlocated similarity coverage",
+    "Answers": "answers claims entities abstain_below",
+    "Catalogue": "catalogue train seen against",
+    "Calls": "calls max_cost max_calls prices concurrency rate attempts dry_run",
+    "Pool": "pool which repeats limit",
+    "Fusion": "fusion normalization",
+}
+"""The argument that takes a noun, and what that noun holds."""
+
+READERS = {
+    "relevant_from": "read_qrels(source, relevant_from=...)",
+    "real_grades": "read_qrels(source, real_grades=True)",
+    "format": "a reader: read_qrels(source, format=...), read_run(source, format=...)",
+    "columns": "a reader: read_qrels(source, columns=...), read_run(source, columns=...)",
+    "fields": "read_items(source, fields=...)",
+    "failures": "read_items(source, failures=...)",
+    "nulls": "read_items(source, nulls=...)",
+    "shard": "qrels.shard(2, 8)",
+    "judged_by": "qrels.by('human') or qrels.by('model')",
+    "k": "the measure: 'nDCG@5'",
+    "align": "ScoresByRun(scores, queries='same')",
+}
+"""Arguments that belong to what is given to a verb."""
+
+
+def named_arguments(verb: Verb) -> Verb:
+    """A verb that says which argument is meant where it gets one that it does not have."""
+    code = verb.__code__
+    known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+    @wraps(verb)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if not named.keys() <= known:
+            raise unknown_argument(verb.__name__, next(name for name in named if name not in known), known)
+        return verb(*arguments, **named)
+
+    return call  # type: ignore[return-value]
+
+
+def unknown_argument(verb: str, name: str, known: frozenset[str] | set[str]) -> OptionError:
+    """The error for an argument that a verb does not have."""
+    return OptionError(f"{verb} has no argument {name!r}", hint=_meant(name, known), code="unknown-argument")
+
+
+def _meant(name: str, known: frozenset[str] | set[str]) -> str:
+    synonym = SYNONYMS.get(name)
+    if synonym in known:
+        return f"It is called {synonym}=."
+    for noun, words in NOUNS.items():
+        argument, *fields = words.split()
+        if name in fields and argument in known:
+            return f"It is a field of {noun}: {argument}={noun}({name}=...)."
+    if name in READERS:
+        return f"It belongs to {READERS[name]}."
+    near = did_you_mean(name, known)
+    return near or f"It has: {', '.join(sorted(known))}."
