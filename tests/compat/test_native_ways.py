@@ -43,33 +43,34 @@ AXION = {
 CONTINUOUS_EVAL = {
     "003.01": (
         "list(RankedRetrievalMetrics(RougeChunkMatch()).calculate(**datum).values())",
-        """list(evaluate_texts([datum], ["AP", "RR", 'nDCG(discount="ln")'], matcher="rouge:0.7", """
-        'credit="first_free").mean.values())',
+        """list(evaluate_texts([datum], ["AP", "RR", 'nDCG(discount="ln")'], matching=Matching("rouge:0.7", """
+        'credit="first_free")).mean.values())',
     ),
     "003.03": (
         "RankedRetrievalMetrics().calculate(**datum, ground_truth_relevance=relevance)['ndcg']",
-        """next(iter(evaluate_texts([graded], 'nDCG(discount="ln")', matcher="exact", credit="first_free")"""
+        """next(iter(evaluate_texts([graded], 'nDCG(discount="ln")', matching=Matching("exact", credit="first_free"))"""
         ".mean.values()))",
     ),
     "003.04": (
         "RankedRetrievalMetrics(RougeChunkMatch(0.5)).calculate(**datum)['reciprocal_rank']",
-        'evaluate_texts([datum], "RR", matcher="rouge:0.5")["RR"]',
+        'evaluate_texts([datum], "RR", matching="rouge:0.5")["RR"]',
     ),
     "003.05": (
         "RankedRetrievalMetrics(ExactChunkMatch()).calculate(**datum)['average_precision']",
-        'evaluate_texts([datum], "AP", matcher="exact", credit="first_free")["AP"]',
+        'evaluate_texts([datum], "AP", matching=Matching("exact", credit="first_free"))["AP"]',
     ),
     "003.06": (
         "list(PrecisionRecallF1(RougeChunkMatch()).calculate(**datum).values())",
-        'list(evaluate_texts([datum], ["SetP", "SetR", "SetF"], matcher="rouge:0.7").mean.values())',
+        'list(evaluate_texts([datum], ["SetP", "SetR", "SetF"], matching="rouge:0.7").mean.values())',
     ),
     "003.07": (
         "list(PrecisionRecallF1(ExactSentenceMatch()).calculate(**datum).values())",
-        'list(evaluate_texts([datum], ["SetP", "SetR", "SetF"], matcher="exact", unit="sentence").mean.values())',
+        """list(evaluate_texts([datum], ["SetP", "SetR", "SetF"], matching=Matching("exact", unit="sentence"))"""
+        ".mean.values())",
     ),
     "003.09": (
         "RetrievalEvaluator([datum], [RankedRetrievalMetrics()]).run(k=2)[0]['reciprocal_rank']",
-        'evaluate_texts([datum], "RR@2", matcher="exact")["RR@2"]',
+        'evaluate_texts([datum], "RR@2", matching="exact")["RR@2"]',
     ),
 }
 
@@ -97,6 +98,7 @@ def random_datum(seed: int) -> dict[str, Any]:
     return {
         **vars(continuous_eval),
         "evaluate_texts": evaluate_texts,
+        "Matching": Matching,
         "datum": {"retrieved_contexts": retrieved, "ground_truth_contexts": truths},
         "relevance": relevance,
         "graded": {"retrieved": retrieved, "references": references},

@@ -45,7 +45,7 @@ def test_the_same_call_gives_the_same_numbers():
     ]
     calls = (
         lambda: goldrank.evaluate_texts(items, "Cover@5", matching="token-recall:0.5").notes,
-        lambda: goldrank.coverage_curves(items, matching="contains").svg(),
+        lambda: str(goldrank.sweep({"items": items}, k=[1, 2], matching="contains")),
         lambda: str(goldrank.abstention_curve(items, matching="contains")),
     )
     for call in calls:

@@ -11,7 +11,7 @@ from lanes import many
 from rag_cases import cases
 from raising import raises_code
 
-from goldrank import Matching, evaluate_texts
+from goldrank import Evidence, Matching, evaluate_texts
 from goldrank.errors import InputError, MeasureError, OptionError
 
 BUDGETS = cases("budget")
@@ -122,10 +122,13 @@ def chunk(first: int, last: int) -> dict[str, Any]:
     return {"text": SOURCE[start:end], "source": "s", "start": start, "end": end}
 
 
-def spans(retrieved: list[Any], evidence: list[tuple[int, int]], measures: Any, **how: Any) -> dict[str, float]:
+def spans(
+    retrieved: list[Any], evidence: list[tuple[int, int]], measures: Any, tokens: Any = "words", lengths: Any = "char"
+) -> dict[str, float]:
     gold = [{"source": "s", "start": WORDS[a][0], "end": WORDS[b][1]} for a, b in evidence]
     items = [{"id": "q", "retrieved": retrieved, "evidence": gold}]
-    return dict(evaluate_texts(items, measures, **how, evidence={"s": SOURCE}).mean)
+    places = Evidence({"s": SOURCE}, lengths=lengths)
+    return dict(evaluate_texts(items, measures, matching=Matching(tokens=tokens), evidence=places).mean)
 
 
 def test_budgets_of_evidence() -> None:

@@ -73,7 +73,7 @@ def test_golden_decisions(case: dict[str, Any]) -> None:
 def test_each_cause(items: list[dict[str, Any]]) -> None:
     causes = find_causes(items, k=1, evidence=Evidence(SOURCES, chunks=CHUNKS))
     assert causes.of_questions == {cause: cause for cause in NEEDED}
-    assert causes.counts == dict.fromkeys([name for name in NAMES if name in NEEDED], 1)
+    assert dict(causes) == dict.fromkeys([name for name in NAMES if name in NEEDED], 1)
 
 
 def test_over_the_budget() -> None:
@@ -89,7 +89,7 @@ def test_over_the_budget() -> None:
     ("Nothing of the kind.", "unknown", "sources and chunks would tell"),
 ])  # fmt: skip
 def test_near_misses(text: str, cause: str, why: str) -> None:
-    (row,) = find_causes([{"retrieved": [text], "references": ["It is 330 metres tall today."]}]).rows()
+    (row,) = find_causes([{"retrieved": [text], "references": ["It is 330 metres tall today."]}]).needed
     assert row.cause == cause
     assert why in row.why
 
@@ -110,12 +110,12 @@ def test_without_sources_chunks_tell_what_is_there() -> None:
 def test_chunks_that_hold_only_part_of_it_are_no_border() -> None:
     """The index ends before "Visitors": no chunks next to each other hold all of it."""
     item = {"id": "q", "retrieved": [FIRST], "evidence": [{"quote": "years by hand. Visitors pay"}]}
-    (row,) = find_causes([item], k=1, evidence=Evidence(SOURCES, chunks=CHUNKS)).rows()
+    (row,) = find_causes([item], k=1, evidence=Evidence(SOURCES, chunks=CHUNKS)).needed
     assert (row.cause, row.why) == ("unknown", "chunks hold only part of it")
 
 
 def test_what_would_tell_is_said() -> None:
-    rows = {row.query: row for row in find_causes(BY_PLACE, k=1, evidence=SOURCES).rows()}
+    rows = {row.query: row for row in find_causes(BY_PLACE, k=1, evidence=SOURCES).needed}
     assert rows["not retrieved"].cause == "unknown"
     assert "chunks" in rows["not retrieved"].why
     assert rows["not in the corpus"].text == "the moon is made of green cheese"
@@ -136,6 +136,30 @@ def test_page_has_everything_and_escapes_it() -> None:
     assert data["texts"] == [f"one {hostile}"]
 
 
+def test_causes_count_questions_and_those_that_do_not_occur_are_0() -> None:
+    item = {"id": "q", "retrieved": ["one", "two"], "references": ["two"]}
+    causes = find_causes([item], k=1, matching="exact")
+    assert causes["ranked too low"] == 1
+    assert causes["not retrieved"] == 0
+    assert list(causes) == ["ranked too low"]
+    assert "not retrieved" not in causes
+    assert repr(causes) == "Causes('items')"
+    with pytest.raises(KeyError, match="causes are: covered"):
+        causes["not found"]
+    assert causes.rows() == [
+        {"query": "q", "question": "", "text": "two", "cause": "ranked too low", "why": "a text covers it, below the "
+         "first k"},
+    ]  # fmt: skip
+
+
+def test_what_is_not_located_is_not_in_the_corpus_whatever_is_said_of_it() -> None:
+    """A cause is told where evaluate_texts has an error."""
+    item = {"id": "q", "retrieved": [FIRST], "evidence": [{"quote": "the moon is made of green cheese"}]}
+    for unlocated in ("error", "missed"):
+        causes = find_causes([item], evidence=Evidence(SOURCES, unlocated=unlocated))
+        assert causes.of_questions == {"q": "not in the corpus"}
+
+
 def test_bad_calls() -> None:
     with pytest.raises(OptionError):
         find_causes(BY_WORDS, evidence=Evidence(coverage=0))
@@ -151,7 +175,7 @@ def test_a_reference_is_found_in_other_words_of_a_source() -> None:
     from goldrank.evaluation.corpus import Corpus
     from goldrank.match import matcher
 
-    corpus = Corpus(SOURCES, None, {})
+    corpus = Corpus(SOURCES, None, Evidence())
     found, spans = corpus.of_reference(Reference(("It is 330 metres tall.",)), matcher("rouge-l:0.7"))
     assert found.in_corpus == YES
     assert GUIDE[spans[0].start : spans[0].end].startswith("It is 330 metres")

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import goldrank
-from goldrank import coverage_curves, evaluate_texts
+from goldrank import evaluate_texts
 from goldrank.cli import run as command
+from goldrank.report.coverage import curve_measures, curves_of
 
 SOURCE = "Alpha beta gamma delta. Epsilon zeta eta theta. Iota kappa lambda mu. Nu xi omicron pi."
 FIRST, SECOND = "Epsilon zeta eta theta.", "Nu xi omicron pi."
@@ -47,7 +48,8 @@ def test_explain_without_sources() -> None:
 
 
 def test_curves() -> None:
-    drawn = coverage_curves(items(), depths=[1, 2, 3], budgets=[4, 7, 9], evidence={"s": SOURCE})
+    measures = curve_measures([1, 2, 3], [4, 7, 9], "EvidenceRecall")
+    drawn = curves_of([evaluate_texts(items(), measures, evidence={"s": SOURCE})], "EvidenceRecall")
     assert drawn.by_texts["items"] == [(1, 0.0), (2, 0.0), (3, 0.5)]
     assert drawn.by_tokens["items"] == [(4, 0.0), (7, 0.0), (9, 0.5)]
     assert "<svg" in drawn.svg()
@@ -136,10 +138,9 @@ def test_causes_and_measures_agree_on_white_space() -> None:
     both = goldrank.find_causes(
         [spaced([chunk(0, 11), chunk(14, 26)])], k=5, evidence=goldrank.Evidence(SPACED, chunks=cut)
     )
-    assert both.counts == {"covered": 1}
+    assert dict(both) == {"covered": 1}
     one = goldrank.find_causes([spaced([chunk(0, 11)])], k=5, evidence=goldrank.Evidence(SPACED, chunks=cut))
-    assert one.counts == {"cut by a border": 1}
+    assert dict(one) == {"cut by a border": 1}
     ends = [{"id": "q", "retrieved": [], "evidence": [{"source": "doc", "start": 0, "end": 13}]}]
-    assert goldrank.find_causes(ends, k=5, evidence=goldrank.Evidence(SPACED, chunks=cut)).counts == {
-        "not retrieved": 1
-    }
+    neither = goldrank.find_causes(ends, k=5, evidence=goldrank.Evidence(SPACED, chunks=cut))
+    assert dict(neither) == {"not retrieved": 1}

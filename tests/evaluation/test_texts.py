@@ -144,7 +144,8 @@ def test_files_and_saving(tmp_path) -> None:
 
 def test_comparing() -> None:
     a = evaluate_texts(read_items(ITEMS, name="a"), ["Cover@1"], matching="contains")
-    b = evaluate_texts(read_items([{**item, "retrieved": item["retrieved"][::-1]} for item in ITEMS], name="b"), ["Cover@1"], matching="contains")  # fmt: skip
+    turned = read_items([{**item, "retrieved": item["retrieved"][::-1]} for item in ITEMS], name="b")
+    b = evaluate_texts(turned, ["Cover@1"], matching="contains")
     compared = goldrank.compare([a, b])
     assert "Cover@1" in str(compared)
 
@@ -152,29 +153,34 @@ def test_comparing() -> None:
 def test_no_references_follow_the_policy() -> None:
     items = [ITEMS[0], {"id": "q3", "retrieved": ["x"], "references": []}]
     assert evaluate_texts(items, "RR", matching="exact").per_query["RR"] == {"q1": 0.5, "q3": 0.0}
-    assert (
-        evaluate_texts(items, "RR", matching="exact", convention=conventions.DEFAULT.having(empty="skip"))["RR"] == 0.5
-    )
+    skip, error = (conventions.DEFAULT.having(empty=policy) for policy in ("skip", "error"))
+    assert evaluate_texts(items, "RR", matching="exact", convention=skip)["RR"] == 0.5
     with pytest.raises(GoldrankError, match="q3"):
-        evaluate_texts(items, "RR", matching="exact", convention=conventions.DEFAULT.having(empty="error"))
+        evaluate_texts(items, "RR", matching="exact", convention=error)
 
 
 @pytest.mark.parametrize(
     ("given", "kind", "words"),
     [
-        ({"matcher": "rouge-x:0.7"}, OptionError, "rouge-l"),
-        ({"matcher": "rouge-l:7"}, OptionError, "from 0 to 1"),
-        ({"credit": "all"}, OptionError, "any, one_to_one, first_free, pairs"),
-        ({"unit": "word"}, OptionError, "chunk, sentence"),
+        ({"matching": "rouge-x:0.7"}, OptionError, "rouge-l"),
+        ({"matching": "rouge-l:7"}, OptionError, "from 0 to 1"),
+        ({"matching": lambda text, reference: True}, OptionError, "goes into Matching(...)"),
+        ({"evidence": ["docs/"]}, OptionError, "Evidence('docs/'"),
+        ({"answers": lambda text, claim: True}, OptionError, "Answers(judge="),
+        ({"matcher": "exact"}, OptionError, "It is called matching=."),
+        ({"unit": "sentence"}, OptionError, "matching=Matching(unit=...)"),
+        ({"sources": {}}, OptionError, "evidence=Evidence(sources=...)"),
+        ({"empty": "skip"}, OptionError, "convention=Convention(empty=...)"),
+        ({"failures": "skip"}, OptionError, "read_items(source, failures=...)"),
         ({"measures": "Prefs"}, MeasureError, "cannot be measured with this input"),
         ({"measures": "Judged@5"}, MeasureError, "no meaning for texts"),
         ({"measures": "SpanRecall"}, GoldrankError, "evidence"),
-        ({"tokens": lambda text: -1, "measures": "Tokens"}, InputError, "-1"),
+        ({"matching": Matching("exact", tokens=lambda text: -1), "measures": "Tokens"}, InputError, "-1"),
     ],
 )
 def test_what_is_refused(given, kind, words) -> None:
     with pytest.raises(kind) as caught:
-        evaluate_texts(ITEMS, **{"matcher": "exact", **given})
+        evaluate_texts(ITEMS, **{"matching": "exact", **given})
     assert words in str(caught.value)
 
 

@@ -203,8 +203,8 @@ def test_claims_of_an_answer_supported_or_not(tmp_path, by):
     ]
     for item in items:
         item["references"] = ["y"]
-    given = {"judge": JudgeMatcher(mine(), log=tmp_path / "log.db")} if by == "judge" else {"matcher": "contains"}
-    found = evaluate_texts(items, "faithfulness", **given)
+    judge = JudgeMatcher(mine(), log=tmp_path / "log.db") if by == "judge" else None
+    found = evaluate_texts(items, "faithfulness", matching="contains", answers=Answers(judge=judge))
     # 1: two of its three sentences, one of which is repeated, so one of two claims; 2: all; 3: no claims, no value.
     assert found.column("Faithfulness").values == pytest.approx([0.5, 1.0, float("nan")], nan_ok=True)
     assert found["Faithfulness"] == 0.75

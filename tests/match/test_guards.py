@@ -264,7 +264,9 @@ def test_no_chance_level_where_nothing_can_be_said() -> None:
     assert not codes(questions(19, 5_000, 30))
     same = [{**item, "references": ["word1x word2x"], "retrieved": ["word1x word2x"]} for item in questions(30, 50, 5)]
     assert not codes(same)  # all share their text and reference
-    assert not codes(questions(40, 5_000, 30), matcher=lambda text, reference: reference in text)  # may cost money
+    assert not codes(
+        questions(40, 5_000, 30), matching=Matching(lambda text, reference: reference in text)
+    )  # may cost money
 
 
 def test_refused_pairs_are_near_misses() -> None:

@@ -131,7 +131,7 @@ SOURCE = (
 
 def recall(quote: str, **how: Any) -> float:
     items = [{"id": "q", "retrieved": [{"text": SOURCE, "source": "s"}], "evidence": [{"source": "s", "quote": quote}]}]
-    return evaluate_texts(items, "SpanRecall", **how, evidence={"s": SOURCE})["SpanRecall"]
+    return evaluate_texts(items, "SpanRecall", evidence=Evidence({"s": SOURCE}, **how))["SpanRecall"]
 
 
 @pytest.mark.parametrize(

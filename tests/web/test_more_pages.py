@@ -95,7 +95,7 @@ def test_lines_lead_from_references_to_texts(tmp_path):
     item = {"id": "q1", "contexts": ["x y", "Anna wrote it."], "references": ["Anna wrote it.", "Bob read it all."]}
     path = tmp_path / "rag.jsonl"
     path.write_text(json.dumps(item) + "\n")
-    made = start.text_session_of([(None, str(path))], measures=["RR"], how={"matcher": "rouge-l:0.7"})
+    made = start.text_session_of([(None, str(path))], measures=["RR"], matching="rouge-l:0.7")
     drawn = texts_page.drawing([made.systems[0].scores.explain("q1")])
     solid = [line for line in drawn["sides"][0]["lines"] if "rel" in line["style"]]
     # From the middle of row 1 (20 of 40) to the middle of row 2.

@@ -62,6 +62,7 @@ def command(
 
     Each system is a file of questions with what was retrieved for them, named by its chunking and its retriever.
     """
+    from goldrank.comparison.settings import Statistics
     from goldrank.comparison.sweep import sweep
     from goldrank.report import sweep as report
 
@@ -85,7 +86,7 @@ def command(
         evidence=_evidence(arguments.evidence, list(named), key_values(chunks, "--chunks", "CHUNKING=FILE")),
         convention=arguments.convention,
     )
-    tests = result.tests(baseline, seed=seed)
+    tests = result.tests(baseline, statistics=Statistics(seed=seed))
     forms = {"json": lambda swept: json.dumps(swept.to_dict(tests), ensure_ascii=True)}
     deliver(
         written(html, lambda: report.page(result, tests)),

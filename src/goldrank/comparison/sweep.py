@@ -16,18 +16,20 @@ from goldrank.comparison.build import compare, different_lengths, scored_notes
 from goldrank.comparison.intervals import Interval, difference_interval, mean_interval
 from goldrank.comparison.resampling import SAMPLES, resampled_means
 from goldrank.comparison.result import Comparison
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Shown
 from goldrank.conventions import Convention
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Scores
 from goldrank.data.spans import Spans
-from goldrank.errors import InputError, MismatchError, OptionError, as_list, did_you_mean, one_of, whole_number
+from goldrank.errors import InputError, MismatchError, OptionError, as_list, did_you_mean, of_type, one_of, whole_number
 from goldrank.evaluation.causes import COVER, COVER_BY_PLACE, NAMES, Diagnosis, diagnose
 from goldrank.evaluation.text_settings import Evidence, EvidenceLike, MatchingLike, as_evidence, as_matching
 from goldrank.evaluation.texts import TextOptions, score_texts
 from goldrank.io.items import Items, ItemsLike, as_items
+from goldrank.keywords import named_arguments
 from goldrank.measures import Measure, parse, summarise
-from goldrank.measures.options import PACKERS
+from goldrank.measures.options import MAX_CUTOFF, PACKERS
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, Pack
 
@@ -38,6 +40,9 @@ FEW_QUESTIONS = 10
 """With fewer questions in a half nothing is chosen."""
 FIRM, LIKELY = 0.9, 0.5
 """The support from which on a setting is surely, or likely, on the frontier."""
+USUAL = Statistics()
+FLIPS = 10_000
+"""Of the test of settings, if nothing is said."""
 SEED = 0
 """Of the resamples behind the support of the frontier, and of the halves."""
 UNTESTED = Note.of("sweep-untested")
@@ -161,7 +166,7 @@ class Sweep(Shown, Mapping[str, SweepRow]):
         """The row with the highest mean; of equal ones the cheapest."""
         return max(self.values(), key=lambda row: (row.mean, -row.tokens))
 
-    def compare(self, baseline: str | None = None, *, seed: int = 0) -> Comparison:
+    def compare(self, baseline: str | None = None, *, statistics: Statistics = USUAL) -> Comparison:
         """Which differences between settings are real, corrected by Holm.
 
         Parameters
@@ -170,6 +175,8 @@ class Sweep(Shown, Mapping[str, SweepRow]):
             A setting that was named beforehand, such as "small/bm25@5": settings with another chunking or retriever
             are compared with it. Those that differ in k or budget alone are not, since more texts never cover less.
             None: every pair of settings.
+        statistics
+            How differences are decided; p-values are corrected by Holm unless it says otherwise.
 
         Returns
         -------
@@ -189,19 +196,19 @@ class Sweep(Shown, Mapping[str, SweepRow]):
         -1.0
         """
         if baseline is None:
-            return _compared(self.scores, None, seed)
+            return _compared(self.scores, None, statistics)
         systems = self._against(baseline)
         if len(systems) < 2:
             what = f"all settings have the chunking and the retriever of {baseline!r}; there is nothing to compare"
             raise OptionError(what, hint="compare() without a baseline compares numbers of texts and budgets, too.")
-        return _compared(systems, baseline, seed)
+        return _compared(systems, baseline, statistics)
 
-    def tests(self, baseline: str | None = None, *, seed: int = 0) -> SweepTests:
+    def tests(self, baseline: str | None = None, *, statistics: Statistics = USUAL) -> SweepTests:
         """What was tested: the comparison with a baseline, if one is named, and the main effects."""
-        effects = self._effects(None if baseline is None else self._setting(baseline), seed)
+        effects = self._effects(None if baseline is None else self._setting(baseline), statistics)
         comparison = None
         if baseline is not None and len(systems := self._against(baseline)) > 1:
-            comparison = _compared(systems, baseline, seed)
+            comparison = _compared(systems, baseline, statistics)
         return SweepTests(baseline, comparison, effects)
 
     def _setting(self, name: str) -> Setting:
@@ -216,14 +223,14 @@ class Sweep(Shown, Mapping[str, SweepRow]):
         by_name = {scores.run: scores for scores in self.scores}
         return [by_name[name] for name in (baseline, *others)]
 
-    def _effects(self, baseline: Setting | None, seed: int) -> dict[str, Comparison]:
+    def _effects(self, baseline: Setting | None, statistics: Statistics) -> dict[str, Comparison]:
         """Chunkings, and retrievers, by their means over everything else that all of them have."""
         effects: dict[str, Comparison] = {}
         for factor, other in (("chunking", "retriever"), ("retriever", "chunking")):
             systems = self._levels(factor, other)
             if len(systems) > 1:
                 against = None if baseline is None else str(getattr(baseline, factor))
-                effects[factor] = _compared(systems, against, seed)
+                effects[factor] = _compared(systems, against, statistics)
         return effects
 
     def _levels(self, factor: str, other: str) -> list[Scores]:
@@ -284,9 +291,21 @@ def _plain_pair(pair: Any) -> dict[str, Any]:
     return {"a": pair.a, "b": pair.b, "difference": pair.difference, "p": pair.adjusted, "verdict": pair.verdict}
 
 
-def _compared(systems: Sequence[Scores], baseline: str | None, seed: int) -> Comparison:
-    found: Comparison = compare(systems, baseline=baseline, correction="holm", seed=seed, curves=False)
-    return found
+def _compared(systems: Sequence[Scores], baseline: str | None, statistics: Statistics) -> Comparison:
+    of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
+    return compare(
+        systems,
+        baseline=baseline,
+        test=statistics.test,
+        correction=statistics.correction or "holm",
+        interval=statistics.interval,
+        alpha=statistics.alpha,
+        power=statistics.power,
+        margin=statistics.margin,
+        samples=statistics.draws(FLIPS),
+        seed=statistics.seed,
+        curves=False,
+    )
 
 
 def _scores(measure: Measure, name: str, queries: tuple[str, ...], values: np.ndarray) -> Scores:
@@ -302,6 +321,7 @@ def _unknown_setting(name: str, names: Sequence[str]) -> OptionError:
     return OptionError(f"no setting is named {name!r}; there are: {listed}", hint=did_you_mean(name, names))
 
 
+@named_arguments
 def sweep(
     systems: Mapping[str, ItemsLike] | Mapping[tuple[str, str], ItemsLike],
     measure: MeasureLike | None = None,
@@ -553,8 +573,8 @@ def _numbers(given: Sequence[int] | int | None, what: str) -> list[int]:
     if given is None:
         return []
     if isinstance(given, int):
-        return [whole_number(given, what, 1)]
-    return sorted({whole_number(number, f"one of {what}", 1) for number in as_list(given, what)})
+        return [whole_number(given, what, 1, MAX_CUTOFF)]
+    return sorted({whole_number(number, f"one of {what}", 1, MAX_CUTOFF) for number in as_list(given, what)})
 
 
 def _named(systems: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:

@@ -13,6 +13,7 @@ from goldrank.errors import InputError, MeasureError
 from goldrank.evaluation.text_settings import EvidenceLike, MatchingLike
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.io.items import ItemsLike, as_items
+from goldrank.keywords import named_arguments
 from goldrank.measures import make, parse
 from goldrank.types import MeasureLike
 
@@ -85,6 +86,7 @@ class AbstentionCurve:
         return notebook_html(self.parts())
 
 
+@named_arguments
 def abstention_curve(
     items: ItemsLike,
     measure: MeasureLike = CURVES_OF,

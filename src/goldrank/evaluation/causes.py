@@ -22,9 +22,10 @@ from goldrank.evaluation.texts import PlacedTexts, TextOptions, place_texts, sco
 from goldrank.io.corpus import read_chunks
 from goldrank.io.item_reader import ReadItem
 from goldrank.io.items import Items, ItemsLike, as_items
+from goldrank.keywords import named_arguments
 from goldrank.match.folding import fold
 from goldrank.match.pairs import TextCounts, usable_references
-from goldrank.measures.options import PACKERS
+from goldrank.measures.options import MAX_CUTOFF, PACKERS
 from goldrank.notes import Note
 from goldrank.types import Pack
 
@@ -375,6 +376,7 @@ class Causes(Mapping[str, int]):
         return notebook_html(self.parts())
 
 
+@named_arguments
 def find_causes(
     items: ItemsLike,
     *,
@@ -427,8 +429,8 @@ def find_causes(
     >>> [(each.text, each.cause) for each in causes.needed]
     [('one two', 'ranked too low'), ('three', 'not in the corpus')]
     """
-    k = None if k is None else whole_number(k, "k", 1)
-    budget = None if budget is None else whole_number(budget, "budget", 1)
+    k = None if k is None else whole_number(k, "k", 1, MAX_CUTOFF)
+    budget = None if budget is None else whole_number(budget, "budget", 1, MAX_CUTOFF)
     one_of(pack, PACKERS, "pack")
     options = TextOptions.of(matching, evidence, None, convention)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from goldrank.errors import OptionError, one_of
+from goldrank.escaping import shown
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
 from goldrank.match.guards import checked as checked_guards
 from goldrank.match.locate import SIMILARITY
 from goldrank.match.matcher import AsksAJudge
 from goldrank.match.pairs import Splitter
+from goldrank.options import Options
 from goldrank.types import Path
 
 Unit: TypeAlias = Literal["chunk", "sentence"]
@@ -37,7 +39,7 @@ MatcherLike: TypeAlias = str | Matcher | type[Matcher] | AsksAJudge | Callable[.
 
 
 @dataclass(frozen=True, repr=False)
-class Matching:
+class Matching(Options):
     """When a retrieved text covers a reference, and how that is counted.
 
     Parameters
@@ -62,8 +64,8 @@ class Matching:
 
     Examples
     --------
-    >>> Matching("rouge-l:0.7", unit="sentence")
-    Matching('rouge-l:0.7', unit='sentence')
+    >>> Matching("contains", unit="sentence")
+    Matching(matcher='contains', unit='sentence')
     >>> Matching() == Matching("rouge-l:0.7")
     True
     """
@@ -73,8 +75,6 @@ class Matching:
     credit: Credit = "any"
     guards: Sequence[Guard] | None = None
     tokens: Tokens | Callable[[str], Any] = "words"
-    rule: Matcher = field(init=False, compare=False)
-    """The matcher, with the guards."""
 
     def __post_init__(self) -> None:
         if not callable(self.unit):
@@ -84,7 +84,13 @@ class Matching:
             one_of(self.tokens, get_args(Tokens), "tokens")
         guards = None if self.guards is None else checked_guards(self.guards)
         object.__setattr__(self, "guards", guards)
-        object.__setattr__(self, "rule", as_matcher(self.matcher).having(guards))
+        object.__setattr__(self, "_rule", as_matcher(self.matcher).having(guards))
+
+    @property
+    def rule(self) -> Matcher:
+        """The matcher, with the guards."""
+        rule: Matcher = vars(self)["_rule"]
+        return rule
 
     @property
     def token_function(self) -> Callable[[str], Any] | None:
@@ -101,7 +107,7 @@ class Matching:
 
 
 @dataclass(frozen=True, repr=False)
-class Evidence:
+class Evidence(Options):
     """Where the evidence stands that answers need, for measures of places such as SpanRecall, and for causes.
 
     Parameters
@@ -131,7 +137,7 @@ class Evidence:
     Examples
     --------
     >>> Evidence("docs/", unlocated="skip")
-    Evidence('docs/', unlocated='skip')
+    Evidence(sources='docs/', unlocated='skip')
     """
 
     sources: Path | Mapping[str, str] | Iterable[Mapping[str, Any]] | None = None
@@ -147,10 +153,10 @@ class Evidence:
         one_of(self.several, get_args(Several), "several")
         one_of(self.unlocated, get_args(Unlocated), "unlocated")
         if self.similarity is not None and not _is_share(self.similarity):
-            what = f"similarity is {self.similarity!r:.60}; it must be a number above 0, up to 1, or None"
+            what = f"similarity is {shown(self.similarity)}; it must be a number above 0, up to 1, or None"
             raise OptionError(what, code="bad-number")
         if not _is_share(self.coverage):
-            what = f"coverage is {self.coverage!r:.60}; it must be a number above 0, up to 1"
+            what = f"coverage is {shown(self.coverage)}; it must be a number above 0, up to 1"
             raise OptionError(what, code="bad-number")
         for name in ("sources", "chunks"):
             if isinstance(given := getattr(self, name), Iterator):
@@ -161,7 +167,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, repr=False)
-class Answers:
+class Answers(Options):
     """How answers are taken apart, who judges their claims, and when a system abstains.
 
     Parameters
@@ -191,17 +197,21 @@ class Answers:
     claims: Callable[[str], Any] | None = None
     entities: Callable[[str], Any] | None = None
     abstain_below: float | None = None
-    rule: Matcher | None = field(init=False, compare=False)
-    """The judge as a matcher."""
 
     def __post_init__(self) -> None:
         for name in ("claims", "entities"):
             function = getattr(self, name)
             if function is not None and not callable(function):
-                raise OptionError(f"{name} is {function!r:.60}; it must be a function from a text to a list of texts")
+                raise OptionError(f"{name} is {shown(function)}; it must be a function from a text to a list of texts")
         if self.abstain_below is not None and not _is_number(self.abstain_below):
-            raise OptionError(f"abstain_below is {self.abstain_below!r:.60}; it must be a number", code="bad-number")
-        object.__setattr__(self, "rule", None if self.judge is None else as_matcher(self.judge))
+            raise OptionError(f"abstain_below is {shown(self.abstain_below)}; it must be a number", code="bad-number")
+        object.__setattr__(self, "_rule", None if self.judge is None else as_matcher(self.judge))
+
+    @property
+    def rule(self) -> Matcher | None:
+        """The judge as a matcher."""
+        rule: Matcher | None = vars(self)["_rule"]
+        return rule
 
     def __repr__(self) -> str:
         return _short(self)
@@ -219,7 +229,7 @@ def as_matching(given: MatchingLike) -> Matching:
         return given
     if isinstance(given, str):
         return Matching(given)
-    what = f"matching is {given!r:.60}; it must be a spelling such as 'rouge-l:0.7', or a Matching"
+    what = f"matching is {shown(given)}; it must be a spelling such as 'rouge-l:0.7', or a Matching"
     raise OptionError(what, hint="A function, or a matcher of your own, goes into Matching(...).")
 
 
@@ -231,7 +241,7 @@ def as_evidence(given: EvidenceLike | None) -> Evidence:
         return given
     if isinstance(given, str | os.PathLike | Mapping):
         return Evidence(given)
-    what = f"evidence is {given!r:.60}; it must be sources (a folder, a file, or texts by id) or an Evidence"
+    what = f"evidence is {shown(given)}; it must be sources (a folder, a file, or texts by id) or an Evidence"
     raise OptionError(what, hint="For example Evidence('docs/', chunks='chunks.jsonl').")
 
 
@@ -242,7 +252,7 @@ def as_answers(given: Answers | None) -> Answers:
     if isinstance(given, Answers):
         return given
     hint = "For example Answers(judge=lambda text, claim: claim in text)."
-    raise OptionError(f"answers is {given!r:.60}; it must be Answers(...)", hint=hint)
+    raise OptionError(f"answers is {shown(given)}; it must be Answers(...)", hint=hint)
 
 
 def _is_number(value: object) -> bool:
@@ -254,15 +264,9 @@ def _is_share(value: object) -> bool:
 
 
 def _short(noun: Matching | Evidence | Answers) -> str:
-    """The constructor with what is not as usual; the first field without its name."""
-    shown: list[str] = []
-    for number, each in enumerate(each for each in fields(noun) if each.init):
-        value = getattr(noun, each.name)
-        if number == 0 and isinstance(value, str):
-            shown.append(repr(value))
-        elif value is not each.default and value != each.default:
-            shown.append(f"{each.name}={_shown_value(value)}")
-    return f"{type(noun).__name__}({', '.join(shown)})"
+    """The constructor with what is not as usual."""
+    shown = ", ".join(f"{name}={_shown_value(value)}" for name, value in noun.changes().items())
+    return f"{type(noun).__name__}({shown})"
 
 
 def _shown_value(value: object) -> str:

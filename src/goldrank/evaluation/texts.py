@@ -43,6 +43,7 @@ from goldrank.io.corpus import read_chunks, read_sources
 from goldrank.io.files import is_file
 from goldrank.io.item_reader import ReadItem
 from goldrank.io.items import Items, ItemsLike, as_items
+from goldrank.keywords import named_arguments
 from goldrank.match import folding, place_items
 from goldrank.match import matcher as as_matcher
 from goldrank.match.chance import Sample, Sourced
@@ -57,6 +58,7 @@ DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
 DEFAULT_OF_PAIRS = ("P@5", "SetP")
 
 
+@named_arguments
 def evaluate_texts(
     items: ItemsLike,
     measures: MeasuresLike = None,
@@ -185,7 +187,7 @@ def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> Pl
     else:
         how = TextRules(matching.rule, splitter(matching.unit), unit_name(matching.unit), matching.credit)
 
-    placing = _Placing(data, options, wanted, rules, how, claim_rules, by_id)
+    placing = _TextPlacing(data, options, wanted, rules, how, claim_rules, by_id)
     for kind in kinds:
         placing.add_kind(kind, is_first=not placing.by_kind)
     if placing.needs("spans"):
@@ -194,7 +196,7 @@ def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> Pl
 
 
 @dataclass
-class _Placing:
+class _TextPlacing:
     """Texts while they are placed, one kind of what they are held against after the other."""
 
     data: Items

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from goldrank import ids
 from goldrank.data.qrels import Qrels
+from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, of_type
@@ -24,6 +25,7 @@ from goldrank.io.id_lists import IdLists
 from goldrank.io.item_reader import FAILED, ItemReader, ReadItem, ReadQuestion
 from goldrank.io.records import ItemFields, open_records
 from goldrank.io.text_values import retrieved_text
+from goldrank.keywords import named_arguments
 from goldrank.notes import Note
 from goldrank.types import Frame, Path, Rows, Source
 from goldrank.writing import write_whole
@@ -153,9 +155,13 @@ class Items:
         return [self._reader.nulls, self._reader.failures, *read]
 
     @property
-    def queries(self) -> Mapping[str, str]:
-        """The text of each question by its id, as far as records have one."""
-        return {question.query: question.question for question in self._questions() if question.question}
+    def queries(self) -> Queries:
+        """The questions by their ids.
+
+        >>> Items([{"id": "q", "question": "who?", "retrieved": ["a"], "references": ["a"]}]).queries["q"].text
+        'who?'
+        """
+        return Queries({question.query: question.question for question in self._questions()}, name=self._name)
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -291,6 +297,7 @@ ItemsLike: TypeAlias = "Items | Source | Frame | Rows"
 """`Items`, or what `read_items` makes them of."""
 
 
+@named_arguments
 def read_items(
     source: ItemsLike,
     *,

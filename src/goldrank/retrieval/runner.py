@@ -26,6 +26,7 @@ from goldrank.io.json_text import step
 from goldrank.io.objects import refuse_unordered
 from goldrank.io.records import ItemFields, as_mapping, open_records
 from goldrank.io.text_values import retrieved_text
+from goldrank.keywords import named_arguments
 from goldrank.packages import installed, needed
 from goldrank.waiting import EventLoop
 
@@ -35,6 +36,8 @@ FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 """Seconds before the second attempt, doubled before each further one, up to the longest."""
 
+_KEPT = ("references", "evidence", "sources", "expected_ids", "reference", "answerable", "no_answer")
+"""What a question comes with that is kept under goldrank's names; everything that is not known is kept as it is."""
 _PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, SyntaxError, GoldrankError)
 """Errors that another attempt will not remove."""
 
@@ -48,6 +51,7 @@ class RetrievalInterrupted(KeyboardInterrupt):
         super().__init__(f"interrupted after {done:,} of {len(items):,} questions")
 
 
+@named_arguments
 def run_retriever(
     retriever: Callable[..., Any] | object,
     questions: ItemsLike | Sequence[str],
@@ -188,7 +192,7 @@ def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number
         raise fields.missing("question", record, where)
     query = by_role["query"].value if "query" in by_role else None
     others: dict[str, Any] = {}
-    others |= {role: by_role[role].value for role in ("references", "evidence", "sources") if role in by_role}
+    others |= {role: by_role[role].value for role in _KEPT if role in by_role}
     if "sources" in others and not isinstance(others["sources"], Mapping):
         del others["sources"]  # they belong to the texts that were retrieved before
     used = {field.path for field in by_role.values()}

@@ -106,7 +106,7 @@ def text_session_of(
 
     sets = [read_items(path, name=name) for name, path in files]
     scores = [evaluate_texts(items, measures or None, matching=matching) for items in sets]
-    questions = {query: text for items in sets for query, text in items.queries.items()}
+    questions = {query: known.text for items in sets for query, known in items.queries.items() if known.text}
     return TextSession(with_names(scores), title, questions)
 
 
