@@ -39,7 +39,7 @@ from goldrank.engine.ranking import (
     rank_lines,
     refuse_repeats,
 )
-from goldrank.errors import Place
+from goldrank.errors import InputError, Place
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -237,6 +237,8 @@ class StreamingEngine(ScoredEngine):
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention
     ) -> Iterator[tuple[list[str], list[float]]]:
         code = {ids.encode(query): number for number, query in enumerate(queries)}
+        # Which lines of a document count is known when all are there: the one that does may be far down.
+        cuts = convention.duplicates not in ("first", "last")
         scores: list[list[float]] = [[] for _ in code]
         docs: list[list[bytes]] = [[] for _ in code]
         for piece in cast(BlockSource, run.source).pieces():
@@ -247,18 +249,42 @@ class StreamingEngine(ScoredEngine):
                 low, high = int(block.start[i]), int(block.start[i + 1])
                 score = compared(block.score[low:high], convention)
                 lines = np.arange(low, high)
-                if high - low > depth:
+                if cuts and high - low > depth:
                     # Whatever ties with the last of them may come before it.
                     least = np.partition(score, high - low - depth)[high - low - depth]
                     lines = lines[score >= least]
                 scores[code[query]] += block.score[lines].tolist()
                 docs[code[query]] += block.docs(lines).to_list()
         for i, row in enumerate(scores):
-            yield ranked_with_scores(np.array(row), docs[i], depth, convention)
+            if convention.duplicates == "error" and len(set(docs[i])) < len(docs[i]):
+                raise _repeated(docs[i], queries[i], run.name)
+            kept = _counted_lines(docs[i], convention.duplicates)
+            yield ranked_with_scores(np.array(row)[kept], [docs[i][line] for line in kept], depth, convention)
             docs[i] = []
 
 
 ENGINE = StreamingEngine()
+
+
+def _repeated(docs: Sequence[bytes], query: str, name: str) -> InputError:
+    """The error for a ranking that repeats a document, of a run whose rankings are read for their first documents."""
+    doc = next(doc for doc, count in Counter(docs).items() if count > 1)
+    return InputError(
+        f"document '{ids.show(ids.decode(doc))}' is in the ranking of query '{ids.show(query)}' twice",
+        where=name,
+        hint="Remove one of the lines, or choose: duplicates='first', 'last', 'places' or 'count'.",
+        code="duplicate-document",
+    )
+
+
+def _counted_lines(docs: Sequence[bytes], duplicates: str) -> list[int]:
+    """The lines of a query that count, in the order of the input, by the documents of all of them."""
+    if duplicates == "last":
+        return sorted({doc: line for line, doc in enumerate(docs)}.values())
+    if duplicates == "first":
+        last = len(docs) - 1
+        return sorted({doc: last - line for line, doc in enumerate(reversed(docs))}.values())
+    return list(range(len(docs)))
 
 
 def _place(

@@ -66,6 +66,8 @@ class Placed:
         queries, train = self.placements.queries, self.background.removed
         more = 0 if self.removed is None else int(self.removed.max(initial=0))
         rules = self.rules.having(**self.rules.heads)
+        if not self.counts.repeated and rules.duplicates in ("first", "last"):
+            rules = rules.having(duplicates="count")  # it is the same, and takes no more memory than what is asked for
         rows = engine_for(self.run).top_documents(self.run, queries, depth + more, rules)
         return rows if train is None else unseen(rows, queries, train, depth)
 

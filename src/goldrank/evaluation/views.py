@@ -10,18 +10,18 @@ import numpy as np
 from goldrank.conventions import CONDITIONS, Convention, Refusal
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Rankings, Run
+from goldrank.data.run import Rankings, Run, rows_of
 from goldrank.errors import InputError, MeasureError
 from goldrank.measures import Measure
 
 
 def without_own_ids(run: Run) -> Run:
     """The run without documents whose id is the query's."""
-    if not any(query in row for query, row in run.results.items()):
+    if not any(query in row for query, row in rows_of(run).items()):
         return run
     kept = {
         query: {doc: score for doc, score in row.items() if doc != query} if query in row else row
-        for query, row in run.results.items()
+        for query, row in rows_of(run).items()
     }
     filtered = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
     filtered.has_scores = run.has_scores
@@ -55,9 +55,9 @@ def seen(run: Run, qrels: Qrels, placements: Placements, rules: Convention) -> d
 def _not_above_zero(run: Run, qrels: Qrels, placements: Placements, rules: Convention) -> np.ndarray:
     """Which placements have a score of 0 or less, as the convention compares scores."""
     assert placements.label is not None
-    results, docs = run.results, qrels.docs
+    results, docs = rows_of(run), qrels.docs
     pairs = zip(placements.query.tolist(), placements.label.tolist(), strict=True)
-    scores = np.array([float(results[placements.queries[query]][docs[label]]) for query, label in pairs])
+    scores = np.array([results[placements.queries[query]][docs[label]] for query, label in pairs])
     if rules.score_type == "float32":
         scores = scores.astype(np.float32)
     return np.asarray(scores <= 0)
@@ -100,7 +100,8 @@ def _holds(when: str, measure: Measure, placements: Placements, counted: np.ndar
     if when == "high-grades":
         return bool((placements.judged > 1).any())
     if when == "scores-beyond-1":
-        rows = (run.results[query] for query in placements.queries if query in run.results)
+        results = rows_of(run)
+        rows = (results[query] for query in placements.queries if query in results)
         return run.has_scores and any(not 0 <= score <= 1 for row in rows for score in row.values())
     if when == "unjudged-queries":
         judged = set(placements.queries)
