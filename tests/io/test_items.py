@@ -28,7 +28,7 @@ from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases
 from goldrank.io.compression import Zstd
 from goldrank.io.item_reader import FAILED, ItemReader
-from goldrank.io.items import read_items
+from goldrank.io.items import read_items, reader_of
 from goldrank.notes import Note
 
 TEXTS = ("chunk one", "chunk two")
@@ -37,7 +37,7 @@ WANTED = (Reference(("gold",)),)
 
 def items(data: Any, **options: Any) -> ItemReader:
     """What reads the items of anybody's data."""
-    return read_items(data, **options).reader
+    return reader_of(read_items(data, **options))
 
 
 def only(record: dict[str, Any], **options: Any) -> TextItem:

@@ -94,7 +94,7 @@ def test_a_format_is_one_module_and_one_entry(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="toy"):
         read_run(tmp_path / "run.toy", format="tiy")
     (tmp_path / "items").write_text("TOY\nq1|a text|a text\n")
-    [item] = read_items(tmp_path / "items").text_items()
+    [item] = read_items(tmp_path / "items")
     assert (item.query, item.retrieved) == ("q1", ("a text",))
 
 

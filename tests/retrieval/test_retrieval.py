@@ -14,7 +14,7 @@ from raising import raises_code
 import goldrank
 from goldrank.data.texts import EvidencePlaces, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError, RetrievalError
-from goldrank.io.items import Item, Items, read_items
+from goldrank.io.items import Item, Items, read_items, reader_of
 from goldrank.match.evidence import Finder
 from goldrank.notes import Note
 from goldrank.retrieval import RetrievalInterrupted, run_retriever, runner
@@ -99,7 +99,7 @@ def quietly(*args: Any, **options: Any) -> Items:
 
 def records(found: Items) -> list[dict[str, Any]]:
     """What is kept of each question."""
-    return [dict(question.record) for question in found.reader.questions()]
+    return [dict(question.record) for question in reader_of(found).questions()]
 
 
 def results(found: Items) -> list[Any]:
@@ -230,7 +230,7 @@ def test_questions_by_mapping_columns_files_and_items(tmp_path):
     assert [item.question for item in quietly(lambda question: [], tmp_path / "q.jsonl")] == ["a?", "b?"]
     assert [item.question for item in quietly(lambda question: [], read_items(tmp_path / "q.jsonl"))] == ["a?", "b?"]
     item = TextItem("q", [], [Reference(("x", "y"), 2)], "a?", evidence=[EvidencePlaces(((Span("s", 0, 1),),))])
-    [given] = quietly(lambda question: ["new"], [item]).entries()
+    [given] = reader_of(quietly(lambda question: ["new"], [item])).entries()
     again = given.item
     assert (again.query, again.retrieved, again.references) == ("q", ("new",), tuple(item.references))
     assert tuple(Finder(None).evidence(one, "evidence") for one in given.evidence) == tuple(item.evidence)
@@ -422,7 +422,7 @@ def test_saved_and_read_again(tmp_path):
         [{"question": "a", "references": ["x"]}],
     )
     found.save(tmp_path / "r.jsonl")
-    [item] = read_items(tmp_path / "r.jsonl").text_items()
+    [item] = reader_of(read_items(tmp_path / "r.jsonl"))
     assert item.retrieved == ("Übel \ud800", "b")
     assert item.spans == (Span("s", 0, 6), None)
     assert item.latency == next(iter(found)).latency

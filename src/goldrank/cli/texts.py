@@ -19,7 +19,7 @@ from goldrank.comparison.result import save_each
 from goldrank.conventions import POLICIES, Convention
 from goldrank.data.scores import Scores
 from goldrank.evaluation.text_settings import Answers, Evidence, Matching
-from goldrank.io.items import Items
+from goldrank.io.items import Items, reader_of
 from goldrank.report.scores import WRITERS, one_query_table
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def command(
     drawn_measure = COVER_BY_PLACE if by_place else COVER
     with watching(opened):
         asked = wanted
-        if draw and not sets[0].by_id:
+        if draw and not reader_of(sets[0]).by_id:
             chosen = numbers(budgets, "--budgets") or automatic_budgets(sets, arguments.matching.token_function)
             asked = [*wanted, *curve_measures(budgets=chosen, measure=drawn_measure)]
         elif draw:

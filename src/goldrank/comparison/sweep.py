@@ -26,7 +26,7 @@ from goldrank.errors import InputError, MismatchError, OptionError, as_list, did
 from goldrank.evaluation.causes import COVER, COVER_BY_PLACE, NAMES, Diagnosis, diagnose
 from goldrank.evaluation.text_settings import Evidence, EvidenceLike, MatchingLike, as_evidence, as_matching
 from goldrank.evaluation.texts import TextOptions, score_texts
-from goldrank.io.items import Items, ItemsLike, as_items
+from goldrank.io.items import Items, ItemsLike, as_items, reader_of
 from goldrank.keywords import named_arguments
 from goldrank.measures import Measure, parse, summarise
 from goldrank.measures.options import MAX_CUTOFF, PACKERS
@@ -394,8 +394,8 @@ def sweep(
     scores: list[Scores] = []
     for (chunking, retriever), data in sets.items():
         system = Setting(chunking, retriever, None, None).system
-        if data.by_id:
-            raise OptionError(f"{data.source} has ids alone; a sweep needs texts, whose tokens are counted")
+        if reader_of(data).by_id:
+            raise OptionError(f"{reader_of(data).name} has ids alone; a sweep needs texts, whose tokens are counted")
         options = TextOptions.of(matching, by_chunking[chunking], None, convention)
         diagnosis = diagnose(data.renamed(system), list(spelled.values()), options)
         scored = score_texts(diagnosis.placed)
@@ -437,7 +437,7 @@ def _contexts(ks: list[int], budgets: list[int], pack: Pack, deepest: int) -> li
 def _drawn_measure(measure: MeasureLike | None, sets: Mapping[tuple[str, str], Items], coverage: float) -> str:
     if measure is not None:
         return str(parse(measure))
-    if any(item.references for item in next(iter(sets.values())).text_items()):
+    if any(item.references for item in reader_of(next(iter(sets.values())))):
         return COVER
     return COVER_BY_PLACE if coverage == 1 else f"{COVER_BY_PLACE}(coverage={coverage!r})"
 
@@ -605,7 +605,7 @@ def _same_gold(sets: Mapping[tuple[str, str], Items]) -> int:
     deepest = 0
     for pair, data in sets.items():
         digests: dict[str, str] = {}
-        for entry in data.entries():
+        for entry in reader_of(data).entries():
             needed = repr((list(map(tuple, entry.item.references)), entry.evidence))
             digests[entry.item.query] = hashlib.sha256(needed.encode("utf-8", "surrogatepass")).hexdigest()
             deepest = max(deepest, len(entry.item.retrieved))

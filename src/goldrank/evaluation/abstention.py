@@ -12,7 +12,7 @@ from goldrank.data.table import Cells, Head, Part, Sentence, Table, notebook_htm
 from goldrank.errors import InputError, MeasureError
 from goldrank.evaluation.text_settings import EvidenceLike, MatchingLike
 from goldrank.evaluation.texts import evaluate_texts
-from goldrank.io.items import ItemsLike, as_items
+from goldrank.io.items import ItemsLike, as_items, reader_of
 from goldrank.keywords import named_arguments
 from goldrank.measures import make, parse
 from goldrank.types import MeasureLike
@@ -139,9 +139,7 @@ def abstention_curve(
     measures: list[MeasureLike] = [asked, cover, "AbstainAUROC"]  # the last says which scores are missing
     scores = evaluate_texts(data, measures, matching=matching, evidence=evidence, convention=convention)
     rows = np.flatnonzero(~np.isnan(scores.columns[str(asked)].values))
-    pairs = [
-        (-np.inf if not item.retrieved else item.confidence, item.answerable is False) for item in data.text_items()
-    ]
+    pairs = [(-np.inf if not item.retrieved else item.confidence, item.answerable is False) for item in reader_of(data)]
     score, unanswerable = (np.array(column)[rows] for column in zip(*pairs, strict=True))
     questions = _Questions(score.astype(np.float64), unanswerable, scores.columns[str(cover)].values[rows])
     if len(set(questions.unanswerable.tolist())) < 2:

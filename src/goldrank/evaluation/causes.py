@@ -21,7 +21,7 @@ from goldrank.evaluation.text_settings import EvidenceLike, MatchingLike, Unloca
 from goldrank.evaluation.texts import PlacedTexts, TextOptions, place_texts, score_texts
 from goldrank.io.corpus import read_chunks
 from goldrank.io.item_reader import ReadItem
-from goldrank.io.items import Items, ItemsLike, as_items
+from goldrank.io.items import Items, ItemsLike, as_items, reader_of
 from goldrank.keywords import named_arguments
 from goldrank.match.folding import fold
 from goldrank.match.pairs import TextCounts, usable_references
@@ -135,7 +135,7 @@ class Diagnosis:
     def items(self) -> Iterator[tuple[ReadItem, TextItem, Sequence[Reference]]]:
         """What was given, the item as it was compared, and its references, in the order of their numbers."""
         resolved = iter(self.placed.resolved)
-        for given in self.placed.data.entries():
+        for given in self.placed.reader.entries():
             if self.by_place:
                 item = next(resolved)
                 yield given, item, list(_as_references(item, given, self.placed.sources))
@@ -232,7 +232,7 @@ def diagnose(items: Items, measures: Sequence[str], options: TextOptions) -> Dia
     chunks: list[Chunk] | None = None if evidence.chunks is None else read_chunks(evidence.chunks)
     unlocated: Unlocated = "skip" if evidence.unlocated == "skip" else "missed"
     located = replace(evidence, chunks=None, unlocated=unlocated)
-    placed = place_texts(items, measures, replace(options, evidence=located, counts_tokens=not items.by_id))
+    placed = place_texts(items, measures, replace(options, evidence=located, counts_tokens=not reader_of(items).by_id))
 
     corpus = None
     if evidence.sources is not None or placed.sources or chunks is not None:
@@ -317,7 +317,7 @@ class Causes(Mapping[str, int]):
 
     def rows(self) -> list[dict[str, Any]]:
         """Everything that is needed as flat records, each with its question."""
-        questions = {item.query: item.question for item in self.diagnosis.placed.data.text_items()}
+        questions = {item.query: item.question for item in self.diagnosis.placed.reader}
         return [
             {"query": each.query, "question": questions[each.query], "text": each.text, "cause": each.cause,
              "why": each.why}
@@ -435,13 +435,13 @@ def find_causes(
     options = TextOptions.of(matching, evidence, None, convention)
 
     data = as_items(items)
-    by_place = not any(item.references for item in data.text_items())
+    by_place = not any(item.references for item in reader_of(data))
     measures = [COVER_BY_PLACE if by_place else COVER]
     if budget is not None:
         measures.append(f'{measures[0]}(tokens={budget}, pack="{pack}")')
     diagnosis = diagnose(data, measures, options)
     if not len(diagnosis.query):
-        raise InputError("no question needs anything", where=data.source)
+        raise InputError("no question needs anything", where=reader_of(data).name)
 
     notes = [*score_texts(diagnosis.placed).notes]
     if diagnosis.corpus is not None:

@@ -12,8 +12,7 @@ from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
 from goldrank.data.texts import TextItem
 from goldrank.evaluation.text_rules import TextRules
-from goldrank.io.item_reader import ReadItem
-from goldrank.io.items import Items
+from goldrank.io.item_reader import ItemReader, ReadItem
 from goldrank.match.chance import Sample, chance_level, covered
 from goldrank.match.pairs import TextCounts, explain_item
 from goldrank.measures import Measure
@@ -50,9 +49,9 @@ class Passing:
                 self.expected += (text for reference in given.item.references for text in reference.texts)
             yield given
 
-    def items(self, data: Items) -> Iterator[TextItem]:
+    def items(self, reader: ItemReader) -> Iterator[TextItem]:
         """The same, without what else was said of them."""
-        return (given.item for given in self.by(data.entries()))
+        return (given.item for given in self.by(reader.entries()))
 
 
 CHANCE = 0.05

@@ -41,8 +41,8 @@ from goldrank.evaluation.text_settings import (
 )
 from goldrank.io.corpus import read_chunks, read_sources
 from goldrank.io.files import is_file
-from goldrank.io.item_reader import ReadItem
-from goldrank.io.items import Items, ItemsLike, as_items
+from goldrank.io.item_reader import ItemReader, ReadItem
+from goldrank.io.items import Items, ItemsLike, as_items, reader_of
 from goldrank.keywords import named_arguments
 from goldrank.match import folding, place_items
 from goldrank.match import matcher as as_matcher
@@ -169,6 +169,11 @@ class PlacedTexts:
         """What the system is called."""
         return self.data.name
 
+    @property
+    def reader(self) -> ItemReader:
+        """What reads the items anew."""
+        return reader_of(self.data)
+
 
 def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> PlacedTexts:
     """Match or locate all texts once."""
@@ -180,9 +185,9 @@ def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> Pl
     for measure in wanted:
         check_credit(measure, matching.credit)
 
-    by_id = data.by_id
+    by_id = reader_of(data).by_id
     if by_id:
-        _check_ids_suffice(wanted, claim_rules, data.source)
+        _check_ids_suffice(wanted, claim_rules, reader_of(data).name)
         how = TextRules(as_matcher("exact"), None, "id", matching.credit)
     else:
         how = TextRules(matching.rule, splitter(matching.unit), unit_name(matching.unit), matching.credit)
@@ -215,6 +220,7 @@ class _TextPlacing:
     passed: Passing = field(default_factory=Passing)
 
     def __post_init__(self) -> None:
+        self.reader = reader_of(self.data)
         if self.by_id:
             self.notes.append(Note.of("ids-compared"))
         given = self.options.evidence.sources
@@ -236,7 +242,7 @@ class _TextPlacing:
         else:
             placing = {"split": self.how.split, "count_tokens": self.counter, "cut_for": self.cut_for}
             passages, counts = place_kind(
-                lambda: self.passed.items(self.data), kind, self.claim_rules, self.how.matcher, placing
+                lambda: self.passed.items(self.reader), kind, self.claim_rules, self.how.matcher, placing
             )
         self.notes += self.claim_rules.matcher(kind, self.how.matcher).take_notes()
         self.by_kind[kind] = passages
@@ -256,21 +262,21 @@ class _TextPlacing:
             self._note_matches(passages, counts, sample)
 
     def _place_references(self, sample: Sample) -> tuple[Passages, TextCounts]:
-        passing = sample.passing(map(_with_sources, self.passed.by(self.data.entries())))
+        passing = sample.passing(map(_with_sources, self.passed.by(self.reader.entries())))
         passages, counts = place_items(
             passing, self.how.matcher, split=self.how.split, count_tokens=self.counter, cut_for=self.cut_for
         )
         if not counts.references and not passages.unanswerable.any():
             what = "no question has a reference text"
-            raise InputError(what, where=self.data.source, hint=_NO_REFERENCES, code="no-references")
+            raise InputError(what, where=self.reader.name, hint=_NO_REFERENCES, code="no-references")
         return passages, counts
 
     def _note_matches(self, passages: Passages, counts: TextCounts, sample: Sample) -> None:
         """Say if nothing matches, and else what chance alone would cover."""
         if counts.retrieved and not counts.matching:
             if self.by_id and self.rules.overlap == "error":
-                explain_id_mismatch(self.data.source, self.passed.retrieved, self.passed.expected)
-            self.notes.append(nothing_matches(self.data.text_items(), self.how))
+                explain_id_mismatch(self.reader.name, self.passed.retrieved, self.passed.expected)
+            self.notes.append(nothing_matches(self.reader, self.how))
         elif self.how.matcher.free and not self.by_id:
             self.notes += chance_notes(sample, passages.pairs, self.how, self.wanted)
 
@@ -281,12 +287,12 @@ class _TextPlacing:
             what = 'convention "chroma" measures in characters'
             raise OptionError(what, hint='Leave out lengths="token".', code="options-conflict")
 
-        places = places_of(self.passed.by(self.data.entries()), self.sources)
+        places = places_of(self.passed.by(self.reader.entries()), self.sources)
         self.sources = places.texts
         spans, span_notes = self._spans_by(places)
         unanswerable = np.array([item.answerable is False for item in places.items], bool)
         if not spans.relevant().any() and not unanswerable.any():
-            raise _no_evidence(span_notes, self.data.source)
+            raise _no_evidence(span_notes, self.reader.name)
 
         self.tables |= {"spans": spans, "unanswerable": unanswerable}
         self.queries = spans.queries
@@ -329,9 +335,9 @@ class _TextPlacing:
             self.numbers["characters"] = self.passed.characters
         self.notes += ties_at_the_end(self.wanted, self.tables, self.passed)
         if "texts" in self.tables:
-            explainer = _explainer(self.data, self.how, self.claim_rules, first)
+            explainer = _explainer(self.reader, self.how, self.claim_rules, first)
         else:
-            explainer = _place_explainer(self.data, self.sources, self.options.evidence)
+            explainer = _place_explainer(self.reader, self.sources, self.options.evidence)
         return PlacedTexts(
             data=self.data,
             options=self.options,
@@ -360,7 +366,7 @@ def score_texts(placed: PlacedTexts) -> Scores:
         read = dict(tables) if kind == USUAL else tables_for(placed.by_kind[kind])
         columns |= pipeline.columns_of([measure], read, everything, queries, rules, placed.name, how.credit)[0]
 
-    notes = [*placed.notes, *notes_on(columns, placed.by_kind, placed.claim_rules, placed.data.text_items())]
+    notes = [*placed.notes, *notes_on(columns, placed.by_kind, placed.claim_rules, placed.reader)]
     label = [rules.label]
     if "texts" in tables:
         label.append(str(how))
@@ -411,26 +417,26 @@ def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict
     stamp = pipeline.provenance(rules)
 
     def made() -> dict[str, Any]:
-        gold, returned = _digests(data)
+        gold, returned = _digests(reader_of(data))
         return {
             **stamp,
             "matcher": str(how.matcher),
             "normalisation": folding.NAME if how.matcher.folds else None,
             "unit": how.unit,
             "credit": how.credit,
-            "qrels": {"name": data.source, "sha256": gold, "criteria": None},
+            "qrels": {"name": reader_of(data).name, "sha256": gold, "criteria": None},
             "run": {"name": data.name, "sha256": returned},
         }
 
     return made
 
 
-def _digests(data: Items) -> tuple[str, str]:
+def _digests(reader: ItemReader) -> tuple[str, str]:
     """Hashes of what should be found and of what was: the first stays when only the retriever changes."""
     import hashlib
 
     gold, returned = hashlib.sha256(), hashlib.sha256()
-    for given in data.entries():
+    for given in reader.entries():
         item = given.item
         gold.update(repr((item.query, list(map(tuple, item.references)), given.evidence)).encode())
         if item.answerable is not None or item.reference:
@@ -439,13 +445,15 @@ def _digests(data: Items) -> tuple[str, str]:
     return gold.hexdigest(), returned.hexdigest()
 
 
-def _explainer(data: Items, how: TextRules, claim_rules: ClaimRules, kind: ClaimKind) -> Callable[[str], Explanation]:
+def _explainer(
+    reader: ItemReader, how: TextRules, claim_rules: ClaimRules, kind: ClaimKind
+) -> Callable[[str], Explanation]:
     def explain(query: str) -> Explanation:
-        for item in data.text_items():
+        for item in reader:
             if item.query == query:
                 held = claim_rules.item(item, kind.wanted)
                 return explain_item(held, claim_rules.matcher(kind, how.matcher), how.split)
-        raise InputError(f"question {query!r} is no longer in {data.source}")
+        raise InputError(f"question {query!r} is no longer in {reader.name}")
 
     return explain
 
@@ -486,17 +494,19 @@ def _no_evidence(notes: Sequence[Note], name: str) -> InputError:
     return InputError("no question has evidence by place", where=name, hint=_NO_EVIDENCE, code="not-located")
 
 
-def _place_explainer(data: Items, sources: Mapping[str, str], evidence: Evidence) -> Callable[[str], Explanation]:
+def _place_explainer(
+    reader: ItemReader, sources: Mapping[str, str], evidence: Evidence
+) -> Callable[[str], Explanation]:
     """What explains a question by the places of its texts and its evidence."""
 
     def explain(query: str) -> Explanation:
         from goldrank.match.evidence import Finder, resolve
         from goldrank.match.explain_places import explain_places
 
-        texts = places_of(data.entries(), sources).texts  # a source may be told of with any question
-        entry = next((entry for entry in data.entries() if entry.item.query == query), None)
+        texts = places_of(reader.entries(), sources).texts  # a source may be told of with any question
+        entry = next((entry for entry in reader.entries() if entry.item.query == query), None)
         if entry is None:
-            raise InputError(f"question {query!r} is no longer in {data.source}")
+            raise InputError(f"question {query!r} is no longer in {reader.name}")
         places = places_of([entry], texts)
         finder = Finder(
             places.texts,

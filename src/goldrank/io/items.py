@@ -22,7 +22,7 @@ from goldrank.io.files import is_file, is_frame
 from goldrank.io.formats import Reading
 from goldrank.io.gold import with_gold
 from goldrank.io.id_lists import IdLists
-from goldrank.io.item_reader import FAILED, ItemReader, ReadItem, ReadQuestion
+from goldrank.io.item_reader import FAILED, ItemReader, ReadQuestion
 from goldrank.io.records import ItemFields, open_records
 from goldrank.io.text_values import retrieved_text
 from goldrank.keywords import named_arguments
@@ -101,16 +101,6 @@ class Items:
         """What they are called in results."""
         return self._name
 
-    @property
-    def reader(self) -> ItemReader:
-        """What reads the records."""
-        return self._reader
-
-    @property
-    def source(self) -> str:
-        """What the data are called, whatever the name."""
-        return self._reader.name
-
     def __iter__(self) -> Iterator[Item]:
         return (_public(entry.item) for entry in self._reader.entries(measured=False))
 
@@ -130,19 +120,6 @@ class Items:
 
     def __repr__(self) -> str:
         return f"Items({self._name!r})"
-
-    def entries(self) -> Iterator[ReadItem]:
-        """Items with all that their records say."""
-        return self._reader.entries()
-
-    def text_items(self) -> Iterator[TextItem]:
-        """Items as matchers take them."""
-        return iter(self._reader)
-
-    @property
-    def by_id(self) -> bool:
-        """Whether records name what is expected by ids alone, so that ids are compared."""
-        return self._reader.by_id
 
     def _questions(self) -> Iterator[ReadQuestion]:
         """Every question with its record, but for those that are left out."""
@@ -188,7 +165,7 @@ class Items:
         {'d1': 1}
         """
         rows, places = self._id_rows("qrels")
-        return objects.qrels_from_rows(rows, self.source, Reading("records"), where=places.__getitem__)
+        return objects.qrels_from_rows(rows, self._reader.name, Reading("records"), where=places.__getitem__)
 
     @property
     def run(self) -> Run:
@@ -349,7 +326,7 @@ def read_items(
     [('q', ('a', 'b'), (('b',),))]
     """
     if isinstance(source, Items):
-        reader = _read_again(source.reader, fields, format, failures, nulls)
+        reader = _read_again(source._reader, fields, format, failures, nulls)
         shown = source.name
     else:
         finder = ItemFields(fields) if gold is None else ItemFields()
@@ -358,14 +335,19 @@ def read_items(
         shown = reader.name
 
     if gold is not None:
-        wanted = gold.reader.records if isinstance(gold, Items) else gold
-        own = gold.reader.fields.given if isinstance(gold, Items) else None
+        wanted = gold._reader.records if isinstance(gold, Items) else gold
+        own = gold._reader.fields.given if isinstance(gold, Items) else None
         joined = with_gold(reader.records, wanted, fields=fields or reader.fields.given, gold_fields=own, format=format)
         reader = ItemReader(joined, ItemFields(), nulls=reader.nulls, failures=reader.failures)
 
     if name is not None:
         shown = of_type(name, str, "the name of items", "text")
     return Items._of(reader, shown)
+
+
+def reader_of(items: Items) -> ItemReader:
+    """What reads items with all that their records say, for those who measure them."""
+    return items._reader
 
 
 def as_items(source: ItemsLike) -> Items:

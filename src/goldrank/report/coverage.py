@@ -18,7 +18,7 @@ from goldrank.data.table import Cells, Head, Part, Table, entities, note_sentenc
 from goldrank.errors import InputError, OptionError, as_list, one_of, whole_number
 from goldrank.evaluation.causes import COVER
 from goldrank.evaluation.text_rules import token_counter
-from goldrank.io.items import Items
+from goldrank.io.items import Items, reader_of
 from goldrank.measures import known
 from goldrank.measures.options import PACKERS
 from goldrank.notes import Note
@@ -150,7 +150,7 @@ def automatic_budgets(sets: Sequence[Items], tokens: Callable[[str], Any] | None
     lengths: dict[str, int] = {}
     texts: list[int] = []
     lists: list[int] = []
-    for item in chain.from_iterable(items.text_items() for items in sets):
+    for item in chain.from_iterable(map(reader_of, sets)):
         for text in item.retrieved:
             if text not in lengths:
                 lengths[text] = count_tokens(text)

@@ -21,7 +21,7 @@ from goldrank.data.texts import TextItem
 from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of, whole_number
 from goldrank.io.field_values import absent
 from goldrank.io.item_reader import FAILED, expected
-from goldrank.io.items import Items, ItemsLike
+from goldrank.io.items import Items, ItemsLike, reader_of
 from goldrank.io.json_text import step
 from goldrank.io.objects import refuse_unordered
 from goldrank.io.records import ItemFields, as_mapping, open_records
@@ -162,8 +162,8 @@ def _questions(given: ItemsLike | Sequence[str]) -> Iterator[_AskedQuestion]:
     """Questions with their ids and all that they came with, but for what was retrieved before."""
     if isinstance(given, str) and not os.path.exists(given) and (" " in given or given.endswith("?")):
         raise InputError(f"'{ids.show(given)}' is one question", hint="Give a list of questions, or a path.")
-    fields = given.reader.fields if isinstance(given, Items) else ItemFields()
-    records = given.reader.records if isinstance(given, Items) else open_records(given, fields)
+    fields = reader_of(given).fields if isinstance(given, Items) else ItemFields()
+    records = reader_of(given).records if isinstance(given, Items) else open_records(given, fields)
     seen: dict[str, str] = {}
     for number, record in records.rows(Counter()):
         where = records.place(number)
