@@ -133,7 +133,15 @@ class MatcherAgreement:
 
 @dataclass(frozen=True)
 class MatcherAgreements(Tabular):
-    """Matchers, the one that agrees most with the labels first (by kappa, then F1)."""
+    """Matchers, the one that agrees most with the labels first (by kappa, then F1). `matcher_agreement` makes it.
+
+    Examples
+    --------
+    >>> labels = [("a cat sat", "a cat", True), ("a dog", "a cat", False), ("the cat", "a cat", True)]
+    >>> found = matcher_agreement(labels, ["exact", "contains"])
+    >>> [result.matcher for result in found], found["contains"].confusion.both
+    (['contains', 'exact'], 1)
+    """
 
     drawn_by = "matchers"
 

@@ -120,7 +120,15 @@ class SweepTests:
 
 
 class Sweep(Shown, Mapping[str, SweepRow]):
-    """All settings by name, with what they cover and cost: `swept["small/bm25@5"].mean`."""
+    """All settings by name, with what they cover and cost. `sweep` makes it.
+
+    Examples
+    --------
+    >>> items = [{"id": str(i), "retrieved": ["x", f"fact {i}"], "references": [f"fact {i}"]} for i in range(4)]
+    >>> swept = sweep({"small/bm25": items}, k=[1, 2], matching="exact")
+    >>> list(swept), swept["small/bm25@2"].mean, swept.best.name
+    (['small/bm25@1', 'small/bm25@2'], 1.0, 'small/bm25@2')
+    """
 
     drawn_by = "sweep"
 

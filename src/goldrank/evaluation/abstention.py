@@ -54,7 +54,15 @@ class Chosen(NamedTuple):
 @dataclass(frozen=True)
 class AbstentionCurve:
     """SelectiveCover, AbstainRight and AbstainWrong by threshold; and a threshold that was chosen, if there are enough
-    questions of both kinds."""
+    questions of both kinds. `abstention_curve` makes it.
+
+    Examples
+    --------
+    >>> items = [{"retrieved": [("a", 0.9)], "references": ["a"]}, {"retrieved": [("x", 0.2)], "no_answer": True}]
+    >>> curve = abstention_curve(items, matching="contains")
+    >>> curve.points[1], curve.best
+    (Point(threshold=0.9, right=1.0, wrong=0.0, selective=1.0), None)
+    """
 
     measure: str
     points: tuple[Point, ...]

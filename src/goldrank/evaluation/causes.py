@@ -75,7 +75,7 @@ def decide(
 
 
 class Needed(NamedTuple):
-    """One thing that an answer needs, and what became of it."""
+    """One thing that an answer needs, and what became of it: an entry of `Causes.needed`."""
 
     query: str
     text: str
@@ -243,7 +243,13 @@ def diagnose(items: Items, measures: Sequence[str], options: TextOptions) -> Dia
 class Causes(Mapping[str, int]):
     """Questions by the cause for which something is missing in their context: `causes["not retrieved"]`.
 
-    Causes that no question has are not listed, and count 0.
+    Causes that no question has are not listed, and count 0. `find_causes` makes it.
+
+    Examples
+    --------
+    >>> causes = find_causes([{"id": "q", "retrieved": ["x", "one two"], "references": ["one two"]}], k=1)
+    >>> dict(causes), causes["not retrieved"], causes.of_questions
+    ({'ranked too low': 1}, 0, {'q': 'ranked too low'})
     """
 
     def __init__(

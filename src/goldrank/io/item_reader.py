@@ -139,6 +139,11 @@ class ItemReader:
         return next((given.by_id for given in self.entries()), False)
 
     @property
+    def was_read(self) -> bool:
+        """Whether everything was read once, without an error."""
+        return self._counts is not None
+
+    @property
     def counts(self) -> Counter[str]:
         """What the last whole reading tolerated, by codes of notes. Reads everything if nothing did so far."""
         if self._counts is None:

@@ -148,7 +148,8 @@ class Items:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was tolerated in reading, and what was chosen where there was a choice."""
-        if self._reader.failures == "error" and self.failures:
+        may_fail = self._reader.failures == "error" and not self._reader.was_read
+        if may_fail and self.failures:  # which reading would refuse
             return (_failure_note(tuple(self._reader.questions())),)
         return self._reader.notes
 
@@ -161,7 +162,7 @@ class Items:
     def qrels(self) -> Qrels:
         """The ids that were expected, as judgements. Records must name them.
 
-        >>> Items([{"id": "q", "expected_ids": ["d1"], "retrieved_ids": ["d2", "d1"]}]).qrels["q"]
+        >>> dict(Items([{"id": "q", "expected_ids": ["d1"], "retrieved_ids": ["d2", "d1"]}]).qrels["q"])
         {'d1': 1}
         """
         rows, places = self._id_rows("qrels")
