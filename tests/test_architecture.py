@@ -33,6 +33,8 @@ _GROUND = (
         "native",
         "sqlite_file",
         "packages",
+        "options",
+        "keywords",
     ),
 )
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
@@ -50,6 +52,8 @@ LAYERS = {
     "packages": ("errors",),
     "conventions": ("errors", "types"),
     "waiting": (),
+    "options": (),
+    "keywords": ("errors",),
     "native": (),
     "types": (),
     "data": _GROUND,

@@ -147,7 +147,7 @@ def test_no_bar_without_rich(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "rich", None)
     asked = goldrank.run_retriever(lambda question: ["a text"], ["what?"])
-    assert [item["retrieved"] for item in asked] == [["a text"]]
+    assert [item.retrieved for item in asked] == [("a text",)]
     with pytest.raises(MissingPackageError, match=r"goldrank\[terminal\]"):
         goldrank.run_retriever(lambda question: ["a text"], ["what?"], progress=True)
 

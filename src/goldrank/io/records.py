@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from goldrank import ids
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, Place, did_you_mean, one_of
+from goldrank.escaping import shown
 from goldrank.io import formats
 from goldrank.io.aliases import (
     ANSWERS,
@@ -187,7 +188,7 @@ class RecordFields:
     ) -> None:
         if given is not None and not isinstance(given, Mapping):
             hint = 'For example fields={"retrieved": "outputs.docs"}.'
-            raise OptionError(f"fields is {given!r:.60}, not a dict", hint=hint)
+            raise OptionError(f"fields is {shown(given)}, not a dict", hint=hint)
         self.given: dict[str, str | None] = {}
         for role, path in (given or {}).items():
             one_of(role, known, "the name of a field")
