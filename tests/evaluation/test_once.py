@@ -56,9 +56,9 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     qrels, runs = made_up.make_runs()
-    goldrank.write_qrels(qrels, tmp_path / "qrels.txt")
+    goldrank.read_qrels(qrels).save(tmp_path / "qrels.txt")
     for name in ("bm25", "dense"):
-        goldrank.write_run(runs[name], tmp_path / f"{name}.run")
+        goldrank.read_run(runs[name]).save(tmp_path / f"{name}.run")
     return tmp_path
 
 
@@ -72,6 +72,11 @@ COMMANDS = {
     "diff": ["diff", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--json", "{0}/d.json"],
     "eval": ["eval", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "-m", "nDCG@10", "-m", "AP", "-q"],
     "gate": ["gate", "{0}/qrels.txt", "{0}/bm25.run", "--rule", "nDCG@10 >= 0.1"],
+    "gate with a baseline": [
+        *("gate", "{0}/qrels.txt", "{0}/bm25.run", "--rule", "nDCG@10: -1%", "--rule", "P@5 [relevant]: -1%"),
+        *("--baseline", "{0}/dense.json"),
+    ],
+    "baseline set": ["baseline", "set", "{0}/new.json", "{0}/qrels.txt", "{0}/bm25.run", "-m", "nDCG@10,P@5"],
     "trec_eval": ["trec_eval", "-q", "-m", "all_trec", "{0}/qrels.txt", "{0}/bm25.run"],
 }
 

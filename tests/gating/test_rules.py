@@ -34,7 +34,8 @@ def test_spelling(text, rule):
 def test_file_in_full(tmp_path):
     file = tmp_path / "rules.toml"
     file.write_text(
-        'alpha = 0.01\ntest = "t"\nqueries = "queries.jsonl"\nunjudged = "ignore"\nallow_changed_qrels = true\nrules = ["AP: -1%"]\n'
+        'alpha = 0.01\ntest = "t"\nqueries = "queries.jsonl"\nunjudged = "ignore"\nallow_changed_qrels = true\n'
+        'rules = ["AP: -1%"]\n'
         '[[rule]]\nmeasure = "nDCG@10"\ndrop = 0.02\nslice = "kind"\nvalue = "long"\ntested = false\n'
         "[[rule]]\nlatency = 250\nquantile = 0.5\n"
     )

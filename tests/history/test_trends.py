@@ -153,7 +153,7 @@ def test_marks_stay_as_records_are_added_and_are_the_same_without_a_file_that_ke
         assert [mark["record"] for mark in seen] == [10, 17]
         with History(tmp_path / "x.db", mode="r") as reader:
             assert marks_of(trend_lines(reader)) == [seen], "looking often changes nothing"
-            assert reader.analysis(line_key(reader.get(1)), "nDCG@10", ALPHA) is None
+            assert reader.analysis(line_key(reader[1]), "nDCG@10", 0.05) is None
             with raises_code(GoldrankError, "read-only"):
                 trend_lines(reader, reanalyse=True)
 

@@ -11,6 +11,7 @@ from goldrank.cli import output
 from goldrank.cli.inputs import (
     is_saved,
     load_saved,
+    measuring_way,
     named_file,
     open_baseline,
     open_history,
@@ -127,7 +128,7 @@ def _evaluate(
     rules_file: str | None,
     **options: Any,
 ) -> Scores:
-    from goldrank.evaluation.documents import evaluate
+    from goldrank.gating.measuring import scores_to_freeze
     from goldrank.gating.rules import Rules
 
     judged, opened = open_qrels(qrels, options, how), open_run(run, options, how)
@@ -135,7 +136,7 @@ def _evaluate(
     if rules_file:
         wanted += Rules.load(rules_file).measures
     with progress(opened):
-        return evaluate(judged, opened, wanted or None, catalogue=how.catalogue, **options)
+        return scores_to_freeze(judged, opened, wanted or None, measuring_way(options, how))
 
 
 @command.command("show")

@@ -12,6 +12,7 @@ import click
 from goldrank.cli.inputs import (
     is_saved,
     load_saved,
+    measuring_way,
     named_file,
     once,
     open_baseline,
@@ -120,7 +121,10 @@ def _decide(
     from goldrank.gating.decide import gate
 
     against = None if baseline is None else open_baseline(baseline, db)
-    scores = _saved(qrels, how, options) if run is None else _measured(qrels, run, how, rules, **options)
+    if run is None:
+        scores = _saved(qrels, how, options)
+    else:
+        scores = _measured(qrels, run, how, rules, compared=against is not None, **options)
     return gate(scores, rules, against, queries=_queries(rules, metadata, latency))
 
 
@@ -157,19 +161,20 @@ def _measured(
     run: str,
     how: ReadingOptions,
     rules: Rules,
+    compared: bool,
     model_qrels: str | None,
     judged_by: Literal["human", "model"] | None,
     **options: Any,
 ) -> Scores:
     """The scores of a run, with the measures of the rules."""
-    from goldrank.evaluation.documents import evaluate
+    from goldrank.gating.measuring import scores_to_gate
 
     once((qrels, run))
     judged, opened = open_qrels(qrels, options, how, model=model_qrels), open_run(run, options, how)
     if judged_by is not None:
         judged = judged.by(judged_by)
     with progress(opened):
-        return evaluate(judged, opened, rules.measures, catalogue=how.catalogue, **options)
+        return scores_to_gate(judged, opened, rules, measuring_way(options, how), compared=compared)
 
 
 def _queries(rules: Rules, metadata: str | None, latency: str | None) -> Queries | None:

@@ -26,6 +26,7 @@ from goldrank.packages import installed, needed
 if TYPE_CHECKING:
     from goldrank.cli.options import ReadingOptions
     from goldrank.gating.baseline import Baseline
+    from goldrank.gating.measuring import Way
     from goldrank.history import History
 
 PROGRESS_DELAY = 1.0
@@ -150,6 +151,15 @@ def open_baseline(name: str, db: str | None) -> Baseline:
         record = history[int(name)]
         frozen = record.time.isoformat()
         return Baseline.of_record(history.scores(record), name, record.digest, frozen, record.label)
+
+
+def measuring_way(options: Mapping[str, Any], how: ReadingOptions) -> Way:
+    """How a run is measured: the convention with its policies, the depth, and what is known of users."""
+    from goldrank.gating.measuring import Way
+
+    policies = {name: options[name] for name in conventions.POLICIES if options.get(name) is not None}
+    convention = conventions.get(options.get("convention", conventions.DEFAULT)).with_policies(**policies)
+    return Way(convention, options.get("depth"), how.catalogue)
 
 
 def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:

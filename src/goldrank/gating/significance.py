@@ -15,7 +15,7 @@ could turn is none: those are to be judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -203,7 +203,7 @@ def _detectable(draft: Draft, tests: _Tests, statistics: Statistics) -> float:
     return math.nan if smallest > draft.worst else -_as_change(draft, -smallest)
 
 
-def _with_holes(draft: Draft, finding: Finding, outcomes: dict[str, str], rules: Rules) -> Finding:
+def _with_holes(draft: Draft, finding: Finding, outcomes: Mapping[str, Status], rules: Rules) -> Finding:
     """The finding, with what unjudged documents mean for it."""
     if draft.others is None:
         return finding

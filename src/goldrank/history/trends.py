@@ -111,9 +111,9 @@ def trend_lines(
 ) -> list[TrendLine]:
     """The lines of a measure (the newest record's first one, if none is named), in the order in which they began.
 
-    `alpha` and `seed` of `statistics` are used. `limit` shows the newest records only; changes are looked for in all of them. Marks that were set stay where they
-    are, unless `reanalyse` forgets them and looks at all records anew. They are kept in the history, unless it is
-    opened read-only.
+    `alpha` and `seed` of `statistics` are used. `limit` shows the newest records only; changes are looked for in all of
+    them. Marks that were set stay where they are, unless `reanalyse` forgets them and looks at all records anew. They
+    are kept in the history, unless it is opened read-only.
     """
     if limit is not None:
         whole_number(limit, "limit", 1)

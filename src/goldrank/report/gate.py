@@ -146,10 +146,8 @@ def junit(verdict: Verdict) -> str:
             failure.text = "\n".join(_moved(finding)) or log_line(finding.words)
         elif finding.needs_judging:
             skipped = ElementTree.SubElement(case, "skipped", message=log_line(finding.words))
-            lines = (
-                f"judge '{log_line(hole.doc, 60)}' for '{log_line(hole.query, 60)}'" for hole in finding.judge_first
-            )
-            skipped.text = "\n".join(lines)
+            named = [(log_line(first.doc, 60), log_line(first.query, 60)) for first in finding.judge_first]
+            skipped.text = "\n".join(f"judge '{doc}' for '{query}'" for doc, query in named)
         else:
             ElementTree.SubElement(case, "system-out").text = log_line(f"{finding.status}: {finding.words}")
     if verdict.error:
