@@ -59,7 +59,7 @@ def test_recording_runs(call):
     with opened() as history:
         first, second = history.records()
         assert (first.label, first.note, first.tags, first.criteria) == ("good", "n", ("k=v",), "v3")
-        assert dict(second.summaries) == {"RR": 0.25}
+        assert dict(second.mean) == {"RR": 0.25}
         assert history.scores(2).per_query == {"RR": {"q1": 0.5, "q2": 0.0}}
     assert call("record", "qrels", "good", "bad", "-m", "RR", "--label", "main")[0] == 0
     with opened() as history:
@@ -74,7 +74,7 @@ def test_recording_saved_scores(call):
     assert "0.2500" in out
     with opened() as history:
         assert history.scores(history["main"]).to_dict() == Scores.load("saved.json").to_dict()
-        assert history.baseline("release").id == 1
+        assert history.baselines() == {"release": 1}
     assert call("record", "saved.json", "saved.json")[0] == 0
     assert "-m is for runs" in call("record", "saved.json", "-m", "RR")[2]
 

@@ -71,6 +71,8 @@ _ALSO: dict[Kind, tuple[str, ...]] = dict.fromkeys(get_args(Kind), ()) | {
 }
 _SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed", "unjudged")
 _TOP = ("rules", "rule", "queries", "worst", "strict", "allow_changed_qrels", *_SETTINGS)
+CALLED_NOW = {"holes": "unjudged", "metadata": "queries"}
+"""Keys of before 1.0, which are near to others by their letters alone."""
 USUAL = "NumRet"
 """What is measured where no rule names a measure."""
 
@@ -540,6 +542,8 @@ def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Pl
     for key in table:
         if key not in known:
             hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
+            if key in CALLED_NOW:
+                hint = f"It is called {CALLED_NOW[key]}."
             raise RuleError(f"{what} no key {ids.show(str(key))!r}", where=place(str(key)), hint=hint)
 
 
