@@ -85,10 +85,10 @@ class Placed:
     catalogue: Catalogue = NO_CATALOGUE
     removed: np.ndarray | None = None
     """How many documents of each query were removed, because the user had them before."""
-    depth: int | None = None
-    """The rank at which the placements were cut, if they were."""
     kept_top: KeptTop | None = None
     """The first documents of each query, if they were taken while the run was read."""
+    depth: int | None = None
+    """The rank at which the placements were cut, if they were."""
 
     @property
     def qrels(self) -> Qrels:

@@ -62,8 +62,7 @@ _INSERT = (
     "INSERT INTO record (time, label, query_set, judgement_set, queries, details, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _UNUSED_JUDGEMENTS = (
-    "DELETE FROM judgement_set WHERE sha256 NOT IN "
-    "(SELECT judgement_set FROM record WHERE judgement_set IS NOT NULL)"
+    "DELETE FROM judgement_set WHERE sha256 NOT IN (SELECT judgement_set FROM record WHERE judgement_set IS NOT NULL)"
 )
 FACT = "fact"
 """The kind of values that are no measure but what is known of each query."""
