@@ -20,7 +20,7 @@ from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases, formats, spark
 from goldrank.io.compression import COMPRESSIONS, Compression
 from goldrank.io.formats import FORMATS, Format
-from goldrank.io.items import items
+from goldrank.io.items import read_items
 from goldrank.io.sources import open_source
 from goldrank.notes import Note
 
@@ -94,7 +94,7 @@ def test_a_format_is_one_module_and_one_entry(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="toy"):
         read_run(tmp_path / "run.toy", format="tiy")
     (tmp_path / "items").write_text("TOY\nq1|a text|a text\n")
-    [item] = items(tmp_path / "items")
+    [item] = read_items(tmp_path / "items")
     assert (item.query, item.retrieved) == ("q1", ("a text",))
 
 
@@ -137,7 +137,9 @@ def test_only_what_is_used_is_loaded() -> None:
     row = {"question": "a", "retrieved": ["b"], "references": ["b"]}
     csv = "question,retrieved,references\na,b,b\n"
     for text in (json.dumps(row), csv):
-        found = loaded(f"import io; from goldrank.io.items import items; list(items(io.BytesIO({text.encode()!r})))")
+        found = loaded(
+            f"import io; from goldrank.io.items import read_items; list(read_items(io.BytesIO({text.encode()!r})))"
+        )
         assert "goldrank.io.records" in found
         assert "polars" not in found
 
@@ -228,7 +230,7 @@ def test_names_behind_a_compression() -> None:
     stream = io.BytesIO(bz2.compress(b'{"question": \n{"question": "b"}\n'))
     stream.name = "items.jsonl.bz2"
     with raises_code(InputError, "not-json", match=r"items\.jsonl\.bz2:1:\d+: "):
-        list(items(stream))
+        list(read_items(stream))
 
 
 # Names.
