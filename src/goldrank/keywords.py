@@ -104,4 +104,9 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
     if name in READERS:
         return f"It belongs to {READERS[name]}."
     near = did_you_mean(name, known)
-    return near or f"It has: {', '.join(sorted(known))}."
+    if near:
+        return near
+    listed = f"It has: {', '.join(sorted(known))}."
+    if "measures" in known or "measure" in known:
+        listed += f" Options of a measure are part of its name: 'AP({name}=True)'."
+    return listed

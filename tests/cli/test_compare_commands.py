@@ -29,16 +29,16 @@ def call(capsys, *args, code=0):
 def test_compare_writes_every_form(files, capsys):
     out = call(
         capsys, "compare", files / "qrels.txt", *(files / f"{n}.run" for n in ("bm25", "dense", "hybrid")),
-        "--baseline", "bm25.run", "-m", "nDCG@10", "-m", "AP", "--samples", "500", "--holes", "ignore",
+        "--baseline", "bm25", "-m", "nDCG@10", "-m", "AP", "--samples", "500", "--holes", "ignore",
         "--html", files / "out" / "a.html", "--markdown", files / "a.md", "--latex", files / "a.tex",
         "--csv", files / "a.csv", "--json", files / "a.json", "--svg", files / "svg", "--save", files / "saved",
         "--metadata", files / "queries.jsonl", "--slice", "kind", "--slice", "length", "--slice", "relevant",
     ).out  # fmt: skip
-    assert "bm25.run (baseline)" in out
-    assert "hybrid.run" in out
+    assert "bm25 (baseline)" in out
+    assert "hybrid" in out
     assert "kind" in out
     assert (files / "out" / "a.html").read_text().startswith("<!doctype html>")
-    assert json.loads((files / "a.json").read_text())["baseline"] == "bm25.run"
+    assert json.loads((files / "a.json").read_text())["baseline"] == "bm25"
     assert (files / "a.csv").read_text().count("\n") == 5
     assert "toprule" in (files / "a.tex").read_text()
     assert "### Systems" in (files / "a.md").read_text()
@@ -49,10 +49,10 @@ def test_compare_writes_every_form(files, capsys):
         ElementTree.fromstring(chart.read_bytes())
     # The same numbers come out of the saved scores, with no run at hand.
     again = call(
-        capsys, "report", *sorted((files / "saved").iterdir()), "--baseline", "bm25.run", "--samples", "500",
+        capsys, "report", *sorted((files / "saved").iterdir()), "--baseline", "bm25", "--samples", "500",
         "--holes", "ignore", "--json", files / "b.json",
     )  # fmt: skip
-    assert "hybrid.run" in again.out
+    assert "hybrid" in again.out
     first, second = (json.loads((files / name).read_text()) for name in ("a.json", "b.json"))
     assert first["pairs"] == second["pairs"]
 
@@ -142,7 +142,7 @@ def test_diff(files, capsys):
     top = sorted(saved["queries"], key=lambda row: (-abs(row["delta"]), row["query"]))[:3]
     for row in top:
         assert f"{row['query']}  {row['delta']:+.4f}" in out
-    assert f"nDCG@10: {saved['delta']:+.4f} from bm25.run to hybrid.run" in out
+    assert f"nDCG@10: {saved['delta']:+.4f} from bm25 to hybrid" in out
 
 
 def test_fuse(files, capsys):

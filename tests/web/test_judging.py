@@ -12,7 +12,7 @@ import pytest
 from lanes import QUICK
 from served import Served
 
-from goldrank import demo, evaluate, io
+from goldrank import Document, Runs, demo, evaluate, io
 from goldrank.errors import GoldrankError
 from goldrank.judgements.log import JudgementLog
 from goldrank.web.judging import Judging, RefusedError

@@ -5,7 +5,7 @@ import pytest
 from lanes import many
 from made_sessions import MEASURES, made_up, session_of
 
-from goldrank import evaluate, io
+from goldrank import Runs, evaluate, io
 from goldrank.conventions import Convention
 from goldrank.web.heads import DEPTH
 from goldrank.web.session import Session

@@ -8,7 +8,7 @@ import pytest
 from places import ROOT
 from served import Served
 
-from goldrank import demo, evaluate, io
+from goldrank import demo, evaluate, io, read_queries
 from goldrank.conventions import Convention
 from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.history import History

@@ -176,7 +176,7 @@ def test_queries_of_every_form(tmp_path):
     (tmp_path / "beir" / "queries.jsonl").write_text((tmp_path / "q.jsonl").read_text())
     expected = {"q1": "one two", "q2": "three"}
     for given in ("q.tsv", "q.jsonl", "beir"):
-        assert read_queries(tmp_path / given) == expected
+        assert {query: one.text for query, one in read_queries(tmp_path / given).items()} == expected
     (tmp_path / "bad.tsv").write_text("q1 no tab\n")
     with pytest.raises(InputError, match="without a tab"):
         read_queries(tmp_path / "bad.tsv")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -55,10 +55,8 @@ def is_set() -> bool:
 def of_machine() -> int | None:
     """The memory of this machine, or of the container that the process runs in; None if it does not say."""
     sizes = []
-    try:
+    with suppress(AttributeError, OSError, ValueError):  # Windows has no such names
         sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):  # Windows has none
-        pass
     for path in GROUP_LIMITS:
         try:
             sizes.append(int(Path(path).read_text()))
