@@ -29,6 +29,7 @@ SYNONYMS = {
     "budgets": "budget",
     "metadata": "queries",
     "human": "qrels",
+    "latency": "queries",
 }
 """What other tools call arguments, and what they are called here."""
 
@@ -45,6 +46,7 @@ NOUNS = {
     "Calls": "calls max_cost max_calls prices concurrency rate attempts dry_run",
     "Pool": "pool which repeats limit",
     "Fusion": "fusion normalization",
+    "Rules": "rules strict worst allow_changed_qrels",
 }
 """The argument that takes a noun, and what that noun holds."""
 
@@ -65,6 +67,7 @@ READERS = {
     "duplicates": "evaluate(qrels, run, duplicates=...): a run keeps every row",
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
+    "db": "History(path).baseline(name)",
 }
 """Arguments that belong to what is given to a verb."""
 
