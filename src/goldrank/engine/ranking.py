@@ -279,7 +279,8 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
             raise InputError(
                 f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.place(before)}",
                 where=str(lines.place(line)),
-                hint="Remove one of the lines, or choose: duplicates='first', 'last', 'places' or 'count'. "
+                hint="Remove one of the lines (run.drop_duplicates()), or choose: duplicates='first', 'last', 'places' or "
+                "'count'. "
                 "Several runs in one file, told apart by tag, are scored with read_runs, or --by-tag.",
                 code="duplicate-document",
             )

@@ -88,7 +88,7 @@ class Retrieved(Sequence[Mapping[str, Any]]):
         failed = f", {len(self.failures):,} failed" if self.failures else ""
         return f"<Retrieved {self.name!r}: {len(self):,} question{'' if len(self) == 1 else 's'}{failed}>"
 
-    def run(self, *, failures: str = "error", duplicates: str = "error") -> Run:
+    def run(self, *, failures: str = "error") -> Run:
         """The ids that were retrieved, as a run. Scores are the retriever's if they descend, else by rank."""
         one_of(failures, ("error", "skip", "zero"), "failures")
         if failures == "error" and self.failures:
@@ -110,7 +110,7 @@ class Retrieved(Sequence[Mapping[str, Any]]):
             if len(scores) < len(texts) or any(not a > b for a, b in pairwise(scores)):
                 scores = [-float(rank) for rank in range(1, len(texts) + 1)]
             rows += [(query, str(text.id), score) for text, score in zip(texts, scores, strict=True)]
-        return objects.run_from_rows(rows, self.name, duplicates, [record["query"] for record in kept])
+        return objects.run_from_rows(rows, self.name, [record["query"] for record in kept])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the records as JSON Lines, which can be evaluated like these."""

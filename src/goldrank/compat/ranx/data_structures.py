@@ -339,7 +339,7 @@ class Run(_Table[float]):
         kind = get_file_kind(path, kind)
         if kind == "lz4":
             return Run(_read_lz4(path), name)
-        run = io.read_run(path, format={"json": "json", "trec": "trec"}.get(kind), duplicates="last")
+        run = io.read_run(path, format={"json": "json", "trec": "trec"}.get(kind))
         if not isinstance(run.source, BlockSource):
             return Run._kept(run, name)
         source = ParsedBlocks(run.source)
