@@ -87,7 +87,7 @@ class Method:
             if name not in known:
                 hint = f"It takes {', '.join(known)}." if known else None
                 if name == "weights":
-                    hint = "Use method='wsum' for weighted sums."
+                    hint = "Use 'wsum' for weighted sums."
                 raise OptionError(f"{self.name} takes no {name}", hint=hint, code="unknown-option")
         values = {}
         for name, parameter in known.items():
@@ -148,7 +148,7 @@ def all_methods() -> dict[str, Method]:
 
 def get(name: str) -> Method:
     """A method by its name or another tool's."""
-    return all_methods()[one_of(ALIASES.get(name, name), all_methods(), "method")]
+    return all_methods()[one_of(ALIASES.get(name, name), all_methods(), "fusion")]
 
 
 # Kinds of parameters.
