@@ -147,14 +147,13 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """A run from the lines of a file in TREC's format: {query: {document: score}}."""
     read = io.read_run(_stream(f_run), format="trec", name=getattr(f_run, "name", "run"))
-    results: Any = read.results  # made here, so that it is the caller's to change
-    return defaultdict(dict, results)
+    return defaultdict(dict, {query: dict(row) for query, row in read.items()})
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """Judgements from the lines of a file in TREC's format: {query: {document: grade}}."""
     read: Any = io.read_qrels(_stream(f_qrel), format="trec")
-    return defaultdict(dict, read.text)
+    return defaultdict(dict, {query: dict(row) for query, row in read.text.items()})
 
 
 def _stream(lines: Any) -> streams.BytesIO:

@@ -35,13 +35,14 @@ class DropsOwnId(Quirk):
         return "is left out"
 
     def before_placing(self, run: Run) -> Run:
-        from goldrank.data.run import Rankings, Run
+        from goldrank.data.run import Rankings, Run, rows_of
 
-        if not any(query in row for query, row in run.results.items()):
+        rows = rows_of(run)
+        if not any(query in row for query, row in rows.items()):
             return run
 
         kept = {}
-        for query, row in run.results.items():
+        for query, row in rows.items():
             if query in row:
                 row = {doc: score for doc, score in row.items() if doc != query}
             kept[query] = row
@@ -67,8 +68,8 @@ class CountsAllQueries(Quirk):
 
     def summary(self, measure: Measure, summary: SummaryRule) -> SummaryRule:
         if measure.name in OWN_MEASURES:
-            return replace(summary, queries="all")
-        return replace(summary, queries="answered")
+            return summary._replace(queries="all")
+        return summary._replace(queries="answered")
 
 
 @dataclass(frozen=True)

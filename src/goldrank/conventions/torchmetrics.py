@@ -37,7 +37,7 @@ class HidesScoresOfZero(Quirk):
 
     def reading(self, measure: Measure, reading: TableReading) -> TableReading:
         if measure.name in self.MEASURES:
-            return replace(reading, own_table=self.rule)
+            return reading._replace(own_table=self.rule)
         return reading
 
     def own_table(self, table: Placements, seen: Seen) -> Placements | None:
@@ -58,10 +58,12 @@ class HidesScoresOfZero(Quirk):
 
 def _not_above_zero(seen: Seen) -> np.ndarray:
     """Which placements have a score of 0 or less, as the convention compares scores."""
-    placements, results, docs = seen.placements, seen.run.results, seen.qrels.docs
+    from goldrank.data.run import rows_of
+
+    placements, results, docs = seen.placements, rows_of(seen.run), seen.qrels.docs
     assert placements.label is not None
     pairs = zip(placements.query.tolist(), placements.label.tolist(), strict=True)
-    scores = np.array([float(results[placements.queries[query]][docs[label]]) for query, label in pairs])
+    scores = np.array([results[placements.queries[query]][docs[label]] for query, label in pairs])
 
     if seen.score_type == "float32":
         scores = scores.astype(np.float32)
@@ -74,7 +76,9 @@ class ScoresBeyondOne(Condition):
     reads_run = True
 
     def holds(self, case: Case) -> bool:
-        results = case.run.results
+        from goldrank.data.run import rows_of
+
+        results = rows_of(case.run)
         rows = (results[query] for query in case.placements.queries if query in results)
         return case.run.has_scores and any(not 0 <= score <= 1 for row in rows for score in row.values())
 

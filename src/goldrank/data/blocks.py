@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any, ClassVar
 
@@ -19,10 +19,6 @@ from goldrank.native import core
 
 SAMPLED_TAGS = 64
 """Lines of a block whose tags are looked at where tags do not tell runs apart."""
-
-
-MOST_REMEMBERED = 5_000_000
-"""Lines that are kept of a run that is looked at twice: some 300 MB of TREC text."""
 
 
 @dataclass(frozen=True)
@@ -271,45 +267,6 @@ class ParsedBlocks(BlockSource):
         """The tag of the first line, if lines have tags."""
         tags = next((block.tags for block in self._blocks if len(block)), None)
         return None if tags is None else ids.decode(tags.names(np.zeros(1, np.int64))[0])
-
-
-class RememberedBlocks(BlockSource):
-    """A run whose pieces are kept as they are read, as far as there is room: it can be read again for nothing."""
-
-    def __init__(self, source: BlockSource) -> None:
-        self.name = source.name
-        self._source = source
-        self._blocks: dict[tuple[float, int], Block] = {}
-        self._room = MOST_REMEMBERED
-
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
-        for number, piece in enumerate(self._source.pieces(share)):
-            yield partial(self._read, (share, number), piece)
-
-    def _read(self, number: tuple[float, int], piece: Callable[[], Block]) -> Block:
-        known = self._blocks.get(number)
-        if known is not None:
-            return known
-        block = piece()
-        if len(block) <= self._room:
-            self._room -= len(block)
-            self._blocks[number] = block
-        return block
-
-    def memory(self, threads: int, share: float) -> int:
-        return self._source.memory(threads, share)
-
-    def keys(self, docs: IdColumn) -> np.ndarray:
-        return self._source.keys(docs)
-
-    def empty_queries(self) -> IdColumn:
-        return self._source.empty_queries()
-
-    def digest(self) -> str | None:
-        return self._source.digest()
-
-    def files(self) -> Sequence[Any]:
-        return self._source.files()
 
 
 class OneTag(BlockSource):

@@ -40,7 +40,7 @@ def _fused(runs: Sequence[Run], norm: str | None, method: str, params: Mapping[s
     known: Any = get_method(method).name
     how: Any = {"normalization": norm or "none", "ties": "input", "equal": 0.0}  # ranx gives 0 to equal scores
     fused = combine.fuse(native_runs(runs), Fusion(known, **how, **params))
-    return Run(fused.results, name or NAMES.get(known, known))
+    return Run(fused.source.results(), name or NAMES.get(known, known))
 
 
 class OptimizationReport:

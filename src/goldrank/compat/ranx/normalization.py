@@ -12,7 +12,7 @@ from goldrank.fusion.options import Fusion
 
 def normalize(run: Run, norm: str = "min-max") -> Run:
     """The run with normalised scores."""
-    return Run(combine.normalized(run.native(), _how(norm)).results, run.name)
+    return Run(combine.normalized(run.native(), _how(norm)).source.results(), run.name)
 
 
 def _how(norm: Any) -> Fusion:
@@ -24,7 +24,7 @@ def borda_norm(runs: Sequence[Run]) -> list[Run]:
     """The runs with Borda's scores; every run then has every document of the others."""
     native = native_runs(runs)
     return [
-        Run(combine.normalized(each, _how("borda"), native).results, run.name)
+        Run(combine.normalized(each, _how("borda"), native).source.results(), run.name)
         for each, run in zip(native, runs, strict=True)
     ]
 
