@@ -58,6 +58,9 @@ READERS = {
     "shard": "qrels.shard(2, 8)",
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
+    "duplicates": "the convention of an evaluation; run.drop_duplicates() keeps one line of each document",
+    "name": "the noun: Run(results, name=...), scores.renamed(name)",
+    "names": "the runs: Run(results, name=...), {'old': run, 'new': other}",
     "align": "ScoresByRun(scores, queries='same')",
 }
 """Arguments that belong to what is given to a verb."""
