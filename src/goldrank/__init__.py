@@ -140,8 +140,8 @@ _MODULES = {
     "gating.verdict": "Verdict",
     "measures": "Measure measure parse",
     "conventions": "Convention",
-    "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError MeasureError "
-    "NotMeasuredError JudgeError RetrievalError MemoryLimitError",
+    "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError "
+    "MeasureError NotMeasuredError JudgeError RetrievalError MemoryLimitError",
 }
 """Where the public names live. They are loaded when first used, so that importing goldrank costs nothing."""
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
@@ -160,7 +160,8 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Diff", "QueryChange", "DocumentChange", "Difference", "RankAgreement", "Plan", "Unjudged", "TunedFusion", "Advice",
     "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict", "Note",
     "GoldrankError", "InputError", "MismatchError", "MissingQueryError", "NoRelevantError", "BaselineError",
-    "OptionError", "MeasureError", "NotMeasuredError", "JudgeError", "RetrievalError", "MemoryLimitError", "__version__",
+    "OptionError", "MeasureError", "NotMeasuredError", "JudgeError", "RetrievalError", "MemoryLimitError",
+    "__version__",
 ]  # fmt: skip
 
 

@@ -270,8 +270,8 @@ def test_recall_that_cannot_be_one() -> None:
 
 
 def test_different_cutoffs() -> None:
-    first = goldrank.evaluate(QRELS, {"A": goldrank.Run(_scores(RUN), name="A")}, ["nDCG@10", "RR"])["A"]
-    second = goldrank.evaluate(QRELS, {"B": goldrank.Run(_scores(RUN), name="B")}, ["nDCG@20", "RR"])["B"]
+    first = goldrank.evaluate(QRELS, goldrank.Run(_scores(RUN), name="A"), ["nDCG@10", "RR"])
+    second = goldrank.evaluate(QRELS, goldrank.Run(_scores(RUN), name="B"), ["nDCG@20", "RR"])
     (note,) = [note for note in pitfalls([first, second]) if note.code == "different-cutoffs"]
     assert str(note) == "nDCG is cut differently and cannot be compared: 'A' at 10; 'B' at 20"
     assert note.is_warning
@@ -299,7 +299,7 @@ def test_inconsistent_judgements() -> None:
     assert "'b' has grade 1 and 'c', which has the same text, grade 0" in str(by_text)
     assert not inconsistent_judgements(goldrank.Qrels({"q1": {"Doc": 1, "doc": 1}}))
     scores = goldrank.evaluate(qrels, {"q1": ["b"], "q2": ["doc 1"]}, ["RR", "AP"])
-    assert {by_id, by_text} <= set(pitfalls(scores, qrels=qrels, texts=texts))
+    assert {by_id, by_text} <= set(pitfalls(scores, qrels=qrels, documents=texts))
 
 
 def test_ties_are_told() -> None:

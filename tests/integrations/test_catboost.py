@@ -10,8 +10,8 @@ import places
 import pytest
 from raising import raises_code
 
-from goldrank import GoldrankError
-from goldrank.integrations.catboost import evaluate_pool, staged_evaluate_pool
+from goldrank import Convention, GoldrankError
+from goldrank.integrations.catboost import CATBOOST, evaluate_pool, staged_evaluate_pool
 
 GOLDEN = {
     case["id"]: case
@@ -35,14 +35,16 @@ def test_the_worst_order_of_ties_and_empty_queries():
     scores = evaluate_pool(model([0.5, 0.5, 0.1, 0.2]), pool([1, 0, 0, 0], [7, 7, 3, 3]), ["RR", "nDCG@2"])
     assert scores.per_query["RR"] == {"0": 0.5, "1": 1.0}
     assert scores.per_query["nDCG@2"]["0"] == pytest.approx(1 / np.log2(3))
-    zero = evaluate_pool(model([0.5, 0.5, 0.1, 0.2]), pool([1, 0, 0, 0], [7, 7, 3, 3]), "RR", convention=CATBOOST.with_policies(empty="zero"))
+    rules = CATBOOST.with_policies(empty="zero")
+    zero = evaluate_pool(model([0.5, 0.5, 0.1, 0.2]), pool([1, 0, 0, 0], [7, 7, 3, 3]), "RR", convention=rules)
     assert zero.per_query["RR"]["1"] == 0
 
 
 def test_other_ties_see_the_rows_as_they_are():
     """By hand: in the order of the input the relevant row stands first."""
-    assert evaluate_pool(model([0.5, 0.5]), pool([1, 0], [7, 7]), "RR", convention=Convention(ties="input", empty="one"))["RR"] == 1
-    assert evaluate_pool(model([0.5, 0.5]), pool([1, 0], [7, 7]), "RR", convention=Convention(ties="expected", empty="one"))["RR"] == 0.75
+    for ties, expected in (("input", 1), ("expected", 0.75)):
+        scores = evaluate_pool(model([0.5, 0.5]), pool([1, 0], [7, 7]), "RR", convention=Convention(ties=ties))
+        assert scores["RR"] == expected
 
 
 def test_stages():

@@ -225,7 +225,8 @@ def plan(
     if pilot is None:
         if limit is not None:
             raise InputError("a gate is planned from a pilot", hint=_GATE_HINT, code="no-pilot")
-        return _without_pilot(deviation, whole_number(tests, "tests", 1), statistics or Statistics(), differences, sizes)
+        whole_number(tests, "tests", 1)
+        return _without_pilot(deviation, tests, statistics or Statistics(), differences, sizes)
 
     of_type(pilot, Comparison, "the pilot", "a comparison", "plan(compare(qrels, runs)).")
     if deviation is not None:

@@ -257,8 +257,8 @@ def choose(
     Parameters
     ----------
     use_case : str, optional
-        One of `USE_CASES`: "qa", "search", "legal", "recommendation", "fact-checking", "rag", "multi-hop", "candidates",
-        "reranking". Without it the answers decide.
+        One of `USE_CASES`: "qa", "search", "legal", "recommendation", "fact-checking", "rag", "multi-hop",
+        "candidates", "reranking". Without it the answers decide.
     find_all : bool, optional
         Must all relevant documents be found?
     order_matters : bool, optional

@@ -3,8 +3,8 @@
 CatBoost does not tell metrics of one's own which group an entry is in, so that there is none for `eval_metric=`; a
 `Pool` knows its groups. CatBoost's rules are the default: the gain is the grade, equal scores stand in the worst order
 (the least relevant first), and a query without anything relevant is 1. That is so of its NDCG and Recall; its MAP, MRR
-and Precision give 0 there: `convention=CATBOOST.with_policies(empty="zero")`. Any other convention sees the rows as they
-are: `convention="trec_eval-10"` has goldrank's own rules.
+and Precision give 0 there: `convention=CATBOOST.with_policies(empty="zero")`. Any other convention sees the rows as
+they are: `convention="trec_eval-10"` has goldrank's own rules.
 """
 
 from __future__ import annotations

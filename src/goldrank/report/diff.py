@@ -36,9 +36,10 @@ def _documents(change: QueryChange) -> Table:
         for hole in change.intruders[:MOST_INTRUDERS]
     ]
     left_out = max(0, len(change.documents) - MOST_DOCUMENTS) + max(0, len(change.intruders) - MOST_INTRUDERS)
+    both = f"{change.before:.4f} to {change.after:.4f}"
     return Table(
         [*Head.names("document"), *Head.numbers("grade", "before", "after"), *Head.texts("cause")],
         rows,
-        f"{ids.show(change.query)}  {change.difference:+.4f}  {change.before:.4f} to {change.after:.4f}  {change.cause}",
+        f"{ids.show(change.query)}  {change.difference:+.4f}  {both}  {change.cause}",
         f"and {left_out:,} more" if left_out > 0 else "",
     )
