@@ -68,7 +68,7 @@ def test_agreement(files, capsys, data):
     runs = [files / f"{n}.run" for n in ("bm25", "dense", "hybrid")]
     out = call(capsys, "compare", files / "qrels.txt", *runs, "-m", "AP", "-m", "RR", "--agreement").out
     expected = rank_agreement(data[1]["bm25"], data[1]["dense"]).mean["rbo"]
-    assert re.search(rf"^bm25.run, dense.run +{expected:.4f} ", out, re.M)
+    assert re.search(rf"^bm25, dense +{expected:.4f} ", out, re.M)
     assert "AP, RR" in out
 
 
@@ -139,10 +139,10 @@ def test_diff(files, capsys):
     ).out  # fmt: skip
     saved = json.loads((files / "d.json").read_text())
     assert len(saved["queries"]) == 40
-    top = sorted(saved["queries"], key=lambda row: (-abs(row["delta"]), row["query"]))[:3]
+    top = sorted(saved["queries"], key=lambda row: (-abs(row["difference"]), row["query"]))[:3]
     for row in top:
-        assert f"{row['query']}  {row['delta']:+.4f}" in out
-    assert f"nDCG@10: {saved['delta']:+.4f} from bm25.run to hybrid.run" in out
+        assert f"{row['query']}  {row['difference']:+.4f}" in out
+    assert f"nDCG@10: {saved['difference']:+.4f} from bm25 to hybrid" in out
 
 
 def test_fuse(files, capsys):

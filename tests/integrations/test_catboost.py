@@ -71,7 +71,8 @@ def test_golden(theirs, ours, empty):
     *each, mean = case["expected"]
     groups = np.repeat([4, 9, 1, 2], 5)
     rules = CATBOOST.with_policies(empty=empty)
-    scores = evaluate_pool(model(case["inputs"]["scores"]), pool(case["inputs"]["grades"], groups), ours, convention=rules)
+    given = case["inputs"]
+    scores = evaluate_pool(model(given["scores"]), pool(given["grades"], groups), ours, convention=rules)
     assert list(scores.per_query[ours].values()) == pytest.approx(each, abs=1e-11)
     assert scores[ours] == pytest.approx(mean, abs=1e-11)
 

@@ -177,7 +177,7 @@ class SettingSearch:
         runs: Sequence[Run],
         fusion: Fusion,
         measure: MeasureLike,
-        rules: Convention = conventions.DEFAULT,
+        rules: Convention,
     ) -> None:
         self.qrels = qrels
         self.runs = runs

@@ -79,8 +79,9 @@ def optimize_fusion(
             raise QueryMismatchError(f"run {run.name!r} and qrels do not have the same queries")
     judged = qrels.native()
     measure = named.measure_of(metric, named.highest(judged))
+    known: Any = get_method(method).name
     how: Any = {"normalization": norm or "none", "equal": 0.0}
-    search = SettingSearch(judged, native_runs(runs), Fusion(get_method(method).name, **how), measure, RULES)
+    search = SettingSearch(judged, native_runs(runs), Fusion(known, **how), measure, RULES)
     settings = _settings(method, len(runs), ranges)
     tried = search.tried(settings, search.all_queries)
     means = tried.means
@@ -144,8 +145,8 @@ def _trainer(method: str) -> Callable[..., Any]:
 
     def call(qrels: Qrels, runs: Sequence[Run], *given: Any) -> Any:
         settings = dict(zip((each.name for each in known.settings), given, strict=False))
-        how: Any = {"normalization": "none"}
-        search = SettingSearch(qrels.native(), native_runs(runs), Fusion(known.name, **how), "nDCG", RULES)
+        name: Any = known.name
+        search = SettingSearch(qrels.native(), native_runs(runs), Fusion(name, normalization="none"), "nDCG", RULES)
         return known.trained(search.evidence(), settings)[str(known.learned)]
 
     call.__doc__ = f"What {method} learns from judged queries."
