@@ -140,8 +140,8 @@ _MODULES = {
     "gating.verdict": "Verdict",
     "measures": "Measure measure parse",
     "conventions": "Convention",
-    "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError "
-    "MeasureError NotMeasuredError JudgeError RetrievalError MemoryLimitError",
+    "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError"
+    " MeasureError NotMeasuredError JudgeError RetrievalError MemoryLimitError",
 }
 """Where the public names live. They are loaded when first used, so that importing goldrank costs nothing."""
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
@@ -153,8 +153,8 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "judge_agreement", "judge_gullibility", "corrected_values", "make_questions", "read_qrels", "read_run", "read_runs",
     "read_items", "read_aspects", "read_preferences", "read_queries", "read_documents",
     "Qrels", "AspectQrels", "Preferences", "Run", "Runs", "Items", "Item", "Queries", "Query", "Documents", "Document",
-    "Catalogue", "Convention", "Matching", "Evidence", "Answers", "Statistics", "Fusion", "Matcher", "Measure",
-    "measure", "parse",
+    "Catalogue", "Convention", "Matching", "Evidence", "Answers", "Statistics", "Fusion", "Matcher",
+    "Measure", "measure", "parse",
     "Scores", "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing",
     "Causes", "Needed", "Sweep", "SweepRow", "AbstentionCurve", "MatcherAgreements",
     "Diff", "QueryChange", "DocumentChange", "Difference", "RankAgreement", "Plan", "Unjudged", "TunedFusion", "Advice",
