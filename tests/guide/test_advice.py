@@ -13,8 +13,8 @@ from raising import raises_code
 
 import goldrank
 from goldrank.cli.choose import command
-from goldrank.errors import OptionError
-from goldrank.guide.advice import QUESTIONS, RELEVANCE, USE_CASES, Advice
+from goldrank.errors import GoldrankError, OptionError
+from goldrank.guide.advice import QUESTIONS, RELEVANCE, USE_CASES, Advice, choose
 from goldrank.guide.pitfalls import inconsistent_judgements, pitfalls
 
 LESSON = {
@@ -323,3 +323,15 @@ def test_the_tips_of_the_documents() -> None:
     early = goldrank.choose("candidates")
     assert all(text.startswith("R@") for text in early.primary + early.secondary)  # early stages: recall
     assert goldrank.choose("reranking").primary[0] == "P@10"  # late stages: precision
+
+
+def test_one_line_says_what_it_is() -> None:
+    assert repr(choose("qa")) == "Advice('RR', 'Success@1')"
+    note = pitfalls(scored("nDCG@10"))[0]
+    assert repr(note).startswith("Note('one-measure', 'only nDCG is reported")
+    assert "\n" not in repr(note)
+
+
+def test_documents_go_with_judgements() -> None:
+    with pytest.raises(GoldrankError, match="Give qrels= too"):
+        pitfalls(scored(["RR", "AP"]), documents={"a": "text"})

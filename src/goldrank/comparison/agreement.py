@@ -12,7 +12,8 @@ import numpy as np
 from goldrank import io
 from goldrank.comparison.result import Comparison
 from goldrank.data.table import count
-from goldrank.errors import MismatchError, OptionError, whole_number
+from goldrank.errors import MismatchError, OptionError, is_number, whole_number
+from goldrank.escaping import shown
 from goldrank.keywords import named_arguments
 from goldrank.packages import stats
 from goldrank.types import RunLike
@@ -120,8 +121,8 @@ def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
 
     Equation 32 of Webber, Moffat and Zobel. `p` is how patient the reader is: the chance to look one further.
     """
-    if not 0 < p < 1:
-        raise OptionError(f"p is {p!r}; it must be between 0 and 1", hint="0.9 is usual.", code="bad-number")
+    if not is_number(p) or not 0 < p < 1:
+        raise OptionError(f"p is {shown(p)}; it must be between 0 and 1", hint="0.9 is usual.", code="bad-number")
     if not a or not b:
         return 1.0 if not a and not b else 0.0
     short, long = sorted((a, b), key=len)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,8 @@ from goldrank.comparison.settings import Statistics
 from goldrank.comparison.statistics import facts_of
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.table import count
-from goldrank.errors import InputError, OptionError, of_type, whole_number
+from goldrank.errors import InputError, OptionError, as_list, is_number, of_type, whole_number
+from goldrank.escaping import shown
 from goldrank.keywords import named_arguments
 from goldrank.packages import special
 
@@ -218,7 +220,8 @@ def plan(
     {0.05: 199}
     """
     differences = _numbers(difference, "difference")
-    sizes = [whole_number(n, "n_queries", 2) for n in ([n_queries] if isinstance(n_queries, int) else n_queries)]
+    listed = [n_queries] if isinstance(n_queries, int) else as_list(n_queries, "n_queries")
+    sizes = [whole_number(n, "n_queries", 2) for n in listed]
     limit, is_relative = (None, False) if tolerance is None else read_tolerance(tolerance)
     if statistics is not None:
         of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(power=0.9).")
@@ -259,7 +262,7 @@ def _without_pilot(
     deviation: float | None, tests: int, statistics: Statistics, differences: Sequence[float], sizes: Sequence[int]
 ) -> Plan:
     """A plan from a deviation that somebody knows or supposes."""
-    if deviation is None or not deviation > 0:
+    if deviation is None or not is_number(deviation) or not deviation > 0:
         raise InputError(
             "there is no pilot, and no standard deviation of differences",
             hint="Either plan(compare(...)), or plan(deviation=0.25, tests=6).",
@@ -272,23 +275,23 @@ def _without_pilot(
 
 def read_tolerance(given: str | float) -> tuple[float, bool]:
     """A tolerated drop as a number, and whether it is a share of the baseline's mean: '5%', '0.02' or 0.02."""
-    text = str(given).strip()
+    text = given.strip() if isinstance(given, str) else shown(given)
     share = text.endswith("%")
     try:
         value = abs(float(text.removesuffix("%")))
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02", code="bad-tolerance")
+        raise OptionError(f"tolerance is {shown(given)}; it must be like '5%' or 0.02", code="bad-tolerance")
     return (value / 100, True) if share else (value, False)
 
 
-def _numbers(given: float | Sequence[float], what: str) -> list[float]:
-    numbers = [float(number) for number in ([given] if isinstance(given, int | float) else given)]
+def _numbers(given: Any, what: str) -> list[float]:
+    numbers = [given] if isinstance(given, Real) else as_list(given, what)
     for number in numbers:
-        if not (math.isfinite(number) and number > 0):
-            raise OptionError(f"{what} is {number!r}; it must be greater than 0", code="bad-number")
-    return numbers
+        if not is_number(number) or not number > 0:
+            raise OptionError(f"{what} is {shown(number)}; it must be a number greater than 0", code="bad-number")
+    return [float(number) for number in numbers]
 
 
 def _bonferroni(alpha: float, tests: int) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from goldrank import io
 from goldrank.data.run import Rankings, Run
-from goldrank.errors import InputError
+from goldrank.errors import InputError, of_type
 from goldrank.fusion.lists import RankedLists, pieces
 from goldrank.fusion.methods import Method
 from goldrank.fusion.normalisations import Normalisation, normalised
@@ -63,6 +63,8 @@ def fuse(
     if wrong in MEANT:
         raise unknown_argument("fuse", str(wrong), {"runs", "fusion", "name"})
     how = as_fusion(fusion, options)
+    if name is not None:
+        of_type(name, str, "name", "text")
     given = several(runs)
 
     method, normalization = how.declared, how.normalization

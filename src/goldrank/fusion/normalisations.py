@@ -50,7 +50,8 @@ _MONTAGUE = "Montague and Aslam 2001"
 
 def get(name: str) -> Normalisation:
     """A normalisation by its name or another tool's."""
-    return NORMALISATIONS[one_of(ALIASES.get(name, name), NORMALISATIONS, "normalization")]
+    known = ALIASES.get(name, name) if isinstance(name, str) else name
+    return NORMALISATIONS[one_of(known, NORMALISATIONS, "normalization")]
 
 
 def normalised(lists: RankedLists, how: Normalisation, equal: float = 1.0) -> RankedLists:

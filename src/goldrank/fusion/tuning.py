@@ -16,6 +16,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run
 from goldrank.data.scores import Scores
 from goldrank.errors import OptionError, whole_number
+from goldrank.escaping import shown
 from goldrank.evaluation import documents as evaluation
 from goldrank.fusion import methods
 from goldrank.fusion.combine import combined, prepared, several
@@ -106,14 +107,14 @@ def tune_fusion(
     >>> qrels = {"q1": {"x": 1}, "q2": {"y": 1}}
     >>> runs = {"good": {"q1": ["x", "y"], "q2": ["y", "x"]}, "bad": {"q1": ["y", "x"], "q2": ["x", "y"]}}
     >>> tuned = tune_fusion(qrels, runs, "RR", folds=2, steps=4)
-    >>> tuned.value, tuned.fusion
-    (1.0, Fusion('wsum', weights=(0.75, 0.25)))
+    >>> tuned.fusion, tuned.optimistic
+    (Fusion('wsum', weights=(0.75, 0.25)), 1.0)
     """
     rules = conventions.get(convention)
     judged = qrels if isinstance(qrels, Qrels) else io.as_qrels(qrels, judgements=rules.judgements)
     search = SettingSearch(judged, several(runs), as_fusion(fusion, {}), measure, rules)
     if len(judged) < whole_number(folds, "folds", 2):
-        what = f"folds is {folds}; it must be at most the number of judged queries, {len(judged):,}"
+        what = f"folds is {shown(folds)}; it must be at most the number of judged queries, {len(judged):,}"
         raise OptionError(what, code="bad-number")
 
     rng = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from goldrank.errors import OptionError, did_you_mean, of_type, whole_number
+from goldrank.escaping import shown
 from goldrank.keywords import named_arguments
 from goldrank.measures import parse
 from goldrank.measures.options import MAX_CUTOFF
@@ -237,7 +238,7 @@ Spelling = Callable[[str, bool], str]
 
 
 def _as_argument(name: str, answer: bool) -> str:
-    return f"{name}={answer}"
+    return f"{name}={shown(answer)}"
 
 
 @named_arguments
@@ -315,7 +316,6 @@ def advise(
     if k is not None:
         whole_number(k, "k", 1, MAX_CUTOFF)
     if use_case is not None:
-        of_type(use_case, str, "use_case", f"one of: {', '.join(USE_CASES)}")
         answered = [spelled(name, answer) for name, answer in given._asdict().items() if answer is not None]
         if answered:
             what = f"a use case has answered the questions already: {', '.join(answered)}"
@@ -329,6 +329,7 @@ def advise(
         answer = getattr(given, at)
         if answer is None:
             answer = _asked(at, question, ask, spelled)
+        of_type(answer, bool, at, "a flag")
         answers.append((question.text, answer))
         at = question.yes if answer else question.no
 
@@ -350,13 +351,14 @@ def _asked(name: str, question: Question, ask: Callable[[str], bool] | None, spe
 
 def find_use_case(name: str) -> tuple[str, UseCase]:
     """The key and the row of a use case, by key or title."""
-    wanted = str(name).strip().casefold()
+    of_type(name, str, "use_case", f"one of: {', '.join(USE_CASES)}")
+    wanted = name.strip().casefold()
     for key, case in USE_CASES.items():
         if wanted in (key, case.title.casefold()):
             return key, case
     known = ", ".join(USE_CASES)
-    what = f"unknown use case {name!r}; there are: {known}"
-    raise OptionError(what, hint=did_you_mean(str(name), USE_CASES), code="unknown-choice")
+    what = f"unknown use case {shown(name)}; there are: {known}"
+    raise OptionError(what, hint=did_you_mean(name, USE_CASES), code="unknown-choice")
 
 
 def _for_use_case(name: str, k: int | None) -> Advice:
