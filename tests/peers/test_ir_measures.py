@@ -251,18 +251,3 @@ def test_goldrank_is_a_provider_of_the_real_package(monkeypatch):
         assert found == [real.Metric("0", real.RR @ 5, 0.5)]  # by one rule of ties
     finally:
         del real.providers.registry["goldrank"], real.goldrank
-
-
-@pytest.mark.parametrize("kind", ["frame", "file"])
-def test_the_last_line_of_a_repeated_document_counts(kind, tmp_path):
-    """By the last lines d is before x: RR is 1; by the first it would be 1/2."""
-    pandas = pytest.importorskip("pandas")
-    theirs = pytest.importorskip("ir_measures")
-    rows = [("q", "d", 1.0), ("q", "x", 2.0), ("q", "d", 3.0)]
-    path = tmp_path / "run.txt"
-    path.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in rows))
-    qrels = {"q": {"d": 1, "x": 0}}
-    for package in (theirs, irm):
-        frame = pandas.DataFrame(rows, columns=["query_id", "doc_id", "score"])
-        run = frame if kind == "frame" else package.read_trec_run(str(path))
-        assert package.calc_aggregate([package.RR], qrels, run) == {package.RR: 1.0}

@@ -78,7 +78,7 @@ class _Rules:
 def _convention(
     name: str, base: Tool = TREC_EVAL_10, ties: Ties = "docid", **options: Mapping[str, object]
 ) -> Convention:
-    policies: Policies = {**base.policies, "ties": ties, "overlap": "allow", "missing": "zero", "duplicates": "last"}
+    policies: Policies = {**base.policies, "ties": ties, "overlap": "allow", "missing": "zero"}
     return convention_of(Tool(name, policies=policies, options={**base.options, **options}))
 
 
@@ -234,7 +234,7 @@ def _qrels_of(given: Any) -> Qrels:
 
 
 def _run_of(given: Any) -> Run:
-    """A run, which may be empty; where a document is repeated, its last score counts, as the conventions here say."""
+    """A run, which may be empty."""
     if isinstance(given, TrecFile) and given.untouched:
         return io.read_run(given.source, format="trec")
     converter = RunConverter(given)
