@@ -14,6 +14,7 @@ from lanes import many
 from raising import raises_code
 
 from goldrank import Convention, GoldrankError, Scores, compare, evaluate, evaluate_arrays
+from goldrank.data.scores import Remarks
 from goldrank.errors import MeasureError, OptionError
 from goldrank.io.arrays import as_array
 from goldrank.measures import REGISTRY
@@ -36,7 +37,7 @@ def tables(grades: Any, scores: Any, mask: Any = None) -> tuple[dict[str, Any], 
 
 def without_padding(scores: Scores) -> Scores:
     notes = tuple(note for note in scores.notes if note.code != "padding")
-    return replace(scores, remarks=scores.remarks._replace(notes=notes))
+    return replace(scores, remarks=Remarks(scores.counts, notes))
 
 
 @pytest.mark.parametrize("ties", ["docid", "docid-ascending", "input", "expected", "bounds"])
