@@ -101,7 +101,7 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
         argument, *fields = words.split()
         if name in fields and argument in known:
             return f"It is a field of {noun}: {argument}={noun}({name}=...)."
-    if name in OF_EVALUATE and known & {"scores", "runs"}:
+    if name in OF_EVALUATE and "convention" not in known and known & {"scores", "runs"}:
         scored = "evaluate(qrels, Runs(runs)" if "runs" in known else "evaluate(qrels, run"
         return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
     if name in READERS:

@@ -200,7 +200,7 @@ def test_what_a_method_does_not_take_is_said(call, code, words):
 def test_runs_without_names_are_fused_too():
     expected = fuse(RUNS, "sum")
     assert fuse(list(RUNS.values()), "sum") == expected == fuse(Runs(RUNS), Fusion("sum"))
-    with raises_code(InputError, "too-few-runs", match="this is one run"):
+    with raises_code(InputError, "one-run", match="their mapping is one run"):
         fuse(RUNS["a"])
 
 

@@ -287,7 +287,7 @@ def read_tolerance(given: str | float) -> tuple[float, bool]:
 
 
 def _numbers(given: Any, what: str) -> list[float]:
-    numbers = [given] if isinstance(given, Real) else as_list(given, what)
+    numbers: list[Any] = [given] if isinstance(given, Real) else as_list(given, what)
     for number in numbers:
         if not is_number(number) or not number > 0:
             raise OptionError(f"{what} is {shown(number)}; it must be a number greater than 0", code="bad-number")

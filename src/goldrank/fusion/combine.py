@@ -129,23 +129,13 @@ def normalized(run: Run, fusion: Fusion, among: Sequence[Run] = ()) -> Run:
 
 def several(runs: RunsLike) -> list[Run]:
     """Two or more runs, or the error that says that they are not."""
-    if isinstance(runs, Mapping) and any(map(_is_ranking, runs.values())):
-        raise _too_few("this is one run, and fusion needs two or more")
     if isinstance(runs, list | tuple):
         runs = [_named(entry, number) for number, entry in enumerate(runs, 1)]
     opened = [run for _, run in io.as_runs(runs).items()]
     if len(opened) < 2:
-        raise _too_few("fusion needs two or more runs")
+        hint = 'Give {"bm25": run, "dense": other}, or a list of runs or paths.'
+        raise InputError("fusion needs two or more runs", where="runs", hint=hint, code="too-few-runs")
     return opened
-
-
-def _is_ranking(value: Any) -> bool:
-    """Whether a value of a mapping is a query's results, and not a run."""
-    if isinstance(value, list | tuple):
-        return any(
-            isinstance(entry, str | int) or (isinstance(entry, tuple) and len(entry) == 2) for entry in value[:1]
-        )
-    return isinstance(value, Mapping) and bool(value) and not io.is_one_run(value)
 
 
 def _named(entry: Any, number: int) -> Any:
@@ -153,11 +143,6 @@ def _named(entry: Any, number: int) -> Any:
     if isinstance(entry, Run) or not (isinstance(entry, Mapping) or io.is_frame(entry)):
         return entry
     return io.as_run(entry, name=f"run {number}")
-
-
-def _too_few(what: str) -> InputError:
-    hint = 'Give {"bm25": run, "dense": other}, or a list of runs or paths.'
-    return InputError(what, where="runs", hint=hint, code="too-few-runs")
 
 
 def prepared(lists: RankedLists, method: Method, how: Normalisation, equal: float = 1.0) -> RankedLists:
