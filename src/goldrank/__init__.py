@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goldrank.clicks import judgements_from_clicks
+    from goldrank.clicks import ClickJudgements, judgements_from_clicks
     from goldrank.comparison import Comparison, compare
     from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
-    from goldrank.comparison.corrected import corrected_values
-    from goldrank.comparison.interleaving import analyse_interleaving
+    from goldrank.comparison.corrected import CorrectedValue, CorrectedValues, corrected_values
+    from goldrank.comparison.interleaving import Preference, analyse_interleaving
     from goldrank.comparison.matching import matcher_agreement
     from goldrank.comparison.one_system import score_intervals
     from goldrank.comparison.planning import plan
@@ -48,11 +48,15 @@ if TYPE_CHECKING:
     from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
-    from goldrank.judgements import JudgementLog
-    from goldrank.judging.ask import judge
-    from goldrank.judging.bias import judge_agreement
-    from goldrank.judging.probes import judge_gullibility
-    from goldrank.judging.questions import make_questions
+    from goldrank.judgements import Event, JudgementLog
+    from goldrank.judging.ask import Judged, judge
+    from goldrank.judging.bias import JudgeAgreement, judge_agreement
+    from goldrank.judging.command import Command
+    from goldrank.judging.endpoint import Endpoint
+    from goldrank.judging.item import Judge
+    from goldrank.judging.nouns import Calls, Pool
+    from goldrank.judging.probes import Gullibility, judge_gullibility
+    from goldrank.judging.questions import Questions, make_questions
     from goldrank.measures import Measure, measure, parse
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
@@ -77,19 +81,23 @@ _MODULES = {
     "fusion.combine": "fuse normalize",
     "fusion.tuning": "tune_fusion",
     "comparison.agreement": "rank_agreement",
-    "comparison.interleaving": "analyse_interleaving",
+    "comparison.interleaving": "analyse_interleaving Preference",
     "comparison.one_system": "score_intervals",
     "comparison.planning": "plan",
-    "comparison.corrected": "corrected_values",
+    "comparison.corrected": "corrected_values CorrectedValue CorrectedValues",
     "comparison.convention_difference": "explain_difference",
-    "clicks": "judgements_from_clicks",
+    "clicks": "judgements_from_clicks ClickJudgements",
     "gating.decide": "gate",
     "evaluation.unjudged": "worth_judging",
-    "judging.ask": "judge",
-    "judging.bias": "judge_agreement",
-    "judging.probes": "judge_gullibility",
-    "judging.questions": "make_questions",
-    "judgements": "JudgementLog",
+    "judging.ask": "judge Judged",
+    "judging.bias": "judge_agreement JudgeAgreement",
+    "judging.probes": "judge_gullibility Gullibility",
+    "judging.questions": "make_questions Questions",
+    "judging.nouns": "Pool Calls",
+    "judging.endpoint": "Endpoint",
+    "judging.command": "Command",
+    "judging.item": "Judge",
+    "judgements": "JudgementLog Event",
     "io": "read_qrels read_run read_runs read_aspects read_preferences write_qrels write_run",
     "data.qrels": "Qrels",
     "data.aspects": "AspectQrels",
@@ -125,7 +133,8 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "judge_agreement", "judge_gullibility", "corrected_values", "make_questions", "read_qrels", "read_run", "read_runs",
     "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Catalogue",
     "Run", "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules",
-    "Verdict", "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
+    "Verdict", "Pool", "Calls", "Endpoint", "Command", "Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions",
+    "CorrectedValue", "CorrectedValues", "Event", "ClickJudgements", "Preference", "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
 ]  # fmt: skip
 
 

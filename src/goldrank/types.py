@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Path: TypeAlias = str | os.PathLike[str]
 """A file, a folder of part files, a pattern, or '-' for standard input."""
 
+Source: TypeAlias = Path | IO[bytes]
+"""The same, or an open binary file."""
+
 Id: TypeAlias = str | int | bytes
 """A query or document id. Integers count as their digits."""
 
@@ -40,6 +43,9 @@ class SparkFrame(Protocol):
 
 
 Frame: TypeAlias = ArrowStream | SparkFrame
+
+Rows: TypeAlias = Iterable[tuple[Any, ...]] | Iterable[Mapping[str, Any]]
+"""Rows as tuples or as records."""
 
 Columns: TypeAlias = Mapping[str, str]
 """Names of columns or fields by what they hold: {"query": "qid", "doc": "docno"}."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -12,6 +12,10 @@ from goldrank.cli.output import echo, show, show_as
 from goldrank.io.columns import Columns
 from goldrank.match.matcher import NAMES
 from goldrank.report.matchers import WRITERS
+
+if TYPE_CHECKING:
+    from goldrank.comparison.settings import Statistics
+    from goldrank.data.qrels import Qrels
 
 
 @click.command(epilog=f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7.")
@@ -56,8 +60,11 @@ def command(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     scale: str | None,
-    **options: Any,
-) -> None:  # fmt: skip
+    folds: int,
+    samples: int,
+    level: float,
+    seed: int,
+) -> None:
     """Say which matcher decides as people do, from labelled pairs of texts.
 
     LABELS has a retrieved text, a reference and a label (true or false, yes or no, 1 or 0) for each pair, as
@@ -66,22 +73,44 @@ def command(
     With --model LABELS are qrels by people, and it says how far the model's judgements agree with them, what its
     errors go with, and whether systems keep their order.
     """
+    from goldrank.comparison.settings import Statistics
+
+    statistics = Statistics(alpha=1 - level, samples=samples, seed=seed)
     if model_qrels is not None:
-        options.pop("folds")
         if matchers or count or data_format:
             raise click.UsageError("--match, --show and --format are for matchers, not for --model")
-        given = {"docs": docs, "queries": queries, "measures": list(measures) or None, **options}
-        columns = Columns(key_values(fields, "--map", "ROLE=COLUMN"))
-        _of_model(labels, model_qrels, runs, ReadingOptions(columns), scale, output, given)
+        columns = ReadingOptions(Columns(key_values(fields, "--map", "ROLE=COLUMN")))
+        judged = open_qrels(labels, {}, columns, model=model_qrels)
+        given = _Beside(docs, queries, runs, list(measures) or None, _grades(scale), statistics)
+        _of_model(judged, columns, given, output)
         return
     if docs or queries or runs or measures or scale:
         raise click.UsageError("--docs, --queries, --run, --measure and --scale need --model")
+
     from goldrank.comparison.matching import describe_disagreements, matcher_agreement
     from goldrank.data.table import note_sentences
     from goldrank.report.matchers import parts
 
     where = key_values(fields, "--map") or None
-    agreements = matcher_agreement(labels, list(matchers or NAMES), fields=where, format=data_format, **options)
+    agreements = matcher_agreement(
+        labels,
+        list(matchers or NAMES),
+        fields=where,
+        format=data_format,
+        folds=folds,
+        samples=samples,
+        level=level,
+        seed=seed,
+    )
+        labels,
+        list(matchers or NAMES),
+        fields=where,
+        format=data_format,
+        folds=folds,
+        samples=samples,
+        level=level,
+        seed=seed,
+    )
     show_as(output, agreements, parts, WRITERS)
     if output != "table":
         show(note_sentences(agreements.notes), err=True)
@@ -89,27 +118,40 @@ def command(
         echo("\n" + describe_disagreements(result, count), err=output != "table")
 
 
-def _of_model(
-    people: str,
-    model: str,
-    runs: tuple[str, ...],
-    how: ReadingOptions,
-    scale: str | None,
-    output: str,
-    options: dict[str, Any],
-) -> None:
+class _Beside(NamedTuple):
+    """What a model is looked at by."""
+
+    documents: str | None
+    queries: str | None
+    runs: tuple[str, ...]
+    measures: list[str] | None
+    scale: list[int] | None
+    statistics: Statistics
+
+
+def _grades(scale: str | None) -> list[int] | None:
+    try:
+        return [int(part) for part in scale.split(",")] if scale else None
+    except ValueError:
+        raise click.UsageError(f"--scale takes grades such as 0,1,2,3, not {scale!r}") from None
+
+
+def _of_model(judged: Qrels, how: ReadingOptions, given: _Beside, output: str) -> None:
     from goldrank.judging.bias import judge_agreement
     from goldrank.report.judge_agreement import WRITERS as FORMS
     from goldrank.report.judge_agreement import parts
 
     if output not in FORMS:
         raise click.UsageError(f"--model is shown as {' or '.join(FORMS)}, not as {output}")
-    try:
-        grades = [int(part) for part in scale.split(",")] if scale else None
-    except ValueError:
-        raise click.UsageError(f"--scale takes grades such as 0,1,2,3, not {scale!r}") from None
-    theirs, models = (open_qrels(path, {}, how) for path in (people, model))
-    systems = open_runs(runs, {}, how) if runs else None
+    runs = open_runs(given.runs, {}, how) if given.runs else None
     how.columns.check_used()
-    agreement = judge_agreement(theirs, models, scale=grades, runs=systems, **options)
+    agreement = judge_agreement(
+        judged,
+        runs=runs,
+        measures=given.measures,
+        documents=given.documents,
+        queries=given.queries,
+        scale=given.scale,
+        statistics=given.statistics,
+    )
     show_as(output, agreement, parts, FORMS)

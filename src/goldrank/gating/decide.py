@@ -13,14 +13,13 @@ from goldrank import __version__, conventions, ids
 from goldrank.comparison.metadata import QueryValues
 from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
-from goldrank.errors import BaselineError, InputError, OptionError, one_of
+from goldrank.errors import BaselineError, InputError, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
 from goldrank.evaluation.pipeline import Placed
 from goldrank.evaluation.recommending import Background
 from goldrank.gating import HOLES
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
-from goldrank.gating.corrected import corrected_verdict
 from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker
 from goldrank.gating.holes import Sources
 from goldrank.gating.rules import Rules, RulesLike
@@ -63,7 +62,6 @@ def gate(
     Other arguments are those of `evaluate`. `metadata` gives attributes of queries to rules about slices, `latency`
     times to those about latency. `strict` fails what is not shown to be within the tolerance; `holes="ignore"` takes
     unjudged documents as not relevant where the verdict would be "unclear: judge these". Both may be in the rules too.
-    With judged_by="corrected" means and drops are those of `corrected_values`, checked by their intervals.
 
     >>> from goldrank import gate
     >>> gate({"q1": {"d1": 1}}, {"q1": ["x", "d1"]}, ["RR >= 0.4", "missing <= 0%"]).status
@@ -104,13 +102,9 @@ def gate(
         named = Columns.of(columns)
         background = Background.of(train, seen=seen, columns=named)
         how: Any = {"format": format, "columns": named, "relevant_from": relevant_from, "background": background}
-        inputs = resolve(qrels, run, policy, judged_by=None if judged_by == "corrected" else judged_by, **how)
+        inputs = resolve(qrels, run, policy, judged_by=judged_by, **how)
         if inputs.several:
             raise InputError("a gate is for one run", hint="Call it once for each run.", code="one-run-needed")
-        if judged_by == "corrected":
-            if any(given is not None for given in (depth, metadata, latency, train)):
-                raise OptionError("depth, metadata, latency and train have no meaning for corrected values")
-            return corrected_verdict(inputs, held_to, against, policy)
         judged, documents = inputs.judgements, documents_of(inputs.judgements)
         placed = pipeline.place(judged, inputs.runs[0], policy, background=background)
         scores = pipeline.score(placed, resolve_measures(measures_for(held_to, policy), policy), whole_depth(depth))

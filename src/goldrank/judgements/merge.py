@@ -19,14 +19,14 @@ from goldrank.types import QrelsLike
 Merge: TypeAlias = Literal["median", "majority", "max", "min", "error"]
 By: TypeAlias = Literal["person", "model", "any"]
 
-MERGES: dict[Merge, str] = {
+MERGES = {
     "median": "the lower median, which is always a grade that somebody gave",
     "majority": "the grade that most gave; of equally many the lowest",
     "max": "the highest",
     "min": "the lowest",
     "error": "an error where judges differ",
 }
-BY: dict[By, str] = {
+BY = {
     "person": "grades by people",
     "model": "grades by models",
     "any": "grades by people; where there is none, by models",

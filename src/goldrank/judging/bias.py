@@ -189,7 +189,9 @@ def judge_agreement(
     pairs = [(q, d) for q in people for d in people[q] if d in machine.text.get(q, ())]
     if not pairs:
         what = "people and the model have no pair of query and document in common"
-        raise MismatchError(what, hint="Pool('judged') (goldrank judge --judged) asks the model for what people judged.")
+        raise MismatchError(
+            what, hint="Pool('judged') (goldrank judge --judged) asks the model for what people judged."
+        )
 
     first = [people[q][d] for q, d in pairs]
     second = [machine[q][d] for q, d in pairs]
