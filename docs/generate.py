@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from goldrank.conventions import CONVENTIONS, POLICIES
+from goldrank.conventions import NAMES, POLICIES
 from goldrank.measures import REGISTRY, Declaration
 from goldrank.measures.describe import facts
 from goldrank.measures.options import COMMON
@@ -86,7 +86,7 @@ def text() -> str:
 
 def policies() -> list[str]:
     """The section about the rules on which tools differ."""
-    lines = ["## Policies", "", "A set of policies with a name is a convention: " + ", ".join(CONVENTIONS) + "."]
+    lines = ["## Policies", "", "A set of policies with a name is a convention: " + ", ".join(NAMES) + "."]
     for policy, words in POLICIES.items():
         lines += ["", f"`{policy}`", "", *(f"* `{word}`: {meaning}" for word, meaning in words.items())]
     return lines

@@ -165,8 +165,6 @@ def signature(name: str, thing: Callable[..., Any]) -> str:
 
 def default_text(value: Any) -> str:
     """A default as a caller would write it; what has no spelling is three dots."""
-    if isinstance(value, goldrank.Convention):
-        return repr(value.name)
     plain = value is None or isinstance(value, str | int | float | bool | tuple | frozenset)
     return repr(value) if plain and "<" not in repr(value) else "..."
 

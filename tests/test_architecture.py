@@ -48,10 +48,10 @@ LAYERS = {
     "forking": ("errors",),
     "sqlite_file": ("errors",),
     "packages": ("errors",),
-    "conventions": ("errors",),
+    "conventions": ("errors", "types"),
     "waiting": (),
     "native": (),
-    "types": ("errors", "ids", "notes", "conventions"),
+    "types": (),
     "data": _GROUND,
     "io": (*_GROUND, "data"),
     "engine": (*_GROUND, "data"),
@@ -95,7 +95,8 @@ LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
     "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
     "data": {"measures"},  # Scores understands every spelling of a measure
-    "types": {"data", "measures"},  # for type checkers
+    "types": {"data", "measures", "conventions"},  # for type checkers
+    "conventions": {"data", "measures"},  # for type checkers; a tool that changes a run makes a new one
     "evaluation": {"comparison"},  # evaluate(judged_by="corrected")
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},

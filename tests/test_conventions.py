@@ -11,7 +11,8 @@ import pytest
 
 from goldrank import History, Scores, compare, evaluate, explain_difference, gate
 from goldrank.cli import run as goldrank
-from goldrank.conventions import CONVENTIONS, Convention
+from goldrank.conventions import NAMES, convention_of
+from goldrank.conventions.tool import Tool
 from goldrank.data.scores import ScoresByRun
 
 
@@ -19,7 +20,7 @@ def test_all_of_them_are_there():
     tools = {"trec_eval-10", "trec_eval-9", "ranx", "sklearn", "torchmetrics", "lightgbm", "xgboost", "beir", "chroma"}
     compatible = {"axion", "lesson", "remem", "continuous_eval", "ir_eval_numba"}  # tests/compat/test_conventions.py
     compatible |= {"continuous_eval_released"}
-    assert set(CONVENTIONS) == tools | compatible
+    assert set(NAMES) == tools | compatible
 
 
 @pytest.mark.slow
@@ -78,7 +79,7 @@ def test_difference_knows_what_is_counted_of_repeated_documents():
     ideal = 1 + 1 / math.log2(3) + 1 / 2
     assert found.values == pytest.approx((1.5 / ideal, 1.0))
     assert [(rule.name, rule.first, rule.second) for rule in found.rules if rule.alone != found.values[0]] == [
-        ("repeats", "first", "each")
+        ("repeats", "counts where it first stands", "counts at every place, as a document of its own")
     ]
 
 
@@ -106,10 +107,10 @@ def test_command(tmp_path, monkeypatch, capsys):
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
 RUNS = {"one": {"q1": ["a", "x"], "q2": ["y", "c"]}, "two": {"q1": ["x", "y"], "q2": ["c", "y"]}}
 ASKED = ["P@1", "R@2", "nDCG@2", "AP", "RR", "Success@2", "DCG"]
-OWN = Convention("own", options={"nDCG": {"gain": "exp2", "cut_ideal": False}, "P": {"divisor": "retrieved"}})
+OWN = convention_of(Tool("own", options={"nDCG": {"gain": "exp2", "cut_ideal": False}, "P": {"divisor": "retrieved"}}))
 
 
-@pytest.mark.parametrize("convention", [*CONVENTIONS, OWN], ids=str)
+@pytest.mark.parametrize("convention", [*NAMES, OWN], ids=str)
 def test_a_column_is_found_by_what_was_asked(convention, tmp_path):
     scores = evaluate(QRELS, RUNS["one"], ASKED, convention=convention)
     scores.save(tmp_path / "scores.json")

@@ -13,24 +13,43 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from goldrank.clicks import ClickJudgements, judgements_from_clicks
-    from goldrank.comparison import Comparison, compare
+    from goldrank.comparison import Comparison, Pair, compare
     from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
     from goldrank.comparison.corrected import CorrectedValue, CorrectedValues, corrected_values
     from goldrank.comparison.interleaving import Preference, analyse_interleaving
+    from goldrank.comparison.intervals import Interval
+    from goldrank.comparison.leaderboard import Leaderboard, Standing
     from goldrank.comparison.matching import matcher_agreement
     from goldrank.comparison.one_system import score_intervals
     from goldrank.comparison.planning import plan
     from goldrank.comparison.rank_changes import diff
+    from goldrank.comparison.settings import Statistics
     from goldrank.comparison.sweep import sweep
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
     from goldrank.data.catalogue import Catalogue
+    from goldrank.data.documents import Document, Documents
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
+    from goldrank.data.queries import Queries, Query
     from goldrank.data.run import Run
-    from goldrank.data.scores import Scores
-    from goldrank.errors import GoldrankError
+    from goldrank.data.runs import Runs
+    from goldrank.data.scores import Scores, ScoresByRun
+    from goldrank.errors import (
+        BaselineError,
+        GoldrankError,
+        InputError,
+        JudgeError,
+        MeasureError,
+        MemoryLimitError,
+        MismatchError,
+        MissingQueryError,
+        NoRelevantError,
+        NotMeasuredError,
+        OptionError,
+        RetrievalError,
+    )
     from goldrank.evaluation.abstention import abstention_curve
     from goldrank.evaluation.arrays import evaluate_arrays
     from goldrank.evaluation.causes import find_causes
@@ -47,7 +66,9 @@ if TYPE_CHECKING:
     from goldrank.guide.advice import choose
     from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
-    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
+    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs
+    from goldrank.io.documents import read_documents
+    from goldrank.io.queries import read_queries
     from goldrank.judgements import Event, JudgementLog
     from goldrank.judging.ask import Judged, judge
     from goldrank.judging.bias import JudgeAgreement, judge_agreement
@@ -58,6 +79,7 @@ if TYPE_CHECKING:
     from goldrank.judging.probes import Gullibility, judge_gullibility
     from goldrank.judging.questions import Questions, make_questions
     from goldrank.measures import Measure, measure, parse
+    from goldrank.notes import Note
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
 
@@ -76,7 +98,10 @@ _MODULES = {
     "evaluation.executors": "evaluate_spark",
     "guide.advice": "choose",
     "guide.pitfalls": "pitfalls",
-    "comparison": "compare Comparison",
+    "comparison": "compare Comparison Pair",
+    "comparison.settings": "Statistics",
+    "comparison.intervals": "Interval",
+    "comparison.leaderboard": "Leaderboard Standing",
     "comparison.rank_changes": "diff",
     "fusion.combine": "fuse normalize",
     "fusion.tuning": "tune_fusion",
@@ -98,43 +123,44 @@ _MODULES = {
     "judging.command": "Command",
     "judging.item": "Judge",
     "judgements": "JudgementLog Event",
-    "io": "read_qrels read_run read_runs read_aspects read_preferences write_qrels write_run",
+    "io": "read_qrels read_run read_runs read_aspects read_preferences",
+    "io.queries": "read_queries",
+    "io.documents": "read_documents",
     "data.qrels": "Qrels",
     "data.aspects": "AspectQrels",
     "data.preferences": "Preferences",
     "data.catalogue": "Catalogue",
     "data.run": "Run",
-    "data.scores": "Scores",
+    "data.runs": "Runs",
+    "data.queries": "Queries Query",
+    "data.documents": "Documents Document",
+    "data.scores": "Scores ScoresByRun",
+    "notes": "Note",
     "history": "History Record",
     "gating.baseline": "Baseline",
     "gating.rules": "Rule Rules",
     "gating.verdict": "Verdict",
     "measures": "Measure measure parse",
     "conventions": "Convention",
-    "errors": "GoldrankError",
+    "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError MeasureError "
+    "NotMeasuredError JudgeError RetrievalError MemoryLimitError",
 }
 """Where the public names live. They are loaded when first used, so that importing goldrank costs nothing."""
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
-_RENAMED = {
-    "agreement": "rank_agreement",
-    "tune": "tune_fusion",
-    "retrieve": "run_retriever",
-    "pitfalls_of": "pitfalls",
-    "compare_scores": "compare",
-    "gate_scores": "gate",
-}
-"""Names of 0.2 and what they are called now. They work until 2.0, with a warning (docs/promises.md)."""
-
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate", "evaluate_arrays", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve",
     "matcher_agreement", "run_retriever", "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
     "gate", "score_intervals", "plan", "analyse_interleaving", "judgements_from_clicks", "worth_judging", "judge",
     "judge_agreement", "judge_gullibility", "corrected_values", "make_questions", "read_qrels", "read_run", "read_runs",
-    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Catalogue",
-    "Run", "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules",
+    "read_aspects", "read_preferences", "read_queries", "read_documents", "Qrels", "AspectQrels", "Preferences",
+    "Run", "Runs", "Queries", "Query", "Documents", "Document", "Catalogue", "Retrieved", "Statistics", "Scores",
+    "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules",
     "Verdict", "Pool", "Calls", "Endpoint", "Command", "Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions",
-    "CorrectedValue", "CorrectedValues", "Event", "ClickJudgements", "Preference", "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
+    "CorrectedValue", "CorrectedValues", "Event", "ClickJudgements", "Preference",
+    "Measure", "measure", "parse", "Convention", "Note", "GoldrankError", "InputError", "MismatchError",
+    "MissingQueryError", "NoRelevantError", "BaselineError", "OptionError", "MeasureError", "NotMeasuredError",
+    "JudgeError", "RetrievalError", "MemoryLimitError", "__version__",
 ]  # fmt: skip
 
 
@@ -146,12 +172,6 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
-    if name in _RENAMED:
-        import warnings
-
-        message = f"goldrank.{name} is now goldrank.{_RENAMED[name]}; the old name goes in goldrank 2.0"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return __getattr__(_RENAMED[name])
     raise AttributeError(f"module 'goldrank' has no attribute {name!r}")
 
 

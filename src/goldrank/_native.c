@@ -1,7 +1,7 @@
 /* Inner loops of goldrank, compiled. They know no policy, no message and no measure.
 
    Each function has a twin in NumPy or Python that gives the same bits: `columns` and `tidy` in io/scan.py, those of many ids
-   in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `gather` in data/run.py, `candidates` in fusion/lists.py,
+   in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `copied` in data/run.py, `candidates` in fusion/lists.py,
    `judgements` and `grades` in data/qrels.py, `place` in engine/memory.py, those of rows of placements in data/placements.py and
    measures/. What a function here cannot vouch for it declines, and the twin does that piece. Buffers are the caller's; lengths
    and item sizes are checked before a byte is touched. Little-endian only.
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 8
+#define CONTRACT 9
 
 /* ---- arguments ------------------------------------------------------------------------------------------------ */
 
@@ -1157,50 +1157,101 @@ prefetch(const void *object)
 #endif
 }
 
-/* gather(results, longest) -> bytes or None
+/* A dict that another thread, or code that runs while memory is taken, has changed: no number comes of it. */
+static int
+has_changed(void)
+{
+    PyErr_SetString(PyExc_RuntimeError, "a dict changed while it was read");
+    return -1;
+}
 
-   The scores of a run that is a dict of dicts, as doubles, row after row. Declined unless all are exact dicts under plain text of 1
-   to `longest` bytes, and each score a float or a plain int, and not NaN: there is then nothing else to be checked. */
+/* Puts the scores of a row to `out`; 0 if declined. `others` becomes 1 if one of them is no plain float. */
+static int
+take_scores(PyObject *row, Py_ssize_t longest, char *out, int *others)
+{
+    PyObject *docs[AHEAD], *values[AHEAD];
+    int filled = AHEAD;
+    for (Py_ssize_t at = 0; filled == AHEAD;) {
+        for (filled = 0; filled < AHEAD && PyDict_Next(row, &at, &docs[filled], &values[filled]); filled++) {
+            prefetch(docs[filled]);
+            prefetch(values[filled]);
+        }
+        for (int i = 0; i < filled; i++, out += sizeof(double)) {
+            double score;
+            if (!is_id(docs[i], longest) || !score_of(values[i], &score))
+                return 0;
+            memcpy(out, &score, sizeof score);
+            *others |= !PyFloat_CheckExact(values[i]);
+        }
+    }
+    return 1;
+}
+
+/* Makes the scores of a row those at `scores`, as floats; -1 with an exception. */
+static int
+put_floats(PyObject *row, const char *scores)
+{
+    PyObject *doc, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(row, &at, &doc, &value); scores += sizeof(double)) {
+        double score;
+        memcpy(&score, scores, sizeof score);
+        PyObject *number = PyFloat_CheckExact(value) ? Py_NewRef(value) : PyFloat_FromDouble(score);
+        int failed = number == NULL || PyDict_SetItem(row, doc, number) < 0;
+        Py_XDECREF(number);
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
+/* copied(results, longest) -> (dict, bytes) or None
+
+   A copy of a run that is a dict of dicts, in which every score is a float, and these scores as doubles, row after row. Declined
+   unless all are exact dicts under plain text of 1 to `longest` bytes, and each score a float or a plain int, and not NaN: there is
+   then nothing else to be checked. */
 static PyObject *
-gather(PyObject *module, PyObject *args)
+copied(PyObject *module, PyObject *args)
 {
     Buffers held;
-    PyObject *results, *query, *row;
-    Py_ssize_t longest, at = 0, count = 0;
+    PyObject *results, *query, *row, *copy = NULL, *scores = NULL, *result = NULL;
+    Py_ssize_t longest, count = 0, made = 0;
+    int done = 1;
     if (take(&held, args, "on", &results, &longest) < 0)
         return NULL;
     if (!PyDict_CheckExact(results))
         Py_RETURN_NONE;
-    while (PyDict_Next(results, &at, &query, &row)) {
-        if (!is_id(query, longest) || !PyDict_CheckExact(row))
-            Py_RETURN_NONE;
-        count += PyDict_Size(row);
+    /* No Python code runs from here on, not even that of objects which are collected: the GIL keeps everything as it is. */
+    int collects = PyGC_Disable();
+    for (Py_ssize_t at = 0; done > 0 && PyDict_Next(results, &at, &query, &row);) {
+        done = is_id(query, longest) && PyDict_CheckExact(row);
+        count += done ? PyDict_Size(row) : 0;
     }
-    PyObject *found = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(double));
-    if (found == NULL)
-        return NULL;
-    char *out = PyBytes_AsString(found);
-    at = 0;
-    /* No Python code runs in here, so the GIL keeps everything as it is. */
-    while (PyDict_Next(results, &at, &query, &row)) {
-        PyObject *docs[AHEAD], *values[AHEAD];
-        int filled = AHEAD;
-        for (Py_ssize_t inner = 0; filled == AHEAD;) {
-            for (filled = 0; filled < AHEAD && PyDict_Next(row, &inner, &docs[filled], &values[filled]); filled++) {
-                prefetch(docs[filled]);
-                prefetch(values[filled]);
-            }
-            for (int i = 0; i < filled; i++, out += sizeof(double)) {
-                double score;
-                if (!is_id(docs[i], longest) || !score_of(values[i], &score)) {
-                    Py_DECREF(found);
-                    Py_RETURN_NONE;
-                }
-                memcpy(out, &score, sizeof score);
-            }
-        }
+    if (done > 0) {
+        copy = PyDict_New();
+        scores = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(double));
+        done = copy != NULL && scores != NULL ? 1 : -1;
     }
-    return found;
+    for (Py_ssize_t at = 0; done > 0 && PyDict_Next(results, &at, &query, &row);) {
+        char *out = PyBytes_AsString(scores) + made * (Py_ssize_t)sizeof(double);
+        int others = 0;
+        made += PyDict_Size(row);
+        done = made <= count ? take_scores(row, longest, out, &others) : has_changed();
+        if (done <= 0)
+            break;
+        PyObject *own = PyDict_Copy(row);
+        if (own == NULL || (others && put_floats(own, out) < 0) || PyDict_SetItem(copy, query, own) < 0)
+            done = -1;
+        Py_XDECREF(own);
+    }
+    if (collects)
+        PyGC_Enable();
+    if (done > 0)
+        result = PyTuple_Pack(2, copy, scores);
+    else if (done == 0)
+        result = Py_NewRef(Py_None);
+    Py_XDECREF(copy);
+    Py_XDECREF(scores);
+    return result;
 }
 
 /* candidates(rows, first, out) -> list or None
@@ -1248,7 +1299,9 @@ candidates(PyObject *module, PyObject *args)
                 goto done;
         }
     }
-    if (plain) {
+    if (plain && at != total)
+        has_changed();
+    else if (plain) {
         result = docs;
         docs = NULL;
     }
@@ -1275,6 +1328,8 @@ judgements(PyObject *module, PyObject *args)
         return NULL;
     if (!PyDict_CheckExact(given))
         Py_RETURN_NONE;
+    /* As in `copied`, no Python code runs in here. */
+    int collects = PyGC_Disable();
     PyObject *copy = PyDict_New();
     int plain = copy != NULL;
     while (plain && PyDict_Next(given, &at, &query, &row)) {
@@ -1292,6 +1347,8 @@ judgements(PyObject *module, PyObject *args)
         plain = docs != NULL && PyDict_SetItem(copy, query, docs) == 0;
         Py_XDECREF(docs);
     }
+    if (collects)
+        PyGC_Enable();
     if (plain)
         return copy;
     Py_XDECREF(copy);
@@ -1389,13 +1446,21 @@ typedef struct {
     Scored *scored;  /* twice as many as hits */
     Hit *hits, *sorted;
     PyObject **rows; /* of each query */
-    Py_ssize_t *begin; /* where its scores begin */
+    Py_ssize_t *begin, *sizes; /* where its scores begin, and how many it has */
     Py_ssize_t scores_room, groups_room, scored_room, hits_room, sorted_room;
     int64_t *query, *rank, *first, *last, *label;
+    Py_ssize_t count; /* of hits, each of which holds its document */
     Py_ssize_t found, tied, room;
     int ties, single;
     int64_t infinite, constant;
 } Placing;
+
+static int
+no_memory(void)
+{
+    PyErr_NoMemory();
+    return -1;
+}
 
 /* Room for `need` items; 0 if there is no memory. */
 static int
@@ -1574,19 +1639,19 @@ sort_hits(Placing *placing, Py_ssize_t count)
     return 1;
 }
 
-/* The judged documents of one query: 1 if done, 0 if declined, -1 if there is no memory. */
+/* The judged documents of one query: 1 if done, 0 if declined, -1 with an exception. */
 static int
 place_query(Placing *placing, PyObject *row, const double *score, PyObject *judged, int64_t query, int64_t label)
 {
     PyObject *doc, *value;
-    Py_ssize_t at = 0, size = PyDict_Size(row), most = PyDict_Size(judged), count = 0;
+    Py_ssize_t at = 0, size = placing->sizes[query], most = PyDict_Size(judged), count = 0;
     if (!make_room(&placing->hits, &placing->hits_room, most, sizeof *placing->hits) ||
         !make_room(&placing->groups, &placing->groups_room, most, sizeof *placing->groups) ||
         !make_room(&placing->scored, &placing->scored_room, 2 * most, sizeof *placing->scored))
-        return -1;
+        return no_memory();
     if (placing->single) {
         if (!make_room(&placing->score, &placing->scores_room, size, sizeof *placing->score))
-            return -1;
+            return no_memory();
         for (Py_ssize_t i = 0; i < size; i++)
             placing->score[i] = (double)(float)score[i];
         score = placing->score;
@@ -1602,25 +1667,31 @@ place_query(Placing *placing, PyObject *row, const double *score, PyObject *judg
     for (; PyDict_Next(judged, &at, &doc, &value); label++) {
         if (!PyUnicode_CheckExact(doc))
             return 0; /* looking it up may run Python code */
+        if (count == most)
+            return has_changed();
+        /* If a key of the row is no plain text, this runs its code, and nothing but what is held is then sure to be there. */
+        Hit *hit = &placing->hits[count];
+        hit->doc = Py_NewRef(doc);
         PyObject *given = PyDict_GetItemWithError(row, doc);
-        if (given == NULL) {
-            if (PyErr_Occurred())
+        if (given == NULL || !score_of(given, &hit->score)) {
+            Py_DECREF(hit->doc);
+            if (given != NULL || PyErr_Occurred())
                 return 0;
             continue;
         }
-        if (count == most)
-            return 0;
-        Hit *hit = &placing->hits[count++];
-        if (!score_of(given, &hit->score))
-            return 0;
+        placing->count = ++count;
         if (placing->single)
             hit->score = (double)(float)hit->score;
-        hit->doc = doc;
         hit->label = label;
     }
+    if (PyDict_Size(row) != size || PyDict_Size(judged) != most)
+        return has_changed();
     if (!sort_hits(placing, count))
-        return -1;
+        return no_memory();
     count_ranks(placing, score, size, !rises, count);
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (placing->hits[i].first > placing->hits[i].last)
+            return has_changed(); /* its score is not among those of the row */
     if (!order_ties(placing, row, score, size, count) || placing->found + count > placing->room)
         return 0;
     for (Py_ssize_t i = 0, to = placing->found; i < count; i++, to++) {
@@ -1647,37 +1718,43 @@ find_queries(Placing *placing, PyObject *results, PyObject *numbers, Py_ssize_t 
     while (PyDict_Next(results, &at, &key, &row)) {
         if (!PyUnicode_CheckExact(key) || !PyDict_CheckExact(row))
             return 0;
+        /* Held, as looking it up could run code of another key. */
+        Py_INCREF(key);
+        Py_INCREF(row);
         PyObject *number = PyDict_GetItemWithError(numbers, key);
-        if (number == NULL) {
-            if (PyErr_Occurred() || PyList_Append(unjudged, key) < 0)
-                return -1;
-        }
+        int failed = 0;
+        if (number == NULL)
+            failed = PyErr_Occurred() || PyList_Append(unjudged, key) < 0;
         else {
             Py_ssize_t i = PyNumber_AsSsize_t(number, PyExc_OverflowError);
-            if (i < 0 || i >= size) {
-                if (!PyErr_Occurred())
-                    do_not_fit();
-                return -1;
+            failed = i < 0 || i >= size || placing->rows[i] != NULL;
+            if (!failed) {
+                placing->rows[i] = Py_NewRef(row);
+                placing->begin[i] = begin;
+                placing->sizes[i] = PyDict_Size(row);
             }
-            Py_XDECREF(placing->rows[i]);
-            placing->rows[i] = Py_NewRef(row);
-            placing->begin[i] = begin;
+            else if (!PyErr_Occurred())
+                do_not_fit();
         }
         begin += PyDict_Size(row);
+        Py_DECREF(key);
+        Py_DECREF(row);
+        if (failed)
+            return -1;
     }
-    return begin == scores;
+    return begin == scores ? 1 : has_changed();
 }
 
 /* place(results, scores, numbers, judged, start, ties, single, retrieved, answered, found)
    -> (hits, tied, lines, left, unjudged, infinite, constant) or None
 
-   The judged documents of each query in a run that is a dict of dicts, whose scores are the bytes that `gather` has given.
+   The judged documents of each query in a run that is a dict of dicts, whose scores are the bytes that `copied` has given.
    `numbers` is a dict of the judged queries and their numbers, `judged` a list of dicts whose rows begin at `start`; ties are
    BY_INPUT, DESCENDING or ASCENDING by id; `single`: scores are compared in single precision. found: five columns, with room for
    all judgements each, that become query, rank, first and last rank of its tie group, and label of each hit, by query and rank.
    retrieved: documents of each query; answered: whether the run has it. tied: hits that share their score with another document.
    lines: documents of all judged queries. left: numbers of the queries that are declined. unjudged: names of queries of the run
-   that have no number. None where the run is not what was gathered. */
+   that have no number. None where the run is no dict of dicts under text; RuntimeError where it has not those scores. */
 static PyObject *
 place(PyObject *module, PyObject *args)
 {
@@ -1711,7 +1788,8 @@ place(PyObject *module, PyObject *args)
         *columns[i] = found + i * placing.room;
     placing.rows = calloc((size_t)size + 1, sizeof *placing.rows);
     placing.begin = malloc(((size_t)size + 1) * sizeof *placing.begin);
-    if (!placing.rows || !placing.begin) {
+    placing.sizes = malloc(((size_t)size + 1) * sizeof *placing.sizes);
+    if (!placing.rows || !placing.begin || !placing.sizes) {
         PyErr_NoMemory();
         goto done;
     }
@@ -1723,19 +1801,27 @@ place(PyObject *module, PyObject *args)
         goto done;
     }
     for (Py_ssize_t i = 0; i < size; i++) {
-        PyObject *documents = PyList_GetItem(judged, i), *row = placing.rows[i];
+        PyObject *row = placing.rows[i];
         answered[i] = row != NULL;
-        retrieved[i] = row == NULL ? 0 : PyDict_Size(row);
+        retrieved[i] = row == NULL ? 0 : placing.sizes[i];
         lines += retrieved[i];
         if (retrieved[i] == 0)
             continue;
-        int outcome = 0;
-        if (documents != NULL && PyDict_CheckExact(documents) && placing.begin[i] + retrieved[i] <= given)
-            outcome = place_query(&placing, row, scores + placing.begin[i], documents, i, start[i]);
-        if (outcome < 0) {
-            PyErr_NoMemory();
+        PyObject *documents = PyList_GetItem(judged, i);
+        if (documents == NULL)
             goto done;
+        int outcome = 0;
+        if (PyDict_CheckExact(documents)) {
+            Py_INCREF(documents);
+            outcome = PyDict_Size(documents) == start[i + 1] - start[i] ? 1 : has_changed();
+            if (outcome > 0)
+                outcome = place_query(&placing, row, scores + placing.begin[i], documents, i, start[i]);
+            Py_DECREF(documents);
         }
+        while (placing.count > 0)
+            Py_DECREF(placing.hits[--placing.count].doc);
+        if (outcome < 0)
+            goto done;
         if (outcome == 0) {
             PyErr_Clear();
             PyObject *number = PyLong_FromSsize_t(i);
@@ -1752,6 +1838,7 @@ done:
         Py_XDECREF(placing.rows[i]);
     free(placing.rows);
     free(placing.begin);
+    free(placing.sizes);
     free(placing.score);
     free(placing.groups);
     free(placing.scored);
@@ -1983,7 +2070,7 @@ static PyMethodDef methods[] = {
     {"repeated", repeated, METH_VARARGS, "Whether a key is twice in one stretch."},
     {"survey", survey, METH_VARARGS, "Lines that are probably judged, with their tie groups, among sorted lines."},
     {"among", among, METH_VARARGS, "Ranks of wanted integer ids in a list."},
-    {"gather", gather, METH_VARARGS, "The scores of a run that is a dict of dicts."},
+    {"copied", copied, METH_VARARGS, "A copy of a run that is a dict of dicts, and its scores."},
     {"candidates", candidates, METH_VARARGS, "Number the documents of a list of dicts."},
     {"judgements", judgements, METH_VARARGS, "A copy of judgements that are a dict of dicts."},
     {"grades", grades, METH_VARARGS, "The grades of a list of dicts."},
@@ -1999,6 +2086,10 @@ static PyMethodDef methods[] = {
 static int
 add_constants(PyObject *module)
 {
+    /* glibc hands memory that is freed at the end of the heap back to the system, unless a larger block was freed before, and the
+       next copy of a run would take it again page by page. This block is never touched. */
+    void *volatile block = malloc((size_t)31 << 20);
+    free(block);
     return PyModule_AddIntConstant(module, "CONTRACT", CONTRACT);
 }
 

@@ -11,7 +11,7 @@ import os
 import sys
 from types import ModuleType
 
-CONTRACT = 8
+CONTRACT = 9
 
 
 def _load() -> ModuleType | None:

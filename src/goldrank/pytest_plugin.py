@@ -105,7 +105,7 @@ def _update(
     scores, judged = qrels, None
     if not isinstance(qrels, Scores):
         policies = {key: value for key, value in options.items() if key in conventions.POLICIES}
-        policy = conventions.get(options.get("convention", conventions.DEFAULT)).having(**policies)
+        policy = conventions.get(options.get("convention", conventions.DEFAULT)).with_policies(**policies)
         judged = io.as_qrels(qrels, judgements=policy.judgements)
         more = {key: options[key] for key in ("format", "depth") if key in options}
         scores = evaluate(judged, run, measures_for(rules, policy), convention=policy, **more)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from goldrank.conventions import Convention
@@ -92,17 +92,46 @@ MeasuresLike: TypeAlias = "MeasureLike | Iterable[MeasureLike] | None"
 """One measure, several, or None for the usual ones."""
 
 
+ConventionName: TypeAlias = Literal[
+    "trec_eval-10",
+    "trec_eval-9",
+    "ranx",
+    "sklearn",
+    "torchmetrics",
+    "lightgbm",
+    "xgboost",
+    "beir",
+    "chroma",
+    "axion",
+    "lesson",
+    "remem",
+    "continuous_eval",
+    "continuous_eval_released",
+    "ir_eval_numba",
+]
+"""Whose rules to follow."""
+
+ConventionLike: TypeAlias = "ConventionName | Convention"
+"""A convention, or its name."""
+
+Ties: TypeAlias = Literal["docid", "docid-ascending", "input", "expected", "bounds"]
+ScoreType: TypeAlias = Literal["float64", "float32"]
+Duplicates: TypeAlias = Literal["error", "first", "last", "count", "places"]
+Judgements: TypeAlias = Literal["error", "last"]
+Missing: TypeAlias = Literal["zero", "skip", "error"]
+Empty: TypeAlias = Literal["zero", "skip", "one", "nan", "error"]
+Bounds: TypeAlias = Literal["none", "unjudged"]
+Overlap: TypeAlias = Literal["error", "allow"]
+
+
 class Policies(TypedDict, total=False):
     """What tools differ in; each by default as the convention has it. `goldrank.conventions.POLICIES` explains them."""
 
-    ties: str | None
-    score_type: str | None
-    duplicates: str | None
-    judgements: str | None
-    missing: str | None
-    empty: str | None
-    bounds: str | None
-    overlap: str | None
-
-
-ConventionLike: TypeAlias = "str | Convention"
+    ties: Ties
+    score_type: ScoreType
+    duplicates: Duplicates
+    judgements: Judgements
+    missing: Missing
+    empty: Empty
+    bounds: Bounds
+    overlap: Overlap

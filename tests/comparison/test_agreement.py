@@ -7,7 +7,7 @@ import pytest
 from raising import raises_code
 from scipy import stats
 
-from goldrank import compare, rank_agreement
+from goldrank import Statistics, compare, rank_agreement
 from goldrank.comparison.agreement import jaccard, kendall_tau, measures_agree, rbo, tau_ap
 from goldrank.errors import MismatchError, OptionError
 
@@ -67,7 +67,7 @@ def test_agreement_of_runs():
 
 def test_measures_order_systems_alike(data):
     qrels, runs = data
-    result = compare(qrels, runs, ["AP", "nDCG@10", "P@1"], samples=200)
+    result = compare(qrels, runs, ["AP", "nDCG@10", "P@1"], statistics=Statistics(samples=200))
     found = measures_agree(result)
     means = [[result.summaries[m, run].mean for run in result.runs] for m in ("AP", "P@1")]
     assert found["AP", "P@1"] == pytest.approx(stats.kendalltau(*means).statistic)

@@ -9,7 +9,7 @@ from raising import raises_code
 from scipy import stats
 
 import goldrank
-from goldrank import compare, evaluate
+from goldrank import Statistics, compare, evaluate
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import GoldrankError, InputError, MeasureError, MismatchError, OptionError
 from goldrank.notes import Note
@@ -69,16 +69,18 @@ def test_simpson_reversal_of_unequal_query_sets_is_told():
 
 def test_same_seed_same_numbers_other_seed_others(data):
     qrels, runs = data
-    one, again, other = (compare(qrels, runs, "nDCG@10", seed=seed, samples=1000).to_json() for seed in (1, 1, 2))
+    one, again, other = (
+        compare(qrels, runs, "nDCG@10", statistics=Statistics(seed=seed, samples=1000)).to_json() for seed in (1, 1, 2)
+    )
     assert one == again
     assert one != other
 
 
 def test_saved_scores_give_the_same_comparison(data, tmp_path):
     qrels, runs = data
-    result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25", holes="ignore")
+    result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25", statistics=Statistics(unjudged="ignore"))
     paths = result.save_scores(tmp_path)
-    again = compare([Scores.load(path) for path in paths], baseline="bm25", holes="ignore")
+    again = compare([Scores.load(path) for path in paths], baseline="bm25", statistics=Statistics(unjudged="ignore"))
     assert again.to_json() == result.to_json()
 
 
@@ -105,7 +107,7 @@ def test_baseline_compares_only_with_it(data):
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "tukey", "none"])
 def test_corrections_never_lower_a_p_value_much(data, correction):
     qrels, runs = data
-    for pair in compare(qrels, runs, ["nDCG@10", "AP"], correction=correction, samples=500):
+    for pair in compare(qrels, runs, ["nDCG@10", "AP"], statistics=Statistics(correction=correction, samples=500)):
         assert pair.adjusted >= pair.p["randomization"] - 0.03
 
 
@@ -122,7 +124,7 @@ def test_verdict_needs_size_and_chance():
             scores("copy", base),
         ],
         baseline="base",
-        margin=0.01,
+        statistics=Statistics(margin=0.01),
     )
     verdicts = {pair.b: pair.verdict for pair in result}
     assert verdicts == {"good": "better", "bad": "worse", "close": "equivalent", "noisy": "unclear", "copy": "same"}
@@ -166,7 +168,7 @@ def test_constant_differences_and_all_zero_measures():
 
 def test_more_than_26_systems():
     rng = np.random.default_rng(0)
-    result = compare([scores(f"s{i}", rng.random(20)) for i in range(30)], samples=200)
+    result = compare([scores(f"s{i}", rng.random(20)) for i in range(30)], statistics=Statistics(samples=200))
     assert len(result) == 30 * 29 // 2
     letters = list(result.letters.values())
     assert letters[25:28] == ["z", "aa", "ab"]
@@ -230,16 +232,18 @@ def test_a_renamed_argument_is_suggested():
 
 def test_scores_by_run_and_names_of_a_mapping(data):
     qrels, runs = data
-    direct = compare(qrels, runs, ["AP", "RR"], samples=200, curves=False)
-    assert compare(evaluate(qrels, runs, ["AP", "RR"]), samples=200).pairs == direct.pairs
+    direct = compare(qrels, runs, ["AP", "RR"], statistics=Statistics(samples=200))
+    assert compare(evaluate(qrels, runs, ["AP", "RR"]), statistics=Statistics(samples=200)).pairs == direct.pairs
     same_name = [scores("run", [0.1, 0.5]), scores("run", [0.3, 0.2])]
     assert compare({"old": same_name[0], "new": same_name[1]}).runs == ("old", "new")
-    assert compare(evaluate(qrels, runs, ["AP", "RR"]), measures=["map"], samples=200).measures == ("AP",)
+    assert compare(
+        evaluate(qrels, runs, ["AP", "RR"]), measures=["map"], statistics=Statistics(samples=200)
+    ).measures == ("AP",)
 
 
 def test_other_forms(data, tmp_path):
     qrels, runs = data
-    result = compare(qrels, runs, ["AP", "RR"], samples=200)
+    result = compare(qrels, runs, ["AP", "RR"], statistics=Statistics(samples=200))
     frame = result.to_pandas()
     assert frame["difference"].tolist() == [pair.difference for pair in result]
     assert result.to_polars().columns == list(frame.columns)
@@ -255,7 +259,7 @@ def test_other_forms(data, tmp_path):
 
 def test_unknown_pairs_and_measures(data):
     qrels, runs = data
-    result = compare(qrels, runs, "AP", baseline="bm25", samples=200)
+    result = compare(qrels, runs, "AP", baseline="bm25", statistics=Statistics(samples=200))
     assert result["map", "bm25", "dense"].measure == "AP"
     with pytest.raises(KeyError, match="no system 'nope'"):
         result["AP", "bm25", "nope"]
@@ -268,7 +272,7 @@ def test_unknown_pairs_and_measures(data):
 def test_queries_that_do_not_count_are_left_out_of_their_measure(data):
     qrels, runs = data
     qrels["q0000"] = dict.fromkeys(qrels["q0000"], 0)
-    result = compare(qrels, runs, ["AP", "Judged@10"], empty="skip", samples=200)
+    result = compare(qrels, runs, ["AP", "Judged@10"], empty="skip", statistics=Statistics(samples=200))
     assert result["AP", "bm25", "dense"].n == 39
     assert result["Judged@10", "bm25", "dense"].n == 40
     assert Note.of("partly-compared", measure="AP", count=39, queries=40) in result.notes
@@ -276,7 +280,7 @@ def test_queries_that_do_not_count_are_left_out_of_their_measure(data):
 
 def test_geometric_and_summed_measures(data):
     qrels, runs = data
-    result = compare(qrels, runs, ["GMAP", "NumRet"], samples=200)
+    result = compare(qrels, runs, ["GMAP", "NumRet"], statistics=Statistics(samples=200))
     pair = result["GMAP", "bm25", "dense"]
     shown = {run: result.summaries["GMAP", run].shown for run in ("bm25", "dense")}
     assert math.exp(pair.difference) == pytest.approx(shown["dense"] / shown["bm25"], rel=1e-9)
@@ -287,7 +291,7 @@ def test_geometric_and_summed_measures(data):
 def test_missing_queries_are_told(data):
     qrels, runs = data
     runs["dense"].pop("q0003")
-    result = compare(qrels, runs, "AP", samples=200)
+    result = compare(qrels, runs, "AP", statistics=Statistics(samples=200))
     (note,) = [note for note in result.notes if note.code == "missing-queries"]
     assert (note.about, note.samples, note.fact("count"), note.fact("judged")) == ("dense", ("q0003",), 1, 40)
 
@@ -313,13 +317,13 @@ def test_many_comparisons_can_still_find_a_difference():
     base = rng.random(40) / 2
     systems = [scores(f"s{i}", base + rng.normal(0, 0.01, 40)) for i in range(24)]
     systems.append(scores("good", base + 0.3 + rng.normal(0, 0.01, 40)))
-    result = compare(systems, correction="bonferroni", samples=1_000)
+    result = compare(systems, statistics=Statistics(correction="bonferroni", samples=1_000))
     assert len(result) == 300
     assert result["AP", "s0", "good"].verdict == "better"
 
 
 def test_prints_its_verdicts():
-    result = compare([scores(f"s{i}\x1b[1m", [0.1 * i] * 8) for i in range(6)], samples=200)
+    result = compare([scores(f"s{i}\x1b[1m", [0.1 * i] * 8) for i in range(6)], statistics=Statistics(samples=200))
     text = repr(result)
     assert text.startswith("<Comparison of 6 systems on 8 queries: AP>")
     assert "and 5 more pairs" in text
@@ -334,7 +338,7 @@ def test_policies_of_evaluate_hold(data, policy):
 
     qrels, runs = data
     tied = {name: {q: {d: round(s) for d, s in row.items()} for q, row in run.items()} for name, run in runs.items()}
-    result = compare(qrels, tied, ["P@10", "nDCG@10"], samples=200, **policy)
+    result = compare(qrels, tied, ["P@10", "nDCG@10"], **policy, statistics=Statistics(samples=200))
     assert result.summaries["P@10", "dense"].shown == evaluate(qrels, tied["dense"], "P@10", **policy)["P@10"]
     assert set(result.curves) == {"P", "IPrec"}
     assert "dense" in render(result, "html")

@@ -9,7 +9,7 @@ import pytest
 from lanes import many
 from made_up_scores import make
 
-from goldrank import compare
+from goldrank import Queries, Statistics, compare
 
 
 def pair(differences, measure="nDCG@10", **options):
@@ -73,7 +73,9 @@ def test_needed_queries_of_clusters_agree_with_what_is_detectable():
         groups = {f"q{i}": str(i // 3) for i in range(24)}
         others = [make(np.clip(0.4 + rng.normal(0, 0.05, 24), 0, 1), run=f"s{i}") for i in range(3)]
         runs = [make(np.full(24, 0.4), run="a"), make(0.4 + differences, run="b"), *others]
-        for row in compare(runs, clusters=groups, samples=500).pairs:
+        for row in compare(
+            runs, queries=Queries({}).with_column("cluster", groups), statistics=Statistics(samples=500)
+        ).pairs:
             if row.needed is not None and not math.isnan(row.detectable):
                 count += 1
                 assert (row.needed <= row.n) == (abs(row.difference) >= row.detectable) or row.needed - row.n <= 3
@@ -85,7 +87,7 @@ def test_a_corrected_p_value_is_never_below_the_row_s_own():
     for _ in range(20):
         n = 40
         runs = [make((rng.random(n) < 0.5).astype(float), run=run) for run in ("a", "b", "c")]
-        for row in compare(runs, samples=200).pairs:
+        for row in compare(runs, statistics=Statistics(samples=200)).pairs:
             assert row.adjusted >= row.p["randomization"] - 1e-12
 
 
@@ -105,7 +107,7 @@ def test_so_few_queries_that_no_flip_passes_the_correction_find_nothing():
     rng = np.random.default_rng(7)
     runs = [make(0.4 + shift + rng.normal(0, 0.01, 6), run=run) for run, shift in (("a", 0), ("b", 0.1))]
     others = [make(rng.random(6), run=run) for run in ("c", "d")]
-    row = compare([*runs, *others], correction="bonferroni")["nDCG@10", "a", "b"]
+    row = compare([*runs, *others], statistics=Statistics(correction="bonferroni"))["nDCG@10", "a", "b"]
     assert row.adjusted == pytest.approx(6 * 2.0**-5)
     assert math.isnan(row.detectable)
     assert row.needed == 8

@@ -7,7 +7,7 @@ import pytest
 from raising import raises_code
 from scipy import stats
 
-from goldrank import compare
+from goldrank import Queries, Statistics, compare
 from goldrank.comparison import flips, power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.intervals import difference_interval
@@ -79,7 +79,7 @@ def test_the_order_of_queries_changes_nothing():
 
 def test_rows_beyond_the_samples_are_told_apart_and_say_at_most():
     scores = alike(4, n=200, effect=1.0)
-    strong = compare(scores, samples=1_000)
+    strong = compare(scores, statistics=Statistics(samples=1_000))
     assert all(pair.at_most for pair in strong)
     assert all(0 < pair.adjusted <= 1e-3 for pair in strong)
     assert len({pair.p["randomization"] for pair in strong}) == 4
@@ -103,7 +103,9 @@ def test_power_of_a_corrected_comparison_is_what_it_says():
     """A difference as large as the detectable one is found about 80 % of the time: 300 rounds, 4 measures."""
     rng = np.random.default_rng(6)
     n, rounds, found = 50, 300, 0
-    detectable = np.median([compare(alike(seed, n), samples=500).pairs[0].detectable for seed in range(20)])
+    detectable = np.median(
+        [compare(alike(seed, n), statistics=Statistics(samples=500)).pairs[0].detectable for seed in range(20)]
+    )
     for _ in range(rounds):
         shared = rng.normal(0, 0.1, n) * 0.9
         rows = np.array([shared + rng.normal(0, 0.04, n) for _ in range(4)])
@@ -125,7 +127,9 @@ def test_no_false_finding_more_than_alpha():
         for name in "abc":
             shared = rng.normal(0.5, 0.1, 30)
             systems.append(make(name, {m: np.clip(shared + rng.normal(0, 0.05, 30), 0, 1) for m in measures}))
-        false += any(pair.verdict in ("better", "worse") for pair in compare(systems, samples=500))
+        false += any(
+            pair.verdict in ("better", "worse") for pair in compare(systems, statistics=Statistics(samples=500))
+        )
     # 5 % of 80 is 4; more than 10 happens once in 400.
     assert false <= 10
 
@@ -137,7 +141,7 @@ def test_equivalence_is_corrected():
     at_half = make("a", {m: np.full(200, 0.5) for m in MEASURES})
     for _ in range(40):
         values = {m: np.clip(0.5 + rng.normal(0.05, 0.1, 200), 0, 1) for m in MEASURES}
-        result = compare([at_half, make("b", values)], margin=0.05, samples=500)
+        result = compare([at_half, make("b", values)], statistics=Statistics(margin=0.05, samples=500))
         false += any(pair.equivalence <= 0.05 for pair in result)
         plain = [stats.ttest_1samp(v - 0.5, 0.05, alternative="less").pvalue for v in values.values()]
         uncorrected += min(plain) <= 0.05
@@ -158,14 +162,16 @@ def test_equivalence_is_corrected():
 def test_a_row_within_the_margin_is_equivalent():
     rng = np.random.default_rng(9)
     values = {m: 0.5 + rng.normal(0, 0.01, 400) for m in MEASURES}
-    result = compare([make("a", {m: np.full(400, 0.5) for m in MEASURES}), make("b", values)], margin=0.05)
+    result = compare(
+        [make("a", {m: np.full(400, 0.5) for m in MEASURES}), make("b", values)], statistics=Statistics(margin=0.05)
+    )
     assert {pair.verdict for pair in result} == {"equivalent"}
 
 
 @pytest.mark.parametrize("correction", ["max-t", "tukey"])
 def test_corrections_that_permute_are_refused_for_other_tests(correction):
     with raises_code(OptionError, "options-conflict"):
-        compare(alike(1), test="t", correction=correction)
+        compare(alike(1), statistics=Statistics(test="t", correction=correction))
     assert Settings(test="t").correction == "holm"
     assert Settings().correction == "max-t"
 
@@ -173,7 +179,7 @@ def test_corrections_that_permute_are_refused_for_other_tests(correction):
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "none"])
 def test_other_corrections(correction):
     scores = alike(10, effect=0.2)
-    result = compare(scores, correction=correction, test="t")
+    result = compare(scores, statistics=Statistics(correction=correction, test="t"))
     raw = np.array([pair.p["t"] for pair in result])
     assert [pair.adjusted for pair in result] == pytest.approx(adjust(raw, correction).tolist())
     tests = 1 if correction == "none" else 4
@@ -184,7 +190,7 @@ def test_an_interval_that_reaches_zero_is_explained_or_cut():
     reached = [
         pair
         for seed in range(40)
-        for pair in compare(alike(seed, n=25, effect=0.5), samples=500)
+        for pair in compare(alike(seed, n=25, effect=0.5), statistics=Statistics(samples=500))
         if pair.verdict == "better" and 0 in pair.interval
     ]
     assert reached
@@ -313,8 +319,13 @@ def test_clusters_are_flipped_together_and_false_findings_stay_rare():
     together = alone = 0
     for seed in range(150):
         scores, cluster = paraphrases(seed)
-        together += compare(scores, clusters=cluster, samples=500).pairs[0].verdict != "unclear"
-        alone += compare(scores, samples=500).pairs[0].verdict != "unclear"
+        together += (
+            compare(scores, queries=Queries({}).with_column("cluster", cluster), statistics=Statistics(samples=500))
+            .pairs[0]
+            .verdict
+            != "unclear"
+        )
+        alone += compare(scores, statistics=Statistics(samples=500)).pairs[0].verdict != "unclear"
     # 5 % of 150 is 7.5; more than 16 happens once in 300. Without clusters about a third are false.
     assert together <= 16
     assert alone > 30
@@ -324,21 +335,21 @@ def test_clusters_by_hand():
     d = np.array([0.2, 0.0, 0.1, 0.1, -0.1, 0.3, 0.2, 0.0, 0.4, 0.1, 0.1, 0.3])
     scores = [make("a", {"AP": np.zeros(12)}), make("b", {"AP": np.abs(d)})]
     cluster = {f"q{i:04d}": i // 2 for i in range(12)}
-    (pair,) = compare(scores, clusters=cluster)
+    (pair,) = compare(scores, queries=Queries({}).with_column("cluster", cluster))
     # All six clusters are above 0: 2 of 2^6 flips.
     assert pair.p["randomization"] == 2 / 64
     assert {note.code for note in pair.caveats} == {"few-clusters", "few-differ", "interval-reaches-zero"}
     assert pair.verdict == "better"
     sums = np.abs(d).reshape(6, 2).sum(axis=1)
     assert pair.p["t"] == pytest.approx(stats.ttest_1samp(sums, 0).pvalue)
-    (few,) = compare(scores, clusters={f"q{i:04d}": i // 3 for i in range(12)})
+    (few,) = compare(scores, queries=Queries({}).with_column("cluster", {f"q{i:04d}": i // 3 for i in range(12)}))
     assert few.verdict == "unclear"
     assert "too-few-clusters" in [note.code for note in few.caveats]
 
 
 def test_every_query_its_own_cluster_changes_no_test():
     scores = alike(13, effect=0.3)
-    plain, own = compare(scores), compare(scores, clusters=lambda query: query)
+    plain, own = compare(scores), compare(scores, queries=Queries({}).with_column("cluster", lambda query: query))
     assert [p.adjusted for p in own] == [p.adjusted for p in plain]
     assert [p.difference for p in own] == pytest.approx([p.difference for p in plain])
 
@@ -346,16 +357,18 @@ def test_every_query_its_own_cluster_changes_no_test():
 def test_queries_without_a_cluster_stand_for_themselves():
     scores, cluster = paraphrases(1)
     del cluster["q0000"], cluster["q0001"]
-    result = compare(scores, clusters=cluster)
+    result = compare(scores, queries=Queries({}).with_column("cluster", cluster))
     (note,) = [note for note in result.notes if note.code == "unclustered-queries"]
     assert (note.fact("count"), result.design.words) == (2, "22 clusters of queries")
     with raises_code(InputError, "no-clusters"):
-        compare(scores, clusters={"other": 1})
+        compare(scores, queries=Queries({}).with_column("cluster", {"other": 1}))
 
 
 def test_weights_by_hand():
     a, b = make("a", {"AP": [0.1, 0.2, 0.3, 0.4]}), make("b", {"AP": [0.2, 0.2, 0.5, 0.3]})
-    result = compare([a, b], weights={"q0000": 5, "q0001": 1, "q0002": 3, "q0003": 1})
+    result = compare(
+        [a, b], queries=Queries({}).with_column("weight", {"q0000": 5, "q0001": 1, "q0002": 3, "q0003": 1})
+    )
     (pair,) = result
     # (5 * 0.1 + 0 + 3 * 0.2 - 0.1) / 10, and a's mean (0.5 + 0.2 + 0.9 + 0.4) / 10.
     assert pair.difference == pytest.approx(0.1)
@@ -370,14 +383,16 @@ def test_equal_weights_change_nothing_and_scale_does_not_matter():
     scores = alike(14, effect=0.2)
     plain = compare(scores)
     for weight in (1e-9, 1.0, 1e9):
-        weighted = compare(scores, weights=lambda query, w=weight: w)
+        weighted = compare(scores, queries=Queries({}).with_column("weight", lambda query, w=weight: w))
         assert [p.adjusted for p in weighted] == [p.adjusted for p in plain]
         assert [p.difference for p in weighted] == pytest.approx([p.difference for p in plain])
 
 
 def test_queries_that_weigh_nothing_are_left_out():
     a, b = make("a", {"AP": [0.1, 0.2, 0.3, 0.4]}), make("b", {"AP": [0.9, 0.2, 0.5, 0.3]})
-    result = compare([a, b], weights={"q0000": 0, "q0001": 1, "q0002": 1, "q0003": 2})
+    result = compare(
+        [a, b], queries=Queries({}).with_column("weight", {"q0000": 0, "q0001": 1, "q0002": 1, "q0003": 2})
+    )
     (pair,) = result
     # (0 + 0.2 - 2 * 0.1) / 4 of the three that count.
     assert (pair.n, pair.wins, pair.ties, pair.losses) == (3, 1, 1, 1)
@@ -385,25 +400,25 @@ def test_queries_that_weigh_nothing_are_left_out():
     assert Note.of("weightless-queries", count=1, queries=4) in result.notes
     empty = [make(name, {"AP": [np.nan, 0.5]}) for name in "ab"]
     with raises_code(InputError, "weights-are-zero"):
-        compare(empty, weights={"q0000": 1, "q0001": 0})
+        compare(empty, queries=Queries({}).with_column("weight", {"q0000": 1, "q0001": 0}))
 
 
 @pytest.mark.parametrize("bad", [None, -1, math.nan, math.inf, "much", True])
 def test_bad_weights(bad):
     with pytest.raises(InputError, match="the weight of query 'q0003'"):
-        compare(alike(1), weights=lambda query: bad if query == "q0003" else 1)
+        compare(alike(1), queries=Queries({}).with_column("weight", lambda query: bad if query == "q0003" else 1))
     with raises_code(InputError, "weights-are-zero"):
-        compare(alike(1), weights=lambda query: 0)
+        compare(alike(1), queries=Queries({}).with_column("weight", lambda query: 0))
 
 
 def test_what_no_method_is_right_for_is_refused():
     scores, cluster = paraphrases(1)
     for more in ({"correction": "tukey"}, {"interval": "bounded"}):
         with raises_code(OptionError, "options-conflict"):
-            compare(scores, clusters=cluster, **more)
+            compare(scores, **more, queries=Queries({}).with_column("cluster", cluster))
     twice = {"a": [scores[0], scores[0]], "b": [scores[1], scores[1]]}
     with raises_code(OptionError, "options-conflict"):
-        compare(twice, clusters=cluster)
+        compare(twice, queries=Queries({}).with_column("cluster", cluster))
 
 
 # Texts and intervals.
@@ -412,10 +427,10 @@ def test_what_no_method_is_right_for_is_refused():
 def test_texts_without_judged_shares(data):
     qrels, runs = data
     texts = {q: "word " * (1 + i % 2) for i, q in enumerate(qrels)}
-    result = compare(qrels, runs, "AP", queries=texts, samples=200)
+    result = compare(qrels, runs, "AP", queries=texts, statistics=Statistics(samples=200))
     assert {one.attribute for one in result.slices.slices} == {"relevant", "judged", "length"}
     assert result.texts == texts
-    again = compare(list(result.scores), queries=texts, samples=200)
+    again = compare(list(result.scores), queries=texts, statistics=Statistics(samples=200))
     assert {one.attribute for one in again.slices.slices} == {"length"}
 
     for form in ("text", "markdown", "latex"):
@@ -428,7 +443,7 @@ def test_texts_without_judged_shares(data):
 @pytest.mark.parametrize(("alpha", "level"), [(0.05, "95%"), (0.001, "99.9%"), (0.025, "97.5%"), (0.1, "90%")])
 def test_the_confidence_is_not_rounded_up(alpha, level):
     """alpha = 0.001 was shown as a 100% interval, and 0.025 as one of 98%."""
-    result = compare(alike(15, n=30, measures=("AP",)), alpha=alpha)
+    result = compare(alike(15, n=30, measures=("AP",)), statistics=Statistics(alpha=alpha))
     assert f"({level} interval" in result.pairs[0].words
     assert f"{level} interval" in render(result, "text")
     assert f"{level} interval" in render(result, "html")
@@ -437,14 +452,14 @@ def test_the_confidence_is_not_rounded_up(alpha, level):
 def test_no_difference_above_the_scale_is_promised_to_be_found():
     """Three queries would find a difference of 1.6 in nDCG@10, said the sentence."""
     systems = [make(name, {"nDCG@10": values}) for name, values in (("a", [0.1, 0.2, 0.9]), ("b", [0.9, 0.1, 0.2]))]
-    (pair,) = compare(systems, test="t")
+    (pair,) = compare(systems, statistics=Statistics(test="t"))
     assert math.isnan(pair.detectable)
     assert "would be found" not in pair.words
 
 
 def test_bounded_intervals():
     scores = alike(15, n=30, measures=("AP",))
-    (plain,), (wide,) = compare(scores), compare(scores, interval="bounded")
+    (plain,), (wide,) = compare(scores), compare(scores, statistics=Statistics(interval="bounded"))
     assert wide.interval.low < plain.interval.low
     assert plain.interval.high < wide.interval.high
     assert wide.verdict == plain.verdict
@@ -454,7 +469,7 @@ def test_measures_without_bounds_are_told():
     systems = [make(name, {"DCG@10": [1.0, 3.0, 2.0 + i, 7.0]}) for i, name in enumerate("ab")]
     result = compare(systems)
     assert Note.of("no-bounds", measures="DCG@10") in result.notes
-    (pair,), notes = (found := compare(systems, interval="bounded")).pairs, found.notes
+    (pair,), notes = (found := compare(systems, statistics=Statistics(interval="bounded"))).pairs, found.notes
     assert math.isnan(pair.interval.low)
     assert Note.of("no-bounded-interval", measures="DCG@10") in notes
     values = np.array([1.0, 3.0, 2.0, 7.0])
@@ -464,5 +479,5 @@ def test_measures_without_bounds_are_told():
 
 def test_intervals_of_geometric_means_are_on_their_scale(data):
     qrels, runs = data
-    summary = compare(qrels, runs, "GMAP", samples=200).summaries["GMAP", "bm25"]
+    summary = compare(qrels, runs, "GMAP", statistics=Statistics(samples=200)).summaries["GMAP", "bm25"]
     assert summary.shown_interval.low < summary.shown < summary.shown_interval.high

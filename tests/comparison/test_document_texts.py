@@ -6,7 +6,7 @@ import polars
 import pytest
 from raising import raises_code
 
-from goldrank import compare
+from goldrank import Statistics, compare
 from goldrank.errors import InputError
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
@@ -20,7 +20,7 @@ FOUND = {"d1": "One. first text", "d3": "third"}
 
 
 def documents(given):
-    return dict(compare(QRELS, RUNS, "RR", documents=given, samples=100).documents)
+    return dict(compare(QRELS, RUNS, "RR", statistics=Statistics(samples=100)).with_documents(given).documents)
 
 
 def test_every_form_gives_the_same(tmp_path):
@@ -46,6 +46,6 @@ def test_what_is_no_text_is_refused(given):
 
 
 def test_scores_have_no_documents():
-    scores = compare(QRELS, RUNS, "RR", samples=100).scores
+    scores = compare(QRELS, RUNS, "RR", statistics=Statistics(samples=100)).scores
     with raises_code(InputError, "no-meaning-for-scores", match="documents"):
-        compare(scores, documents={"d1": "x"})
+        compare(scores).with_documents({"d1": "x"})

@@ -12,14 +12,15 @@ from golden_statistics import case
 from lanes import many
 from random_measures import PLAIN, random_measure
 
-from goldrank import Qrels, Run, Scores, compare, conventions, evaluate, parse
+from goldrank import Qrels, Run, Scores, Statistics, compare, evaluate, parse
 from goldrank.comparison import unjudged
 from goldrank.comparison.holes import ALL_WAYS_UP_TO, HoleFinder, PairHoles, System, wanted_depth
+from goldrank.conventions import Convention
 from goldrank.evaluation import pipeline
 from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.holes import hole_rule
 
-RULES = conventions.DEFAULT.having(overlap="allow")
+RULES = Convention(overlap="allow")
 
 Grades = dict[str, int]
 
@@ -223,13 +224,13 @@ RUNS = {
 @pytest.mark.parametrize("measure", ["nDCG@10", "RR", "AP", "P@2"])
 def test_unjudged_documents_on_top_make_no_system_worse(measure: str) -> None:
     runs = {name: RUNS[name] for name in ("old", "pushed")}
-    (pair,) = compare(QRELS, runs, measure, curves=False)
+    (pair,) = compare(QRELS, runs, measure)
     assert (pair.verdict, pair.withheld) == ("unclear", True)
     assert pair.adjusted < 0.05
     (note,) = [note for note in pair.caveats if note.code == "unjudged-decide"]
     assert note.samples[0].split(" for ")[0] in ("x", "y", "z")
     assert "unjudged documents could decide this; judge first: " in pair.words.lower()
-    (told,) = compare(QRELS, runs, measure, curves=False, holes="ignore")
+    (told,) = compare(QRELS, runs, measure, statistics=Statistics(unjudged="ignore"))
     assert told.verdict == "worse"
     # Fresh scores know their documents too; saved ones do not, and the comparison says so.
     scores = evaluate(QRELS, runs, measure)
@@ -251,14 +252,14 @@ def test_verdicts_that_stand_say_how_surely() -> None:
 def test_secondary_measures_wait_with_the_primary_one() -> None:
     """RR could be turned; nDCG@10 could not, as judged documents are in a worse order, but it only follows."""
     runs = {"old": RUNS["old"], "new": {query: ["x", "b", "a"] for query in QUERIES}}
-    assert compare(QRELS, runs, "nDCG@10", curves=False).pairs[0].verdict == "worse"
-    result = compare(QRELS, runs, ["RR", "nDCG@10"], primary="RR", curves=False)
+    assert compare(QRELS, runs, "nDCG@10").pairs[0].verdict == "worse"
+    result = compare(QRELS, runs, ["RR", "nDCG@10"], primary="RR")
     assert {pair.verdict for pair in result} == {"unclear"}
 
 
 def test_everything_judged_says_nothing() -> None:
     runs = {"old": RUNS["old"], "new": {query: ["c", "b", "a"] for query in QUERIES}}
-    (pair,) = compare(QRELS, runs, "nDCG@10", curves=False)
+    (pair,) = compare(QRELS, runs, "nDCG@10")
     assert pair.verdict == "worse"
     assert not {note.code for note in pair.caveats} & {"judging-cannot-change", "unjudged-decide"}
 
@@ -275,7 +276,7 @@ def test_beyond_the_limit_only_systems_of_named_rows_are_read(monkeypatch: pytes
 
     monkeypatch.setattr(pipeline.Placed, "top_documents", counted)
     alike = {f"alike{i}": RUNS["old"] for i in range(4)}
-    result = compare(QRELS, {**alike, "pushed": RUNS["pushed"]}, "RR", curves=False)
+    result = compare(QRELS, {**alike, "pushed": RUNS["pushed"]}, "RR")
     assert sorted(asked) == ["alike0", "alike1", "alike2", "pushed"]
     rows = [result["RR", name, "pushed"] for name in alike]
     assert [pair.withheld for pair in rows] == [True] * 4

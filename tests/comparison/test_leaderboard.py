@@ -5,7 +5,7 @@ import pytest
 from golden_statistics import case
 from raising import raises_code
 
-from goldrank import compare
+from goldrank import Statistics, compare
 from goldrank.comparison.leaderboard import leaderboard, rank_intervals, unseparated
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import OptionError
@@ -96,7 +96,7 @@ def test_rank_intervals_hold_the_true_ranks():
         for i in range(8):
             values = np.clip(rng.normal(0.5 + 0.03 * (i < 4), 0.1, 40), 0, 1)
             found.append(Scores(f"s{i}", tuple(map(str, range(40))), {"AP": Column("AP", values, 0.0, "mean")}))
-        board = leaderboard(compare(found, samples=500))
+        board = leaderboard(compare(found, statistics=Statistics(samples=500)))
         ranks = {standing.run: standing.rank for standing in board.standings}
         true = {f"s{i}": (1, 4) if i < 4 else (5, 8) for i in range(8)}
         held += all(ranks[run][0] <= low and high <= ranks[run][1] for run, (low, high) in true.items())
@@ -111,7 +111,9 @@ def test_diagnostics_order_nothing():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form(form):
-    board = leaderboard(compare(systems({"one": 0.5, "two & <more>": 0.52, "three": 0.8}), samples=200))
+    board = leaderboard(
+        compare(systems({"one": 0.5, "two & <more>": 0.52, "three": 0.8}), statistics=Statistics(samples=200))
+    )
     text = render(board, form)
     assert "three" in text
     if form == "svg":
@@ -123,6 +125,6 @@ def test_every_form(form):
 
 
 def test_frames_and_notebooks():
-    board = leaderboard(compare(systems({"one": 0.5, "two": 0.52, "three": 0.8}), samples=200))
+    board = leaderboard(compare(systems({"one": 0.5, "two": 0.52, "three": 0.8}), statistics=Statistics(samples=200)))
     assert board.to_polars()["run"].to_list() == [standing.run for standing in board.standings]
     assert "Best by AP: three." in board._repr_html_()

@@ -8,7 +8,7 @@ from golden_statistics import case
 from made_up_scores import make
 from raising import raises_code
 
-from goldrank import GoldrankError, evaluate, score_intervals
+from goldrank import GoldrankError, Queries, Statistics, evaluate, score_intervals
 from goldrank.data.scores import Column, Scores
 
 
@@ -16,7 +16,7 @@ from goldrank.data.scores import Column, Scores
 def test_intervals_are_the_reference(name):
     """tests/files/golden/statistics.json: statsmodels, with the bounds added as two more queries."""
     inputs, expected = case(name)
-    found = score_intervals(make(inputs["values"]), level=inputs["level"])
+    found = score_intervals(make(inputs["values"]), statistics=Statistics(alpha=1 - inputs["level"]))
     assert found.of[0].mean == pytest.approx(expected["mean"], abs=1e-11)
     assert found["nDCG@10"] == pytest.approx((expected["low"], expected["high"]), abs=1e-10)
     assert found.notes == ()
@@ -25,7 +25,9 @@ def test_intervals_are_the_reference(name):
 def test_slices_are_intervals_of_their_queries():
     values = np.random.default_rng(0).random(40)
     of = {f"q{i}": "long" if i % 4 else "short" for i in range(40)}
-    found = score_intervals(make(values), slice_by={"length class": of})
+    found = score_intervals(
+        make(values), slice_by=["length class"], queries=Queries({}).with_column("length class", of)
+    )
     by_value = {part.value: part for part in found.of if part.attribute}
     assert set(by_value) == {"long", "short"}
     for value, which in (("long", np.arange(40) % 4 > 0), ("short", np.arange(40) % 4 == 0)):
@@ -38,13 +40,13 @@ def test_slices_are_intervals_of_their_queries():
 def test_automatic_slices_need_what_they_are_made_of():
     qrels = {f"q{i}": {f"d{j}": 1 for j in range(1 + i % 2)} for i in range(20)}
     scores = evaluate(qrels, {query: ["d0"] for query in qrels}, ["P@1", "Judged@10"])
-    found = score_intervals(scores, slice_by={"relevant": None}, qrels=qrels)
+    found = score_intervals(scores, slice_by=["relevant"])
     assert {part.value for part in found.of if part.attribute} == {"1", "2"}
     texts = {query: "one two" if query < "q5" else "one" for query in qrels}
-    assert score_intervals(scores, slice_by={"length": None}, queries=texts).attributes == ("length",)
+    assert score_intervals(scores, slice_by=["length"], queries=texts).attributes == ("length",)
     for name, code in (("relevant", "slice-needs-input"), ("length", "slice-needs-input"), ("lang", "no-slice-values")):
         with raises_code(GoldrankError, code):
-            score_intervals(scores, slice_by={name: None})
+            score_intervals(scores, slice_by=[name])
 
 
 def test_what_has_no_interval_says_so():
@@ -79,6 +81,6 @@ def test_queries_that_do_not_count_are_left_out():
 def test_mistakes_are_explained():
     scores = make([0.1, 0.2])
     with raises_code(GoldrankError, "bad-number"):
-        score_intervals(scores, level=95)
+        score_intervals(scores, statistics=Statistics(alpha=1 - 95))
     with pytest.raises(GoldrankError, match=r"there is no AP"):
         score_intervals(scores)["AP"]

@@ -3,8 +3,9 @@
 import pytest
 
 import goldrank
-from goldrank import conventions, diff
+from goldrank import diff
 from goldrank.comparison.rank_changes import CAUSES, locate
+from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.errors import OptionError
@@ -49,7 +50,7 @@ def test_ranks_are_those_of_the_run(data, tmp_path):
     qrels, runs = data
     goldrank.write_run(runs["dense"], tmp_path / "run.txt")
     in_memory, from_file = Run(runs["dense"]), goldrank.read_run(tmp_path / "run.txt")
-    ranks = locate([pipeline.place(Qrels(qrels), run, conventions.DEFAULT) for run in (in_memory, from_file)])
+    ranks = locate([pipeline.place(Qrels(qrels), run, Convention()) for run in (in_memory, from_file)])
     assert (ranks.rank[0] == ranks.rank[1]).all()
     assert (ranks.unjudged[0] == ranks.unjudged[1]).all()
     for i, query in enumerate(ranks.queries):

@@ -6,7 +6,7 @@ from golden_statistics import case
 from raising import raises_code
 
 import goldrank
-from goldrank import compare, evaluate
+from goldrank import Statistics, compare, evaluate
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError
 from goldrank.notes import Note
@@ -35,7 +35,10 @@ def test_replicates_tell_systems_from_seeds():
     for seed in range(60):
         given = replicates(seed)
         together += compare(given).pairs[0].verdict in ("better", "worse")
-        single += compare([given["a"][0], given["b"][0]], samples=500).pairs[0].verdict in ("better", "worse")
+        single += compare([given["a"][0], given["b"][0]], statistics=Statistics(samples=500)).pairs[0].verdict in (
+            "better",
+            "worse",
+        )
     # 5 % of 60 is 3; more than 8 happens once in 300.
     assert together <= 8
     assert single > 18
@@ -108,7 +111,7 @@ def test_equal_runs_say_no_more_than_one():
 
 def test_several_runs_have_no_bounded_interval():
     with raises_code(OptionError, "options-conflict"):
-        compare(replicates(1), interval="bounded")
+        compare(replicates(1), statistics=Statistics(interval="bounded"))
 
 
 def test_a_system_without_runs_is_named():

@@ -8,7 +8,7 @@ import polars
 import pytest
 from raising import raises_code
 
-from goldrank import compare
+from goldrank import Queries, Statistics, compare
 from goldrank.comparison.slices import SMALL
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError
@@ -30,7 +30,7 @@ def two(delta_by_kind, seed=0):
 
 def test_means_by_hand():
     scores, kind = two({"x": (12, 0.1), "y": (15, -0.1)})
-    table = compare(scores, slice_by={"kind": kind}).slices
+    table = compare(scores, slice_by=["kind"], queries=Queries({}).with_column("kind", kind)).slices
     found = {one.value: one for one in table.slices}
     values = scores[1].columns["AP"].values
     assert found["x"].means["b"] == pytest.approx(values[:12].mean())
@@ -40,7 +40,7 @@ def test_means_by_hand():
 
 def test_worst_slice_and_reversal():
     scores, kind = two({"long": (60, 0.1), "short": (20, -0.1)})
-    table = compare(scores, slice_by={"kind": kind}).slices
+    table = compare(scores, slice_by=["kind"], queries=Queries({}).with_column("kind", kind)).slices
     worst = table.worst("AP", "a", "b")
     assert worst.value == "short"
     assert worst.reversed
@@ -53,13 +53,13 @@ def test_worst_slice_and_reversal():
 def test_order_that_turns_round_when_slices_count_the_same():
     # 100 * 0.05 - 20 * 0.15 > 0 over all queries, but (0.05 - 0.15) / 2 < 0.
     scores, kind = two({"many": (100, 0.05), "few": (20, -0.15)})
-    table = compare(scores, slice_by={"kind": kind}).slices
+    table = compare(scores, slice_by=["kind"], queries=Queries({}).with_column("kind", kind)).slices
     assert [note.fact("attribute") for note in table.notes if note.code == "slice-decides"] == ["kind"]
 
 
 def test_small_slices_are_marked_and_tested_exactly():
     scores, kind = two({"big": (30, 0.1), "few": (SMALL - 1, -0.1), "tiny": (5, -0.15)})
-    table = compare(scores, slice_by={"kind": kind}).slices
+    table = compare(scores, slice_by=["kind"], queries=Queries({}).with_column("kind", kind)).slices
     assert {one.value: one.small for one in table.slices} == {"big": False, "few": True, "tiny": True}
     found = {d.value: d for d in table.differences}
     # All 9 queries lost: 2 of 2^9 flips are as far out. Five queries give at best 2 / 2^5 = 0.0625.
@@ -77,7 +77,9 @@ def test_worst_slice_search_keeps_its_error_rate():
     for i in range(rounds):
         scores, _ = two({"x": (100, 0.0)}, seed=i)
         kind = {q: str(rng.integers(0, 5)) for q in scores[0].queries}
-        table = compare(scores, slice_by={"kind": kind}, samples=100).slices
+        table = compare(
+            scores, slice_by=["kind"], queries=Queries({}).with_column("kind", kind), statistics=Statistics(samples=100)
+        ).slices
         false += any(d.adjusted <= 0.05 for d in table.differences)
     # Expected 10 of 200 at most; more than 20 happens by chance once in a thousand.
     assert false <= 20
@@ -86,14 +88,14 @@ def test_worst_slice_search_keeps_its_error_rate():
 def test_numbers_are_cut_into_thirds():
     scores, _ = two({"x": (30, 0.1)})
     size = {q: i for i, q in enumerate(scores[0].queries)}
-    table = compare(scores, slice_by={"size": size}).slices
+    table = compare(scores, slice_by=["size"], queries=Queries({}).with_column("size", size)).slices
     assert [(one.value, one.n) for one in table.slices] == [("0 to 9", 10), ("10 to 19", 10), ("20 to 29", 10)]
 
 
 def test_automatic_slices(data):
     qrels, runs = data
     texts = {q: "word " * (1 + i % 2) for i, q in enumerate(qrels)}
-    table = compare(qrels, runs, ["AP", "Judged@10"], queries=texts, samples=200).slices
+    table = compare(qrels, runs, ["AP", "Judged@10"], queries=texts, statistics=Statistics(samples=200)).slices
     assert {one.attribute for one in table.slices} == {"relevant", "judged", "length"}
     one_relevant = sum(sum(g >= 1 for g in row.values()) == 1 for row in qrels.values())
     assert next(s for s in table.slices if (s.attribute, s.value) == ("relevant", "1")).n == one_relevant
@@ -107,7 +109,12 @@ def test_every_way_to_give_an_attribute(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     frame = polars.DataFrame(rows)
     given = [kind, kind.get, path, frame, frame.to_pandas(), frame.to_arrow()]
-    tables = [compare(scores, slice_by={"kind": one}, samples=200).slices.to_dict() for one in given]
+    tables = [
+        compare(
+            scores, slice_by=["kind"], queries=Queries({}).with_column("kind", one), statistics=Statistics(samples=200)
+        ).slices.to_dict()
+        for one in given
+    ]
     assert all(table == tables[0] for table in tables)
 
 
@@ -133,7 +140,7 @@ def test_damaged_metadata_names_the_line(tmp_path):
     path.write_text('{"query": "q0", "kind": 1}\n{oops\n')
     scores, _ = two({"x": (20, 0.1)})
     with pytest.raises(InputError, match=r"m\.jsonl:2"):
-        compare(scores, slice_by={"kind": path})
+        compare(scores, slice_by=["kind"], queries=Queries({}).with_column("kind", path))
 
 
 def test_flips_are_drawn_once_for_all_measures_and_slices(monkeypatch):
@@ -153,7 +160,14 @@ def test_flips_are_drawn_once_for_all_measures_and_slices(monkeypatch):
     qrels = {query: {f"d{j}": int(rng.integers(0, 3)) for j in range(8)} for query in queries}
     runs = {run: {query: {f"d{j}": float(rng.random()) for j in range(8)} for query in queries} for run in "abc"}
     kinds = {query: "xyz"[i % 3] for i, query in enumerate(queries)}
-    found = compare(qrels, runs, ["nDCG@3", "P@1", "AP"], slice_by={"kind": kinds}, samples=300)
+    found = compare(
+        qrels,
+        runs,
+        ["nDCG@3", "P@1", "AP"],
+        slice_by=["kind"],
+        queries=Queries({}).with_column("kind", kinds),
+        statistics=Statistics(samples=300),
+    )
     assert len(found.slices.differences) == 27
     ((units, numbers),) = seen
     assert units == 60

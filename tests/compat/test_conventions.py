@@ -17,7 +17,8 @@ from raising import raises_code
 
 import goldrank
 from goldrank.compat import axion, continuous_eval, ir_eval_numba, lesson, remem
-from goldrank.conventions import CONVENTIONS
+from goldrank.conventions import NAMES, get
+from goldrank.conventions.quirks import CountsRepeats
 from goldrank.errors import InputError
 
 DOCS = [f"d{i:02}" for i in range(9)]
@@ -218,7 +219,7 @@ def test_files_say_the_same(tmp_path: Path) -> None:
     path.write_text("q Q0 a 1 3 t\nq Q0 a 2 2 t\nq Q0 b 3 1 t\n")
     measures = ["P@2", "nDCG@2", "AP", "R@3"]
     qrels, listed = {"q": {"a": 1, "b": 1}}, {"q": ["a", "a", "b"]}
-    names = [name for name in CONVENTIONS if CONVENTIONS[name].duplicates == "places"]
+    names = [name for name in NAMES if get(name).duplicates == "places"]
     assert names
     for name in names:
         of_file = goldrank.evaluate(qrels, path, measures, convention=name)
@@ -227,4 +228,4 @@ def test_files_say_the_same(tmp_path: Path) -> None:
 
 def test_what_convention_says_of_repeats_is_checked() -> None:
     with raises_code(goldrank.GoldrankError, "unknown-choice", match="repeats of P"):
-        goldrank.Convention("own", repeats={"P": "twice"})
+        CountsRepeats({"P": "twice"})

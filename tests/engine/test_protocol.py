@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import goldrank
-from goldrank import Qrels, Run, conventions
+from goldrank import Qrels, Run
+from goldrank.conventions import Convention
 from goldrank.data.run import Rankings
 from goldrank.engine import ENGINES, Engine, engine_for
 
@@ -72,7 +73,7 @@ def test_labels_are_rows_of_the_judgements(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_text("".join(f"{q} Q0 {d} 0 {s!r} t\n" for q, row in results.items() for d, s in row.items()))
     qrels = Qrels(table)
-    rules = conventions.DEFAULT
+    rules = Convention()
     runs = [Run(results)] + ([goldrank.read_run(path)] if any(results.values()) else [])
     for run in runs:
         placed, _ = engine_for(run).place(qrels, run, rules)

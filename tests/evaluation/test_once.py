@@ -93,7 +93,7 @@ def test_each_run_is_read_once(name: str, files: Path, counts: Counts, capsys: p
 
 def test_compare_ranks_once_from_python(files: Path, counts: Counts) -> None:
     runs = {"old": files / "bm25.run", "new": files / "dense.run"}
-    result = goldrank.compare(files / "qrels.txt", runs, ["nDCG@10", "AP"], samples=200)
+    result = goldrank.compare(files / "qrels.txt", runs, ["nDCG@10", "AP"], statistics=goldrank.Statistics(samples=200))
     from goldrank.report import render
 
     for form in ("html", "markdown", "latex", "csv", "json", "text"):

@@ -13,7 +13,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from goldrank import GoldrankError, Qrels, conventions, evaluate, read_qrels, read_run
+from goldrank import GoldrankError, Qrels, evaluate, read_qrels, read_run
+from goldrank.conventions import Convention
 from goldrank.engine.streaming import ENGINE
 from goldrank.io import as_run
 from goldrank.io.sources import open_source
@@ -90,7 +91,7 @@ def test_run_changes_between_pieces(
 
     monkeypatch.setattr(run.source, "pieces", pieces)
     with pytest.raises(GoldrankError) as caught:
-        ENGINE.place(QRELS, run, conventions.get(conventions.DEFAULT))
+        ENGINE.place(QRELS, run, Convention())
     assert caught.value.code == "changed" or (change is removed and "cannot be opened" in str(caught.value))
     assert str(path) in str(caught.value)
 

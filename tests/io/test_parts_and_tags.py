@@ -352,7 +352,7 @@ def test_runs_are_a_mapping(tmp_path: Path) -> None:
     assert "told apart by tag" in repr(found)
     with pytest.raises(KeyError, match="there are"):
         _ = found["nobody"]
-    result = goldrank.compare(qrels, found, ["AP"], samples=100)
+    result = goldrank.compare(qrels, found, ["AP"], statistics=goldrank.Statistics(samples=100))
     assert sorted(result.runs) == sorted(runs)
 
 

@@ -12,6 +12,7 @@ from raising import raises_code
 from restoring import restored_registry
 
 from goldrank import Scores, evaluate, evaluate_texts, measure, parse
+from goldrank.conventions import Convention
 from goldrank.errors import InputError, MeasureError
 from goldrank.measures import REGISTRY, known, parse_all
 from goldrank.measures.declare import Declaration
@@ -261,10 +262,10 @@ def test_a_function_that_does_not_fit():
 
 
 def _placements():
-    from goldrank import conventions, io
+    from goldrank import io
     from goldrank.evaluation.pipeline import place
 
-    return place(io.as_qrels(QRELS), io.as_run(RUN), conventions.DEFAULT).placements
+    return place(io.as_qrels(QRELS), io.as_run(RUN), Convention()).placements
 
 
 def test_measures_go_through_pickle():

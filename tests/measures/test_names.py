@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import goldrank
-from goldrank.conventions import CONVENTIONS, POLICIES
+from goldrank.conventions import NAMES, get, tool_of
 from goldrank.evaluation import texts
 from goldrank.gating import decide
 from goldrank.guide import advice, pitfalls
@@ -20,7 +20,7 @@ from goldrank.measures.trec_names import NICKNAMES, TABLE, proper
 SOURCE = Path(goldrank.__file__).parent
 MAY_NAME = {
     "measures": "measures themselves",
-    "conventions.py": "options by measure, held to the registry below",
+    "conventions/": "options by measure, held to the registry below",
     "guide": "advice, held to the registry below",
     "compat": "other systems' names in terms of ours, held to their recorded values",
 }
@@ -73,14 +73,17 @@ one = evaluate(qrels, run, "AP")
     assert [(line, len(names)) for line, names in rules_by_name(ast.parse(code))] == [(4, 1), (4, 1), (2, 2), (3, 2)]
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
+@pytest.mark.parametrize("name", NAMES)
 def test_conventions_name_measures_and_options_that_exist(name):
-    convention = CONVENTIONS[name]
-    for measure, options in convention.options.items():
+    tool = tool_of(get(name))
+    for measure, options in tool.options.items():
         k = {"needed": 10, "recall": 0.5, "multiple": 0.5}.get(REGISTRY[measure].cutoff)
         assert dict(make(measure, k, options).options) == options, "an option that is the default changes nothing"
-    for policy, words in POLICIES.items():
-        assert getattr(convention, policy) in words
+    named = {measure for refusal in tool.refusals for measure in refusal.measures} - {"*"}
+    for quirk in tool.quirks:
+        named.update(getattr(quirk, "MEASURES", ()), getattr(quirk, "by_measure", ()))
+        named.update(set(getattr(quirk, "undefined_from", ())) - {"*"})
+    assert named <= set(REGISTRY)
 
 
 def test_advice_names_measures_that_exist():

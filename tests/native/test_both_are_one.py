@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from goldrank import native
-from goldrank.conventions import DEFAULT, get
+from goldrank.conventions import Convention, get
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Qrels
+from goldrank.data.qrels import Qrels, judged_rows
 from goldrank.data.run import Run
 from goldrank.engine import memory, streaming
 from goldrank.fusion import lists
@@ -70,10 +70,10 @@ def test_dicts(seed, both):
     qrels, run = random_case(rng)
     convention = rng.choice(
         [
-            DEFAULT,
+            Convention(),
             get("trec_eval-9"),
-            DEFAULT.having(ties="input"),
-            DEFAULT.having(ties="docid-ascending"),
+            Convention(ties="input"),
+            Convention(ties="docid-ascending"),
         ]
     )
     (one, one_counts), (other, other_counts) = both(lambda: memory.ENGINE.place(qrels, run, convention))
@@ -85,10 +85,10 @@ def place(results, judgements):
     """What the core says of a run in dicts, with what it was told."""
     qrels = Qrels(judgements)
     retrieved, found = np.zeros(len(qrels), np.int64), np.zeros((5, len(qrels.arrays.grade)), np.int64)
-    scores = native.core.gather(results, 99)
+    own, scores = native.core.copied(results, 99)
     answered = np.zeros(len(qrels), bool)
-    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, answered, found)
-    told = native.core.place(results, scores, *how)
+    how = (qrels.numbers, judged_rows(qrels), qrels.arrays.start, 1, False, retrieved, answered, found)
+    told = native.core.place(own, scores, *how)
     return told, retrieved.tolist(), answered.tolist(), found.tolist()
 
 
@@ -130,13 +130,13 @@ class Number(float):
     ],
 )
 def test_what_dicts_are_declined(row, declined):
-    assert (native.core.gather({"q": row}, 9) is None) == declined
-    assert (native.core.gather({"p": {"b": 2}, "q": row}, 9) is None) == declined
+    assert (native.core.copied({"q": row}, 9) is None) == declined
+    assert (native.core.copied({"p": {"b": 2}, "q": row}, 9) is None) == declined
 
 
 @pytest.mark.parametrize("results", [{1: {}}, {"q": []}, {Text("q"): {}}, [], None, {"": {}}, {"longer": {}}])
 def test_what_is_no_dict_of_dicts_is_declined(results):
-    assert native.core.gather(results, 5) is None
+    assert native.core.copied(results, 5) is None
 
 
 @pytest.mark.parametrize("number", [0xD800, 0xDC80])
@@ -144,23 +144,24 @@ def test_text_without_bytes_is_declined(number):
     """Half of a surrogate pair is no id, and what stands for a byte that is not UTF-8 is looked at more closely."""
     text = f"b{chr(number)}"
     for results in ({"q": {"a": 1.0, text: 1.0}}, {"q": {"a": 1.0}, text: {}}):
-        assert native.core.gather(results, 99) is None
+        assert native.core.copied(results, 99) is None
     for given in ({"q": {"a": 1, text: 1}}, {"q": {"a": 1}, text: {}}):
         assert native.core.judgements(given, 99, 10) is None
 
 
-def test_a_dict_of_another_class_is_gathered_too():
+def test_a_dict_of_another_class_is_copied_too():
     given = defaultdict(dict, {"q": {"a": 1.0}})
-    assert as_run(given).source.take_scores() == np.ones(1).tobytes()
+    assert as_run(given).source.with_scores() == ({"q": {"a": 1.0}}, np.ones(1).tobytes())
 
 
-def test_a_run_that_was_changed_after_it_was_gathered_is_declined():
+def test_a_run_that_was_changed_after_it_was_copied_is_refused():
     qrels = Qrels({"q": {"a": 1}})
     retrieved, found = np.zeros(1, np.int64), np.zeros((5, 1), np.int64)
-    scores = native.core.gather({"q": {"a": 1.0}}, 9)
-    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, np.zeros(1, bool), found)
-    assert native.core.place({"q": {"a": 1.0, "b": 2.0}}, scores, *how) is None
-    assert native.core.place({"q": {}}, scores, *how) is None
+    _, scores = native.core.copied({"q": {"a": 1.0}}, 9)
+    how = (qrels.numbers, judged_rows(qrels), qrels.arrays.start, 1, False, retrieved, np.zeros(1, bool), found)
+    for other in ({"a": 1.0, "b": 2.0}, {}, {"a": 2.0}):
+        with pytest.raises(RuntimeError, match="changed while it was read"):
+            native.core.place({"q": other}, scores, *how)
     assert native.core.place({"q": ["a"]}, scores, *how) is None
     with pytest.raises(ValueError, match="do not fit"):
         native.core.place({"q": {"a": 1.0}}, scores, {"q": 7}, *how[1:])
@@ -338,7 +339,7 @@ def test_pieces(seed, both, tmp_path, monkeypatch):
     path = tmp_path / "some.run"
     path.write_text("".join(f"{q} Q0 {d} {i} {s} t\n" for i, (q, d, s) in enumerate(rows)))
     duplicates, ties = rng.choice(["error", "first", "last", "count"]), rng.choice(["input", "docid"])
-    convention = DEFAULT.having(duplicates=duplicates, ties=ties)
+    convention = Convention(duplicates=duplicates, ties=ties)
 
     def work():
         try:

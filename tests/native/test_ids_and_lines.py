@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from goldrank import native
-from goldrank.conventions import DEFAULT
+from goldrank.conventions import Convention
 from goldrank.data.id_column import PAD, IdColumn
 from goldrank.engine import ranking, streaming
 from goldrank.errors import InputError
@@ -252,7 +252,7 @@ def test_shuffled_runs(seed, both, tmp_path, monkeypatch):
     judged = {f"q{q}": {f"d{d}": rng.randrange(3) for d in rng.sample(range(9), 4)} for q in rng.sample(range(6), 4)}
     qrels = tmp_path / "qrels"
     qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in judged.items() for d, g in docs.items()))
-    convention = DEFAULT.having(ties=rng.choice(["docid", "docid-ascending"]), duplicates=rng.choice(["error", "last"]))
+    convention = Convention(ties=rng.choice(["docid", "docid-ascending"]), duplicates=rng.choice(["error", "last"]))
     paths = []
     for name in ("sorted", "shuffled"):
         paths.append(tmp_path / name)

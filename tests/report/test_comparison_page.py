@@ -7,7 +7,7 @@ import pytest
 from hostile_names import NASTY
 from made_up import make_runs
 
-from goldrank import compare, demo
+from goldrank import Statistics, compare, demo
 from goldrank.comparison.worth import document_worth
 from goldrank.data.scores import Column, Scores
 from goldrank.measures import parse
@@ -44,9 +44,9 @@ def pages():
     kinds = {"kind": lambda query: f"a rather long name of a kind of query, the one that ends with {query[-1]}"}
     found = {
         (2, 16): compare(data["qrels"], demo.runs(), measures, **texts),
-        (10, 16): compare(qrels, runs, measures, slice_by={"relevant": None}, samples=500),
-        (2, 7000): compare(random_scores(2, 7000), samples=200, slice_by=kinds),
-        (10, 7000): compare(random_scores(10, 7000, ten, LONG), samples=200),
+        (10, 16): compare(qrels, runs, measures, slice_by=["relevant"], statistics=Statistics(samples=500)),
+        (2, 7000): compare(random_scores(2, 7000), slice_by=kinds, statistics=Statistics(samples=200)),
+        (10, 7000): compare(random_scores(10, 7000, ten, LONG), statistics=Statistics(samples=200)),
     }
     return {size: (result, render(result, "html")) for size, result in found.items()}
 
@@ -189,7 +189,7 @@ def test_a_leaderboard_does_not_decide_what_unjudged_documents_could():
         runs["a"][f"q{i}"] = ["d", "n", "u"]
         runs["b"][f"q{i}"] = ["u", "v", "d"]
         runs["c"][f"q{i}"] = ["n", "d", "u"]
-    result = compare(qrels, runs, "RR", samples=500)
+    result = compare(qrels, runs, "RR", statistics=Statistics(samples=500))
     assert result["RR", "a", "b"].could_be_turned
     board = leaderboard(result)
     held = {(pair.a, pair.b): pair for pair in board.pairs}
@@ -201,7 +201,7 @@ def test_a_leaderboard_does_not_decide_what_unjudged_documents_could():
 
 def test_primary_first_and_roles_marked(show):
     qrels, runs = make_runs(40, ("one", "two"))
-    result = compare(qrels, runs, ["AP", "nDCG@10", "Judged@10"], primary="nDCG@10", samples=500)
+    result = compare(qrels, runs, ["AP", "nDCG@10", "Judged@10"], primary="nDCG@10", statistics=Statistics(samples=500))
     page = show(render(result, "html"))
     cells = page.locator("#pairs tbody tr td:nth-child(2)").all_inner_texts()
     assert [cell.split("\n") for cell in cells] == [
@@ -350,7 +350,12 @@ def test_hostile_texts(show):
     runs = {"a": {q: [f"u{q}", "v", f"d{q[1:]}"] for q in qrels}, "b": {q: [f"d{q[1:]}", "w"] for q in qrels}}
     queries = dict(zip(qrels, texts, strict=True))
     documents = {f"{kind}{i}": text for i, text in enumerate(texts) for kind in ("d", "n", "uq")}
-    page = show(render(compare(qrels, runs, "RR", queries=queries, documents=documents, samples=100), "html"))
+    page = show(
+        render(
+            compare(qrels, runs, "RR", queries=queries, statistics=Statistics(samples=100)).with_documents(documents),
+            "html",
+        )
+    )
     page.click("#query-more") if page.locator("#query-more").is_visible() else None
     for button in page.locator("#query-rows .open").all()[:60]:
         button.click()

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from goldrank import compare, diff, evaluate, gate
+from goldrank import Statistics, compare, diff, evaluate, gate
 from goldrank.data.table import Cell, Fold, Head, Sentence, Table, html, note_sentences, plain
 from goldrank.notes import Note
 from goldrank.report import latex, markdown, separated
@@ -156,7 +156,7 @@ def results():
     return {
         "scores": before,
         "scores by run": evaluate(qrels, runs, ["nDCG@10", "RR"]),
-        "comparison": compare(qrels, runs, ["nDCG@10", "RR"], samples=200),
+        "comparison": compare(qrels, runs, ["nDCG@10", "RR"], statistics=Statistics(samples=200)),
         "diff": diff(qrels, runs["old"], runs[NAME], names=("old", NAME)),
         "verdict": gate(qrels, runs["old"], ["nDCG@10: -1%", "nDCG@10 >= 0.1"], before),
     }

@@ -18,6 +18,7 @@ from hostile_names import MARKUP
 import goldrank
 from goldrank import (
     Scores,
+    Statistics,
     abstention_curve,
     analyse_interleaving,
     compare,
@@ -63,7 +64,7 @@ def shown(tmp_path_factory):
         held = json.loads(path.read_text())
         path.write_text(json.dumps(held | {"run": text, "convention": MARKUP[i]}))
         saved.append(Scores.load(path))
-    compared = compare(QRELS, RUNS, ["AP", "RR"], samples=100, slice_by=SLICES)
+    compared = compare(QRELS, RUNS, ["AP", "RR"], slice_by=SLICES, statistics=Statistics(samples=100))
     before, after = list(RUNS.values())[:2]
     clicks = [{"user": text, "shown": ["x", text], "team": ["a", "b"], "clicks": [text]} for text in MARKUP]
     unanswered = [{"id": f"{i}{text}", "retrieved": [(text, 0.0)], "no_answer": True} for i, text in enumerate(MARKUP)]
@@ -73,7 +74,7 @@ def shown(tmp_path_factory):
         evaluate(QRELS, RUNS, ["AP", "RR"]),
         *saved,
         compared,
-        compare(saved, samples=100),
+        compare(saved, statistics=Statistics(samples=100)),
         leaderboard(compared, "AP"),
         diff(QRELS, before, after, names=(MARKUP[0], MARKUP[1])),
         score_intervals(saved[0]),

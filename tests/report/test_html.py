@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from goldrank import compare
+from goldrank import Queries, Statistics, compare
 from goldrank.data.scores import Column, Scores
 from goldrank.report import comparison_page, comparison_queries, render
 
@@ -47,7 +47,15 @@ HOSTILE = [
 def report(data):
     qrels, runs = data
     kinds = {q: ("short", "long")[i % 2] for i, q in enumerate(qrels)}
-    result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25", slice_by={"kind": kinds}, samples=500)
+    result = compare(
+        qrels,
+        runs,
+        ["nDCG@10", "AP"],
+        baseline="bm25",
+        slice_by=["kind"],
+        queries=Queries({}).with_column("kind", kinds),
+        statistics=Statistics(samples=500),
+    )
     return result, render(result, "html")
 
 
@@ -111,7 +119,7 @@ def test_causes_in_the_page_are_those_of_diff(show, data):
 
     qrels, runs = data
     two = {name: runs[name] for name in ("bm25", "hybrid")}
-    page = show(render(compare(qrels, two, "nDCG@10", samples=200), "html"))
+    page = show(render(compare(qrels, two, "nDCG@10", statistics=Statistics(samples=200)), "html"))
     changes = diff(qrels, two["bm25"], two["hybrid"], "nDCG@10")
     checked = 0
     for change in changes.read_first(5):
@@ -159,7 +167,14 @@ def test_hostile_names_run_no_script(show):
     }
     kinds = dict(zip(qrels, HOSTILE, strict=True))
     result = compare(
-        qrels, runs, ["RR", "AP"], baseline=HOSTILE[0], slice_by={"<b>kind": kinds}, samples=200, overlap="allow"
+        qrels,
+        runs,
+        ["RR", "AP"],
+        baseline=HOSTILE[0],
+        overlap="allow",
+        slice_by=["<b>kind"],
+        queries=Queries({}).with_column("<b>kind", kinds),
+        statistics=Statistics(samples=200),
     )
     page = show(comparison_page.render(result))
     for button in page.locator("#query-rows .open").all():
@@ -179,15 +194,17 @@ def test_hostile_names_run_no_script(show):
 
 def test_saved_scores_make_a_page_too(show, data):
     qrels, runs = data
-    result = compare(qrels, runs, ["AP"], samples=200)
-    page = show(render(compare(result.scores, measures=["AP"], samples=200), "html"))
+    result = compare(qrels, runs, ["AP"], statistics=Statistics(samples=200))
+    page = show(render(compare(result.scores, measures=["AP"], statistics=Statistics(samples=200)), "html"))
     page.locator("#query-rows .open").first.click()
     assert "saved scores" in page.locator(".detail").inner_text()
 
 
 def test_size_for_a_thousand_queries(make):
     qrels, runs = make(1_000, ("one", "two", "three", "four", "five"), depth=12)
-    result = compare(qrels, runs, ["nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10"], samples=200)
+    result = compare(
+        qrels, runs, ["nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10"], statistics=Statistics(samples=200)
+    )
     assert len(comparison_page.render(result).encode()) < 1_000_000
 
 
@@ -204,7 +221,7 @@ def test_size_for_many_systems(systems, measures, queries):
         )
         for s in range(systems)
     ]
-    text = comparison_page.render(compare(scores, samples=100))
+    text = comparison_page.render(compare(scores, statistics=Statistics(samples=100)))
     assert len(text.encode()) < 1_500_000
     assert all(f"system {s}" in text for s in range(systems))
 
@@ -218,7 +235,7 @@ def test_queries_beyond_the_limit_are_counted(show, monkeypatch):
         for name in ("a", "b")
         for values in [rng.random(1_500)]
     ]
-    page = show(render(compare(systems, samples=200), "html"))
+    page = show(render(compare(systems, statistics=Statistics(samples=200)), "html"))
     assert page.inner_text("#query-count") == "1,000 of 1,000 queries listed"
     assert page.locator("text=Listed are the 1,000 of 1,500 queries").count() == 1
     assert page.locator("#query-rows tr").count() == 50

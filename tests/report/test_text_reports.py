@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from goldrank import compare, diff
+from goldrank import Statistics, compare, diff
+from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import OptionError
 from goldrank.report import FORMS, charts, latex, markdown, render
@@ -43,7 +44,7 @@ def scores(run, values, measure="AP"):
 @pytest.fixture
 def hostile():
     rng = np.random.default_rng(0)
-    return compare([scores(name, rng.random(15)) for name in HOSTILE], samples=200)
+    return compare([scores(name, rng.random(15)) for name in HOSTILE], statistics=Statistics(samples=200))
 
 
 def test_the_table_by_hand():
@@ -59,7 +60,7 @@ def test_the_table_by_hand():
 
 def test_csv_has_full_precision(data):
     qrels, runs = data
-    result = compare(qrels, runs, ["AP", "RR"], baseline="bm25", samples=500)
+    result = compare(qrels, runs, ["AP", "RR"], baseline="bm25", statistics=Statistics(samples=500))
     rows = list(csv.DictReader(io.StringIO(render(result, "csv"))))
     assert len(rows) == 4
     for row, pair in zip(rows, result, strict=True):
@@ -70,7 +71,7 @@ def test_csv_has_full_precision(data):
 
 def test_json_is_json(data):
     qrels, runs = data
-    found = json.loads(render(compare(qrels, runs, "AP", samples=500), "json"))
+    found = json.loads(render(compare(qrels, runs, "AP", statistics=Statistics(samples=500)), "json"))
     assert found["format"] == "goldrank-comparison"
     assert len(found["pairs"]) == 3
 
@@ -110,7 +111,11 @@ def test_rich_markup_in_names_is_text(hostile):
 
 def test_more_than_26_systems_are_all_shown():
     rng = np.random.default_rng(0)
-    result = compare([scores(f"system-{i:02d}", rng.random(12)) for i in range(30)], baseline="system-00", samples=200)
+    result = compare(
+        [scores(f"system-{i:02d}", rng.random(12)) for i in range(30)],
+        baseline="system-00",
+        statistics=Statistics(samples=200),
+    )
     for form in FORMS:
         text = render(result, form)
         assert all(f"system{'{-}' if form == 'latex' else '-'}{i:02d}" in text for i in range(30)), form
@@ -119,7 +124,9 @@ def test_more_than_26_systems_are_all_shown():
 @pytest.mark.parametrize("form", list(FORMS))
 def test_degenerate_comparisons_render(form):
     for values in ([0.0] * 5, [0.3], [0.5] * 20):
-        result = compare([scores("a", values), scores("b", [v / 2 for v in values])], samples=200)
+        result = compare(
+            [scores("a", values), scores("b", [v / 2 for v in values])], statistics=Statistics(samples=200)
+        )
         assert "b" in render(result, form)
 
 
@@ -146,7 +153,7 @@ def test_charts_are_wellformed_alone_and_inline(data, hostile):
 
     qrels, runs = data
     names = {"<b>&\"'": runs["bm25"], "]]>": runs["dense"]}
-    result = compare(qrels, names, ["nDCG@10", "AP"], samples=200)
+    result = compare(qrels, names, ["nDCG@10", "AP"], statistics=Statistics(samples=200))
     pair = result.pairs[0]
     a, b = result.values["nDCG@10"]
     ranks = locate(result.placed)
@@ -171,7 +178,7 @@ def test_curves_are_the_measures_values(data):
     from goldrank import evaluate
 
     qrels, runs = data
-    result = compare(qrels, runs, ["nDCG@10", "AP"], samples=200)
+    result = compare(qrels, runs, ["nDCG@10", "AP"], statistics=Statistics(samples=200))
     assert list(result.measures) == ["nDCG@10", "AP"]
     assert set(result.curves) == {"nDCG", "IPrec"}
     expected = evaluate(qrels, runs["dense"], "nDCG@5")["nDCG@5"]
@@ -179,7 +186,6 @@ def test_curves_are_the_measures_values(data):
 
 
 def test_rank_shift_counts_by_hand():
-    from goldrank import conventions
     from goldrank.comparison.rank_changes import locate
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
@@ -187,8 +193,6 @@ def test_rank_shift_counts_by_hand():
 
     qrels = Qrels({"q": {"a": 1, "b": 1, "c": 1, "n": 0}})
     before, after = Run({"q": {"a": 3.0, "b": 2.0, "n": 1.0}}), Run({"q": {"b": 3.0, "a": 2.0, "n": 1.0}})
-    chart = charts.rank_shift(
-        ("x", "y"), locate([place(qrels, run, conventions.DEFAULT) for run in (before, after)]), 0, 1
-    )
+    chart = charts.rank_shift(("x", "y"), locate([place(qrels, run, Convention()) for run in (before, after)]), 0, 1)
     # b rose from 2 to 1, a fell from 1 to 2, c is in neither.
     assert "3 relevant documents: 1 rose, 1 fell" in chart.description

@@ -5,7 +5,8 @@ import pytest
 from lanes import many
 from made_sessions import MEASURES, made_up, session_of
 
-from goldrank import conventions, evaluate, io
+from goldrank import evaluate, io
+from goldrank.conventions import Convention
 from goldrank.web.heads import DEPTH
 from goldrank.web.session import Session
 
@@ -72,7 +73,7 @@ def test_missing_queries_count_as_the_policy_says():
     qrels, runs = made_up(np.random.default_rng(4))
     del runs["b"]["q2"]
     for missing in ("zero", "skip"):
-        rules = conventions.DEFAULT.having(missing=missing)
+        rules = Convention(missing=missing)
         opened = [io.as_run(run).renamed(name) for name, run in runs.items()]
         session = Session("", io.as_qrels(qrels), opened, rules, MEASURES)
         expected = evaluate(qrels, runs, MEASURES, missing=missing)

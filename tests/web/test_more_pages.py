@@ -8,7 +8,8 @@ import pytest
 from places import ROOT
 from served import Served
 
-from goldrank import conventions, demo, evaluate, io
+from goldrank import demo, evaluate, io
+from goldrank.conventions import Convention
 from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.history import History
 from goldrank.judgements import Event, JudgementLog
@@ -26,7 +27,7 @@ RUNS = {
 
 def session():
     runs = [io.as_run(run).renamed(name) for name, run in RUNS.items()]
-    return Session("", io.as_qrels(QRELS), runs, conventions.DEFAULT, ["nDCG@10"])
+    return Session("", io.as_qrels(QRELS), runs, Convention(), ["nDCG@10"])
 
 
 @pytest.mark.parametrize(

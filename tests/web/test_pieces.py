@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from lanes import many
 
-from goldrank import conventions, io
+from goldrank import io
+from goldrank.conventions import Convention
 from goldrank.evaluation import pipeline
 from goldrank.measures import REGISTRY, parse
 from goldrank.web.live import has_pieces, single
@@ -14,7 +15,7 @@ from goldrank.web.sides import pieces
 
 
 def table(grades, ranking):
-    rules = conventions.DEFAULT.having(overlap="allow")
+    rules = Convention(overlap="allow")
     placed = pipeline.place(io.as_qrels({"q": grades}), io.as_run({"q": ranking}), rules)
     return placed.placements
 

@@ -4,7 +4,8 @@ import gzip
 
 import pytest
 
-from goldrank import conventions, io
+from goldrank import io
+from goldrank.conventions import Convention
 from goldrank.evaluation import pipeline
 from goldrank.web.heads import QueryLines
 
@@ -38,5 +39,5 @@ def test_the_engine_places_it_alike(tmp_path):
     run = io.read_run(tmp_path / "r")
     qrels = io.as_qrels({"q2": {"d3": 1}})
     some = QueryLines(run, LINES).of("q2")
-    ranks = [pipeline.place(qrels, one, conventions.DEFAULT).placements.rank.tolist() for one in (run, some)]
+    ranks = [pipeline.place(qrels, one, Convention()).placements.rank.tolist() for one in (run, some)]
     assert ranks == [[4], [4]]

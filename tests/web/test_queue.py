@@ -2,7 +2,8 @@
 
 import pytest
 
-from goldrank import conventions, io
+from goldrank import io
+from goldrank.conventions import Convention
 from goldrank.measures import parse
 from goldrank.measures.holes import unjudged_bounds
 from goldrank.web.heads import DEPTH
@@ -19,7 +20,7 @@ def deep_session(measure, depth=300, queries=4):
         io.as_run({q: {doc: float(-i) for i, doc in enumerate(order)} for q in names}).renamed(name)
         for name, order in runs.items()
     ]
-    return Session("", io.as_qrels({q: {"d005": 1} for q in names}), found, conventions.DEFAULT, [measure])
+    return Session("", io.as_qrels({q: {"d005": 1} for q in names}), found, Convention(), [measure])
 
 
 @pytest.mark.parametrize("measure", ["AP", "RR", "nDCG", "AP@10"])

@@ -7,10 +7,10 @@ from collections import namedtuple
 
 import polars as pl
 import pytest
+from goldrank.web.text_index import Text, json_id
 
 from goldrank.errors import InputError
 from goldrank.web import text_index
-from goldrank.web.text_index import Text, json_id
 from goldrank.web.texts import Texts, open_texts, read_queries
 
 DOCS = {

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from made_sessions import made_up, session_of
 
-from goldrank import compare, conventions, io
+from goldrank import compare, io
 from goldrank.comparison.holes import wanted_depth
+from goldrank.conventions import Convention
 from goldrank.measures import parse
 from goldrank.measures.holes import count_holes, find_holes
 from goldrank.web import judge_page, sides
@@ -112,7 +113,7 @@ def test_bounds_of_the_difference_by_hand():
     qrels = {"q0": {"r": 1}}
     runs = {"a": {"q0": {"x": 2.0, "r": 1.0}}, "b": {"q0": {"r": 2.0, "x": 1.0}}}
     opened = [io.as_run(run).renamed(name) for name, run in runs.items()]
-    session = sessions.Session("", io.as_qrels(qrels), opened, conventions.DEFAULT, ["P@1"])
+    session = sessions.Session("", io.as_qrels(qrels), opened, Convention(), ["P@1"])
     assert "B − A could be 0.0000 to +1.0000. A document" in Explorer(session).overview({})
 
 

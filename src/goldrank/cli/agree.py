@@ -102,15 +102,6 @@ def command(
         level=level,
         seed=seed,
     )
-        labels,
-        list(matchers or NAMES),
-        fields=where,
-        format=data_format,
-        folds=folds,
-        samples=samples,
-        level=level,
-        seed=seed,
-    )
     show_as(output, agreements, parts, WRITERS)
     if output != "table":
         show(note_sentences(agreements.notes), err=True)

@@ -111,7 +111,7 @@ def _evaluate(
 
     judged, opened = open_qrels(qrels, options, how), open_run(run, options, how)
     policies = {key: value for key, value in options.items() if key not in ("convention", "depth")}
-    policy = conventions.get(options["convention"]).having(**policies)
+    policy = conventions.get(options["convention"]).with_policies(**policies)
     rules = Rules.load(rules_file) if rules_file else Rules(())
     wanted = [*measures, *measures_for(rules, policy)]
     if not measures and not rules_file:

@@ -30,13 +30,14 @@ def command(
 ) -> None:
     """Read SOURCE, whatever its format, and write it to TARGET: in the format of its ending, else as TREC text."""
     from goldrank import io
+    from goldrank.io.writing_files import save_qrels
 
     if is_qrels:
         if how.train_file is not None:
             raise click.UsageError("--train is about a run: leave --qrels out")
         qrels = io.read_qrels(source, format=from_format, **how.of_judgements)
         how.columns.check_used()
-        not_kept = io.write_qrels(qrels, target, format=to_format)
+        not_kept = save_qrels(qrels, target, to_format)
         say(f"{target}: {count(len(qrels), 'query')}, {count(sum(map(len, qrels.values())), 'judgement')}")
         show([*note_sentences(qrels.notes, source), *note_sentences(not_kept, target)], err=True)
     else:
@@ -46,7 +47,7 @@ def command(
             run = io.read_run(source, format=from_format, columns=how.columns)
             how.columns.check_used()
             run = without_had(run, how)
-            io.write_run(run, target, format=to_format)
+            run.save(target, format=to_format)
         say(f"{target}: {count(len(run), 'query')}, {count(sum(map(len, run.values())), 'document')}")
         show(note_sentences(run.notes, source), err=True)
 

@@ -20,6 +20,7 @@ from goldrank.cli.options import (
 from goldrank.cli.output import echo, show_as
 from goldrank.errors import InputError, did_you_mean
 from goldrank.report.corrected import WRITERS
+from goldrank.types import ConventionName
 
 
 @click.command()
@@ -49,7 +50,7 @@ def command(
     next_by: str | None,
     seed: int,
     output: str,
-    convention: str,
+    convention: ConventionName,
 ) -> None:
     """Means and differences of RUNS over all queries, from PEOPLE's judgements of some and a MODEL's of all.
 

@@ -11,18 +11,18 @@ from goldrank.cli.output import show
 @click.option("--write", type=click.Path(file_okay=False), help="Also write qrels and runs as files into this folder.")
 def command(write: str | None) -> None:
     """Evaluate two retrievers on a small data set of household tips, and explain the result."""
-    from goldrank import demo, evaluate, io
+    from goldrank import Qrels, Runs, demo, evaluate
     from goldrank.data.table import Sentence
     from goldrank.report.demo import DEFAULT, parts
     from goldrank.writing import new_folder
 
-    data, runs = demo.load(), demo.runs()
+    data, runs = demo.load(), Runs(demo.runs())
     scores = evaluate(data["qrels"], runs, DEFAULT)
     following = "Next:  goldrank demo --write demo  and  goldrank eval demo/household.qrels demo/bm25.run"
     if write:
         folder = new_folder(write)
-        io.write_qrels(data["qrels"], folder / "household.qrels")
+        Qrels(data["qrels"]).save(folder / "household.qrels")
         for name, run in runs.items():
-            io.write_run(io.as_run(run, name=name), folder / f"{name}.run")
+            run.save(folder / f"{name}.run")
         following = f"Written. Try:  goldrank eval {folder}/household.qrels {folder}/overlap.run {folder}/bm25.run -q"
     show([*parts(data, scores), Sentence(following)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -73,7 +73,7 @@ def command(
     by_tag: bool,
     shard: tuple[int, int] | None,
     how: ReadingOptions,
-    judged_by: str | None,
+    judged_by: Literal["human", "model"] | None,
     model_qrels: str | None,
     **policies: Any,
 ) -> None:

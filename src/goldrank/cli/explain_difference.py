@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from goldrank.cli.output import echo
-from goldrank.conventions import CONVENTIONS
+from goldrank.conventions import NAMES
+from goldrank.types import ConventionName
 
 
 @click.command("explain-difference")
@@ -15,11 +16,13 @@ from goldrank.conventions import CONVENTIONS
 @click.option(
     "--conventions",
     nargs=2,
-    type=click.Choice(list(CONVENTIONS)),
+    type=click.Choice(NAMES),
     required=True,
     help="The two conventions to compare.",
 )
-def command(qrels: str, run: str, measures: tuple[str, ...], conventions: tuple[str, str]) -> None:
+def command(
+    qrels: str, run: str, measures: tuple[str, ...], conventions: tuple[ConventionName, ConventionName]
+) -> None:
     """Say why two conventions give different numbers for the same run."""
     from goldrank import read_qrels, read_run
     from goldrank.comparison.convention_difference import explain_difference

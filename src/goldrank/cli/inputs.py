@@ -52,7 +52,7 @@ def open_qrels(
         return judged.with_model(models[0]) if models else judged
 
 
-def policy(name: str, policies: Mapping[str, Any]) -> str:
+def policy(name: str, policies: Mapping[str, Any]) -> Any:
     """What was chosen, else what the convention says."""
     chosen: str | None = policies.get(name)
     return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
@@ -128,7 +128,7 @@ def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:
         raise click.UsageError(f"{how.given} is for runs; saved scores are measured already")
     chosen = {"depth": options.get("depth"), "format": how.run_format}
     chosen |= {name: options.get(name) for name in conventions.POLICIES}
-    if options.get("convention", conventions.DEFAULT.name) != conventions.DEFAULT.name:
+    if options.get("convention", conventions.DEFAULT) != conventions.DEFAULT:
         chosen["convention"] = options["convention"]
     for name, value in chosen.items():
         if value is not None:

@@ -12,6 +12,7 @@ from goldrank.cli.options import ReadingOptions, convention_option, file_option,
 from goldrank.cli.output import deliver, show, written
 from goldrank.data.table import note_sentences
 from goldrank.notes import Note
+from goldrank.types import ConventionName
 
 if TYPE_CHECKING:
     from goldrank.data.qrels import Qrels
@@ -59,7 +60,7 @@ def command(
     doubts: str | None,
     target: str | None,
     how: ReadingOptions,
-    convention: str,
+    convention: ConventionName,
 ) -> None:
     """Ask a model, or a program, to judge documents of RUNS that QRELS do not judge.
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce, wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
-from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
+from goldrank.conventions import DEFAULT, NAMES, POLICIES
 from goldrank.data.judgement_columns import JUDGED_BY
 from goldrank.errors import OptionError
 from goldrank.io.columns import Columns
@@ -225,7 +225,7 @@ def choice_option(flags: str, choices: Iterable[str], default: str, help: str) -
     return click.option(*flags.split(), type=words, default=default, show_default=True, help=help)
 
 
-convention_option = choice_option("--convention", CONVENTIONS, DEFAULT.name, "Whose rules to follow.")
+convention_option = choice_option("--convention", NAMES, DEFAULT, "Whose rules to follow.")
 
 
 def policy_options(function: Function) -> Function:
@@ -234,7 +234,18 @@ def policy_options(function: Function) -> Function:
     for policy, meanings in POLICIES.items():
         flag, words = f"--{policy.replace('_', '-')}", click.Choice(list(meanings))
         options.append(click.option(flag, policy, type=words, help=explained(meanings)))
-    return with_options(options, function)
+    return with_options(options, with_chosen_policies(function))
+
+
+def with_chosen_policies(function: Function) -> Function:
+    """A command that is given the policies alone that somebody chose."""
+
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        chosen = {name: value for name, value in options.items() if name not in POLICIES or value is not None}
+        return function(*arguments, **chosen)
+
+    return cast(Function, call)
 
 
 def run_options(function: Function) -> Function:

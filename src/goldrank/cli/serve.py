@@ -16,6 +16,7 @@ from goldrank.cli.options import (
     slice_queries,
 )
 from goldrank.cli.output import say
+from goldrank.types import ConventionName
 
 
 @click.command()
@@ -67,7 +68,7 @@ def command(
     no_browser: bool,
     export: str | None,
     how: ReadingOptions,
-    convention: str,
+    convention: ConventionName,
     **policies: Any,
 ) -> None:
     """Show the queries of one or more runs in the browser: why they got worse, and what nobody judged.
@@ -107,7 +108,7 @@ def command(
         read_only = True
     else:
         assert qrels is not None
-        convention_rules = conventions.get(convention).having(**policies)
+        convention_rules = conventions.get(convention).with_policies(**policies)
         reading = policies | {"convention": convention}
         session = start.session_of(
             open_qrels(qrels, reading, how),

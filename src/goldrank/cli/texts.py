@@ -12,7 +12,7 @@ import click
 from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import watching
-from goldrank.cli.options import choice_option, file_option
+from goldrank.cli.options import choice_option, file_option, with_chosen_policies
 from goldrank.cli.output import deliver, echo, show, show_itself, written
 from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, numbers, text_arguments, text_options
 from goldrank.comparison.result import save_each
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 )
 @file_option("--svg", help="Write those curves as a drawing.")
 @file_option("--html", help="Write scores, curves and explanation as one HTML file.")
+@with_chosen_policies
 def command(
     data: tuple[str, ...],
     measures: tuple[str, ...],
@@ -141,7 +142,9 @@ def _only(scores: Scores, wanted: Sequence[str], how: Mapping[str, Any]) -> Scor
     from goldrank.evaluation.inputs import resolve_measures
     from goldrank.evaluation.texts import abstaining
 
-    rules = conventions.get(how["convention"]).having(empty=how["empty"])
+    rules = conventions.get(how["convention"])
+    if "empty" in how:
+        rules = rules.with_policies(empty=how["empty"])
     names = map(str, resolve_measures(wanted, abstaining(rules, how["abstain_below"])))
     return replace(scores, columns={name: scores.columns[name] for name in names})
 

@@ -16,6 +16,7 @@ from goldrank import ids
 from goldrank.cli.output import echo, echo_all, show
 from goldrank.data.table import note_sentences
 from goldrank.errors import InputError, MeasureError, OptionError, one_of
+from goldrank.types import Ties
 
 if TYPE_CHECKING:
     from goldrank.evaluation.inputs import Judgements
@@ -52,7 +53,8 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
 
     `told` gets the notes on what was read, of which trec_eval says nothing.
     """
-    from goldrank import conventions, io
+    from goldrank import io
+    from goldrank.conventions import Convention
     from goldrank.evaluation import footer, pipeline
     from goldrank.io import sources, trec
     from goldrank.measures import trec_names
@@ -65,8 +67,10 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
     # trec_eval counts grades from 0 up: a negative one means pooled but unjudged, and is relevant at no level.
     measured = [of_line(line, max(settings.level, 0), settings.docs) for line in lines]
     # trec_eval orders ties the other way round when it looks at preferences.
-    ties = "docid-ascending" if settings.format in ("prefs", "qrels_prefs") else "docid"
-    rules = conventions.TREC_EVAL_10.having(ties=ties, overlap="allow")
+    ties: Ties = "docid"
+    if settings.format in ("prefs", "qrels_prefs"):
+        ties = "docid-ascending"
+    rules = Convention("trec_eval-10", ties=ties, overlap="allow")
     source = sources.open_source(settings.run)
     judgements: Judgements
     if settings.format == "qrels":
@@ -81,7 +85,7 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
     answered = placements.answered
     if told is not None:
         numbers = footer.counts_of(placements, placed.counts)
-        how = rules.having(missing="zero" if settings.complete else "skip")
+        how = rules.with_policies(missing="zero" if settings.complete else "skip")
         told += footer.notes_of(numbers, placed.counts, judgements.notes, placed.run.notes, how, placements, {})
     chosen = np.ones(len(answered), bool) if settings.complete else answered.copy()
     if settings.only_query is not None:

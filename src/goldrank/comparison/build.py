@@ -10,9 +10,10 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from goldrank import ids
+from goldrank import ids, io
 from goldrank.comparison import intervals
 from goldrank.comparison.design import Design, make_design
+from goldrank.comparison.holes import depth_to_keep
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.replicates import averaged, run_values
 from goldrank.comparison.result import Comparison, Summary
@@ -20,10 +21,16 @@ from goldrank.comparison.settings import Statistics
 from goldrank.comparison.slices import with_slices
 from goldrank.comparison.statistics import Compared, MeasureFacts, facts_of, on_scale
 from goldrank.comparison.unjudged import placed_alike, with_holes
+from goldrank.conventions import Convention
+from goldrank.data.catalogue import Catalogue
+from goldrank.data.qrels import Qrels
 from goldrank.data.queries import Queries
+from goldrank.data.runs import Runs
 from goldrank.data.scores import Column, Scores, ScoresByRun
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, of_type
-from goldrank.evaluation.documents import evaluate
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.documents import score_runs
+from goldrank.evaluation.inputs import NO_CATALOGUE, as_judgements, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.io import as_runs
 from goldrank.io.queries import read_queries
@@ -127,12 +134,30 @@ def compare(
     of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
 
     if runs is not None:
-        scores = evaluate(qrels, as_runs(runs), measures)
+        scores = scores_to_compare(qrels, as_runs(runs), measures, statistics)
     else:
         scores = _scores_of(qrels)
         if measures is not None:
             raise _measured_already()
     return compare_scores(scores, Question(baseline, primary, known, names, statistics))
+
+
+def scores_to_compare(
+    qrels: JudgementsLike,
+    runs: Runs,
+    measures: MeasuresLike,
+    statistics: Statistics,
+    convention: Convention | None = None,
+    catalogue: Catalogue = NO_CATALOGUE,
+) -> ScoresByRun:
+    """What `evaluate` gives for runs, each of which is read once for all that a comparison looks at."""
+    rules = convention or Convention()
+    judgements = qrels if io.is_spark(qrels) else as_judgements(qrels, rules)
+    wanted = resolve_measures(measures, rules)
+    top = pipeline.wanted_top(wanted, catalogue)
+    if statistics.unjudged == "check" and isinstance(judgements, Qrels):
+        top = max(top, depth_to_keep(wanted, len(judgements)))
+    return score_runs(judgements, runs, pipeline.Asked(wanted, rules, top=top), catalogue)
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 from goldrank import conventions, ids, io
-from goldrank.conventions import CONDITIONS, POLICIES, Convention
+from goldrank.conventions import POLICIES, convention_of, tool_of
+from goldrank.conventions.tool import Quirk, Tool
 from goldrank.data.scores import format_value
 from goldrank.errors import GoldrankError
 from goldrank.evaluation.documents import evaluate
 from goldrank.measures import Measure, parse
 from goldrank.misuse import checked
-from goldrank.types import QrelsLike, RunLike
+from goldrank.types import ConventionLike, Policies, QrelsLike, RunLike
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,9 @@ class RuleDifference:
     """A rule in which two conventions differ, and what it changes."""
 
     name: str
-    """A policy such as 'ties', or an option of the measure such as 'gain'."""
+    """A policy such as 'ties', an option of the measure such as 'gain', or a word for what else a tool does."""
+    label: str
+    """The rule's name for people."""
     first: object
     second: object
     alone: float
@@ -31,15 +34,6 @@ class RuleDifference:
     """The error that this rule makes where the first convention has none, or another one."""
     matters: bool = True
     """Whether this rule alone changes the value, makes an error, or removes one."""
-
-    @property
-    def label(self) -> str:
-        """The rule's name for people."""
-        return _WORDS[self.name][0] if self.name in _WORDS else self.name
-
-    def words(self, value: object) -> str:
-        """What the rule says, for people."""
-        return str(_WORDS.get(self.name, ("", {}))[1].get(value, value))
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,7 @@ class Difference:
         for rule in effective:
             change = "" if self.problems[0] or math.isnan(rule.alone - value) else f" ({rule.alone - value:+.4f})"
             result = ids.show(rule.problem, 300) if rule.problem else f"{format_value(rule.alone)}{change}"
-            lines.append(f"    {rule.label}: {rule.words(rule.first)} -> {rule.words(rule.second)}: {result}")
+            lines.append(f"    {rule.label}: {rule.first} -> {rule.second}: {result}")
         without_effect = [rule.label for rule in self.rules if not rule.matters]
         if without_effect:
             lines.append(f"  Also different, but without effect here: {', '.join(without_effect)}.")
@@ -78,7 +72,7 @@ class Difference:
 
 @checked
 def explain_difference(
-    qrels: QrelsLike, run: RunLike, measure: str | Measure, first: str | Convention, second: str | Convention
+    qrels: QrelsLike, run: RunLike, measure: str | Measure, first: ConventionLike, second: ConventionLike
 ) -> Difference:
     """The value of a measure by two conventions, and which of their rules makes the difference.
 
@@ -92,27 +86,26 @@ def explain_difference(
         score_type: float64 -> float32: 0.5000 (-0.5000)
       Also different, but without effect here: missing.
     """
-    old, new = conventions.get(first), conventions.get(second)
+    old, new = _rules_of(first), _rules_of(second)
     wanted = parse(measure)
     # A stream or an iterator comes only once, and is read by the first convention.
     if isinstance(qrels, Iterator) or hasattr(qrels, "read"):
-        qrels = io.as_qrels(qrels, judgements=old.judgements)
+        qrels = io.as_qrels(qrels, judgements=old.policies["judgements"])
     if isinstance(run, Iterator) or hasattr(run, "read"):
-        run = io.as_run(run, duplicates=old.duplicates)
+        run = io.as_run(run, duplicates=old.policies["duplicates"])
     read: dict[tuple[str, str], tuple[QrelsLike, RunLike]] = {}
 
     failed: list[GoldrankError] = []
 
-    def value(rules: Convention) -> tuple[float, str | None]:
+    def value(rules: Tool) -> tuple[float, str | None]:
         try:
             # What is repeated is settled in reading, so that these two rules need a reading of their own.
-            settled = rules.judgements, rules.duplicates
+            settled = rules.policies["judgements"], rules.policies["duplicates"]
             if settled not in read:
-                read[settled] = (
-                    io.as_qrels(qrels, judgements=rules.judgements),
-                    io.as_run(run, duplicates=rules.duplicates),
-                )
-            return evaluate(*read[settled], wanted, convention=rules)[wanted.having(_own(rules, wanted))], None
+                judgements, duplicates = settled
+                read[settled] = (io.as_qrels(qrels, judgements=judgements), io.as_run(run, duplicates=duplicates))
+            scores = evaluate(*read[settled], wanted, convention=convention_of(rules))
+            return scores[wanted.having(rules.options_of(wanted))], None
         except GoldrankError as error:
             failed.append(error)
             return math.nan, error.what
@@ -121,29 +114,18 @@ def explain_difference(
     end, at_end = value(new)
     if problem is not None and problem == at_end:
         raise failed[0]  # no rule of theirs is the reason: a file is missing, a measure needs other judgements
+
     differences: list[RuleDifference] = []
-    for name, mine, theirs in _differing(old, new, wanted):
-        alone, why = value(_with(old, name, theirs, wanted, new))
+    for name, (label, mine, theirs) in _differing(old, new, wanted).items():
+        alone, why = value(with_rule(old, name, new, wanted))
         matters = why != problem or not _same(alone, start)
         own_problem = why if why != problem else None
-        differences.append(RuleDifference(name, mine, theirs, alone, own_problem, matters))
+        differences.append(RuleDifference(name, label, mine, theirs, alone, own_problem, matters))
     differences.sort(key=lambda rule: (not rule.matters, _least(rule.alone - start)))
     return Difference(str(wanted), (old.name, new.name), (start, end), tuple(differences), (problem, at_end))
 
 
 _TOGETHER = "different only together"
-
-_WORDS: dict[str, tuple[str, Mapping[Any, str]]] = {
-    "closed": ("documents that were not returned", {False: "count if they are judged", True: "do not exist"}),
-    "positive": ("documents with a score of 0 or less", {False: "count as others do", True: "are not relevant"}),
-    "all_queries": ("queries without results", {False: "as missing= says", True: "always count"}),
-    "averaged": ("the summary over queries", {False: "is the measure's own", True: "is a mean"}),
-    "drops_own_id": ("a document with the query's id", {False: "stays", True: "is left out"}),
-    "heads": ("the first documents", {}),
-    "refused": ("refused with an error", {}),
-    "repeats": ("a repeated document", {"first": "counts at its first place", "each": "counts at each place"}),
-}
-"""What rules that are no policy and no option of a measure are called, and what they say, for people."""
 
 
 def _same(value: float, other: float) -> bool:
@@ -156,63 +138,85 @@ def _least(change: float) -> float:
     return -math.inf if math.isnan(change) else -abs(change)
 
 
-def _own(rules: Convention, measure: Measure) -> Mapping[str, Any]:
-    return rules.options.get(measure.name, {})
+# A rule is a policy with the quirks that refine it, an option of the measure, another quirk, or when it is refused.
+
+REFUSED = "refused"
+"""The rule that is when a measure is refused."""
 
 
-def _differing(old: Convention, new: Convention, measure: Measure) -> list[tuple[str, Any, Any]]:
-    """Rules and options of the measure in which two conventions differ; what the measure spells out is fixed."""
-    keys = sorted({*_own(old, measure), *_own(new, measure)} - set(dict(measure.options)))
-    kept = "places" in (old.duplicates, new.duplicates)
-
-    def felt(rules: Convention) -> dict[str, Any]:
-        options = {**measure.declaration.defaults, **_own(rules, measure)}
-        rows = {policy: getattr(rules, policy) for policy in POLICIES}
-        rows["repeats"] = rules.repeats.get(measure.name, "first") if kept else None
-        rows |= {key: options.get(key) for key in keys}
-        return rows | {name: shown(rules, measure) for name, (_, shown) in _RULES.items()}
-
-    mine, theirs = felt(old), felt(new)
-    return [(name, mine[name], theirs[name]) for name in mine if mine[name] != theirs[name]]
+def _rules_of(convention: ConventionLike) -> Tool:
+    """A convention's rules as a tool that has them all as its own, so that one can be replaced."""
+    rules = conventions.get(convention)
+    return replace(tool_of(rules), policies=rules.policies)
 
 
-def _ties(rules: Convention, measure: Measure) -> str:
-    rule = rules.tie_rules.get(measure.name, rules.ties)
-    length = rules.undefined_order.get(measure.name, rules.undefined_order.get("*"))
-    if length is None or rule in ("expected", "grouped") or measure.declaration.over != "placements":
-        return rule
-    return f"{rule}, undefined from {length} documents on"
+def _differing(old: Tool, new: Tool, measure: Measure) -> dict[str, tuple[str, object, object]]:
+    """By name, the rules in which two tools differ for a measure: label, what the first says, what the second says.
+
+    What the measure spells out is no rule of a tool.
+    """
+    rules: dict[str, tuple[str, object, object]] = {}
+    for policy in POLICIES:
+        rules[policy] = policy, _policy(old, policy, measure), _policy(new, policy, measure)
+
+    spelled = dict(measure.options)
+    for option in sorted({*old.options_of(measure), *new.options_of(measure)}):
+        if option not in spelled:
+            rules[option] = option, _option(old, option, measure), _option(new, option, measure)
+
+    for quirk in (*old.quirks, *new.quirks):
+        if quirk.refines is None:
+            rules[quirk.rule] = quirk.label, _said(old, quirk, measure), _said(new, quirk, measure)
+
+    rules[REFUSED] = "refused with an error", _refused(old, measure), _refused(new, measure)
+    return {name: rule for name, rule in rules.items() if rule[1] != rule[2]}
 
 
-def _heads(rules: Convention, measure: Measure) -> str:
-    own = ", ".join(f"{policy}={value}" for policy, value in rules.heads.items())
-    return own if measure.declaration.over == "heads" and own else "as for other measures"
+def _policy(tool: Tool, policy: str, measure: Measure) -> str:
+    """What a policy says of a measure, with what quirks make of it."""
+    word = str(tool.policies[policy])  # type: ignore[literal-required]  # a key of POLICIES
+    for quirk in tool.quirks:
+        if quirk.refines == policy:
+            word = quirk.refined(word, measure)
+    return word
 
 
-def _refused(rules: Convention, measure: Measure) -> str:
-    refused = [CONDITIONS[each.when] for each in rules.refusals if each.concerns(measure.name)]
-    return f"where {' or '.join(refused)}" if refused else "never"
+def _option(tool: Tool, option: str, measure: Measure) -> object:
+    """The value of a measure's option."""
+    return {**measure.declaration.defaults, **tool.options_of(measure)}.get(option)
 
 
-_RULES: dict[str, tuple[tuple[str, ...], Callable[[Convention, Measure], object]]] = {
-    "ties": (("ties", "tie_rules", "undefined_order"), _ties),
-    "closed": (("closed",), lambda rules, measure: rules.closed),
-    "positive": (("positive",), lambda rules, measure: measure.name in rules.positive),
-    "all_queries": (("all_queries",), lambda rules, measure: measure.name in rules.all_queries),
-    "averaged": (("averaged",), lambda rules, measure: measure.name in rules.averaged),
-    "heads": (("heads",), _heads),
-    "drops_own_id": (("drops_own_id",), lambda rules, measure: rules.drops_own_id),
-    "refused": (("refusals",), _refused),
-}
-"""Rules that are not one word for all measures: the fields of `Convention`, and what they say of a measure."""
+def _said(tool: Tool, quirk: Quirk, measure: Measure) -> str:
+    """What a tool says where a tool has this quirk."""
+    for own in tool.quirks:
+        if own.rule == quirk.rule:
+            return own.says(measure)
+    return quirk.usual
 
 
-def _with(rules: Convention, name: str, value: object, measure: Measure, new: Convention) -> Convention:
-    """A convention with one rule of another."""
-    if name in _RULES:
-        return replace(rules, **{field: getattr(new, field) for field in _RULES[name][0]})
+def _refused(tool: Tool, measure: Measure) -> str:
+    """When a tool refuses a measure."""
+    conditions = [refusal.when.words for refusal in tool.refusals if refusal.concerns(measure)]
+    if not conditions:
+        return "never"
+    return f"where {' or '.join(conditions)}"
+
+
+def with_rule(old: Tool, name: str, new: Tool, measure: Measure) -> Tool:
+    """A tool with one rule of another."""
+    if name == REFUSED:
+        return replace(old, refusals=new.refusals)
+
     if name in POLICIES:
-        return rules.having(**{name: str(value)})
-    if name == "repeats":
-        return replace(rules, repeats={**rules.repeats, measure.name: str(value)})
-    return replace(rules, options={**rules.options, measure.name: {**_own(rules, measure), name: value}})
+        kept = tuple(quirk for quirk in old.quirks if quirk.refines != name)
+        taken = tuple(quirk for quirk in new.quirks if quirk.refines == name)
+        policies = cast(Policies, {**old.policies, name: cast(dict[str, str], new.policies)[name]})
+        return replace(old, policies=policies, quirks=(*kept, *taken))
+
+    if name in measure.declaration.defaults:
+        options = {**old.options_of(measure), name: _option(new, name, measure)}
+        return replace(old, options={**old.options, measure.name: options})
+
+    kept = tuple(quirk for quirk in old.quirks if quirk.rule != name)
+    taken = tuple(quirk for quirk in new.quirks if quirk.rule == name)
+    return replace(old, quirks=(*kept, *taken))

@@ -12,7 +12,6 @@ import numpy as np
 
 from goldrank import conventions, ids, io
 from goldrank.comparison.tabular import Tabular, attributes
-from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError, OptionError, as_list, whole_number
 from goldrank.evaluation import pipeline
@@ -20,7 +19,7 @@ from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, parse
 from goldrank.misuse import checked
-from goldrank.types import Policies, QrelsLike, RunLike
+from goldrank.types import ConventionLike, Policies, QrelsLike, RunLike
 
 CAUSES = {
     "lost": "lost from the run: was returned, is not any more",
@@ -226,7 +225,7 @@ def diff(
     *,
     k: int | None = None,
     names: tuple[str, str] = ("A", "B"),
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     **policies: Unpack[Policies],
 ) -> Diff:
     """What moved from one run to another, for each query and judged document.
@@ -238,7 +237,7 @@ def diff(
     >>> changes.read_first()[0].cause
     'intruder'
     """
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention).with_policies(**policies)
     (spelled,) = resolve_measures(parse(measure), rules)
     cutoff = k if k is not None else spelled.k if isinstance(spelled.k, int) else 10
     whole_number(cutoff, "k", 1)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeGuard, TypeVar
 import numpy as np
 
 from goldrank import ids
-from goldrank.conventions import Convention
+from goldrank.conventions.tool import Tool
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -36,26 +36,24 @@ def check_kinds(run: Run, qrels: Qrels) -> None:
 
 
 @cache
-def _measure(name: str, k: int | None, convention: Convention, more: tuple[tuple[str, Any], ...]) -> Measure:
-    return make(name, k, {**convention.options.get(name, {}), **dict(more)})
+def _measure(name: str, k: int | None, tool: Tool, more: tuple[tuple[str, Any], ...]) -> Measure:
+    return make(name, k, {**tool.options.get(name, {}), **dict(more)})
 
 
-def values(
-    name: str, k: int | None, placements: Placements, convention: Convention, **more: str | float | bool
-) -> np.ndarray:
-    """One value per query of a measure with a convention's options and `more`.
+def values(name: str, k: int | None, placements: Placements, tool: Tool, **more: str | float | bool) -> np.ndarray:
+    """One value per query of a measure with a tool's options and `more`.
 
     None is above the measure's highest: a gain that repeated documents bring ends there.
     """
-    measure = _measure(name, k, convention, tuple(more.items()))
+    measure = _measure(name, k, tool, tuple(more.items()))
     bounded: np.ndarray = np.minimum(measure(placements), measure.declaration.high)
     return bounded
 
 
-def sliced_values(name: str, k: int, placements: Placements, convention: Convention) -> np.ndarray:
+def sliced_values(name: str, k: int, placements: Placements, tool: Tool) -> np.ndarray:
     """`values` of what Python's `ranking[:k]` leaves of every ranking, for any k: the released codes cut so."""
     left = placements.cut(np.maximum(placements.retrieved + k, 0) if k < 0 else k)
-    return values(name, 1_000_000_000, left, convention)  # a cut-off that no ranking reaches
+    return values(name, 1_000_000_000, left, tool)  # a cut-off that no ranking reaches
 
 
 def mean(column: np.ndarray) -> float:

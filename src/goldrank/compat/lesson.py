@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from goldrank.compat._common import column_of, is_number, is_whole, mean, positive, sliced_values, values
-from goldrank.conventions import LESSON
+from goldrank.conventions.seeds import LESSON
 from goldrank.data.placements import Placements, log2
 from goldrank.engine.lists import place_each
 from goldrank.errors import InputError

@@ -18,13 +18,14 @@ import numpy as np
 
 from goldrank import conventions, ids, io
 from goldrank.compat._common import check_kinds
-from goldrank.conventions import Convention
+from goldrank.conventions import tool_of
 from goldrank.errors import MeasureError, did_you_mean
 from goldrank.evaluation import pipeline
 from goldrank.measures import Measure, summarise, trec_names
 from goldrank.measures.apply import logarithms
 from goldrank.measures.declare import FORGET
 from goldrank.measures.spelling import of_line
+from goldrank.types import ConventionLike
 
 __all__ = ["RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run", "supported_measures",
            "supported_nicknames"]  # fmt: skip
@@ -52,11 +53,11 @@ class RelevanceEvaluator:
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,
         *,
-        convention: str | Convention = conventions.TREC_EVAL_9,
+        convention: ConventionLike = "trec_eval-9",
     ) -> None:
         self._columns = _columns(tuple(measures), relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
-        self._rules = conventions.get(convention).having(overlap="allow", missing="zero")
+        self._rules = conventions.get(convention).with_policies(overlap="allow", missing="zero")
         judged = query_relevance
         if not all(map(len, judged.values())):
             judged = {query: docs for query, docs in judged.items() if len(docs)}
@@ -64,8 +65,8 @@ class RelevanceEvaluator:
 
     @cached_property
     def _measures(self) -> list[Measure]:
-        options = self._rules.options
-        return [measure.having(options.get(measure.name, {})) for measure in self._columns.values() if measure]
+        tool = tool_of(self._rules)
+        return [measure.having(tool.options_of(measure)) for measure in self._columns.values() if measure]
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """By query and measure, the values of a run: of those of its queries that are judged, in order of their ids."""
@@ -146,14 +147,13 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """A run from the lines of a file in TREC's format: {query: {document: score}}."""
     read = io.read_run(_stream(f_run), format="trec", name=getattr(f_run, "name", "run"))
-    results: Any = read.results  # made here, so that it is the caller's to change
-    return defaultdict(dict, results)
+    return defaultdict(dict, {query: dict(row) for query, row in read.items()})
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """Judgements from the lines of a file in TREC's format: {query: {document: grade}}."""
     read: Any = io.read_qrels(_stream(f_qrel), format="trec")
-    return defaultdict(dict, read.text)
+    return defaultdict(dict, {query: dict(row) for query, row in read.text.items()})
 
 
 def _stream(lines: Any) -> streams.BytesIO:

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from goldrank.compat._common import TextLists, checked_texts, column_of, is_whole, mean, positive, sliced_values, values
-from goldrank.conventions import REMEM
+from goldrank.conventions.seeds import REMEM
 from goldrank.data.placements import Placements
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, one_of

@@ -62,15 +62,15 @@ class ArrayQrels(Qrels):
         self.graded = rows
 
     @property
-    def text(self) -> dict[str, dict[str, Grade]]:
+    def _text_rows(self) -> dict[str, dict[str, Grade]]:
         if self._text is None:
             self._text = self.graded.mapping(self.graded.grade)
         return self._text
 
     @property
-    def raw(self) -> dict[bytes, dict[bytes, Grade]]:
-        self._text = self.text
-        return super().raw
+    def _raw_rows(self) -> dict[bytes, dict[bytes, Grade]]:
+        self._text = self._text_rows
+        return super()._raw_rows
 
     @cached_property
     def arrays(self) -> JudgementArrays:

@@ -88,7 +88,9 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
         """A hash of the judgements themselves."""
         import hashlib
 
-        digest = hashlib.sha256(repr((list(self.documents.raw.items()), self._aspects)).encode())
+        digest = hashlib.sha256(
+            repr(([(query, dict(docs)) for query, docs in self.documents.raw.items()], self._aspects)).encode()
+        )
         for column in (self._owner, self._aspect, self._doc, self._grade):
             digest.update(column.tobytes())
         return digest.hexdigest()

@@ -65,16 +65,13 @@ class Catalogue:
         groups: Mapping[Any, Any] | None = None,
         against: RunLike | None = None,
     ) -> None:
-        from goldrank.io import as_run
-        from goldrank.io.user_history import as_history
-
         self.items: tuple[str, ...] | None = None if items is None else _distinct(items)
-        self.train: UserHistory | None = None if train is None else as_history(train)
+        self.train: UserHistory | None = None if train is None else _history(train)
         self.seen = one_of(seen, SEEN, "seen")
         self.vectors = None if vectors is None else _vectors(vectors, self.items)
         self.genres = None if genres is None else _labels(genres, "genres")
         self.groups = None if groups is None else _labels(groups, "groups")
-        self.against: Run | None = None if against is None else as_run(against, name="against")
+        self.against: Run | None = None if against is None else _run(against)
 
     @property
     def removed(self) -> UserHistory | None:
@@ -117,6 +114,18 @@ class Catalogue:
         fields = ("train", "vectors", "genres", "groups", "against")
         known = [name for name in fields if getattr(self, name) is not None]
         return f"Catalogue({', '.join([size, *known])})"
+
+
+def _history(given: SeenLike) -> UserHistory:
+    from goldrank.io.user_history import as_history
+
+    return as_history(given)
+
+
+def _run(given: RunLike) -> Run:
+    from goldrank.io import as_run
+
+    return as_run(given, name="against")
 
 
 def _distinct(items: Any) -> tuple[str, ...]:

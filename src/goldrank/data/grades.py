@@ -65,11 +65,11 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False, sh
 
 
 def _is_exact(value: object) -> bool:
-    """Whether it is one of Python's numbers that are no doubles; neither is loaded to find out."""
+    """Whether it is a number of a type that has values which are no doubles."""
     from decimal import Decimal
     from fractions import Fraction
 
-    return isinstance(value, Decimal | Fraction)
+    return isinstance(value, Decimal | Fraction | np.longdouble)
 
 
 def notes_on_grades(highest: Grade) -> tuple[Note, ...]:

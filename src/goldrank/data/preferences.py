@@ -103,7 +103,7 @@ class Preferences(DocumentRows):
         """A hash of the judgements themselves."""
         import hashlib
 
-        digest = hashlib.sha256(repr(list(self.documents.raw.items())).encode())
+        digest = hashlib.sha256(repr([(query, dict(docs)) for query, docs in self.documents.raw.items()]).encode())
         for opinions in self._opinions:
             digest.update(b"query")
             for opinion in opinions:

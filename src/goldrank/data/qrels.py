@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from zlib import crc32
 
@@ -27,6 +28,7 @@ from goldrank.data.judgement_columns import (
 from goldrank.data.judgement_columns import Grade as Grade
 from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.data.placements import Ideals
+from goldrank.data.read_only import ReadOnlyRows
 from goldrank.errors import InputError, Place, of_type, one_of, whole_number
 from goldrank.native import core
 from goldrank.notes import Note
@@ -173,7 +175,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """
         whole_number(of, "of", 1)
         whole_number(number, "number", 1, of)
-        raw = {query: docs for query, docs in self.raw.items() if shard_of(query, of) == number}
+        raw = {query: docs for query, docs in self._raw_rows.items() if shard_of(query, of) == number}
         if not raw:
             what = f"shard {number}/{of} has no judged query"
             raise InputError(what, where=self.name, hint=f"Take fewer than {of:,} shards.", code="empty-shard")
@@ -181,6 +183,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         part.shard_number = (number, of)
         part.part_of = self
         return part
+
+    def renamed(self, name: str) -> Qrels:
+        """These judgements under another name."""
+        fields = {"text": self._text, "raw": self._raw, "columns": self._columns}
+        same = Qrels._made(name=name, **fields, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        same.shard_number, same.part_of, same.judges = self.shard_number, self.part_of, self.judges
+        return same
 
     def only(self, queries: Iterable[str]) -> Qrels:
         """The judgements of some queries.
@@ -200,7 +209,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             If none of them is judged.
         """
         wanted = set(queries)
-        text = {query: docs for query, docs in self.text.items() if query in wanted}
+        text = {query: docs for query, docs in self._text_rows.items() if query in wanted}
         if not text:
             what = f"none of these queries is judged: {ids.samples(wanted)}"
             raise InputError(what, where=self.name, hint=f"Judged are: {ids.samples(self)}.", code="no-queries")
@@ -228,10 +237,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         >>> dict(both["q"]), dict(both.by("model")["q"])
         ({'a': 0, 'b': 1}, {'a': 3, 'b': 1})
         """
-        from goldrank.io import as_qrels
+        from goldrank.io import read_qrels
 
         people = self.judges.get("human", self) if self.judges else self
-        return Qrels.joined(people, as_qrels(model, real_grades=True))
+        return Qrels.joined(people, read_qrels(model, real_grades=True))
 
     def save(self, path: Path, *, format: str | None = None) -> None:
         """Write these judgements, in the format that goes with the file's name or is named; else as TREC text.
@@ -315,7 +324,9 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if other > total:
             noticed.append(Note.of("judgements-left-out", count=other - total, by=who))
         notes = tuple(dict.fromkeys((*notes, *noticed)))
-        return Qrels._made(name=self.name, text=part.text, notes=notes, criteria=self.criteria, id_kind=self.id_kind)
+        return Qrels._made(
+            name=self.name, text=part._text_rows, notes=notes, criteria=self.criteria, id_kind=self.id_kind
+        )
 
     def owns(self, query: bytes) -> bool:
         """Whether a query belongs to this shard, judged or not."""
@@ -398,20 +409,30 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return cls.from_rows(*rows, name=name, where=whole.where, judgements=judgements, notes=notes)
 
     @property
-    def text(self) -> dict[str, dict[str, Grade]]:
-        """The judgements by text ids."""
+    def text(self) -> Mapping[str, Mapping[str, Grade]]:
+        """The judgements by text ids, which can be read and not be changed."""
+        return ReadOnlyRows(self._text_rows)
+
+    @property
+    def raw(self) -> Mapping[bytes, Mapping[bytes, Grade]]:
+        """The judgements by ids as bytes, which can be read and not be changed."""
+        return ReadOnlyRows(self._raw_rows)
+
+    @property
+    def _text_rows(self) -> dict[str, dict[str, Grade]]:
+        """The judgements by text ids themselves: nobody writes to them."""
         if self._text is None:
             if self._columns is not None:
                 docs = self._columns.docs.texts()
                 self._text = dict(zip(self.arrays.queries, self._columns.rows(docs), strict=True))
             else:
-                decode, raw = ids.decode, self.raw
+                decode, raw = ids.decode, self._raw_rows
                 self._text = {decode(q): {decode(d): grade for d, grade in docs.items()} for q, docs in raw.items()}
         return self._text
 
     @property
-    def raw(self) -> dict[bytes, dict[bytes, Grade]]:
-        """The judgements by ids as bytes."""
+    def _raw_rows(self) -> dict[bytes, dict[bytes, Grade]]:
+        """The judgements by ids as bytes themselves."""
         if self._raw is None and self._columns is not None:
             rows = self._columns.rows(self._columns.docs.to_list())
             self._raw = dict(zip(self.order, rows, strict=True))
@@ -424,7 +445,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @cached_property
     def order(self) -> list[bytes]:
         """The queries in byte order."""
-        return sorted(self.raw) if self._columns is None else self._columns.queries.to_list()
+        return sorted(self._raw_rows) if self._columns is None else self._columns.queries.to_list()
 
     @cached_property
     def columns(self) -> JudgementColumns:
@@ -432,7 +453,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if self._columns is not None:
             return self._columns
         arrays = self.arrays
-        docs = IdColumn.of([doc for query in self.order for doc in self.raw[query]])
+        raw = self._raw_rows
+        docs = IdColumn.of([doc for query in self.order for doc in raw[query]])
         return JudgementColumns(IdColumn.of(self.order), arrays.start, arrays.grade, docs)
 
     @cached_property
@@ -445,8 +467,9 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             rows = [self._raw[query] for query in self.order]
         else:
             # Letters are in the order of their bytes, except for bytes that are no text.
-            queries = tuple(sorted(self.text, key=None if "".join(self.text).isascii() else ids.encode))
-            rows = [self.text[query] for query in queries]  # type: ignore[misc]
+            text = self._text_rows
+            queries = tuple(sorted(text, key=None if "".join(text).isascii() else ids.encode))
+            rows = [text[query] for query in queries]  # type: ignore[misc]
         start = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=start[1:])
         whole = np.empty(start[-1], np.int64)
@@ -457,20 +480,22 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @cached_property
     def docs(self) -> tuple[str, ...]:
         """The document of each row of `arrays`."""
-        return tuple(doc for query in self.arrays.queries for doc in self.text[query])
+        text = self._text_rows
+        return tuple(doc for query in self.arrays.queries for doc in text[query])
 
     def labels(self, query: str) -> dict[str, int]:
         """The row of each document of a query in `arrays`; made once for each query that asks."""
         known = self._labels.get(query)
         if known is None:
             first = int(self.arrays.start[self.numbers[query]])
-            known = self._labels[query] = {doc: label for label, doc in enumerate(self.text[query], first)}
+            known = self._labels[query] = {doc: label for label, doc in enumerate(self._text_rows[query], first)}
         return known
 
     @cached_property
-    def rows(self) -> list[dict[str, Grade]]:
+    def _rows(self) -> list[dict[str, Grade]]:
         """The judgements of each query of `arrays`."""
-        return [self.text[query] for query in self.arrays.queries]
+        text = self._text_rows
+        return [text[query] for query in self.arrays.queries]
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -485,7 +510,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             return near
         if self._raw is not None and b"".join(chain.from_iterable(self._raw.values())).isascii():
             return near
-        for query, docs in self.text.items():
+        for query, docs in self._text_rows.items():
             for doc in () if "".join(docs).isascii() else docs:
                 for form in ids.other_forms(doc):
                     if form not in docs:
@@ -507,14 +532,15 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 for query, low, high in self._columns.bounds()
             )
         else:
-            rows = ((query, self.raw[query].items()) for query in self.order)
+            raw = self._raw_rows
+            rows = ((query, raw[query].items()) for query in self.order)
         for query, row in rows:
             for doc, grade in sorted(row):
                 digest.update(b"%b\x00%b\x00%r\n" % (query, doc, grade))
         return digest.hexdigest()
 
     def __getitem__(self, query: str) -> Mapping[str, Grade]:
-        return self.text[query]
+        return MappingProxyType(self._text_rows[query])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.arrays.queries)
@@ -522,7 +548,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def __len__(self) -> int:
         if self._columns is not None:
             return len(self._columns.queries)
-        return len(self._text if self._text is not None else self.raw)
+        return len(self._text if self._text is not None else self._raw_rows)
 
     @property
     def size(self) -> int:
@@ -531,6 +557,11 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r})"
+
+
+def judged_rows(qrels: Qrels) -> list[dict[str, Grade]]:
+    """The judgements of each query of `Qrels.arrays`, for those who only read them and do not hand them out."""
+    return qrels._rows
 
 
 def plain_qrels(given: Mapping[Any, Any]) -> Qrels | None:
@@ -552,7 +583,8 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
     text: dict[str, dict[str, Grade]] = {}
     query_types: set[type] = set()
     doc_types: set[type] = set()
-    for query, docs in given.items():
+    # Copied first: whatever code ids and grades run, nobody else has what it is run on.
+    for query, docs in dict(given).items():
         if not isinstance(docs, Mapping):
             raise InputError(
                 f"judgements of query {query!r} are a {type(docs).__name__}, not a mapping",
@@ -560,6 +592,7 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
                 hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
                 code="wrong-type",
             )
+        docs = dict(docs)
         query_types.add(type(query))
         doc_types.update(map(type, docs))
         row = text.setdefault(ids.as_text(query, "query id", name), {})

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+import numpy as np
+
 from goldrank import ids
+from goldrank.data.read_only import ReadOnlyRows
 from goldrank.errors import InputError, Place, whole_number
 from goldrank.native import core
 from goldrank.notes import Note
@@ -17,6 +23,10 @@ if TYPE_CHECKING:
     from goldrank.data.blocks import BlockSource
     from goldrank.data.qrels import Qrels
     from goldrank.types import Path, SeenLike
+
+
+SHORT_ROW = 50
+"""Below so many documents, looking at each is faster than to call numpy."""
 
 
 class RunSource(Protocol):
@@ -48,27 +58,29 @@ class Alternatives:
 
 
 class Rankings:
-    """A run in memory: for each query the score of each document. It is read and never written to."""
+    """A run in memory: for each query the score of each document, which is a float.
+
+    The mappings are its own: nobody writes to them from here on, and nobody but goldrank gets them into their hands.
+    """
 
     engine: ClassVar[str] = "memory"
 
     def __init__(self, results: Mapping[str, Mapping[str, float]], scores: bytes | None = None) -> None:
-        self._results = results
-        self._scores = scores
+        self._results = results, scores
 
-    def take_scores(self) -> bytes | None:
-        """The scores as doubles, row after row, as `gathered` has them; None if they must be looked at one by one.
+    def with_scores(self) -> tuple[Mapping[str, Mapping[str, float]], bytes | None]:
+        """The rankings, and their scores as doubles, row after row; None if they must be looked at one by one."""
+        results, scores = self._results
+        if scores is None:
+            self._results = _copied(results) or (results, None)
 
-        What was gathered when the run was made is handed out once: whoever gave the mapping may change it later.
-        """
-        scores, self._scores = self._scores, None
-        return gathered(self._results) if scores is None else scores
-
-    def results(self) -> Mapping[str, Mapping[str, float]]:
         return self._results
 
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        return self._results[0]
+
     def digest(self) -> str:
-        return digest_of(self._results)
+        return digest_of(self.results())
 
 
 @dataclass(frozen=True)
@@ -140,14 +152,8 @@ class Run(Mapping[str, Mapping[str, float]]):
         alternatives: Alternatives | None = None,
     ) -> None:
         if isinstance(results, Mapping):
-            plain = plain_copy(results)
-            if plain is None:
-                texts, id_kind = with_text_ids(results, name)
-                notes = (*notes, *notes_on_ids(id_kind))
-                plain = Rankings({query: dict(row) for query, row in texts.items()})
-            else:
-                id_kind = "str"
-            results = plain
+            results, id_kind = rankings_of(results, name)
+            notes = (*notes, *notes_on_ids(id_kind))
         ids.check_text(name, "name of a run")
         self.name = name
         self.source: RunSource = results
@@ -179,9 +185,14 @@ class Run(Mapping[str, Mapping[str, float]]):
         run.notes = (*(note for note in run.notes if note.code != "column-choice"), *notes)
         return run
 
-    @cached_property
+    @property
     def results(self) -> Mapping[str, Mapping[str, float]]:
-        """The whole run as a mapping of mappings."""
+        """The whole run as a mapping of mappings, which can be read and not be changed."""
+        return ReadOnlyRows(rows_of(self))
+
+    @cached_property
+    def _read(self) -> Mapping[str, Mapping[str, float]]:
+        """What the source has, read once."""
         return self.source.results()
 
     def renamed(self, name: str) -> Run:
@@ -192,7 +203,7 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def ranking(self, query: str) -> list[str]:
         """The documents of a query, best first, by trec_eval's order."""
-        row: Mapping[Any, Any] = self.results[query]
+        row = rows_of(self)[query]
         return sorted(row, key=lambda doc: (row[doc], ids.encode(doc)), reverse=True)
 
     def top(self, k: int) -> Run:
@@ -213,7 +224,7 @@ class Run(Mapping[str, Mapping[str, float]]):
             If `k` is not a whole number from 1.
         """
         whole_number(k, "k", 1)
-        rows = {query: self.results[query] for query in self}
+        rows = rows_of(self)
         kept = {query: {doc: row[doc] for doc in self.ranking(query)[:k]} for query, row in rows.items()}
         return self._with_results(kept)
 
@@ -232,15 +243,16 @@ class Run(Mapping[str, Mapping[str, float]]):
         from goldrank.io.user_history import as_history
 
         train = as_history(seen)
+        rows = rows_of(self)
         kept: dict[str, dict[str, float]] = {}
         users = 0
-        for user, row in self.results.items():
+        for user, row in rows.items():
             had = set(train.items.get(user, ()))
             kept[user] = {item: score for item, score in row.items() if item not in had}
             users += len(kept[user]) < len(row)
 
-        removed = sum(map(len, self.results.values())) - sum(map(len, kept.values()))
-        emptied = sum(not row and bool(self.results[user]) for user, row in kept.items())
+        removed = sum(map(len, rows.values())) - sum(map(len, kept.values()))
+        emptied = sum(not row and bool(rows[user]) for user, row in kept.items())
         notes = [Note.of("seen-removed", count=removed, users=users, short=emptied, k=1)]
         if not any(user in train.items for user in kept):
             notes.append(Note.of("train-without-users", samples=train.items))
@@ -279,13 +291,13 @@ class Run(Mapping[str, Mapping[str, float]]):
         return self.source.digest()
 
     def __getitem__(self, query: str) -> Mapping[str, float]:
-        return self.results[query]
+        return MappingProxyType(rows_of(self)[query])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.results)
+        return iter(rows_of(self))
 
     def __len__(self) -> int:
-        return len(self.results)
+        return len(rows_of(self))
 
     def __repr__(self) -> str:
         return f"Run({self.name!r})"
@@ -352,24 +364,90 @@ def notes_on_ids(id_kind: str) -> tuple[Note, ...]:
     return (Note.of("integer-ids"),) if "int" in id_kind else ()
 
 
-def gathered(results: Mapping[Any, Any]) -> bytes | None:
-    """The scores of a run as doubles, row after row, if it is a dict of dicts in which all ids and scores are plain.
+def rows_of(run: Run) -> Mapping[str, Mapping[str, float]]:
+    """The rankings of a run themselves, for those who only read them and do not hand them out."""
+    if isinstance(run.source, Rankings):
+        return run.source.results()
+    return run._read
+
+
+def rankings_of(results: Mapping[Any, Any], name: str) -> tuple[Rankings, str]:
+    """A copy of rankings under text ids, in which every score is a float, and what the ids were."""
+    plain = plain_copy(results, name)
+    if plain is not None:
+        return plain, "str"
+
+    # Copied first: whatever code the numbers and ids run, nobody else has what it is run on.
+    own = {query: dict(row) if isinstance(row, Mapping) else row for query, row in dict(results).items()}
+    texts, kind = with_text_ids(own, name)
+    return Rankings({query: _with_floats(row, query, name) for query, row in texts.items()}), kind
+
+
+def plain_copy(results: Mapping[Any, Any], name: str = "run") -> Rankings | None:
+    """A copy of rankings; None if something in them must be looked at more closely, or there is no compiled core."""
+    copy = _copied(results, name)
+    if copy is None and core is not None:
+        rows = dict(results)
+        are_exact = type(results) is dict and all(type(row) is dict for row in rows.values())
+        if not are_exact and all(isinstance(row, Mapping) for row in rows.values()):
+            copy = _copied({query: {**row} for query, row in rows.items()}, name)
+
+    return None if copy is None else Rankings(*copy)
+
+
+def _copied(results: Mapping[Any, Any], name: str = "run") -> tuple[dict[str, dict[str, float]], bytes] | None:
+    """A copy of a run that is a dict of dicts in which all ids and scores are plain, and its scores as doubles.
 
     None if something must be looked at more closely, or there is no compiled core.
     """
     if core is None:
         return None
-    scores: bytes | None = core.gather(results, ids.SHORT)
-    return scores
+    try:
+        copy: tuple[dict[str, dict[str, float]], bytes] | None = core.copied(results, ids.SHORT)
+    except RuntimeError as error:
+        raise changed(name) from error
+    return copy
 
 
-def plain_copy(results: Mapping[Any, Any]) -> Rankings | None:
-    """A copy of rankings; None unless `gathered` finds nothing in them to look at more closely."""
-    if core is None or not all(isinstance(row, Mapping) for row in results.values()):
-        return None
-    copy = {query: {**row} for query, row in results.items()}
-    scores = gathered(copy)
-    return None if scores is None else Rankings(copy, scores)
+def changed(name: str) -> InputError:
+    """The error for what was changed by somebody else while it was read."""
+    return InputError(
+        "it was changed while it was read",
+        where=name,
+        hint="Another thread writes to it: wait for that, or give a copy.",
+        code="changed",
+    )
+
+
+def _with_floats(row: Mapping[str, Any], query: str, name: str) -> Mapping[str, float]:
+    """A ranking whose scores are floats; the same one if they are."""
+    if set(map(type, row.values())) == {float}:
+        total = sum(row.values())
+        if total == total:  # a score that is NaN would have made it NaN
+            return row
+
+    return dict(zip(row, double_scores(row, query, name).tolist(), strict=True))
+
+
+@np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
+def double_scores(row: Mapping[str, Any], query: str, name: str) -> np.ndarray:
+    """The scores of a ranking as doubles, each a number."""
+    try:
+        # The quickest way from Python floats to an array, and it takes nothing but numbers.
+        scores = np.frombuffer(struct.pack(f"{len(row)}d", *row.values()))
+        # A flag would pass for 0 or 1, so that rankings with such scores are looked at more closely; so are short ones,
+        # for which that takes less time than to look for these.
+        may_have_flags = len(row) < SHORT_ROW or bool(((scores == 0) | (scores == 1)).any())
+        is_number = math.isfinite(scores.dot(scores)) or not np.isnan(scores).any()
+        if is_number and not (may_have_flags and not {bool, np.bool_}.isdisjoint(map(type, row.values()))):
+            return scores
+    except (struct.error, OverflowError, TypeError, ValueError):
+        pass
+    checked = [
+        check_score(score, f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'")
+        for doc, score in row.items()
+    ]
+    return np.array(checked, np.float64)
 
 
 def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
@@ -409,15 +487,10 @@ def check_score(value: Any, where: Place | str) -> float:
             if isinstance(value, str | bytes) or type(value).__name__ in ("bool", "bool_"):
                 raise TypeError
             value = float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(
-                f"score {value!r:.80} is of type {type(value).__name__}"
-                if not isinstance(value, int) or isinstance(value, bool)
-                else "score is too large for a double",
-                where=where,
-                hint="Scores are numbers.",
-                code="bad-score",
-            ) from None
+        except OverflowError:
+            raise _no_score("score is too large for a double", where) from None
+        except (TypeError, ValueError):
+            raise _no_score(f"score {value!r:.80} is of type {type(value).__name__}", where) from None
     if value != value:
         raise InputError(
             "score is NaN",
@@ -426,3 +499,7 @@ def check_score(value: Any, where: Place | str) -> float:
             code="bad-score",
         )
     return float(value)
+
+
+def _no_score(what: str, where: Place | str) -> InputError:
+    return InputError(what, where=where, hint="Scores are numbers.", code="bad-score")

@@ -19,16 +19,14 @@ from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Qrels
-from goldrank.data.run import Rankings, Run, check_score, gathered
+from goldrank.data.qrels import Qrels, judged_rows
+from goldrank.data.run import Rankings, Run, changed, double_scores, rows_of
 from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble, compared, ranked_with_scores, tie_order
 from goldrank.native import core
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
-SHORT_ROW = 50
-"""Below so many documents, looking at each is faster than to call numpy."""
 ROW_BYTES = 32
 """Rank, first and last rank, and label of a judged document, as bytes."""
 _DESCENDING = 1
@@ -42,7 +40,7 @@ class MemoryEngine(ScoredEngine):
     def place(
         self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
     ) -> tuple[Placements, RunCounts]:
-        arrays, results, counts = qrels.arrays, run.results, RunCounts()
+        arrays, results, counts = qrels.arrays, rows_of(run), RunCounts()
         retrieved, answered = np.empty(len(arrays.queries), np.int64), np.empty(len(arrays.queries), bool)
         rows, tied, left, unjudged = _place_compiled(qrels, run, convention, retrieved, answered, counts)
         if left:
@@ -64,11 +62,11 @@ class MemoryEngine(ScoredEngine):
     def top_scored(
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention
     ) -> Iterator[tuple[list[str], list[float]]]:
-        results = run.results
+        results = rows_of(run)
         for query in queries:
             row = results.get(query, {})
             docs = [ids.encode(doc) for doc in row]
-            yield ranked_with_scores(_scores(row, query, run.name), docs, depth, convention)
+            yield ranked_with_scores(double_scores(row, query, run.name), docs, depth, convention)
 
 
 ENGINE = MemoryEngine()
@@ -82,15 +80,19 @@ def _place_compiled(
     Beside them how many of these have ties, the numbers of the queries that it left, and names of queries that are not
     judged.
     """
-    arrays, results = qrels.arrays, run.results
+    assert isinstance(run.source, Rankings)
+    arrays = qrels.arrays
+    results, scores = run.source.with_scores()
     columns = np.empty((5, len(arrays.grade)), np.int64)
-    scores = run.source.take_scores() if isinstance(run.source, Rankings) else gathered(results)
     placed = None
     if core is not None and scores is not None:
         ties = _TIES.get(convention.ties, _DESCENDING)
         single = convention.score_type == "float32"
-        judged = (qrels.numbers, qrels.rows, arrays.start)
-        placed = core.place(results, scores, *judged, ties, single, retrieved, answered, columns)
+        judged = (qrels.numbers, judged_rows(qrels), arrays.start)
+        try:
+            placed = core.place(results, scores, *judged, ties, single, retrieved, answered, columns)
+        except RuntimeError as error:
+            raise changed(run.name) from error
     if placed is None:
         unjudged = (name for name in results if name not in qrels.numbers)
         return columns[:, :0], 0, range(len(arrays.queries)), unjudged
@@ -111,7 +113,7 @@ def _place_by_numpy(
     counts: RunCounts,
 ) -> np.ndarray:
     """The same columns for some of the queries."""
-    queries, results = qrels.arrays.queries, run.results
+    queries, results = qrels.arrays.queries, rows_of(run)
     numbers: list[int] = []
     sizes: list[int] = []
     rows = bytearray()  # most queries add a number or two, for which arrays would be slow
@@ -131,12 +133,12 @@ def _place_query(
     qrels: Qrels, name: str, query: str, row: Mapping[str, float], convention: Convention, counts: RunCounts
 ) -> bytes:
     """Rank, first and last rank of its tie group, and label of each judged document in a ranking, by rank."""
-    scores = compared(_scores(row, query, name), convention)
+    scores = compared(double_scores(row, query, name), convention)
     if not math.isfinite(scores.dot(scores)):
         counts.infinite += int(np.count_nonzero(np.isinf(scores)))
     if len(row) > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
         counts.constant += 1
-    judged = qrels.text[query]
+    judged = qrels[query]
     first_label = int(qrels.arrays.start[qrels.numbers[query]])
     if len(judged) > 4 * len(row):
         label_of = qrels.labels(query)
@@ -148,26 +150,6 @@ def _place_query(
         return np.stack((rank, first, last, hits + first_label), axis=1).tobytes()
     placed = _count(row, scores, few, convention)
     return struct.pack(f"{4 * len(placed)}q", *chain.from_iterable(placed))
-
-
-def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
-    """The scores of a ranking as doubles, each a number."""
-    try:
-        # The quickest way from Python floats to an array, and it takes nothing but numbers.
-        scores = np.frombuffer(struct.pack(f"{len(row)}d", *row.values()))
-        # A flag would pass for 0 or 1, so that rankings with such scores are looked at more closely; so are short ones,
-        # for which that takes less time than to look for these.
-        may_have_flags = len(row) < SHORT_ROW or bool(((scores == 0) | (scores == 1)).any())
-        is_number = math.isfinite(scores.dot(scores)) or not np.isnan(scores).any()
-        if is_number and not (may_have_flags and not {bool, np.bool_}.isdisjoint(map(type, row.values()))):
-            return scores
-    except (struct.error, OverflowError, TypeError):
-        pass
-    checked = [
-        check_score(score, f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'")
-        for doc, score in row.items()
-    ]
-    return np.array(checked, np.float64)
 
 
 def _count(

@@ -8,7 +8,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from goldrank import conventions
-from goldrank.conventions import Convention
 from goldrank.data.arrays import ArrayQrels, ScoredArrays
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
@@ -19,7 +18,7 @@ from goldrank.io.arrays import graded_rows
 from goldrank.measures import DEFAULT, Measure, make, parse, parse_all
 from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import MeasureLike, MeasuresLike, Policies
+from goldrank.types import ConventionLike, MeasureLike, MeasuresLike, Policies
 
 
 @checked
@@ -33,7 +32,7 @@ def evaluate_arrays(
     k: int | Iterable[int] | None = None,
     mask: Any = None,
     real_grades: bool = False,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     depth: int | None = None,
     name: str = "run",
     **policies: Unpack[Policies],
@@ -55,7 +54,7 @@ def evaluate_arrays(
     >>> evaluate_arrays([1, 0, 0, 1], [0.9, 0.1, 0.8, 0.4], "P", groups=[2, 2], k=1)["P@1"]
     0.5
     """
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention).with_policies(**policies)
     asked = resolve_measures(_cut(measures, k), rules)
     items = next((measure for measure in asked if measure.declaration.over == "recommended"), None)
     if items is not None and not (groups is None and indexes is None):

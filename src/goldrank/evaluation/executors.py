@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from goldrank import __version__, conventions, ids, io
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, tool_of
 from goldrank.data.grades import MAX_GRADE
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import JudgementArrays
@@ -130,7 +130,7 @@ def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
         remarks=Remarks(numbers, footer.notes_of(numbers, counts, (), run.notes, rules, bare, columns, depth)),
         convention=rules.label,
         origin=pipeline.origin(None, run, rules, depth),
-        options=rules.options,
+        options=tool_of(rules).options,
     )
 
 
@@ -148,7 +148,7 @@ def _collected(frame: Any) -> Any:
 
 def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
     """Refuse what cannot be had query by query on the executors."""
-    if rules.closed or rules.reads_scores or rules.refusals:
+    if not tool_of(rules).goes_by_query:
         raise OptionError(
             f"the convention {rules.name} is not for judgements that stay in Spark",
             hint="It looks at whole rankings: give fewer judgements, or another convention.",

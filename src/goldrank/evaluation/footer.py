@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from goldrank import ids
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, tool_of
 from goldrank.data.placements import Placements
 from goldrank.data.scores import Bounds, Column, format_value
 from goldrank.engine import RunCounts
@@ -136,9 +136,10 @@ def _tie_ranges(
         declared = measure.declaration
         if not declared.monotone or declared.over != "placements" or np.isnan(column.values).any():
             continue
+        repeats = tool_of(rules).reading(measure).repeats
         low, high = (
             _with_values(measure, column, at, values if len(table) == len(moved) else values[moved])
-            for values in (measure_counted(measure, placed, rules.repeats) for placed in (worst, best))
+            for values in (measure_counted(measure, placed, repeats) for placed in (worst, best))
         )
         if high - low >= 0.00005:
             ranges.append((str(measure), format_value(low), format_value(high)))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from goldrank import io
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, tool_of
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.catalogue import Catalogue
 from goldrank.data.preferences import Preferences
@@ -18,7 +18,6 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.runs import Runs
 from goldrank.errors import InputError, OptionError
-from goldrank.evaluation import views
 from goldrank.measures import DEFAULT, Measure, parse_all
 from goldrank.types import CatalogueLike, JudgementsLike, MeasuresLike, RunLike
 
@@ -79,7 +78,7 @@ def _opened(runs: RunLike | Runs, rules: Convention) -> Sequence[Run]:
     if not opened:
         raise InputError("no runs were given", hint="Give at least one.", code="empty-input")
     for run in opened:
-        views.check_at_hand(run, rules)
+        tool_of(rules).check_at_hand(run)
     return opened
 
 
@@ -106,9 +105,10 @@ def documents_of(judgements: Judgements) -> Qrels:
 def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[str] = DEFAULT) -> list[Measure]:
     """The measures that were asked for, each once, with the options of the convention."""
     parsed = parse_all(measures, usual)
-    if not rules.options:
+    tool = tool_of(rules)
+    if not tool.options:
         return parsed
-    return list(dict.fromkeys(measure.having(rules.options.get(measure.name, {})) for measure in parsed))
+    return list(dict.fromkeys(measure.having(tool.options_of(measure)) for measure in parsed))
 
 
 def whole_depth(depth: int | None) -> int | None:

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from goldrank import __version__, ids
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, tool_of
+from goldrank.conventions.tool import Seen
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.catalogue import Catalogue
 from goldrank.data.placements import Placements
@@ -22,9 +23,9 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
-from goldrank.engine import RunCounts, engine_for
+from goldrank.engine import RunCounts, TopRequest, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
-from goldrank.evaluation import footer, recommending, views
+from goldrank.evaluation import footer, recommending
 from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.evaluation.recommending import join, table_of, unseen, without_seen
@@ -44,6 +45,27 @@ class Asked:
     measures: Sequence[Measure]
     rules: Convention
     depth: int | None = None
+    top: int = 0
+    """How many first documents of each query are kept for those who ask for them later."""
+
+
+def wanted_top(measures: Sequence[Measure], catalogue: Catalogue) -> int:
+    """How many first documents of each query the measures read; 0 if none, or if only the run can tell."""
+    deepest = 0
+    for measure in measures:
+        reads = measure.declaration.over
+        if reads not in ("heads", "recommended"):
+            continue
+        is_deep = measure.k is None or (reads == "recommended" and _reads_whole_run(measure, catalogue))
+        if is_deep:
+            return 0
+        deepest = max(deepest, int(measure.k or 0))
+    return deepest
+
+
+def _reads_whole_run(measure: Measure, catalogue: Catalogue) -> bool:
+    """Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up."""
+    return catalogue.items is None or bool(measure.option("judged_only"))
 
 
 # 1. Place.
@@ -61,6 +83,8 @@ class Placed:
     catalogue: Catalogue = NO_CATALOGUE
     removed: np.ndarray | None = None
     """How many documents of each query were removed, because the user had them before."""
+    kept_top: KeptTop | None = None
+    """The first documents of each query, if they were taken while the run was read."""
 
     @property
     def qrels(self) -> Qrels:
@@ -68,37 +92,75 @@ class Placed:
         return documents_of(self.judgements)
 
     def top_documents(self, depth: int) -> Sequence[Sequence[str]]:
-        """The first documents of each judged query, best first. This reads the run once more."""
+        """The first documents of each judged query, best first.
+
+        This reads the run once more, unless so many were kept when it was placed.
+        """
         if depth < 1:
             return [[] for _ in self.placements.queries]
         queries, train = self.placements.queries, self.catalogue.removed
         more = 0 if self.removed is None else int(self.removed.max(initial=0))
-        rules = self.rules.having(**self.rules.heads)
-        rows = engine_for(self.run).top_documents(self.run, queries, depth + more, rules)
+        rows = self._top_of_run(depth + more)
         return rows if train is None else unseen(rows, queries, train, depth)
 
+    def _top_of_run(self, depth: int) -> Sequence[Sequence[str]]:
+        if self.kept_top is not None and depth <= self.kept_top.depth:
+            return [docs[:depth] for docs in self.kept_top.documents]
+        rules = top_rules(self.rules)
+        if not self.counts.repeated and rules.duplicates in ("first", "last"):
+            # Nothing repeats, so that all policies give the same, and this one holds no more than what is asked for.
+            rules = rules.with_policies(duplicates="count")
+        return engine_for(self.run).top_documents(self.run, self.placements.queries, depth, rules)
 
-def place(judgements: Judgements, run: Run, rules: Convention, catalogue: Catalogue = NO_CATALOGUE) -> Placed:
-    """Where the run put each judged document, without what users had before."""
+
+@dataclass(frozen=True)
+class KeptTop:
+    """The first documents of each judged query of a run, taken while it was read."""
+
+    depth: int
+    documents: Sequence[Sequence[str]]
+
+
+def top_rules(rules: Convention) -> Convention:
+    """The rules by which first documents are ordered."""
+    return rules.with_policies(**tool_of(rules).first_documents)
+
+
+def place(
+    judgements: Judgements, run: Run, rules: Convention, catalogue: Catalogue = NO_CATALOGUE, top: int = 0
+) -> Placed:
+    """Where the run put each judged document, without what users had before.
+
+    `top` is how many first documents of each query are kept, for those who ask for them later.
+    """
     qrels = documents_of(judgements)
-    run = run.with_columns_matching(qrels)
-    if rules.drops_own_id:
-        run = views.without_own_ids(run)
+    run = tool_of(rules).before_placing(run.with_columns_matching(qrels))
     _check_ids(qrels, run, rules)
     if catalogue.removed is None:
-        placements, counts = engine_for(run).place(qrels, run, rules)
-        return _checked(Placed(judgements, run, rules, placements, counts, catalogue))
+        placements, counts, kept_top = _placed(qrels, run, rules, top)
+        return _checked(Placed(judgements, run, rules, placements, counts, catalogue, kept_top=kept_top))
+
     joined = join(qrels, catalogue.removed)
-    placements, counts = engine_for(run).place(joined.qrels, run, rules)
+    longest = max(map(len, catalogue.removed.items.values()), default=0)
+    placements, counts, kept_top = _placed(joined.qrels, run, rules, top + longest if top else 0)
     kept, removed = without_seen(placements, joined, qrels)
-    return _checked(Placed(judgements, run, rules, kept, counts, catalogue, removed))
+    return _checked(Placed(judgements, run, rules, kept, counts, catalogue, removed, kept_top))
 
 
-def place_all(inputs: Inputs) -> Iterable[Placed]:
-    """The same for all runs of the inputs, one after the other."""
+def _placed(qrels: Qrels, run: Run, rules: Convention, top: int) -> tuple[Placements, RunCounts, KeptTop | None]:
+    engine = engine_for(run)
+    if not top or engine.holds_runs:
+        placements, counts = engine.place(qrels, run, rules)
+        return placements, counts, None
+    placements, counts, documents = engine.place_with_top(qrels, run, rules, TopRequest(top, top_rules(rules)))
+    return placements, counts, KeptTop(top, documents)
+
+
+def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
+    """As `place`, for all runs of the inputs, one after the other."""
     if inputs.tagged is None:
         for run in inputs.runs:
-            yield place(inputs.judgements, run, inputs.rules, inputs.catalogue)
+            yield place(inputs.judgements, run, inputs.rules, inputs.catalogue, top)
         return
     if inputs.catalogue.removed is not None:
         raise OptionError(
@@ -112,7 +174,7 @@ def place_all(inputs: Inputs) -> Iterable[Placed]:
     placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules)
     for tag, (placements, counts) in placed.items():
         run = tagged.run(ids.decode(tag))
-        if inputs.rules.drops_own_id:
+        if tool_of(inputs.rules).before_placing(run) is not run:
             yield place(inputs.judgements, run, inputs.rules, inputs.catalogue)
             continue
         _check_ids(qrels, run, inputs.rules)
@@ -163,7 +225,10 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     judgements, placements = placed.judgements, placed.placements
     if depth is not None:
         placements = placements.cut(depth)
-    tables: dict[str, Any] = views.seen(placed.run, placed.qrels, placements, placed.rules)
+    tables: dict[str, Any] = {"placements": placements}
+    tool = tool_of(placed.rules)
+    if tool.quirks:
+        tables = tool.tables(Seen(placed.run, placed.qrels, placements, placed.rules.score_type))
     if not isinstance(judgements, Qrels):
         tables[judgements.table] = judgements.table_of(placements)
         return tables
@@ -176,10 +241,7 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
     asked = [measure for measure in asked if measure.declaration.over == "recommended"]
     if asked:
-        # Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up.
-        deep = placed.catalogue.items is None or any(
-            measure.k is None or measure.option("judged_only") for measure in asked
-        )
+        deep = any(measure.k is None or _reads_whole_run(measure, placed.catalogue) for measure in asked)
         most = int(placements.retrieved.max(initial=0)) if deep else max(int(measure.k or 0) for measure in asked)
         lists = placed.top_documents(most if depth is None else min(most, depth))
         tables["recommended"] = table_of(placements.queries, lists, judgements, placed.catalogue, placed.rules)
@@ -210,8 +272,7 @@ def check_asked(measures: Sequence[Measure], judgements: object, rules: Conventi
         tables = dict.fromkeys(("placements", judgements.table))
     for measure in measures:
         table_for(measure, tables)
-        if rules.refusals:
-            views.refuse_asked(measure, rules)
+        tool_of(rules).refuse_asked(measure)
         if rules.bounds == "unjudged":
             check_monotone(measure, "bounds from unjudged documents")
         elif rules.ties == "bounds":
@@ -235,10 +296,13 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
 
     `credit` is given for texts: who is credited where a text covers several references.
     """
+    tool = tool_of(rules)
+    reading = tool.reading(measure)
     table = table_for(measure, tables)
-    if measure.name in rules.positive and "positive" in tables:
-        table = tables["positive"]
-    ties = rules.tie_rules.get(measure.name, rules.ties)
+    if reading.own_table is not None and reading.own_table in tables:
+        table = tables[reading.own_table]
+
+    ties = reading.ties or rules.ties
     if credit is not None and measure.declaration.over == "placements":
         values = credited(measure, table, credit)
     elif ties == "grouped":
@@ -246,13 +310,12 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
     elif ties == "expected":
         values = expected(measure, table.per_label if isinstance(table, Placements) else table)
     else:
-        if rules.undefined_order and isinstance(table, Placements):
-            length = rules.undefined_order.get(measure.name, rules.undefined_order.get("*"))
-            if length is not None:
-                check_order(measure, table, length, rules.name)
-        values = measure_counted(measure, table, rules.repeats)
+        if reading.undefined_from is not None and isinstance(table, Placements):
+            check_order(measure, table, reading.undefined_from, rules.name)
+        values = measure_counted(measure, table, reading.repeats)
+
     values = without_empty(measure, values, tables, rules)
-    if rules.all_queries and rules.missing == "skip" and measure.name not in rules.all_queries:
+    if rules.missing == "skip" and tool.summary(measure).queries == "answered":
         # Beside measures that count every query, this one has no value for those without results or judgements.
         placements: Placements = tables["placements"]
         values = np.where(placements.answered & (np.diff(placements.judged_start) > 0), values, np.nan)
@@ -300,7 +363,7 @@ def column_of(
     """A measure's column from the values of the queries that count."""
     declared = measure.declaration
     counts_nan = rules.empty == "nan" and declared.needs_relevant
-    average = "mean" if measure.name in rules.averaged else declared.average
+    average = tool_of(rules).summary(measure).average or declared.average
     summary = summarise(average, values)
     if summary == summary:  # a value that is NaN would have made it NaN
         return Column(str(measure), values, summary, average, declared.higher_is_better, counts_nan)
@@ -354,7 +417,8 @@ def _bounds(measure: Measure, placements: Placements, rules: Convention) -> tupl
         return "unjudged", *unjudged_bounds(measure, placements.per_label)
     if rules.ties == "bounds":
         check_monotone(measure, "bounds over ties")
-        low, high = (measure_counted(measure, placements.best_of_ties(best), rules.repeats) for best in (False, True))
+        repeats = tool_of(rules).reading(measure).repeats
+        low, high = (measure_counted(measure, placements.best_of_ties(best), repeats) for best in (False, True))
         return "ties", low, high
     return None
 
@@ -369,9 +433,10 @@ def score(
     rules = rules or placed.rules
     tables = tables_of(placed, measures, depth)
     placements: Placements = tables["placements"]
-    counts_all = rules.missing != "skip" or any(measure.name in rules.all_queries for measure in measures)
+    tool = tool_of(rules)
+    counts_all = rules.missing != "skip" or any(tool.summary(measure).queries == "all" for measure in measures)
     counted = None if counts_all or placements.answered.all() else placements.answered
-    views.refuse(measures, placements, counted, rules, placed.run)
+    tool.refuse(measures, placements, counted, placed.run)
     queries = placements.queries
     if counted is not None:
         queries = tuple(queries[i] for i in np.flatnonzero(counted))
@@ -398,7 +463,7 @@ def score(
         convention=rules.label + placed.catalogue.label,
         origin=origin(placed.judgements, placed.run, rules, depth, placed.catalogue),
         bounds=by_name,
-        options=rules.options,
+        options=tool.options,
         placed=placed if depth is None else replace(placed, placements=placements),
     )
 
@@ -436,6 +501,6 @@ def provenance(rules: Convention, now: float | None = None) -> dict[str, Any]:
         "goldrank": __version__,
         "time": moment.isoformat(timespec="seconds"),
         "convention": rules.name,
-        "policies": rules.describe(),
-        "options": {name: dict(given) for name, given in rules.options.items()},
+        "policies": rules.policies,
+        "options": {name: dict(given) for name, given in tool_of(rules).options.items()},
     }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from goldrank import conventions
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, tool_of
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Remarks, Scores
@@ -44,7 +43,7 @@ from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.apply import check_credit
 from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import MeasuresLike, Policies
+from goldrank.types import ConventionLike, MeasuresLike, Policies
 
 DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
 """What is measured of texts when nothing is asked for."""
@@ -75,7 +74,7 @@ def evaluate_texts(
     format: str | None = None,
     failures: str = "error",
     name: str | None = None,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     **policies: Unpack[Policies],
 ) -> Scores:
     """Score retrieved texts against the texts that they should cover.
@@ -155,7 +154,7 @@ def place_texts(
         if key not in usual and key not in policies:
             raise OptionError(f"there is no option {key!r}", hint=did_you_mean(key, [*usual, *conventions.POLICIES]))
     ask = SimpleNamespace(**{**usual, **given})
-    rules = abstaining(conventions.get(ask.convention).having(**policies), ask.abstain_below)
+    rules = abstaining(conventions.get(ask.convention).with_policies(**policies), ask.abstain_below)
     asked = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if ask.credit == "pairs" else DEFAULT)
     wanted = [measure.of_texts for measure in asked]
     answers = Answers.of(ask.claims, ask.entities, ask.judge)
@@ -213,9 +212,7 @@ def place_texts(
             notes += chance_notes(sample, passages.pairs, how, wanted)
     resolved: list[TextItem] = []
     if "spans" in needed:
-        if rules.name == conventions.CHROMA.name and ask.lengths != "char":
-            what = 'convention "chroma" measures in characters'
-            raise OptionError(what, hint='Leave out lengths="token".', code="options-conflict")
+        tool_of(rules).check_lengths(ask.lengths)
         more: dict[str, Any] = {"count_tokens": counter, "cut_for": cut_for, "keep": resolved}
         if ask.lengths == "token" and ask.tokens is not None:
             more["tokens"] = token_offsets(ask.tokens)
@@ -265,7 +262,7 @@ def score_texts(placed: PlacedTexts) -> Scores:
         convention=", ".join([*label, *([f"spans by {placed.lengths}"] if "spans" in tables else [])]),
         origin=_origin(data, rules, how, placed.name),
         explainer=placed.explainer,
-        options=rules.options,
+        options=tool_of(rules).options,
     )
 
 
@@ -282,8 +279,7 @@ def abstaining(rules: Convention, below: float | None) -> Convention:
     if below is None:
         return rules
     names = [name for name, declaration in REGISTRY.items() if "abstain_below" in declaration.options]
-    threshold = {name: {**rules.options.get(name, {}), "abstain_below": below} for name in names}
-    return replace(rules, options={**rules.options, **threshold})
+    return conventions.with_options(rules, {name: {"abstain_below": below} for name in names})
 
 
 def _with_sources(given: ReadItem) -> Sourced:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Unpack
 
 from goldrank import conventions
-from goldrank.conventions import Convention
 from goldrank.errors import whole_number
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.measures import parse
 from goldrank.measures.holes import judging_order, relevant_shares, single_moves
 from goldrank.misuse import checked
-from goldrank.types import MeasureLike, Policies, QrelsLike, RunLike
+from goldrank.types import ConventionLike, MeasureLike, Policies, QrelsLike, RunLike
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ def worth_judging(
     *,
     limit: int = 20,
     depth: int = 100,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     **policies: Unpack[Policies],
 ) -> list[Unjudged]:
     """The unjudged documents whose judging would narrow a measure most, the most telling first.
@@ -48,7 +47,7 @@ def worth_judging(
     >>> [(one.doc, one.rank) for one in worth_judging({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, "P@2")]
     [('x', 1)]
     """
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention).with_policies(**policies)
     whole_number(depth, "depth", 1)
     (wanted,) = resolve_measures(parse(measure), rules)
     inputs = resolve(qrels, run, rules)

@@ -13,7 +13,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import POLICIES
-from goldrank.data.run import Run, check_score
+from goldrank.data.run import Run, check_score, rows_of
 from goldrank.errors import InputError, one_of
 from goldrank.native import core
 
@@ -134,7 +134,7 @@ def pieces(
     one_of(ties, TIES, "ties")
     kept = None if only is None else set(only)
     queries = [query for query in dict.fromkeys(chain.from_iterable(runs)) if kept is None or query in kept]
-    results = [run.results for run in runs]
+    results = [rows_of(run) for run in runs]
     # How long each query's lists are together, so that pieces can be cut before anything is read.
     lengths = np.zeros(len(queries), np.int64)
     for rows in results:

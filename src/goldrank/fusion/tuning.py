@@ -24,7 +24,7 @@ from goldrank.fusion.methods import MOST_TRIED
 from goldrank.fusion.training import TrainingEntries, hits
 from goldrank.measures import Measure
 from goldrank.misuse import checked
-from goldrank.types import Policies, QrelsLike, RunsLike
+from goldrank.types import ConventionLike, Policies, QrelsLike, RunsLike
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def tune_fusion(
     steps: int = 10,
     seed: int = 0,
     name: str | None = None,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     **policies: Unpack[Policies],
 ) -> Tuned:
     """The parameters of a fusion method by cross-validation over queries.
@@ -72,7 +72,7 @@ def tune_fusion(
     given with `parameters` or `k`. Weights are tried in steps of 1 / `steps` that sum to 1. Where there are more
     than 200 settings, 200 are drawn at random.
     """
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention).with_policies(**policies)
     fixed = dict(parameters or {}) | ({} if k is None else {"k": k})
     search = SettingSearch(
         io.as_qrels(qrels, judgements=rules.judgements), several(runs), method, measure, normalise=normalise,
@@ -142,21 +142,21 @@ class SettingSearch:
         measure: str | Measure,
         *,
         normalise: str = "min-max",
-        rules: Convention = conventions.DEFAULT,
+        rules: Convention | None = None,
         equal: float = 1.0,
     ) -> None:
         self.qrels = qrels
         self.runs = runs
         self.method = methods.get(method)
         self.measure = measure
-        self.rules = rules
+        self.rules = rules or Convention()
         if not (self.method.parameters or self.method.settings):
             known = ", ".join(name for name, each in methods.all_methods().items() if each.parameters)
             what = f"method is {method!r}, which has nothing to tune"
             raise OptionError(what, hint=f"These have: {known}.", code="nothing-to-tune")
         how = normalisations.get(normalise)
         self._lowest_first = how.lowest_first
-        ties = rules.ties if rules.ties in TIES else "docid"
+        ties = self.rules.ties if self.rules.ties in TIES else "docid"
         made = list(pieces(runs, ties=ties, lowest_first=how.lowest_first, only=set(qrels), size=1 << 62))
         self._lists = prepared(made[0], self.method, how, equal) if made else None
 

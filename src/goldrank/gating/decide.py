@@ -29,7 +29,7 @@ from goldrank.io.columns import Columns
 from goldrank.measures import parse_all, summarise
 from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import HistoryLike, JudgementsLike, Policies, RunLike
+from goldrank.types import ConventionLike, HistoryLike, JudgementsLike, Policies, RunLike
 
 
 @checked
@@ -40,7 +40,7 @@ def gate(
     baseline: BaselineLike | None = None,
     *,
     db: str | Path | None = None,
-    convention: str | Convention = conventions.DEFAULT,
+    convention: ConventionLike = "trec_eval-10",
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     relevant_from: float | None = None,
@@ -73,7 +73,7 @@ def gate(
         any(given is not None for given in (run, format, columns, relevant_from, train, judged_by))
         or depth is not None
         or policies
-        or convention is not conventions.DEFAULT
+        or convention != conventions.DEFAULT
     ):
         raise InputError(
             "scores are held to rules as they are; a run and how to measure it have no meaning for them",
@@ -95,10 +95,10 @@ def gate(
     if isinstance(qrels, Scores):
         scores, now, documents = qrels, Basis.of(qrels), None
         recorded = scores.provenance.get("policies") or {}
-        policy = conventions.DEFAULT.having(**{key: recorded[key] for key in conventions.POLICIES if key in recorded})
+        policy = Convention(**{key: recorded[key] for key in conventions.POLICIES if key in recorded})
     else:
         assert run is not None
-        policy = conventions.get(convention).having(**policies)
+        policy = conventions.get(convention).with_policies(**policies)
         named = Columns.of(columns)
         background = Background.of(train, seen=seen, columns=named)
         how: Any = {"format": format, "columns": named, "relevant_from": relevant_from, "background": background}
@@ -150,7 +150,9 @@ def _documents(
     elif against.scores.placed is not None:
         before = against.scores.placed
         if changed:
-            before = pipeline.place(placed.judgements, before.run, policy.having(overlap="allow", missing="zero"))
+            before = pipeline.place(
+                placed.judgements, before.run, policy.with_policies(overlap="allow", missing="zero")
+            )
     scored = against.scores
     if changed and before is not None:
         scored = _scored_again(against, before, policy, now.depth)
@@ -170,7 +172,7 @@ def _documents(
 
 def _scored_again(against: Baseline, before: Placed, policy: Convention, depth: int | None) -> Scores:
     """The baseline's measures by the judgements that its documents were placed with, on the queries that it had."""
-    scores = pipeline.score(before, parse_all(against.scores.measures), depth, policy.having(missing="zero"))
+    scores = pipeline.score(before, parse_all(against.scores.measures), depth, policy.with_policies(missing="zero"))
     had = set(against.scores.queries)
     keep = np.array([query in had for query in scores.queries], bool)
     columns = {

@@ -84,7 +84,7 @@ class KeptDocuments:
         }
         run = Run(Rankings(results), name=name, id_kind="text")
         # Whether anything matches and which queries are missing was looked at when the baseline was set.
-        placed = pipeline.place(judgements, run, rules.having(overlap="allow", missing="zero", ties="docid"))
+        placed = pipeline.place(judgements, run, rules.with_policies(overlap="allow", missing="zero", ties="docid"))
         return replace(placed, placements=self._at_own_ranks(placed.placements), rules=rules)
 
     def _at_own_ranks(self, p: Placements) -> Placements:

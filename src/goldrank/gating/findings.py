@@ -18,7 +18,7 @@ from goldrank.comparison.metadata import QueryValues, lookup, read_objects
 from goldrank.comparison.rank_changes import QueryChange, describe, locate
 from goldrank.comparison.slices import Groups
 from goldrank.comparison.statistics import on_scale
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, tool_of
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores, format_value
 from goldrank.errors import BaselineError, InputError, did_you_mean
@@ -141,7 +141,7 @@ class RuleChecker:
     def name(self, measure: str) -> str:
         """The measure with the convention's options, as the scores have it."""
         parsed = parse(measure)
-        return str(parsed.having(self.policy.options.get(parsed.name, {})))
+        return str(parsed.having(tool_of(self.policy).options_of(parsed)))
 
     def column(self, scores: Scores, measure: str, whose: str) -> Column:
         """A measure's column, or what to do about there being none."""

@@ -13,13 +13,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from goldrank import conventions
+from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.types import MeasuresLike, Policies
 
-RULES = conventions.DEFAULT.having(ties="input", empty="one")
+RULES = Convention(ties="input", empty="one")
 
 
 def evaluate_pool(model: Any, pool: Any, measures: MeasuresLike = "nDCG@10", **policies: Unpack[Policies]) -> Scores:

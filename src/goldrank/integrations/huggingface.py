@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from goldrank import conventions
-from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, as_list
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.evaluation.documents import evaluate
-from goldrank.types import MeasuresLike, Policies
+from goldrank.types import ConventionLike, MeasuresLike, Policies
 
 
 class Metric:
@@ -31,11 +30,11 @@ class Metric:
         self,
         measures: MeasuresLike = None,
         *,
-        convention: str | Convention = conventions.DEFAULT,
+        convention: ConventionLike = "trec_eval-10",
         **policies: Unpack[Policies],
     ) -> None:
         self.measures = measures
-        self.convention = conventions.get(convention).having(**policies)
+        self.convention = conventions.get(convention).with_policies(**policies)
         self.scores: Scores | None = None
         self._predictions: list[Any] = []
         self._references: list[Any] = []

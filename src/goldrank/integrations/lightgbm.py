@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import conventions
-from goldrank.conventions import Convention
 from goldrank.errors import InputError
 from goldrank.evaluation.arrays import evaluate_arrays
-from goldrank.types import MeasuresLike
+from goldrank.types import ConventionLike, MeasuresLike
 
 Evaluated = list[tuple[str, float, bool]]
 """Name, value, and whether higher is better: LightGBM's own shape."""
 
 
 def _evaluated(
-    grades: Any, predictions: Any, measures: MeasuresLike, sizes: Any, convention: str | Convention
+    grades: Any, predictions: Any, measures: MeasuresLike, sizes: Any, convention: ConventionLike
 ) -> Evaluated:
     # As ids: sizes of groups of one entry each could be ids, too.
     ids = np.repeat(np.arange(len(sizes)), sizes)
@@ -32,7 +30,7 @@ def _evaluated(
 
 
 def feval(
-    measures: MeasuresLike = "nDCG@10", *, convention: str | Convention = conventions.LIGHTGBM
+    measures: MeasuresLike = "nDCG@10", *, convention: ConventionLike = "lightgbm"
 ) -> Callable[[Any, Any], Evaluated]:
     """A function of predictions and a `lightgbm.Dataset`, for `feval=`."""
 
@@ -46,7 +44,7 @@ def feval(
 
 
 def eval_metric(
-    measures: MeasuresLike = "nDCG@10", *, convention: str | Convention = conventions.LIGHTGBM
+    measures: MeasuresLike = "nDCG@10", *, convention: ConventionLike = "lightgbm"
 ) -> Callable[..., Evaluated]:
     """A function of grades, predictions, weights and groups, for `LGBMRanker.fit(eval_metric=...)`."""
 

@@ -9,15 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Unpack
 
 from goldrank import conventions
-from goldrank.conventions import Convention
 from goldrank.evaluation.documents import evaluate
 from goldrank.integrations import need
 from goldrank.measures import parse
-from goldrank.types import MeasureLike, Policies
+from goldrank.types import ConventionLike, MeasureLike, Policies
 
 
 def measure(
-    spelled: MeasureLike, *, convention: str | Convention = conventions.DEFAULT, **policies: Unpack[Policies]
+    spelled: MeasureLike, *, convention: ConventionLike = "trec_eval-10", **policies: Unpack[Policies]
 ) -> Any:  # a measure of ir_measures, whose classes have no types
     """A measure of ir_measures that goldrank takes, for `Experiment` and `ir_measures.calc_aggregate`.
 
@@ -25,7 +24,7 @@ def measure(
     """
     ir_measures = need("ir_measures")
     asked = parse(spelled)
-    rules = conventions.get(convention).having(**policies)
+    rules = conventions.get(convention).with_policies(**policies)
 
     def taken(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
         scores = evaluate(_table(qrels, "relevance"), _table(run, "score"), asked, convention=rules)

@@ -10,11 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from goldrank import conventions
-from goldrank.conventions import Convention
 from goldrank.errors import OptionError
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.measures import parse
-from goldrank.types import MeasureLike
+from goldrank.types import ConventionLike, MeasureLike
 
 
 class Scorer:
@@ -30,7 +29,7 @@ class Scorer:
         measure: MeasureLike = "nDCG@10",
         *,
         groups: str | Callable[[Any], Any] | None = None,
-        convention: str | Convention = conventions.SKLEARN,
+        convention: ConventionLike = "sklearn",
         response: tuple[str, ...] = ("decision_function", "predict"),
     ) -> None:
         self.measure = parse(measure)

@@ -13,14 +13,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from goldrank import conventions
-from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.io.arrays import as_array
-from goldrank.types import MeasuresLike, Policies
+from goldrank.types import ConventionLike, Empty, MeasuresLike, Policies
 
-EMPTY = {"neg": "zero", "pos": "one", "skip": "skip", "error": "error"}
+EMPTY: dict[str, Empty] = {"neg": "zero", "pos": "one", "skip": "skip", "error": "error"}
 """torchmetrics' `empty_target_action`, and what goldrank calls it."""
 
 
@@ -40,7 +39,7 @@ class StreamedMeasures:
         *,
         empty_target_action: str | None = None,
         ignore_index: int | None = None,
-        convention: str | Convention = conventions.TORCHMETRICS,
+        convention: ConventionLike = "torchmetrics",
         **policies: Unpack[Policies],
     ) -> None:
         if empty_target_action is not None:
@@ -49,7 +48,7 @@ class StreamedMeasures:
             policies["empty"] = EMPTY[one_of(empty_target_action, EMPTY, "empty_target_action")]
         self.measures = measures
         self.ignore_index = ignore_index
-        self.convention = conventions.get(convention).having(**policies)
+        self.convention = conventions.get(convention).with_policies(**policies)
         self.reset()
 
     def reset(self) -> None:

@@ -11,18 +11,16 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from goldrank import conventions
-from goldrank.conventions import Convention
 from goldrank.errors import InputError
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.measures import parse
-from goldrank.types import MeasureLike, Policies
+from goldrank.types import ConventionLike, MeasureLike, Policies
 
 
 def custom_metric(
     measure: MeasureLike = "nDCG@10",
     *,
-    convention: str | Convention = conventions.XGBOOST,
+    convention: ConventionLike = "xgboost",
     **policies: Unpack[Policies],
 ) -> Callable[[Any, Any], tuple[str, float]]:
     """A function of predictions and a `xgboost.DMatrix` with groups, for `custom_metric=`."""

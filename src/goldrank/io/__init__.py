@@ -18,7 +18,7 @@ from goldrank.data.judgement_columns import JUDGED_BY, WHO_JUDGED
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, TaggedRuns
-from goldrank.data.runs import Runs
+from goldrank.data.runs import Runs, stem_of
 from goldrank.errors import InputError, OptionError, file_name, one_of
 from goldrank.io import aliases, formats, sources
 from goldrank.io.columns import ROLES, Columns
@@ -26,7 +26,7 @@ from goldrank.io.compression import named_by, split_suffix
 from goldrank.io.files import InputFiles, find, is_file, is_frame, is_spark, open_files, parts_run
 from goldrank.io.formats import KnownColumns, Reading
 from goldrank.io.sources import ByteSource
-from goldrank.misuse import checked
+from goldrank.keywords import named_arguments
 from goldrank.notes import Note
 from goldrank.writing import write_whole
 
@@ -44,28 +44,77 @@ ColumnsLike = Columns | Mapping[str, str] | None
 """Names of columns by what they hold, {"query": "qid", "doc": "docno"}."""
 
 
-@checked
+@named_arguments
 def read_run(
-    given: FileLike,
+    source: types.RunLike | ByteSource,
     *,
     format: str | None = None,
-    name: str | None = None,
-    duplicates: str = "error",
     columns: ColumnsLike = None,
+    name: str | None = None,
 ) -> Run:
-    """A run from a path, an open binary stream or '-' for standard input; the format is recognised by the content.
+    """Read a run: what a system returned for each query.
 
-    A pattern ('runs/part-*.parquet') or a folder of part files is one run too, read file by file. `columns` says which
-    column or field holds what, {"query": "qid", "doc": "docno"}, where names do not.
+    Parameters
+    ----------
+    source : path, pattern, "-", open binary file, data frame, mapping or rows
+        A file of almost any kind, recognised by its content; a pattern ("runs/part-*.parquet") or a folder of part
+        files is one run too. Or a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]}, or rows.
+    format : str, optional
+        The format of a file, where its content does not tell.
+    columns : mapping, optional
+        The names of columns or fields by what they hold, {"query": "qid", "doc": "docno"}.
+    name : str, optional
+        What to call the run; by default its file's name without the ending.
+
+    Returns
+    -------
+    Run
+        Files are read when the run is used.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read as a run.
+
+    Examples
+    --------
+    >>> read_run([("q1", "d1", 0.9), ("q1", "d2", 0.4)], name="bm25").ranking("q1")
+    ['d1', 'd2']
     """
-    one_of(duplicates, POLICIES["duplicates"], "duplicates")
+    if isinstance(source, Run):
+        if format is not None or columns is not None:
+            raise OptionError("this run was read before", hint="Pass format= and columns= where it is read.")
+        return source if name is None else source.renamed(name)
+
     named = Columns.of(columns)
-    files = open_files(given, "run", format, known_columns=_known_columns(named, "run"))
-    how = {"duplicates": duplicates, "columns": named}
-    run: Run = _run_of_parts(files, how) if files.several else files.read("run", **how)[0]
+    if isinstance(source, ByteSource) or is_file(source):
+        files = open_files(source, "run", format, known_columns=_known_columns(named, "run"))
+        how: dict[str, Any] = {"columns": named}
+        run: Run = _run_of_parts(files, how) if files.several else files.read("run", **how)[0]
+        run = run.renamed(stem_of(run.name))
+    else:
+        run = _run_of_object(source, name or "run", named)
     if named is not columns:
         named.check_used()
     return run if name is None else run.renamed(name)
+
+
+def _run_of_object(given: Any, name: str, columns: Columns) -> Run:
+    """A run from what holds a ranking in memory: a dict, rows, a data frame, results of vector stores by query."""
+    from goldrank.io import objects
+
+    given = as_table(given, name)
+    if isinstance(given, Mapping):
+        return objects.run_from_mapping(given, name)
+    if is_spark(given):
+        from goldrank.io import spark
+
+        return spark.run_from_spark(given, name, columns)
+    if is_frame(given):
+        from goldrank.io import tables
+
+        return tables.run_from_frame(given, name, columns, "error")
+    return objects.run_from_rows(_iterable(given, "a run"), name, columns=columns)
 
 
 def _known_columns(columns: Columns, thing: str) -> KnownColumns:
@@ -147,7 +196,7 @@ def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
     if files.format.in_memory:
         from goldrank.io import objects
 
-        return objects.joined_run(files.read("run", **how), names, files.label, how["duplicates"])
+        return objects.joined_run(files.read("run", **how), names, files.label, "error")
     parts: list[Callable[[], Run]] = files.readers("run", **how)
     notes = [note.with_about(source.label) for source, _ in files.opened for note in source.notes]
     if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
@@ -163,43 +212,117 @@ def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
     return parts_run(files.name, files.label, parts, tuple(notes))
 
 
-@checked
+@named_arguments
 def read_qrels(
-    given: FileLike,
+    source: types.QrelsLike | ByteSource,
     *,
     format: str | None = None,
-    split: str | None = None,
-    judgements: str = "error",
-    real_grades: bool = False,
     columns: ColumnsLike = None,
+    split: str | None = None,
     relevant_from: float | None = None,
+    real_grades: bool = False,
+    judgements: Literal["error", "last"] = "error",
+    name: str | None = None,
 ) -> Qrels:
-    """Qrels from a path, a BEIR folder, an open binary stream or '-'; the format is recognised by the content.
+    """Read judgements: the grade of each judged document of each query.
 
-    A pattern or a folder of part files is one set of qrels too. `columns` says which column or field holds what,
-    {"grade": "stars"}, where names do not. With `relevant_from` grades are ratings: those from it on are relevant (1),
-    the others not (0).
+    Parameters
+    ----------
+    source : path, pattern, "-", open binary file, data frame, mapping or rows
+        A file of almost any kind, recognised by its content; a pattern, a folder of part files or the folder of a BEIR
+        data set. Or a data frame, {"q1": {"d1": 2}}, {"q1": ["d1"]}, or rows of (query, doc, grade).
+    format : str, optional
+        The format of a file, where its content does not tell.
+    columns : mapping, optional
+        The names of columns or fields by what they hold, {"grade": "stars"}.
+    split : str, optional
+        Which qrels of a BEIR folder: "test", "dev" or "train".
+    relevant_from : float, optional
+        Grades are ratings: those from this number on are relevant (1), the others not (0).
+    real_grades : bool
+        Whether grades may have decimals, such as gains from clicks.
+    judgements : {"error", "last"}
+        What to do where a document is judged twice with different grades.
+    name : str, optional
+        What to call them.
+
+    Returns
+    -------
+    Qrels
+
+    Raises
+    ------
+    InputError
+        If it cannot be read as judgements, or they contradict each other.
+
+    Examples
+    --------
+    >>> read_qrels({"u1": {"i1": 4.5, "i2": 2.0}}, relevant_from=4)["u1"]["i1"]
+    1
     """
     one_of(judgements, POLICIES["judgements"], "judgements")
+    named = Columns.of(columns)
+    how = _reading(judgements, named, relevant_from, real_grades)
+    if isinstance(source, Qrels):
+        if format is not None or columns is not None or split is not None:
+            raise OptionError("these judgements were read before", hint="Pass these options where they are read.")
+        qrels = source
+    elif isinstance(source, ByteSource) or is_file(source):
+        qrels = _qrels_of_files(source, format, split, how)
+    else:
+        if split is not None:
+            raise _no_beir_folder()
+        qrels = _qrels_of_object(source, Reading("object", **how))
+    if named is not columns:
+        named.check_used()
+    qrels = _cut(qrels, relevant_from)
+    return qrels if name is None else qrels.renamed(name)
+
+
+def _qrels_of_files(given: Any, format: str | None, split: str | None, how: dict[str, Any]) -> Qrels:
     asked = None if format is None else formats.chosen(format, "qrels")
     folder = Path(os.fsdecode(given)) if isinstance(given, str | os.PathLike) and os.path.isdir(given) else None
     whole = None if folder is None else formats.of_folder(folder)
     if whole or split is not None or (asked and asked.folder):
         if folder is None:
-            what = "split= chooses among the qrels of a BEIR folder"
-            raise OptionError(what, hint="Name the folder, not a file.", code="not-a-beir-folder")
+            raise _no_beir_folder()
         whole = whole or formats.FORMATS["beir"]
         given, format = whole.implementation.find_file(folder, split), None
-    named = Columns.of(columns)
-    files = open_files(given, "qrels", format, known_columns=_known_columns(named, "qrels"))
-    how = _reading(judgements, named, relevant_from, real_grades)
+
+    files = open_files(given, "qrels", format, known_columns=_known_columns(how["columns"], "qrels"))
     parts = files.read("qrels", **how)
-    if named is not columns:
-        named.check_used()
     if not files.several and isinstance(parts[0], Qrels):
-        return _cut(parts[0], relevant_from)
+        return parts[0]
     rows = [_rows(part, source.name) for part, (source, _) in zip(parts, files.opened, strict=True)]
-    return _cut(Qrels.from_parts(rows, name=files.label, judgements=judgements), relevant_from)
+    return Qrels.from_parts(rows, name=files.label, judgements=how["judgements"])
+
+
+def _no_beir_folder() -> OptionError:
+    what = "split= chooses among the qrels of a BEIR folder"
+    return OptionError(what, hint="Name the folder, not a file.", code="not-a-beir-folder")
+
+
+def _qrels_of_object(given: Any, reading: Reading) -> Qrels:
+    """Qrels from what holds judgements in memory: a dict, rows, a data frame, a data set of HuggingFace."""
+    from goldrank.io import objects
+
+    given = as_table(given, "qrels")
+    if isinstance(given, Mapping):
+        return objects.qrels_from_mapping(given, "qrels", reading.real_grades)
+    if is_spark(given):
+        from goldrank.io import spark
+
+        in_driver = spark.qrels_from_spark(given, "qrels", reading.judgements, reading.columns, reading.real_grades)
+        if in_driver is None:
+            what = f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark"
+            hint = "Pass the data frame itself to goldrank.evaluate, with a run that is in Spark too: they stay there."
+            raise InputError(what, where="qrels", hint=hint, code="judgements-stay-in-spark")
+        return in_driver
+    if is_frame(given):
+        from goldrank.io import tables
+
+        return tables.qrels_from_frame(given, "qrels", reading)
+    return objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", reading)
 
 
 def _reading(judgements: str, columns: Columns, relevant_from: float | None, real_grades: bool) -> dict[str, Any]:
@@ -250,93 +373,28 @@ def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
     return Judgements(queries, docs, grades, lambda _: where, notes, by_model=marks)
 
 
-@checked
+@named_arguments
 def read_aspects(given: FileLike) -> AspectQrels:
     """Qrels in four columns of which the second is an aspect of the query (a subtopic, a judge)."""
     aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(given))
     return aspects
 
 
-@checked
+@named_arguments
 def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
     """Preferences in five columns (query, judge, list, document, level), or in four as "qrels_prefs"."""
     preferences: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(given))
     return preferences
 
 
-def as_qrels(
-    given: types.QrelsLike,
-    *,
-    judgements: str = "error",
-    columns: ColumnsLike = None,
-    real_grades: bool = False,
-    relevant_from: float | None = None,
-) -> Qrels:
-    """Qrels from whatever holds judgements: a file, a dict, rows, a data frame, a data set of HuggingFace."""
-    if isinstance(given, Qrels):
-        return given
-    named = Columns.of(columns)
-    how: dict[str, Any] = _reading(judgements, named, relevant_from, real_grades)
-    if is_file(given):
-        return read_qrels(given, **{**how, "real_grades": real_grades})
-    from goldrank.io import objects
-
-    reading = Reading("object", **how)
-    given = as_table(given, "qrels")
-    if isinstance(given, Mapping):
-        qrels = objects.qrels_from_mapping(given, "qrels", reading.real_grades)
-    elif is_spark(given):
-        from goldrank.io import spark
-
-        in_driver = spark.qrels_from_spark(given, "qrels", judgements, named, reading.real_grades)
-        if in_driver is None:
-            what = f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark"
-            hint = "Give goldrank.evaluate a run that is in Spark too: then they stay there."
-            raise InputError(what, where="qrels", hint=hint, code="judgements-stay-in-spark")
-        qrels = in_driver
-    elif is_frame(given):
-        from goldrank.io import tables
-
-        qrels = tables.qrels_from_frame(given, "qrels", reading)
-    else:
-        qrels = objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", reading)
-    if named is not columns:
-        named.check_used()
-    return _cut(qrels, relevant_from)
+def as_qrels(given: types.QrelsLike, *, judgements: Literal["error", "last"] = "error") -> Qrels:
+    """Qrels from whatever holds judgements."""
+    return given if isinstance(given, Qrels) else read_qrels(given, judgements=judgements)
 
 
-def as_run(
-    given: types.RunLike,
-    *,
-    format: str | None = None,
-    duplicates: str = "error",
-    name: str = "run",
-    columns: ColumnsLike = None,
-) -> Run:
-    """A run from whatever holds a ranking: a file, a dict, rows, a data frame, results of vector stores by query."""
-    if isinstance(given, Run):
-        return given
-    named = Columns.of(columns)
-    if is_file(given):
-        return read_run(given, format=format, duplicates=duplicates, columns=columns)
-    from goldrank.io import objects
-
-    given = as_table(given, name)
-    if isinstance(given, Mapping):
-        run = objects.run_from_mapping(given, name, duplicates)
-    elif is_spark(given):
-        from goldrank.io import spark
-
-        run = spark.run_from_spark(given, name, named)
-    elif is_frame(given):
-        from goldrank.io import tables
-
-        run = tables.run_from_frame(given, name, named, duplicates)
-    else:
-        run = objects.run_from_rows(_iterable(given, "a run"), name, duplicates, columns=named)
-    if named is not columns:
-        named.check_used()
-    return run
+def as_run(given: types.RunLike, *, name: str | None = None) -> Run:
+    """A run from whatever holds a ranking."""
+    return given if isinstance(given, Run) else read_run(given, name=name)
 
 
 def as_runs(given: types.RunsLike) -> Runs:

@@ -10,7 +10,6 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple
 
 from goldrank import ids
@@ -424,7 +423,7 @@ def _scores(
 
 
 def _score(given: Any, path: str, at: int) -> float:
-    if isinstance(given, bool) or not isinstance(given, Real):
+    if isinstance(given, bool) or not isinstance(given, text_values.NUMBER):
         hint = "If it is something else, say fields={'scores': None}."
         raise InputError(f"the score is {text_values.shown(given)}, not a number", where=f"{path}[{at}]", hint=hint)
     return float(given)
@@ -444,7 +443,7 @@ def _latency(given: FieldValue | None) -> float | None:
         return None
     value = given.value
     try:
-        seconds = float(value) if isinstance(value, str | Real) and not isinstance(value, bool) else -1.0
+        seconds = float(value) if isinstance(value, str | text_values.NUMBER) and not isinstance(value, bool) else -1.0
     except ValueError:
         seconds = -1.0
     if not math.isfinite(seconds) or seconds < 0:

@@ -15,7 +15,7 @@ from goldrank.data.grades import check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Alternatives, Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
+from goldrank.data.run import Alternatives, Rankings, Run, check_score, notes_on_ids, plain_copy, rankings_of
 from goldrank.errors import InputError
 from goldrank.io import aliases, result_objects
 from goldrank.io.columns import LOOKED_AT, Columns
@@ -31,18 +31,16 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
     if not given:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?", code="empty-input")
-    if type(given) is not dict:  # a defaultdict, say: the rows are what takes time, and they may be plain
-        given = dict(given)
-    scores = gathered(given)
-    if scores is not None:
-        return Run(Rankings(given, scores), name=name, id_kind="str")
+    plain = plain_copy(given, name)
+    if plain is not None:
+        return Run(plain, name=name, id_kind="str")
     given = {
         query: docs if _is_scored(docs) else result_objects.ranked(docs, f"{name}: query {query!r:.80}")
         for query, docs in given.items()
     }
     if all(isinstance(row, Mapping) for row in given.values()):
-        texts, kind = with_text_ids(given, name)
-        return Run(Rankings(texts), name=name, id_kind=kind, notes=notes_on_ids(kind))
+        rankings, kind = rankings_of(given, name)
+        return Run(rankings, name=name, id_kind=kind, notes=notes_on_ids(kind))
     rows = (row for query, docs in given.items() for row in _rows_of(query, docs, name))
     run = run_from_rows(rows, name, duplicates, queries=tuple(given))
     run.has_scores = any(isinstance(docs, Mapping) or _has_scored_pairs(docs) for docs in given.values())

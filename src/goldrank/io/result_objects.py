@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from goldrank import ids
+from goldrank.data.run import check_score
 from goldrank.errors import InputError
 from goldrank.io import aliases
 
@@ -100,9 +101,13 @@ def _pairs(hits: Sequence[Any], where: str) -> list[Any]:
 
 def _with_scores(docs: list[Any], scores: list[Any]) -> list[Any]:
     """Documents with their scores, if each has one and they descend; else alone, best first."""
-    usable = all(isinstance(score, int | float) and not isinstance(score, bool) and score == score for score in scores)
-    if usable and all(a >= b for a, b in pairwise(scores)):
-        return list(zip(docs, map(float, scores), strict=True))
+    try:
+        numbers = [check_score(score, "") for score in scores]
+    except InputError:
+        return docs
+
+    if all(a >= b for a, b in pairwise(numbers)):
+        return list(zip(docs, numbers, strict=True))
     return docs
 
 

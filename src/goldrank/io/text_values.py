@@ -10,6 +10,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from decimal import Decimal
 from numbers import Integral, Real
 from types import NoneType
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ from goldrank.errors import InputError
 from goldrank.io.aliases import ENTRY_GRADE, TEXT_FIELDS, first_present
 from goldrank.io.field_values import absent
 
+NUMBER = Real | Decimal
+"""What a score may be; Python does not count decimals among the real numbers."""
 TEXT_HINT = f"A text is a string, or an object with one of: {', '.join(TEXT_FIELDS['text'])}."
 EVIDENCE_HINT = (
     'Evidence is {"source": ..., "start": ..., "end": ...}, or {"any_of": [...]} or {"all_of": [...]} of such.'
@@ -68,9 +71,9 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
     if absent(value):
         return RetrievedText(None)
     is_list = isinstance(value, tuple | list)
-    if is_list and len(value) == 2 and isinstance(value[1], Real) and not isinstance(value[0], list | tuple):
+    if is_list and len(value) == 2 and isinstance(value[1], NUMBER) and not isinstance(value[0], list | tuple):
         return retrieved_text(value[0], at)._replace(score=float(value[1]))
-    if is_list or isinstance(value, bytes | bool | Real):
+    if is_list or isinstance(value, bytes | bool | NUMBER):
         raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
     outer = value
     for wrapper in ("node", "document", "kwargs"):  # LlamaIndex, pairs with a score, LangChain's own JSON
@@ -90,7 +93,7 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
         others = (_get(value, name) for name in TEXT_FIELDS["id"])
         given_id = next((str(other) for other in others if not absent(other) and not callable(other)), None)
     text_id = None if given_id is None else ids.as_text(given_id, "document id", at)
-    given_score = _first((outer, value), "score", Real)
+    given_score = _first((outer, value), "score", NUMBER)
     score = None if given_score is None else float(given_score)
     if not texts and not has_text_field(value):
         if text_id is None or not isinstance(value, Mapping):

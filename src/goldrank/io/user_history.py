@@ -36,10 +36,10 @@ def as_history(given: Any, columns: Columns | None = None) -> UserHistory:
                 "training data is no list of pairs", where="train", hint='Rows look like ("u1", "i7", ...).'
             )
     try:
-        rated = io.as_qrels(given, judgements="last", columns=columns, real_grades=True)
+        rated = io.read_qrels(given, judgements="last", columns=columns, real_grades=True)
     except InputError as refused:
         try:  # it may be a table of scores
-            return UserHistory(io.as_run(given, name="train", duplicates="last", columns=columns).results)
+            return _of_run(io.read_run(given, name="train", columns=columns))
         except InputError:
             raise refused from None
     left_out = [note for note in rated.notes if note.code == "ungraded-rows"]
@@ -54,3 +54,8 @@ def _of_pairs(pairs: Iterable[tuple[Any, Any]]) -> UserHistory:
     for user, item in pairs:
         by_user.setdefault(ids.as_text(user, "user id", "train"), []).append(ids.as_text(item, "item id", "train"))
     return UserHistory(by_user)
+
+
+def _of_run(run: Run) -> UserHistory:
+    """What a table of scores lists for each user; repeated pairs do not matter."""
+    return UserHistory(run.results)

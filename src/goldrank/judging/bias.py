@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import conventions, io
+from goldrank import io
 from goldrank.comparison import compare
 from goldrank.comparison.agreement import tau_b
 from goldrank.comparison.corrected import both_judges
@@ -24,6 +24,7 @@ from goldrank.comparison.pair import Pair
 from goldrank.comparison.resampling import percentiles
 from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Tabular
+from goldrank.conventions import Convention
 from goldrank.data.documents import Documents
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.queries import Queries
@@ -348,7 +349,7 @@ def _text_bias(data: _Data, documents: Documents, queries: Queries | None) -> li
 
 
 def _run_bias(data: _Data, runs: Sequence[Run]) -> list[Figure]:
-    rules = conventions.DEFAULT
+    rules = Convention()
     tops = [engine_for(run).top_documents(run, tuple(data.names), LOOKED_AT, rules) for run in runs]
     ranks: list[Mapping[tuple[str, str], int]] = [
         {(query, doc): rank for query, docs in zip(data.names, top, strict=True) for rank, doc in enumerate(docs, 1)}

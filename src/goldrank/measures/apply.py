@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -99,19 +98,18 @@ def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
     return measure.taken(getattr(context, views[rule]))
 
 
-def counted(measure: Measure, table: Table, repeats: Mapping[str, str]) -> np.ndarray:
-    """A measure's values where a ranking may repeat documents; `repeats` says what the measure counts of those.
+def counted(measure: Measure, table: Table, repeats: str) -> np.ndarray:
+    """A measure's values where a ranking may repeat documents; `repeats` says what it counts of those (`REPEATS`).
 
     Elsewhere this is calling the measure. No value of a ranking with repeated documents passes its upper bound.
     """
     if not isinstance(table, Placements) or not table.shared:
         return measure(table)
-    how = repeats.get(measure.name, "first")
     rule = measure.declaration.texts
-    if how == "texts" and callable(rule):
+    if repeats == "texts" and callable(rule):
         values = measure.with_kernel(rule, table)
     else:
-        values = measure({"each": table.every_row, "distinct": table}.get(how, table.per_label))
+        values = measure({"each": table.every_row, "distinct": table}.get(repeats, table.per_label))
     return values.clip(max=measure.declaration.high)
 
 

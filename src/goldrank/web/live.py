@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from goldrank.conventions import tool_of
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.engine import engine_for
@@ -69,7 +70,7 @@ class HeadedPlaced(Placed):
     heads: Callable[[], Heads] = field(kw_only=True)
 
     def top_documents(self, depth: int) -> Sequence[Sequence[str]]:
-        if depth > DEPTH or self.rules.heads:
+        if depth > DEPTH or tool_of(self.rules).first_documents:
             return super().top_documents(depth)
         return FirstDocuments(self.heads(), depth)
 

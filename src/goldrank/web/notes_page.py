@@ -22,7 +22,7 @@ def values(session: Session, link: Any) -> dict[str, Any]:
     if comparison is not None:
         sentences: list[Part] = [Sentence(f"{comparison.method}.", "remark"), *note_sentences(comparison.notes)]
         parts.append(("Comparison", sentences))
-    policies = {name: str(value) for name, value in session.rules.describe().items()}
+    policies = {name: str(value) for name, value in session.rules.policies.items()}
     view = session.view()
     noted = [(NOTED[code], link("/queries", note=code), int(mask.sum())) for code, mask in session.noted(view).items()]
     shown = facts({"convention": session.rules.name, **policies})

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goldrank import conventions, demo, ids, io
+from goldrank import demo, ids, io
+from goldrank.conventions import Convention
 from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, Place
@@ -65,7 +66,7 @@ def session_of(
     qrels: Any,
     runs: Mapping[str, Run],
     *,
-    rules: conventions.Convention = conventions.DEFAULT,
+    rules: Convention | None = None,
     measures: Any = None,
     docs: Any = None,
     queries: Any = None,
@@ -86,7 +87,7 @@ def session_of(
         title,
         io.as_qrels(qrels),
         list(runs.values()),
-        rules,
+        rules or Convention(),
         measures or None,
         docs=docs,
         known_queries=known,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import conventions
 from goldrank.comparison.holes import PairHoles, ToJudge
+from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Scores
@@ -53,7 +53,7 @@ class TextSession(Session):
     def __init__(self, scores: Sequence[Scores], title: str, query_texts: Mapping[str, str]) -> None:
         if not scores:
             raise InputError("no system to show", hint="goldrank serve rag.jsonl other=rag2.jsonl")
-        self.title, self.known_queries, self.rules = title, Queries(query_texts), conventions.DEFAULT
+        self.title, self.known_queries, self.rules = title, Queries(query_texts), Convention()
         self._scores = list(scores)
         self.queries = tuple(dict.fromkeys(query for run in scores for query in run.queries))
         self.numbers = {query: i for i, query in enumerate(self.queries)}

@@ -70,7 +70,7 @@ def test_placements_are_those_of_other_engines(spark, ties, score_type, repeats,
     _, qrels, rows = batch(range(CASES), repeats)
     assert len(rows) > CASES
     duplicates = "count" if repeats else "error"
-    rules = conventions.get("trec_eval-10").having(ties=ties, score_type=score_type, duplicates=duplicates)
+    rules = conventions.get("trec_eval-10").with_policies(ties=ties, score_type=score_type, duplicates=duplicates)
     texts, text_rows = decoded(qrels, rows)
     judged = io.as_qrels(texts)
     in_spark = io.as_run(run_frame(spark, rows, pa.binary()))

@@ -14,7 +14,7 @@ from goldrank import ids
 from goldrank.compat._common import is_judge, is_number, judged, placed_verdicts, same_object, values
 from goldrank.compat.axion.base import ERROR, FAILED, BadItemError, MetricOptions, RetrievalMetric, reason_of
 from goldrank.compat.axion.dataset import DatasetItem, JudgedChunk, JudgedResult, MetricEvaluationResult, as_item
-from goldrank.conventions import AXION
+from goldrank.conventions.seeds import AXION
 from goldrank.errors import GoldrankError, OptionError
 from goldrank.match.answers import as_number
 from goldrank.match.units import sentences

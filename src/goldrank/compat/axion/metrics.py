@@ -20,7 +20,7 @@ from goldrank.compat.axion.dataset import (
     MultiKResult,
 )
 from goldrank.compat.axion.judges import ContextualPrecision, ContextualRanking, ContextualRecall
-from goldrank.conventions import ABOVE_ZERO, AXION
+from goldrank.conventions.seeds import ABOVE_ZERO, AXION
 from goldrank.data.placements import Placements
 from goldrank.errors import OptionError
 from goldrank.measures.gain import ideal_dcg

@@ -22,7 +22,7 @@ from goldrank.compat.continuous_eval.base import (
     Values,
     fractions,
 )
-from goldrank.conventions import CONTINUOUS_EVAL
+from goldrank.conventions.seeds import CONTINUOUS_EVAL
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
 from goldrank.match.answers import as_number

@@ -35,7 +35,7 @@ from goldrank.compat.continuous_eval.strategies import (
     RougeChunkMatch,
     RougeSentenceMatch,
 )
-from goldrank.conventions import ABOVE_ZERO, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED
+from goldrank.conventions.seeds import ABOVE_ZERO, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED
 from goldrank.data.placements import Placements
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from goldrank.compat._common import is_whole, mean, positive, sliced_values, values
-from goldrank.conventions import IR_EVAL_NUMBA
+from goldrank.conventions.seeds import IR_EVAL_NUMBA
 from goldrank.data.placements import Placements
 from goldrank.engine.lists import place_integers
 from goldrank.errors import InputError

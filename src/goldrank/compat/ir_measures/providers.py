@@ -7,14 +7,14 @@ name takes the order of equal scores, and the options, that it has there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
-from goldrank import conventions, io
+from goldrank import io
 from goldrank.compat._common import check_kinds
 from goldrank.compat.ir_measures.base import CwlMetric, Evaluator, Provider
 from goldrank.compat.ir_measures.measures import NOT_PROVIDED, Measure
@@ -27,7 +27,9 @@ from goldrank.compat.ir_measures.util import (
     TrecFile,
     by_aspect,
 )
-from goldrank.conventions import Convention
+from goldrank.conventions import Convention, convention_of, tool_of
+from goldrank.conventions.tool import Tool
+from goldrank.conventions.trec_eval import TREC_EVAL_9, TREC_EVAL_10
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run
@@ -36,6 +38,7 @@ from goldrank.evaluation import pipeline
 from goldrank.measures import Measure as OwnMeasure
 from goldrank.measures import make, parse
 from goldrank.measures.declare import FORGET
+from goldrank.types import Policies, Ties
 
 __all__ = [
     "AccuracyProvider", "CompatProvider", "CwlEvalProvider", "CwlMetric", "DefaultPipeline", "Evaluator",
@@ -73,10 +76,10 @@ class _Rules:
 
 
 def _convention(
-    name: str, base: Convention = conventions.TREC_EVAL_10, ties: str = "docid", **options: Mapping[str, object]
+    name: str, base: Tool = TREC_EVAL_10, ties: Ties = "docid", **options: Mapping[str, object]
 ) -> Convention:
-    changed = base.having(ties=ties, overlap="allow", missing="zero")
-    return replace(changed, name=name, options={**changed.options, **options})
+    policies: Policies = {**base.policies, "ties": ties, "overlap": "allow", "missing": "zero"}
+    return convention_of(Tool(name, policies=policies, options={**base.options, **options}))
 
 
 _NO_CUT, _CUT, _ALL = {"cutoff": NOT_PROVIDED}, {"cutoff": "given"}, {"judged_only": False}
@@ -86,7 +89,7 @@ _CWL = "BPM SDCG NERR8 NERR9 NERR10 NERR11 INST INSQ"
 _ASCENDING = _convention("ir_measures", ties="docid-ascending")
 _STABLE = _convention("ir_measures", ties="input")
 _EXP2: Mapping[str, object] = {"gain": "exp2"}
-_USUAL = _convention("ir_measures", conventions.TREC_EVAL_9)
+_USUAL = _convention("ir_measures", TREC_EVAL_9)
 RULES = {
     "pytrec_eval": _Rules(_TREC, _USUAL, {"RR": _NO_CUT, "nDCG": {"dcg": "log2"}}),
     "cwl_eval": _Rules(
@@ -139,9 +142,9 @@ class GoldrankEvaluator(Evaluator):
 
     def __init__(self, measures: list[Measure], qrels: Any, rules: _Rules) -> None:
         self._rules = rules
-        options = rules.convention.options
+        tool = tool_of(rules.convention)
         own = [(measure, _parsed(measure)) for measure in measures]
-        self._own = {measure: each.having(options.get(each.name, {})) for measure, each in own}
+        self._own = {measure: each.having(tool.options_of(each)) for measure, each in own}
         by_subtopic = [measure for measure, each in own if each.declaration.over == "aspects"]
         given = qrels
         if by_subtopic and len(by_subtopic) < len(measures) and not isinstance(qrels, Mapping):

@@ -11,10 +11,10 @@ import numpy as np
 import goldrank
 from goldrank.compat.ranx import metrics as named
 from goldrank.compat.ranx.data_structures import Qrels, QueryMismatchError, Run
-from goldrank.conventions import RANX
-from goldrank.data.run import Rankings
+from goldrank.conventions import convention_of
+from goldrank.conventions.ranx import RANX
 
-RULES = replace(RANX, undefined_order={}, refusals=(), overlap="allow", missing="zero")
+RULES = convention_of(replace(RANX, refusals=()), ties="input", overlap="allow", missing="zero")
 """ranx's rules, with ties in the order of the input for rankings of any length."""
 
 
@@ -63,7 +63,7 @@ def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> tuple[Sequence[str],
     if isinstance(run, Run):
         returned, queries = run._in_any_order()
     else:
-        returned, queries = goldrank.Run(Rankings(run)), run.keys()
+        returned, queries = goldrank.Run(run), run.keys()
     if set(judged) != queries:
         raise QueryMismatchError(
             "qrels and run do not have the same queries",

@@ -41,7 +41,7 @@ def _fused(runs: Sequence[Run], norm: str | None, method: str, params: Mapping[s
     fused = combine.fuse(
         native_runs(runs), method, normalise=norm or "none", ties="input", equal=0.0, **params
     )  # ranx gives 0 to equal scores
-    return Run(fused.results, name or NAMES.get(known, known))
+    return Run(fused.source.results(), name or NAMES.get(known, known))
 
 
 class OptimizationReport:

@@ -11,14 +11,14 @@ from goldrank.fusion import combine, normalisations
 
 def normalize(run: Run, norm: str = "min-max") -> Run:
     """The run with normalised scores."""
-    return Run(combine.normalize(run.native(), norm, ties="input", equal=0.0).results, run.name)
+    return Run(combine.normalize(run.native(), norm, ties="input", equal=0.0).source.results(), run.name)
 
 
 def borda_norm(runs: Sequence[Run]) -> list[Run]:
     """The runs with Borda's scores; every run then has every document of the others."""
     native = native_runs(runs)
     return [
-        Run(combine.normalize(each, "borda", among=[*native, each], ties="input").results, run.name)
+        Run(combine.normalize(each, "borda", among=[*native, each], ties="input").source.results(), run.name)
         for each, run in zip(native, runs, strict=True)
     ]
 
