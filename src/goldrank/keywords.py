@@ -30,6 +30,7 @@ SYNONYMS = {
     "metadata": "queries",
     "clusters": "queries",
     "weights": "queries",
+    "strata": "queries",
     "human": "qrels",
 }
 """What other tools call arguments, and what they are called here."""
@@ -41,8 +42,8 @@ NOUNS = {
     "Evidence": "evidence sources chunks lengths several unlocated similarity coverage",
     "Answers": "answers claims entities abstain_below",
     "Catalogue": "catalogue train seen against",
-    "Calls": "calls max_cost max_calls prices concurrency rate attempts dry_run",
-    "Pool": "pool which repeats limit",
+    "Calls": "calls log max_cost max_calls prices concurrency rate attempts seed dry_run progress",
+    "Pool": "pool which measure depth limit repeats",
     "Fusion": "fusion normalization",
 }
 """The argument that takes a noun, and what that noun holds."""
@@ -59,6 +60,8 @@ READERS = {
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
     "align": "ScoresByRun(scores, queries='same')",
+    "criteria": "the judge: Endpoint(model, criteria=...), Command(words, criteria=...)",
+    "model": "the judgements: human.with_model(model)",
 }
 """Arguments that belong to what is given to a verb."""
 

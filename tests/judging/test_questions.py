@@ -12,6 +12,7 @@ import goldrank
 from goldrank.errors import InputError, OptionError
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.function import Function
+from goldrank.judging.nouns import Calls
 from goldrank.judging.questions import make_questions, passages
 
 SOURCES = {f"s{i}": f"Town number {i} has {i + 100} people in it. Its river is called stream {i}." for i in range(6)}
@@ -34,8 +35,8 @@ def yes(question, text):
 
 @pytest.fixture
 def make(tmp_path):
-    def made(sources=SOURCES, writer=asks, judge=yes, **more):
-        return make_questions(sources, writer=writer, judge=judge, log=tmp_path / "log.db", **more)
+    def made(sources=SOURCES, writer=asks, judge=yes, terms=None, **more):
+        return make_questions(sources, writer, judge, calls=Calls(tmp_path / "log.db", **(terms or {})), **more)
 
     return made
 
@@ -165,11 +166,11 @@ def test_again_nothing_is_asked(make):
 
     assert make(n=6, writer=writes).items == make(n=6, writer=writes).items
     assert len(calls) == 6
-    assert [item["question"] for item in make(n=3, seed=1)] != [item["question"] for item in make(n=3, seed=2)]
+    assert [item["question"] for item in make(n=3, terms={"seed": 1})] != [item["question"] for item in make(n=3, terms={"seed": 2})]
 
 
 def test_a_limit_stops_in_time(make):
-    found = make(n=6, max_calls=8)
+    found = make(n=6, terms={"max_calls": 8})
     assert found.outcome.calls == 8
     assert len(found) == 2
     assert {note.code for note in found.notes} == {"fewer-questions", "judging-stopped"}
@@ -185,6 +186,12 @@ def test_a_writer_that_writes_no_questions_is_refused(make):
     for wrong in (Function(yes), Function(asks, fields=("question",))):
         with raises_code(OptionError, "writes-no-questions"):
             make(writer=wrong)
+    with pytest.raises(OptionError, match="needs a scale"):
+        make(judge=Function(yes, scale=None))
+    for wrong, right in (("seed", "calls=Calls(seed=...)"), ("dry_run", "Calls(dry_run="), ("count", "It has: ")):
+        with pytest.raises(OptionError) as caught:
+            make(**{wrong: 1})
+        assert right in caught.value.hint
     for wrong in ({"n": 0}, {"passage": 5}, {"copied": 0}, {"similar": 2}, {"n": True}):
         with pytest.raises(OptionError):
             make(**wrong)
@@ -210,12 +217,12 @@ def test_an_endpoint_writes_and_checks(tmp_path):
 
     with serving(behave) as chat:
         found = make_questions(
-            SOURCES, n=4, log=tmp_path / "log.db", writer=Endpoint("m", chat.url, prompt="question"),
-            judge=Endpoint("m", chat.url, prompt="answerable"), prices=(1, 1), budget=1.0,
+            SOURCES, Endpoint("m", chat.url, prompt="question"), Endpoint("m", chat.url, prompt="answerable"), n=4,
+            calls=Calls(tmp_path / "log.db", prices=(1, 1), max_cost=1.0),
         )  # fmt: skip
         assert len(found) == 4
         assert len(chat.requests) == 8
-    assert found.outcome.cost == pytest.approx(8 * 18 / 1e6)
+    assert found.cost == pytest.approx(8 * 18 / 1e6)
 
 
 def test_passages_are_whole_sentences_and_leave_nothing_out():
@@ -236,20 +243,24 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(make, tmp_path):
         asked.append(text)
         return asks(question, text)
 
-    found = make(writer=writer, n=4, dry_run=True)
+    found = make(writer=writer, n=4, terms={"dry_run": True})
     assert not asked
     assert not (tmp_path / "log.db").exists()
     assert (len(found), found.planned.passages) == (0, 4)
     # One passage a source: 4 to write and 4 to check; at most 6 passages three times, written and checked.
     assert (found.planned.calls, found.planned.most_calls) == (8, 36)
-    assert make(n=4, dry_run=True).planned.tokens > 0
+    assert make(n=4, terms={"dry_run": True}).planned.tokens > 0
 
 
 def test_a_dry_run_costs_by_the_prices(tmp_path):
     pytest.importorskip("httpx")
     writer, judge = (Endpoint("m", "http://127.0.0.1:9/v1", prompt=name) for name in ("question", "answerable"))
-    how = {"writer": writer, "judge": judge, "n": 1, "dry_run": True, "log": tmp_path / "log.db"}
-    one = make_questions(SOURCES, prices=(0.0, 1_000_000.0), **how).planned
+
+    def planned(*prices):
+        calls = Calls(tmp_path / "log.db", prices=prices, dry_run=True)
+        return make_questions(SOURCES, writer, judge, n=1, calls=calls).planned
+
+    one = planned(0.0, 1_000_000.0)
     assert one.cost == pytest.approx(1_000.0), "500 tokens of two answers at most"
-    two = make_questions(SOURCES, prices=(1_000_000.0, 0.0), **how).planned
+    two = planned(1_000_000.0, 0.0)
     assert two.cost == pytest.approx(two.tokens)

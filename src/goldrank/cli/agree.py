@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts for the thresholds' held-out values."
 )
-@click.option("--samples", type=click.IntRange(1), default=2_000, show_default=True, help="Samples of the bootstrap.")
+@click.option("--samples", type=click.IntRange(100), default=2_000, show_default=True, help="Samples of the bootstrap.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same numbers."

@@ -27,7 +27,7 @@ from goldrank.io.queries import read_queries
 from goldrank.judgements.agreement import alpha
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.function import Function
-from goldrank.judging.item import Item, Judge
+from goldrank.judging.item import JudgeItem, Judge
 from goldrank.judging.nouns import Calls, Pool
 from goldrank.judging.runner import Job, JobOutcome
 from goldrank.keywords import named_arguments
@@ -74,7 +74,7 @@ class Judged(Tabular):
     """What they cost at most, by the prices."""
     dry_run: bool
     scale: tuple[Grade, ...] | None
-    items: tuple[Item, ...] = field(default=(), repr=False)
+    items: tuple[JudgeItem, ...] = field(default=(), repr=False)
 
     @property
     def cost(self) -> float:
@@ -289,18 +289,18 @@ def _top_documents(run: Run, depth: int, convention: ConventionLike) -> dict[str
 
 def _items(
     pairs: Sequence[tuple[str, str]], documents: Documents, queries: Queries, criteria: str, limit: int | None
-) -> tuple[list[Item], list[Note]]:
+) -> tuple[list[JudgeItem], list[Note]]:
     if not pairs:
         hint = "Pool('all') (--all) asks for judged documents too."
         raise InputError("there is nothing to judge", hint=hint, code="no-holes")
 
     texts = documents.some(list(dict.fromkeys(doc for _, doc in pairs)))
-    items: list[Item] = []
+    items: list[JudgeItem] = []
     without: list[str] = []
     for query, doc in pairs:
         question = question_of(queries, query)
         if question and doc in texts and texts[doc].whole:
-            items.append(Item(query, doc, question, texts[doc].whole, criteria=criteria))
+            items.append(JudgeItem(query, doc, question, texts[doc].whole, criteria=criteria))
         else:
             without.append(f"{query} {doc}")
 

@@ -18,7 +18,7 @@ from goldrank.errors import JudgeError, OptionError, did_you_mean, of_type, one_
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.ask import JudgeLike, as_judge
 from goldrank.judging.endpoint import Endpoint
-from goldrank.judging.item import Item, Judge
+from goldrank.judging.item import JudgeItem, Judge
 from goldrank.judging.money import Budget
 from goldrank.judging.nouns import Calls
 from goldrank.judging.runner import Job, JobOutcome
@@ -129,7 +129,7 @@ class JudgeMatcher(Matcher):
             degrees.append(FailedCall(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
         return degrees
 
-    def _asked(self, items: Sequence[Item]) -> JobOutcome:
+    def _asked(self, items: Sequence[JudgeItem]) -> JobOutcome:
         outcome = asked(self.judge, items, self.calls, self._budget)
         missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
         if missing and (self.unanswered == "error" or outcome.stopped):
@@ -167,7 +167,7 @@ class JudgeMatcher(Matcher):
         return [told, *lacking, *total.notes]
 
 
-def asked(judge: Judge, items: Sequence[Item], calls: Calls, budget: Budget | None = None) -> JobOutcome:
+def asked(judge: Judge, items: Sequence[JudgeItem], calls: Calls, budget: Budget | None = None) -> JobOutcome:
     """Ask a judge about texts that are no documents of a run: calls are kept in the log, judgements are not made."""
     with JudgementLog(calls.log) as log:
         job = Job(judge, items, log, calls, budget=budget, keep_judgements=False)
@@ -175,9 +175,9 @@ def asked(judge: Judge, items: Sequence[Item], calls: Calls, budget: Budget | No
     return outcome
 
 
-def _item(question: str, text: str, reference: str, criteria: str) -> Item:
+def _item(question: str, text: str, reference: str, criteria: str) -> JudgeItem:
     """The item of a pair; its ids are hashes of what it says."""
-    return Item(_hash(question, reference), _hash(text), question, text, reference, criteria)
+    return JudgeItem(_hash(question, reference), _hash(text), question, text, reference, criteria)
 
 
 def _hash(*texts: str) -> str:

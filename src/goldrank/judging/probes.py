@@ -18,7 +18,7 @@ from goldrank.errors import InputError, NotMeasuredError, OptionError, did_you_m
 from goldrank.io.documents import read_documents
 from goldrank.io.queries import read_queries
 from goldrank.judging.ask import JudgeLike, as_judge, question_of
-from goldrank.judging.item import Item
+from goldrank.judging.item import JudgeItem
 from goldrank.judging.matching import asked
 from goldrank.judging.nouns import Calls
 from goldrank.keywords import named_arguments
@@ -141,7 +141,7 @@ def judge_gullibility(
     drawn = _drawn(low, read_documents(documents), read_queries(queries), pairs, calls.seed)
     top = "1" if asks.scale is None else str(asks.scale[-1])
     items = {
-        (query, doc, way): Item(query, f"{doc} [{way}]", question, variant, criteria=asks.criteria)
+        (query, doc, way): JudgeItem(query, f"{doc} [{way}]", question, variant, criteria=asks.criteria)
         for (query, doc), (question, text) in drawn.items()
         for way, variant in _ways(question, text, top).items()
     }

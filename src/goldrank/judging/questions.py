@@ -23,7 +23,7 @@ from goldrank.judgements.log import JudgementLog
 from goldrank.judging.ask import JudgeLike, as_judge, opened_log
 from goldrank.judging.command import Command
 from goldrank.judging.function import Function
-from goldrank.judging.item import Answer, Item, Judge
+from goldrank.judging.item import Answer, JudgeItem, Judge
 from goldrank.judging.money import BYTES_A_TOKEN
 from goldrank.judging.nouns import Calls
 from goldrank.judging.runner import Job, JobOutcome
@@ -207,7 +207,7 @@ def make_questions(
     budget = calls.budget()
     with JudgementLog(calls.log) as log:
 
-        def ask(who: Judge, items: Sequence[Item]) -> JobOutcome:
+        def ask(who: Judge, items: Sequence[JudgeItem]) -> JobOutcome:
             job = Job(who, items, log, calls, budget=budget, keep_judgements=False)
             outcome: JobOutcome = finished(job.run())
             tally.outcome.add(outcome)
@@ -248,11 +248,11 @@ def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], asked: _Asked, 
     shown = plan.next(n, dict.fromkeys(texts, 0))
     cut = [(each, texts[each.source][each.start : each.end]) for each in shown]
     to_write = [
-        Item(each.source, f"{each.start}-{each.end} 0", "", text, criteria=asked.writer.criteria) for each, text in cut
+        JudgeItem(each.source, f"{each.start}-{each.end} 0", "", text, criteria=asked.writer.criteria) for each, text in cut
     ]
     longest = "x" * BYTES_A_TOKEN * asked.writer.max_tokens
     to_check = [
-        Item(each.source, f"{i}", longest, text, criteria=asked.checker.criteria) for i, (each, text) in enumerate(cut)
+        JudgeItem(each.source, f"{i}", longest, text, criteria=asked.checker.criteria) for i, (each, text) in enumerate(cut)
     ]
 
     with opened_log(calls) as log:
@@ -362,7 +362,7 @@ def _turn(
     tally: _Found,
     sieve: _Sieve,
     asked: _Asked,
-    ask: Callable[[Judge, Sequence[Item]], JobOutcome],
+    ask: Callable[[Judge, Sequence[JudgeItem]], JobOutcome],
     texts: dict[str, str],
 ) -> None:
     """Ask about some passages, and keep those that pass the checks."""
@@ -371,11 +371,11 @@ def _turn(
         for passage in shown
     }  # fmt: skip
     written = ask(asked.writer, [
-        Item(*name, "", texts[passage.source][passage.start : passage.end], "\n".join(plan.before.get(passage, ())),
+        JudgeItem(*name, "", texts[passage.source][passage.start : passage.end], "\n".join(plan.before.get(passage, ())),
              asked.writer.criteria)
         for name, passage in items.items()
     ])  # fmt: skip
-    candidates: dict[tuple[str, str], tuple[Passage, Item, list[dict[str, Any]]]] = {}
+    candidates: dict[tuple[str, str], tuple[Passage, JudgeItem, list[dict[str, Any]]]] = {}
     for name, passage in items.items():
         answer = written.answers.get(name)
         if answer is None:
@@ -388,7 +388,7 @@ def _turn(
             continue
         question, quote = answer.fields["question"], texts[places[0]["source"]][places[0]["start"] : places[0]["end"]]
         key = hashlib.sha256(f"{passage.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        to_check = Item(passage.source, key, question, quote, criteria=asked.checker.criteria)
+        to_check = JudgeItem(passage.source, key, question, quote, criteria=asked.checker.criteria)
         candidates[passage.source, key] = passage, to_check, places
     said = ask(asked.checker, [item for _, item, _ in candidates.values()]) if candidates else JobOutcome()
     scale = asked.checker.scale

@@ -15,7 +15,7 @@ from goldrank.data.qrels import Grade
 from goldrank.errors import JudgeError, OptionError
 from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.records import MOST_COMMENT, Entry, checked
-from goldrank.judging.item import Answer, AskAgainLater, Call, Item, ItemFailed, JobStopped, Judge, Reply
+from goldrank.judging.item import Answer, AskAgainLater, Call, JudgeItem, ItemFailed, JobStopped, Judge, Reply
 from goldrank.judging.kept import Paid, key_of
 from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens
 from goldrank.judging.nouns import Calls
@@ -100,7 +100,7 @@ class Job:
     def __init__(
         self,
         judge: Judge,
-        items: Sequence[Item],
+        items: Sequence[JudgeItem],
         log: JudgementLog,
         calls: Calls,
         *,
@@ -131,7 +131,7 @@ class Job:
         self._not_before, self._next_slot = 0.0, 0.0
         self._take_from_log(items, repeats)
 
-    def _take_from_log(self, items: Sequence[Item], repeats: int) -> None:
+    def _take_from_log(self, items: Sequence[JudgeItem], repeats: int) -> None:
         calls = [Call(item, repeat) for repeat in range(repeats) for item in items]
         keys = [self._key(call) for call in calls]
         kept = self.paid.answers(list(dict.fromkeys(keys)))
