@@ -41,7 +41,11 @@ def test_it_is_the_mean_of_the_pipelines_values():
     assert len(found.judged) == 30
     assert len(found.rows()) == 6
     one = found["ndcg_cut_4", "one"]
-    assert (one.value, one.interval.low, one.interval.high) == (one.estimate.estimate, one.estimate.low, one.estimate.high)
+    assert (one.value, one.interval.low, one.interval.high) == (
+        one.estimate.estimate,
+        one.estimate.low,
+        one.estimate.high,
+    )
     assert (one.by_people, one.by_model, one.against) == (one.estimate.human, one.estimate.model, None)
     assert str(one).strip() == f"{one.words}."
     assert found.to_polars().shape[0] == 6

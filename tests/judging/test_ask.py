@@ -219,9 +219,16 @@ def test_wrong_words_list_the_right_ones():
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [("docs", "It is called documents="), ("max_cost", "calls=Calls(max_cost=...)"), ("dry_run", "calls=Calls(dry_run="),
-     ("which", "pool=Pool(which=...)"), ("repeats", "pool=Pool(repeats="), ("missing", "convention=Convention(missing=")],
-)  # fmt: skip
+    [
+        ("docs", "It is called documents="),
+        ("max_cost", "calls=Calls(max_cost=...)"),
+        ("dry_run", "calls=Calls(dry_run=...)"),
+        ("which", "pool=Pool(which=...)"),
+        ("measure", "pool=Pool(measure=...)"),
+        ("missing", "convention=Convention(missing=...)"),
+        ("criteria", "Endpoint(model, criteria=...)"),
+    ],
+)
 def test_an_unknown_argument_names_the_right_one(wrong, right):
     with pytest.raises(OptionError) as caught:
         judge(QRELS, RUNS, by_number, documents=DOCS, queries=QUERIES, **{wrong: 1})

@@ -44,9 +44,7 @@ def test_coefficients_are_those_of_the_reference_file():
 
 
 def test_lenience_by_hand():
-    found = agreement(
-        {"q": {"a": 0, "b": 0}, "p": {"a": 3, "b": 1}}, {"q": {"a": 2, "b": 0}, "p": {"a": 3, "b": 0}}
-    )
+    found = agreement({"q": {"a": 0, "b": 0}, "p": {"a": 3, "b": 1}}, {"q": {"a": 2, "b": 0}, "p": {"a": 3, "b": 0}})
     assert found.scale == (0, 1, 2, 3)
     assert found["lenience"] == (2 + 0 + 0 - 1) / 4
     assert found["high for the lowest"] == 0.5

@@ -63,7 +63,9 @@ def test_what_is_sent(log):
 
 
 @pytest.mark.parametrize(
-    "change", [{"request": {"seed": 7}}, {"request": {"temperature": None}}, {"prompt": "support"}], ids=lambda change: str(change)
+    "change",
+    [{"request": {"seed": 7}}, {"request": {"temperature": None}}, {"prompt": "support"}],
+    ids=lambda change: str(change),
 )
 def test_other_parameters_are_other_answers(log, change):
     def behave(body, number):

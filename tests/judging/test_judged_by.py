@@ -164,9 +164,15 @@ def test_a_system_is_not_better_than_itself(world):
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [("clusters", "queries="), ("strata", "queries="), ("level", "statistics=Statistics(level="), ("model", "with_model"),
-     ("missing", "convention=Convention(missing="), ("alpha", "Statistics(alpha=")],
-)  # fmt: skip
+    [
+        ("clusters", "queries"),
+        ("strata", "queries"),
+        ("level", "statistics=Statistics(level=...)"),
+        ("alpha", "statistics=Statistics(alpha=...)"),
+        ("missing", "convention=Convention(missing=...)"),
+        ("model", "human.with_model(model)"),
+    ],
+)
 def test_an_unknown_argument_names_the_right_one(world, wrong, right):
     people, model, runs = world
     with pytest.raises(OptionError) as caught:

@@ -46,26 +46,29 @@ def test_questions_say_where_their_answer_stands(make, tmp_path):
     assert len(found) == 6
     assert not found.rejected
     assert set(found.by_source.values()) == {1}
-    for item in found:
+    for item in found.records:
         (place,) = item["evidence"]
         text = SOURCES[place["source"]]
         assert text[place["start"] : place["end"]] == item["references"][0]
         assert item["references"][0].startswith("Town number")
         assert item["references"][0].endswith("people in it.")
     found.save(tmp_path / "questions.jsonl")
+    assert [item.question for item in found] == [record["question"] for record in found.records]
+    assert repr(found) == "Questions(6 questions)"
+    assert "passages asked about" in str(found)
     read = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text().splitlines()]
-    assert read == list(found.items)
+    assert read == list(found.records)
 
 
 def test_they_are_what_texts_are_held_against(make):
     found = make(n=6)
     perfect = goldrank.run_retriever(
-        lambda question: [SOURCES[f"s{int(question.rstrip('?').split()[-1])}"]], found.items, progress=False
+        lambda question: [SOURCES[f"s{int(question.rstrip('?').split()[-1])}"]], found.records, progress=False
     )
-    scores = goldrank.evaluate_texts(perfect, ["SpanRecall@1"], sources=SOURCES)
+    scores = goldrank.evaluate_texts(perfect, ["SpanRecall@1"], evidence=SOURCES)
     assert scores["SpanRecall@1"] == 1.0
-    useless = goldrank.run_retriever(lambda question: ["Its river is called stream 0."], found.items, progress=False)
-    assert goldrank.evaluate_texts(useless, ["SpanRecall@1"], sources=SOURCES)["SpanRecall@1"] == 0.0
+    useless = goldrank.run_retriever(lambda question: ["Its river is called stream 0."], found.records, progress=False)
+    assert goldrank.evaluate_texts(useless, ["SpanRecall@1"], evidence=SOURCES)["SpanRecall@1"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -95,15 +98,15 @@ def test_a_quotation_that_is_changed_in_form_alone_is_found(make):
     found = make({"s": "Town number 0\nhas   100 \u201cpeople\u201d in it. And more."}, n=1,
                  writer=lambda q, t: {"question": "How many are they?",
                                       "quote": 'town number 0 has 100 "people" in it.'})  # fmt: skip
-    assert found.items[0]["evidence"] == [{"source": "s", "start": 0, "end": 39}]
-    assert found.items[0]["references"] == ["Town number 0\nhas   100 \u201cpeople\u201d in it."]
+    assert found.records[0]["evidence"] == [{"source": "s", "start": 0, "end": 39}]
+    assert found.records[0]["references"] == ["Town number 0\nhas   100 \u201cpeople\u201d in it."]
 
 
 def test_all_places_of_a_quotation_count(make):
     twice = {"one": "Copper melts at 1085 degrees.", "two": "Metals. Copper melts at 1085 degrees. Yes."}
     found = make(twice, n=1, writer=lambda q, t: {"question": "When does Cu get liquid?",
                                                   "quote": "Copper melts at 1085 degrees."})  # fmt: skip
-    (evidence,) = found.items[0]["evidence"]
+    (evidence,) = found.records[0]["evidence"]
     places = {(place["source"], place["start"], place["end"]) for place in evidence["any_of"]}
     assert places == {("one", 0, 29), ("two", 8, 37)}
 
@@ -154,7 +157,7 @@ def test_the_writer_is_told_what_was_asked_before(make):
                 "quote": "Only one passage here."}  # fmt: skip
 
     found = make({"s": "Only one passage here."}, n=3, writer=writes)
-    assert [item["question"][:5] for item in found] == ["aaaaa", "bbbbb", "ccccc"]
+    assert [item.question[:5] for item in found] == ["aaaaa", "bbbbb", "ccccc"]
 
 
 def test_again_nothing_is_asked(make):
@@ -164,9 +167,10 @@ def test_again_nothing_is_asked(make):
         calls.append(text)
         return asks(question, text)
 
-    assert make(n=6, writer=writes).items == make(n=6, writer=writes).items
+    assert make(n=6, writer=writes) == make(n=6, writer=writes)
     assert len(calls) == 6
-    assert [item["question"] for item in make(n=3, terms={"seed": 1})] != [item["question"] for item in make(n=3, terms={"seed": 2})]
+    one, two = (make(n=3, terms={"seed": seed}) for seed in (1, 2))
+    assert [item.question for item in one] != [item.question for item in two]
 
 
 def test_a_limit_stops_in_time(make):

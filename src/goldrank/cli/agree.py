@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from goldrank.cli.inputs import key_values, open_qrels, open_runs
-from goldrank.cli.options import ReadingOptions, choice_option, fields_option, file_option, measures_option
+from goldrank.cli.options import ReadingOptions, alpha_of, choice_option, fields_option, file_option, measures_option
 from goldrank.cli.output import echo, show, show_as
 from goldrank.io.columns import Columns
 from goldrank.match.matcher import NAMES
@@ -75,7 +75,7 @@ def command(
     """
     from goldrank.comparison.settings import Statistics
 
-    statistics = Statistics(alpha=1 - level, samples=samples, seed=seed)
+    statistics = Statistics(alpha=alpha_of(level), samples=samples, seed=seed)
     if model_qrels is not None:
         if matchers or count or data_format:
             raise click.UsageError("--match, --show and --format are for matchers, not for --model")
@@ -98,9 +98,7 @@ def command(
         fields=where,
         format=data_format,
         folds=folds,
-        samples=samples,
-        level=level,
-        seed=seed,
+        statistics=statistics,
     )
     show_as(output, agreements, parts, WRITERS)
     if output != "table":

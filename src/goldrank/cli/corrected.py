@@ -11,6 +11,7 @@ from goldrank import ids
 from goldrank.cli.inputs import open_qrels, open_runs
 from goldrank.cli.options import (
     ReadingOptions,
+    alpha_of,
     choice_option,
     convention_option,
     file_option,
@@ -76,7 +77,7 @@ def command(
         drawn="strata" if strata is not None else "random",
         depth=depth,
         convention=convention,
-        statistics=Statistics(alpha=1 - level),
+        statistics=Statistics(alpha=alpha_of(level)),
     )
 
     shown = corrected

@@ -8,7 +8,7 @@ from typing import get_args
 import click
 
 from goldrank.cli.inputs import key_values
-from goldrank.cli.options import choice_option, decimals, explained, fields_option, file_option, seed_option
+from goldrank.cli.options import alpha_of, choice_option, decimals, explained, fields_option, file_option, seed_option
 from goldrank.cli.output import deliver, say, show, write, written
 from goldrank.clicks.judgements import ModelName, ModelParameters
 from goldrank.data.table import count
@@ -83,7 +83,7 @@ def from_clicks(
         columns=key_values(fields, "--map") or None,
         format=log_format,
         min_views=min_views,
-        statistics=Statistics(alpha=1 - level, samples=samples, seed=seed),
+        statistics=Statistics(alpha=alpha_of(level), samples=samples, seed=seed),
         **parameters,
     )
     qrels = judged.qrels(None if cuts is None else decimals(cuts, "--cuts"))

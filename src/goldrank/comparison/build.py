@@ -134,11 +134,13 @@ def compare(
     of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
 
     if runs is not None:
+        if _are_scores(qrels):
+            raise _scored_already("runs")
         scores = scores_to_compare(qrels, as_runs(runs), measures, statistics)
     else:
         scores = _scores_of(qrels)
         if measures is not None:
-            raise _measured_already()
+            raise _scored_already("measures")
     return compare_scores(scores, Question(baseline, primary, known, names, statistics))
 
 
@@ -246,6 +248,18 @@ def compare_scores(scores: ScoresByRun, question: Question) -> Comparison:
     return with_slices(comparison, question.slice_by)
 
 
+def _are_scores(given: object) -> bool:
+    """Whether what stands in the place of judgements is scores of one system or several."""
+    if isinstance(given, Scores | ScoresByRun):
+        return True
+    entries: Iterable[object] = ()
+    if isinstance(given, list | tuple):
+        entries = given
+    elif isinstance(given, dict):
+        entries = given.values()
+    return any(isinstance(entry, Scores) for entry in entries)
+
+
 def _scores_of(given: object) -> ScoresByRun:
     """The scores of several systems, from what `compare` takes in the place of judgements."""
     if isinstance(given, ScoresByRun):
@@ -256,6 +270,8 @@ def _scores_of(given: object) -> ScoresByRun:
     values = list(listed.values()) if isinstance(listed, Mapping) else listed
     is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes)
     entries = list(values) if is_list else []
+    if any(_are_scores(entry) for entry in entries if isinstance(entry, list | tuple)):
+        raise _runs_of_a_system()
     if not any(isinstance(entry, Scores) for entry in entries):
         raise _nothing_to_compare()
     if not all(isinstance(entry, Scores) for entry in entries):
@@ -270,9 +286,15 @@ def _nothing_to_compare() -> InputError:
     return InputError(what, hint=hint, code="nothing-to-compare")
 
 
-def _measured_already() -> InputError:
-    what = "scores are compared as they are; measures has no meaning for them"
-    hint = "Either compare(qrels, runs, measures), or compare(evaluate(qrels, runs, measures))."
+def _runs_of_a_system() -> InputError:
+    what = "a system has several scores"
+    hint = "Runs of one system are pairs: compare(ScoresByRun([('dense', scores), ('dense', scores)]))."
+    return InputError(what, hint=hint, code="several-scores")
+
+
+def _scored_already(argument: str) -> InputError:
+    what = f"scores are compared as they are; {argument} has no meaning for them"
+    hint = "Either compare(qrels, runs, measures), or compare(evaluate(qrels, Runs(runs), measures))."
     return InputError(what, hint=hint, code="no-meaning-for-scores")
 
 

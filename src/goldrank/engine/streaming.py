@@ -262,7 +262,7 @@ class QueryPart(NamedTuple):
 
 
 class TopCollector:
-    """The first documents of some queries, from the pieces of a run, which may come in any order and from any thread."""
+    """The first documents of some queries, from pieces of a run that come in any order and from any thread."""
 
     def __init__(self, queries: Sequence[str], top: TopRequest) -> None:
         self._queries = queries

@@ -27,7 +27,7 @@ from goldrank.io.queries import read_queries
 from goldrank.judgements.agreement import alpha
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.function import Function
-from goldrank.judging.item import JudgeItem, Judge
+from goldrank.judging.item import Judge, JudgeItem
 from goldrank.judging.nouns import Calls, Pool
 from goldrank.judging.runner import Job, JobOutcome
 from goldrank.keywords import named_arguments

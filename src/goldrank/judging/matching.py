@@ -18,7 +18,7 @@ from goldrank.errors import JudgeError, OptionError, did_you_mean, of_type, one_
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.ask import JudgeLike, as_judge
 from goldrank.judging.endpoint import Endpoint
-from goldrank.judging.item import JudgeItem, Judge
+from goldrank.judging.item import Judge, JudgeItem
 from goldrank.judging.money import Budget
 from goldrank.judging.nouns import Calls
 from goldrank.judging.runner import Job, JobOutcome

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,14 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank.data.table import plain
 from goldrank.errors import InputError, OptionError, of_type, whole_number
-from goldrank.escaping import json_text
 from goldrank.io.corpus import read_sources
+from goldrank.io.items import Item, Items
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.ask import JudgeLike, as_judge, opened_log
 from goldrank.judging.command import Command
 from goldrank.judging.function import Function
-from goldrank.judging.item import Answer, JudgeItem, Judge
+from goldrank.judging.item import Answer, Judge, JudgeItem
 from goldrank.judging.money import BYTES_A_TOKEN
 from goldrank.judging.nouns import Calls
 from goldrank.judging.runner import Job, JobOutcome
@@ -35,7 +35,6 @@ from goldrank.match.tokens import words
 from goldrank.notes import Note
 from goldrank.types import Path
 from goldrank.waiting import finished
-from goldrank.writing import write_whole
 
 FIELDS = ("question", "quote")
 """What a writer answers with."""
@@ -87,43 +86,60 @@ class Planned:
     """If questions have to be asked for again and again: each passage as often as it may be."""
 
 
-@dataclass(frozen=True)
-class Questions(Sequence[dict[str, Any]]):
-    """Questions with the places of their evidence, as `evaluate_texts` and `run_retriever` take them."""
+class Questions(Items):
+    """Questions with the places of their evidence, as `evaluate_texts` and `run_retriever` take them.
 
-    items: tuple[dict[str, Any], ...]
-    rejected: Mapping[str, int]
-    """How many were left out, by reason (`REASONS`)."""
-    written: int
-    """Passages that the writer was asked about."""
-    by_source: Mapping[str, int]
-    """Questions of each source; sources without any are in it too."""
-    outcome: JobOutcome = field(repr=False)
-    """Calls, tokens and cost of both jobs."""
-    notes: tuple[Note, ...] = ()
-    planned: Planned | None = None
-    """What would be asked, in a dry run."""
+    `make_questions` makes them. Nothing is retrieved for them yet.
+    """
+
+    def __init__(
+        self,
+        records: Sequence[dict[str, Any]],
+        *,
+        rejected: Mapping[str, int],
+        written: int,
+        by_source: Mapping[str, int],
+        outcome: JobOutcome,
+        notes: Sequence[Note] = (),
+        planned: Planned | None = None,
+    ) -> None:
+        super().__init__(list(records), name="questions")
+        self.records = tuple(records)
+        """Each question with its evidence and references, as it is saved."""
+        self.rejected = rejected
+        """How many were left out, by reason (`REASONS`)."""
+        self.written = written
+        """Passages that the writer was asked about."""
+        self.by_source = by_source
+        """Questions of each source; sources without any are in it too."""
+        self.outcome = outcome
+        """Calls, tokens and cost of both jobs."""
+        self.planned = planned
+        """What would be asked, in a dry run."""
+        self._notes = tuple(notes)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What there is to know of how they were made."""
+        return self._notes
 
     @property
     def cost(self) -> float:
         """What was spent, by the prices."""
         return self.outcome.cost
 
-    def __getitem__(self, at: Any) -> Any:
-        return self.items[at]
+    def __iter__(self) -> Iterator[Item]:
+        for record in self.records:
+            references = tuple((text,) for text in record["references"])
+            yield Item(record["query"], record["question"], (), references, "", None, None)
 
-    def __len__(self) -> int:
-        return len(self.items)
+    def __repr__(self) -> str:
+        return f"Questions({len(self.records):,} questions)"
 
-    def save(self, path: Path) -> None:
-        """Write one JSON object a line.
+    def __str__(self) -> str:
+        from goldrank.report.questions import parts
 
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        """
-        write_whole(path, "".join(json_text(json.dumps(item)) + "\n" for item in self.items).encode())
+        return plain(parts(self))
 
 
 @named_arguments
@@ -186,7 +202,7 @@ def make_questions(
     ...     return {"question": "When was it opened?", "quote": "It was finished in 1889."}
     >>> questions = make_questions({"eiffel": "It was finished in 1889. It was red."}, writer,
     ...     lambda question, text: 3, n=1, calls=Calls(tempfile.mkdtemp() + "/log.db"))
-    >>> questions[0]["question"], questions[0]["evidence"]
+    >>> questions.records[0]["question"], questions.records[0]["evidence"]
     ('When was it opened?', [{'source': 'eiffel', 'start': 0, 'end': 24}])
     """
     of_type(calls, Calls, "calls", "Calls", hint="For example calls=Calls(max_calls=100).")
@@ -226,12 +242,12 @@ def make_questions(
         why = ", ".join(f"{reason}: {count:,}" for reason, count in tally.rejected.items()) or tally.outcome.stopped
         raise InputError(f"no question is left ({why})", hint="Look at the answers in the log.", code="no-questions")
     return Questions(
-        items=tuple(tally.items),
+        tally.items,
         rejected={reason: tally.rejected[reason] for reason in REASONS if tally.rejected[reason]},
         written=plan.asked,
         by_source=tally.by_source,
         outcome=tally.outcome,
-        notes=tuple(notes),
+        notes=notes,
     )
 
 
@@ -248,11 +264,13 @@ def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], asked: _Asked, 
     shown = plan.next(n, dict.fromkeys(texts, 0))
     cut = [(each, texts[each.source][each.start : each.end]) for each in shown]
     to_write = [
-        JudgeItem(each.source, f"{each.start}-{each.end} 0", "", text, criteria=asked.writer.criteria) for each, text in cut
+        JudgeItem(each.source, f"{each.start}-{each.end} 0", "", text, criteria=asked.writer.criteria)
+        for each, text in cut
     ]
     longest = "x" * BYTES_A_TOKEN * asked.writer.max_tokens
     to_check = [
-        JudgeItem(each.source, f"{i}", longest, text, criteria=asked.checker.criteria) for i, (each, text) in enumerate(cut)
+        JudgeItem(each.source, f"{i}", longest, text, criteria=asked.checker.criteria)
+        for i, (each, text) in enumerate(cut)
     ]
 
     with opened_log(calls) as log:
@@ -266,7 +284,8 @@ def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], asked: _Asked, 
             cost=sum(cost for _, cost in sizes),
             most_calls=2 * every,
         )
-    return Questions((), {}, 0, dict.fromkeys(texts, 0), JobOutcome(), planned=planned)
+    nothing = dict.fromkeys(texts, 0)
+    return Questions((), rejected={}, written=0, by_source=nothing, outcome=JobOutcome(), planned=planned)
 
 
 def _writer(given: JudgeLike) -> Judge:
@@ -371,8 +390,10 @@ def _turn(
         for passage in shown
     }  # fmt: skip
     written = ask(asked.writer, [
-        JudgeItem(*name, "", texts[passage.source][passage.start : passage.end], "\n".join(plan.before.get(passage, ())),
-             asked.writer.criteria)
+        JudgeItem(
+            *name, "", texts[passage.source][passage.start : passage.end],
+            reference="\n".join(plan.before.get(passage, ())), criteria=asked.writer.criteria,
+        )
         for name, passage in items.items()
     ])  # fmt: skip
     candidates: dict[tuple[str, str], tuple[Passage, JudgeItem, list[dict[str, Any]]]] = {}

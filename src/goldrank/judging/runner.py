@@ -15,7 +15,7 @@ from goldrank.data.qrels import Grade
 from goldrank.errors import JudgeError, OptionError
 from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.records import MOST_COMMENT, Entry, checked
-from goldrank.judging.item import Answer, AskAgainLater, Call, JudgeItem, ItemFailed, JobStopped, Judge, Reply
+from goldrank.judging.item import Answer, AskAgainLater, Call, ItemFailed, JobStopped, Judge, JudgeItem, Reply
 from goldrank.judging.kept import Paid, key_of
 from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens
 from goldrank.judging.nouns import Calls
