@@ -156,8 +156,8 @@ def test_evidence_by_chunking() -> None:
 
 def test_settings_are_compared_as_statistics_say(swept) -> None:
     found = swept.compare("small/bad@1", statistics=Statistics(test="t", correction="none", alpha=0.2))
-    assert found.settings.test == "t"
-    assert found.settings.correction == "none"
+    assert found.statistics.test == "t"
+    assert found.statistics.correction == "none"
     assert len(swept.compare().pairs) == 8 * 7 / 2
     with pytest.raises(OptionError, match="no setting is named 'small/bad'"):
         swept.compare("small/bad")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from rag_cases import cases
 
-from goldrank import Answers, abstention_curve, conventions, evaluate_texts
+from goldrank import Answers, abstention_curve, evaluate_texts
+from goldrank.conventions import Convention
 from goldrank.errors import InputError, MeasureError, NoRelevantError
 
 ANSWERED = {"id": "a", "retrieved": [["gold", 0.9]], "references": ["gold"]}
@@ -52,7 +53,7 @@ def test_no_value_in_coverage() -> None:
 def test_empty_does_not_reward_junk(extra: dict[str, Any]) -> None:
     items = [ANSWERED, {"retrieved": ["junk"], "references": [], **extra}, {"retrieved": [], "references": [], **extra}]
     values = (
-        evaluate_texts(items, "Cover", matching="contains", convention=conventions.DEFAULT.having(empty="one"))
+        evaluate_texts(items, "Cover", matching="contains", convention=Convention("trec_eval-10", empty="one"))
         .columns["Cover"]
         .values
     )
@@ -67,7 +68,7 @@ def test_missing_references_stay_a_note() -> None:
 
 def test_empty_is_no_error_for_the_unanswerable() -> None:
     assert (
-        evaluate_texts(ITEMS, "Cover", matching="contains", convention=conventions.DEFAULT.having(empty="error"))[
+        evaluate_texts(ITEMS, "Cover", matching="contains", convention=Convention("trec_eval-10", empty="error"))[
             "Cover"
         ]
         == 1.0
@@ -77,7 +78,7 @@ def test_empty_is_no_error_for_the_unanswerable() -> None:
             [*ITEMS, {"retrieved": ["x"], "references": []}],
             "Cover",
             matching="contains",
-            convention=conventions.DEFAULT.having(empty="error"),
+            convention=Convention("trec_eval-10", empty="error"),
         )
 
 

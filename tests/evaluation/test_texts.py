@@ -9,8 +9,9 @@ from helpers import words
 from raising import raises_code
 
 import goldrank
-from goldrank import Matching, conventions, evaluate_texts, read_items
+from goldrank import Matching, evaluate_texts, read_items
 from goldrank.compat.continuous_eval import RankedRetrievalMetrics
+from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
 
@@ -153,7 +154,7 @@ def test_comparing() -> None:
 def test_no_references_follow_the_policy() -> None:
     items = [ITEMS[0], {"id": "q3", "retrieved": ["x"], "references": []}]
     assert evaluate_texts(items, "RR", matching="exact").per_query["RR"] == {"q1": 0.5, "q3": 0.0}
-    skip, error = (conventions.DEFAULT.having(empty=policy) for policy in ("skip", "error"))
+    skip, error = (Convention("trec_eval-10", empty=policy) for policy in ("skip", "error"))
     assert evaluate_texts(items, "RR", matching="exact", convention=skip)["RR"] == 0.5
     with pytest.raises(GoldrankError, match="q3"):
         evaluate_texts(items, "RR", matching="exact", convention=error)

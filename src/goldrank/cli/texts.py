@@ -12,7 +12,7 @@ import click
 from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import watching
-from goldrank.cli.options import choice_option, file_option, with_chosen_policies
+from goldrank.cli.options import choice_option, file_option
 from goldrank.cli.output import deliver, echo, show, show_itself, written
 from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, numbers, text_arguments, text_options
 from goldrank.comparison.result import save_each
@@ -21,6 +21,7 @@ from goldrank.data.scores import Scores
 from goldrank.evaluation.text_settings import Answers, Evidence, Matching
 from goldrank.io.items import Items, reader_of
 from goldrank.report.scores import WRITERS, one_query_table
+from goldrank.types import Empty
 
 if TYPE_CHECKING:
     from goldrank.data.explanation import Explanation
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 )
 @file_option("--svg", help="Write those curves as a drawing.")
 @file_option("--html", help="Write scores, curves and explanation as one HTML file.")
-@with_chosen_policies
 def command(
     data: tuple[str, ...],
     measures: tuple[str, ...],
@@ -72,7 +72,7 @@ def command(
     gold: str | None,
     judge: str | None,
     abstain_below: float | None,
-    empty: str | None,
+    empty: Empty | None,
     **options: Any,
 ) -> None:  # fmt: skip
     """Score retrieved texts against the reference texts that they should cover.
