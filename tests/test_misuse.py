@@ -133,7 +133,8 @@ def called(name):
         given = {"documents": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
         return lambda *arguments, **options: goldrank.judge(*arguments, **{**given, **options})
     if name in RESAMPLES:
-        return lambda *arguments, **options: getattr(goldrank, name)(*arguments, **{"samples": 100, **options})
+        few = {"statistics": goldrank.Statistics(samples=100)}
+        return lambda *arguments, **options: getattr(goldrank, name)(*arguments, **{**few, **options})
     if name == "judge_gullibility":
         given = {"documents": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
         return lambda *arguments, **options: goldrank.judge_gullibility(*arguments, **{**given, **options})

@@ -5,7 +5,7 @@ import signal
 import pytest
 from served import Served
 
-from goldrank import demo, evaluate
+from goldrank import Runs, demo, evaluate
 from goldrank.judgements.log import JudgementLog
 
 pytestmark = pytest.mark.slow  # a real browser
@@ -97,14 +97,14 @@ def test_judge_three_by_keyboard_undo_and_export(watched, served):
         until(page, f"document.querySelectorAll('.row.un').length < {16 - 2 * i} && !document.querySelector('.busy')")
         until(page, "document.querySelector('#live').textContent.startsWith('✓')")
         page.wait_for_timeout(150)
-    expected = evaluate({**QRELS, "q04": {**QRELS["q04"], **judged}}, demo.runs(), "nDCG@10")
+    expected = evaluate({**QRELS, "q04": {**QRELS["q04"], **judged}}, Runs(demo.runs()), "nDCG@10")
     shown = expected["overlap"].per_query["nDCG@10"]["q04"]
     assert value(page, "b") == f"{shown:.4f}" != before
     assert f"before {before}" in page.locator(".vals").inner_text()
     # The export gives the same doubles on the command line.
     with JudgementLog(served.log, mode="r") as log:
         exported = log.qrels(onto=QRELS)
-    assert evaluate(exported, demo.runs(), "nDCG@10")["overlap"].per_query == expected["overlap"].per_query
+    assert evaluate(exported, Runs(demo.runs()), "nDCG@10")["overlap"].per_query == expected["overlap"].per_query
     for _ in range(3):
         page.keyboard.press("u")
         page.wait_for_timeout(500)

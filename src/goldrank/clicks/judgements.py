@@ -14,6 +14,7 @@ from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.qrels import Qrels
 from goldrank.errors import OptionError, of_type, one_of, whole_number
+from goldrank.escaping import shown
 from goldrank.io.click_log import read_clicks
 from goldrank.keywords import unknown_argument
 from goldrank.notes import Note
@@ -47,6 +48,7 @@ MODELS: dict[ModelName, tuple[Model, str, tuple[str, ...]]] = {
 
 USUAL_SAMPLES = 200
 MOST_SAMPLES = 100_000
+MOST_VIEWS = 10**9
 MIN_VIEWS = 10
 """Pairs that were shown less often are not judged."""
 
@@ -182,7 +184,7 @@ def judgements_from_clicks(
     estimate, _, known = MODELS[cast(ModelName, one_of(model, get_args(ModelName), "model"))]
     _check_parameters(model, parameters, known)
     of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
-    whole_number(min_views, "min_views")
+    whole_number(min_views, "min_views", 0, MOST_VIEWS)
     samples = whole_number(statistics.draws(USUAL_SAMPLES), "samples", 20, MOST_SAMPLES)
     level = statistics.level
     rows, noticed = read_clicks(log, columns=columns, format=format)
@@ -253,7 +255,7 @@ def _bootstrap(
 def _ascending(cuts: Sequence[float]) -> list[float]:
     points = list(cuts) if isinstance(cuts, list | tuple) else []
     if not points or any(isinstance(point, bool) or not isinstance(point, int | float) for point in points):
-        raise OptionError(f"cuts is {cuts!r:.80}", hint="It is a list of numbers, such as [0.05, 0.2].")
+        raise OptionError(f"cuts is {shown(cuts, 80)}", hint="It is a list of numbers, such as [0.05, 0.2].")
     if sorted(set(points)) != points:
-        raise OptionError(f"cuts is {cuts!r:.80}", hint="Its numbers ascend, each once.")
+        raise OptionError(f"cuts is {shown(cuts, 80)}", hint="Its numbers ascend, each once.")
     return points

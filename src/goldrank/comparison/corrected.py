@@ -14,7 +14,7 @@ from goldrank.comparison.intervals import Interval
 from goldrank.comparison.ppi import CorrectedMean, cluster_means, corrected_mean
 from goldrank.comparison.settings import Statistics
 from goldrank.comparison.strata import COUNT, allocated, spreads, strata_of, stratified_mean
-from goldrank.comparison.tabular import Shown, Tabular, attributes
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.queries import Queries
@@ -35,10 +35,12 @@ Drawn: TypeAlias = Literal["random", "strata"]
 Decided: TypeAlias = Literal["better", "worse", "unclear"]
 
 LEAST_JUDGED = 2
+DEEPEST = 10**9
+"""More ranks than any run has."""
 
 
 @dataclass(frozen=True)
-class CorrectedValue(Shown):
+class CorrectedValue(Tabular):
     """The mean of a measure of one run, or the mean difference of two."""
 
     drawn_by = "corrected_value"
@@ -85,6 +87,15 @@ class CorrectedValue(Shown):
             return f"No clear difference between {run} and {other}: {size}"
         return f"{run} is {self.verdict} than {other}: {size}"
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What speaks against relying on the model here."""
+        return tuple(Note.of("weak-correction", why=words) for words in self.estimate.cautions)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row."""
+        return [self.to_dict()]
+
     def turned(self) -> CorrectedValue:
         """The same difference seen from the other run."""
         if self.against is None:
@@ -94,7 +105,6 @@ class CorrectedValue(Shown):
         return CorrectedValue(self.measure, self.against, self.run, self.estimate.negated(), verdict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
         low, high = self.interval
         value = {"value": self.value, "low": low, "high": high}
         people = {"by_people": self.by_people, "people_low": self.estimate.human_low}
@@ -242,11 +252,12 @@ def corrected_values(
     >>> model = {query: {"a": i % 2, "b": 1} for i, query in enumerate(run)}
     >>> people = Qrels({query: {"a": (i + i // 8) % 2, "b": 1} for i, query in enumerate(run) if i < 20})
     >>> values = corrected_values(people.with_model(model), {"mine": run}, "nDCG@2")
-    >>> values["nDCG@2", "mine"].words
-    'nDCG@2 of mine is 0.8171 (0.7334 to 0.9009)'
+    >>> mine = values["nDCG@2", "mine"]
+    >>> round(mine.value, 4), mine.estimate.method
+    (0.8155, 'corrected')
     """
     of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
-    whole_number(depth, "depth", 1)
+    whole_number(depth, "depth", 1, DEEPEST)
     known = Queries({}) if queries is None else read_queries(queries)
     how = _drawn(drawn, known)
     people, machine = both_judges(qrels)

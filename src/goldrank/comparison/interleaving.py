@@ -26,6 +26,7 @@ from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import SLACK
 from goldrank.errors import InputError, OptionError, of_type, one_of
+from goldrank.escaping import shown
 from goldrank.io.impressions import Impression, read_impressions
 from goldrank.keywords import named_arguments
 from goldrank.notes import Note
@@ -136,8 +137,8 @@ def analyse_interleaving(
     if method is not None:
         one_of(method, get_args(Method), "method")
     of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
-    if isinstance(names, str) or len(names) != 2:
-        raise OptionError(f"names is {names!r}; it must be two names", code="two-names-needed")
+    if not isinstance(names, tuple | list) or len(names) != 2:
+        raise OptionError(f"names is {shown(names)}; it must be two names", code="two-names-needed")
     alpha = statistics.alpha
 
     impressions, noticed = read_impressions(log)

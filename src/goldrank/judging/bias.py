@@ -26,18 +26,21 @@ from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Tabular
 from goldrank.conventions import Convention
 from goldrank.data.documents import Documents
+from goldrank.data.judgement_columns import WHO_JUDGED
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.engine import engine_for
-from goldrank.errors import MismatchError, NotMeasuredError, did_you_mean, of_type, whole_number
+from goldrank.errors import MismatchError, NotMeasuredError, OptionError, did_you_mean, of_type, whole_number
 from goldrank.evaluation.documents import evaluate
 from goldrank.io.documents import read_documents
 from goldrank.io.queries import read_queries
 from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
 from goldrank.judging.ask import question_of
+from goldrank.judging.function import checked_scale
 from goldrank.keywords import named_arguments
+from goldrank.notes import Note
 from goldrank.types import DocumentsLike, MeasuresLike, QueriesLike, RunsLike
 
 MOST_SAMPLES = 100_000
@@ -88,6 +91,8 @@ class JudgeAgreement(Tabular):
     agreement: tuple[Figure, ...]
     bias: tuple[Figure, ...]
     orders: tuple[SystemOrder, ...] = ()
+    notes: tuple[Note, ...] = ()
+    """What was tolerated in reading the judgements."""
 
     @property
     def pairs(self) -> int:
@@ -129,6 +134,7 @@ class JudgeAgreement(Tabular):
         return {
             "scale": list(self.scale), "confusion": self.confusion.tolist(), "queries": self.queries,
             "level": self.level, "figures": self.rows(), "orders": orders,
+            "notes": [note.to_dict() for note in self.notes],
         }  # fmt: skip
 
 
@@ -187,6 +193,8 @@ def judge_agreement(
     samples = whole_number(statistics.draws(USUAL_SAMPLES), "samples", 1, MOST_SAMPLES)
     people, machine = both_judges(qrels)
     opened = None if runs is None else io.as_runs(runs)
+    if opened is not None and not len(opened):
+        raise OptionError("there are no runs", hint='For example {"bm25": run, "dense": run}; or leave runs out.')
     pairs = [(q, d) for q in people for d in people[q] if d in machine.text.get(q, ())]
     if not pairs:
         what = "people and the model have no pair of query and document in common"
@@ -196,7 +204,7 @@ def judge_agreement(
 
     first = [people[q][d] for q, d in pairs]
     second = [machine[q][d] for q, d in pairs]
-    grades = tuple(scale) if scale is not None else _scale(first, second)
+    grades = checked_scale(scale) if scale is not None else _scale(first, second)
     table = confusion(first, second, grades)
     places = {grade: i for i, grade in enumerate(grades)}
     data = _Data(
@@ -224,6 +232,7 @@ def judge_agreement(
         agreement=_coefficients(data, grades),
         bias=tuple(bias),
         orders=orders,
+        notes=tuple(note for note in qrels.notes if note.code != WHO_JUDGED),
     )
 
 

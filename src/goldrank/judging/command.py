@@ -12,6 +12,7 @@ from typing import Any
 
 from goldrank.data.qrels import Grade
 from goldrank.errors import OptionError
+from goldrank.escaping import shown
 from goldrank.judging.function import checked_criteria, checked_scale, seconds, understood
 from goldrank.judging.item import AskAgainLater, Call, Description, JobStopped, Reply
 from goldrank.judging.parse import written
@@ -61,9 +62,9 @@ class Command:
         timeout: float = 120.0,
         name: str | None = None,
     ) -> None:
-        words = words_of(command) if isinstance(command, str) else list(command)
+        words = _words(command)
         if not words or not all(isinstance(word, str) for word in words):
-            raise OptionError(f"a command is {command!r:.60}; it must be words")
+            raise OptionError(f"a command is {shown(command, 60)}; it must be words")
 
         self.words = words
         self.scale = None if scale is None else checked_scale(scale)
@@ -176,6 +177,12 @@ class Command:
         if self._reader is not None:
             await self._reader
         self._process = None
+
+
+def _words(command: str | Sequence[str]) -> list[str]:
+    if isinstance(command, str):
+        return words_of(command)
+    return list(command) if isinstance(command, list | tuple) else []
 
 
 def words_of(command: str, windows: bool = os.name == "nt") -> list[str]:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from goldrank.data.qrels import Grade
 from goldrank.errors import OptionError, whole_number
+from goldrank.escaping import shown
 from goldrank.judging.function import checked_criteria, seconds
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, JobStopped, Reply
 from goldrank.judging.parse import read_answer
@@ -117,7 +118,7 @@ class Endpoint:
     ) -> None:
         check_installed()
         if not isinstance(model, str) or not model:
-            raise OptionError(f"model is {model!r:.60}; it must be the name of a model")
+            raise OptionError(f"model is {shown(model, 60)}; it must be the name of a model")
 
         self.prompt = Prompt.of(prompt)
         self.model = model
@@ -275,7 +276,7 @@ def _base_url(given: str | None, model: str) -> str:
     base = os.environ.get("OPENAI_BASE_URL", "")
     if not base:
         hint = "Give base_url=, for example 'http://localhost:8000/v1', or set OPENAI_BASE_URL."
-        raise OptionError(f"the model {model!r:.60} needs an endpoint", hint=hint, code="no-endpoint")
+        raise OptionError(f"the model {shown(model, 60)} needs an endpoint", hint=hint, code="no-endpoint")
     return base
 
 
@@ -289,7 +290,7 @@ def _address(base_url: str, key_variable: str) -> str:
         what = "base_url has a user, a password or something after ? or # in it"
         raise OptionError(what, hint=f"The key comes from the environment: {key_variable}.")
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise OptionError(f"base_url is {base_url!r:.80}", hint="For example http://localhost:8000/v1.")
+        raise OptionError(f"base_url is {shown(base_url, 80)}", hint="For example http://localhost:8000/v1.")
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") + _PATH, "", ""))
 
 
@@ -298,7 +299,7 @@ def _request(given: Mapping[str, Any] | None) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise OptionError(f"request is {given!r:.60}", hint='For example request={"temperature": 0, "seed": 7}.')
+        raise OptionError(f"request is {shown(given, 60)}", hint='For example request={"temperature": 0, "seed": 7}.')
     for field in _OWN_FIELDS:
         if field in given:
             raise OptionError(f"request has {field!r}, which is not for choice", hint=_OWN_FIELDS[field])
@@ -319,7 +320,7 @@ def _form(request: dict[str, Any]) -> str:
     if chosen in ({"type": "json_schema"}, {"type": "json_object"}):
         return str(chosen["type"])
     hint = "It is None, {'type': 'json_object'} or {'type': 'json_schema'}; the schema is that of the prompt."
-    raise OptionError(f"response_format is {chosen!r:.60}", hint=hint, code="unknown-choice")
+    raise OptionError(f"response_format is {shown(chosen, 60)}", hint=hint, code="unknown-choice")
 
 
 def check_installed() -> None:

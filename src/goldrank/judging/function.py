@@ -11,6 +11,7 @@ from typing import Any
 
 from goldrank.data.qrels import Grade
 from goldrank.errors import GoldrankError, OptionError
+from goldrank.escaping import shown
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, Reply
 from goldrank.judging.parse import whole, written
 
@@ -40,7 +41,7 @@ class Function:
         fields: Sequence[str] = (),
     ) -> None:
         if not callable(function):
-            raise OptionError(f"{function!r:.60} is no judge", hint="Give a function of a question and a text.")
+            raise OptionError(f"{shown(function, 60)} is no judge", hint="Give a function of a question and a text.")
         self.function = function
         self.scale = None if scale is None else checked_scale(scale)
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
@@ -95,7 +96,7 @@ def checked_scale(scale: Sequence[Grade]) -> tuple[Grade, ...]:
     are_numbers = all(isinstance(step, int | float) and not isinstance(step, bool) for step in steps)
     if len(steps) < 2 or not are_numbers or sorted(set(steps)) != list(steps):
         hint = "For example scale=(0, 1, 2, 3)."
-        raise OptionError(f"scale is {scale!r:.60}; it must be two or more ascending grades", hint=hint)
+        raise OptionError(f"scale is {shown(scale, 60)}; it must be two or more ascending grades", hint=hint)
     return steps
 
 
@@ -103,14 +104,14 @@ def checked_criteria(criteria: str) -> str:
     """What counts as relevant, if it is a text."""
     if isinstance(criteria, str):
         return criteria
-    raise OptionError(f"criteria is {criteria!r:.60}; it must be a text")
+    raise OptionError(f"criteria is {shown(criteria, 60)}; it must be a text")
 
 
 def seconds(timeout: float) -> float:
     """A time to wait, if it is one."""
     if isinstance(timeout, int | float) and not isinstance(timeout, bool) and 0 < timeout < math.inf:
         return timeout
-    raise OptionError(f"timeout is {timeout!r:.40}; it must be seconds, above 0", code="bad-number")
+    raise OptionError(f"timeout is {shown(timeout, 40)}; it must be seconds, above 0", code="bad-number")
 
 
 def understood(said: Any, scale: Sequence[Grade] | None) -> Answer:
@@ -126,7 +127,7 @@ def understood(said: Any, scale: Sequence[Grade] | None) -> Answer:
     reason = reason if isinstance(reason, str) else str(reason)
     if hasattr(said, "item") and not isinstance(said, str):
         said = said.item()  # a number of numpy's
-    problem = f"{said!r:.60} is not on the scale"
+    problem = f"{shown(said, 60)} is not on the scale"
     if scale is None:
         sound = isinstance(said, int | float) and math.isfinite(said) and 0 <= said <= 1
         return Answer(float(said), reason) if sound else Answer(None, reason, problem=problem)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goldrank.errors import OptionError, whole_number
+from goldrank.escaping import shown
 
 BYTES_A_TOKEN = 3
 """For estimates before a call, on the careful side: English has about four bytes a token."""
@@ -23,7 +24,7 @@ class Prices:
     def __post_init__(self) -> None:
         for value in (self.prompt, self.completion, self.cached):
             if value is not None and not _is_amount(value):
-                raise OptionError(f"a price is {value!r:.40}; it must be a number from 0, for a million tokens")
+                raise OptionError(f"a price is {shown(value, 40)}; it must be a number from 0, for a million tokens")
 
     @classmethod
     def of(cls, given: Sequence[float]) -> Prices:
@@ -31,7 +32,7 @@ class Prices:
         if isinstance(given, tuple | list) and len(given) in (2, 3):
             return cls(*given)
         hint = "For example prices=(0.15, 0.60), for a million tokens of prompts and of answers."
-        raise OptionError(f"prices are {given!r:.60}, not two or three numbers", hint=hint)
+        raise OptionError(f"prices are {shown(given, 60)}, not two or three numbers", hint=hint)
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
         """What a call costs. Cached tokens are among those of the prompt, thoughts among those of the answer.
@@ -59,7 +60,7 @@ class Budget:
 
     def __init__(self, amount: float | None, prices: Prices | None, most_calls: int | None) -> None:
         if amount is not None and not _is_amount(amount):
-            raise OptionError(f"max_cost is {amount!r:.40}; it must be an amount from 0", code="bad-number")
+            raise OptionError(f"max_cost is {shown(amount, 40)}; it must be an amount from 0", code="bad-number")
         if most_calls is not None:
             whole_number(most_calls, "max_calls", 0)
         if amount is not None and prices is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from goldrank.errors import OptionError, file_name, of_type, one_of, whole_number
+from goldrank.escaping import shown
 from goldrank.judging.money import Budget, Prices
 from goldrank.options import Options
 from goldrank.types import MeasureLike, Path
@@ -19,6 +20,9 @@ WHICH: dict[Which, str] = {
     "judged": "what people judged: to see how far the model agrees with them",
     "all": "the first `depth` documents of every run, judged or not",
 }
+
+MOST = 10**9
+"""Of anything that is counted."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,10 +62,10 @@ class Pool(Options):
 
     def __post_init__(self) -> None:
         one_of(self.which, get_args(Which), "which")
-        whole_number(self.depth, "depth", 1)
-        whole_number(self.repeats, "repeats", 1)
+        whole_number(self.depth, "depth", 1, MOST)
+        whole_number(self.repeats, "repeats", 1, MOST)
         if self.limit is not None:
-            whole_number(self.limit, "limit", 0)
+            whole_number(self.limit, "limit", 0, MOST)
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,15 +119,15 @@ class Calls(Options):
 
     def __post_init__(self) -> None:
         file_name(self.log, "a log of judgements")
-        whole_number(self.concurrency, "concurrency", 1)
-        whole_number(self.attempts, "attempts", 1)
+        whole_number(self.concurrency, "concurrency", 1, MOST)
+        whole_number(self.attempts, "attempts", 1, MOST)
         whole_number(self.seed, "seed")
         of_type(self.dry_run, bool, "dry_run", "True or False")
         if self.rate is not None and not _is_rate(self.rate):
-            raise OptionError(f"rate is {self.rate!r:.40}; it must be calls a minute, above 0", code="bad-number")
+            raise OptionError(f"rate is {shown(self.rate, 40)}; it must be calls a minute, above 0", code="bad-number")
         if self.progress is not None and not callable(self.progress):
             hint = "For example progress=lambda done, total: print(done, total)."
-            raise OptionError(f"progress is {self.progress!r:.40}, not a function", hint=hint)
+            raise OptionError(f"progress is {shown(self.progress, 40)}, not a function", hint=hint)
         self.budget()  # checks max_cost, max_calls and prices
 
     def budget(self) -> Budget:

@@ -17,6 +17,7 @@ import numpy as np
 
 from goldrank.data.table import plain
 from goldrank.errors import InputError, OptionError, of_type, whole_number
+from goldrank.escaping import shown
 from goldrank.io.corpus import read_sources
 from goldrank.io.items import Item, Items
 from goldrank.judgements.log import JudgementLog
@@ -210,7 +211,7 @@ def make_questions(
     whole_number(passage, "passage", 100)
     for name, share in (("copied", copied), ("similar", similar)):
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-            raise OptionError(f"{name} is {share!r:.40}; it must be a share of words, above 0 and up to 1")
+            raise OptionError(f"{name} is {shown(share, 40)}; it must be a share of words, above 0 and up to 1")
     asked = _Asked(_writer(writer), _checker(judge))
 
     texts = read_sources(sources)
