@@ -65,7 +65,7 @@ class ClickJudgement(NamedTuple):
     clicks: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClickJudgements(Tabular, Sequence[ClickJudgement]):
     """The estimate of every pair that was shown, in the order of the log; `qrels` makes judgements of them."""
 
@@ -76,6 +76,9 @@ class ClickJudgements(Tabular, Sequence[ClickJudgement]):
     level: float
     min_views: int
     notes: tuple[Note, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return f"ClickJudgements({self.model!r}, {len(self.pairs):,} pairs)"
 
     def __getitem__(self, at: Any) -> Any:
         return self.pairs[at]

@@ -39,7 +39,7 @@ DEEPEST = 10**9
 """More ranks than any run has."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CorrectedValue(Tabular):
     """The mean of a measure of one run, or the mean difference of two."""
 
@@ -53,6 +53,9 @@ class CorrectedValue(Tabular):
     """How the value was made: by which method, and how far people's and the model's values go together."""
     verdict: Decided | None = None
     """Of a pair, with all pairs of the measure taken together (Bonferroni); None for a run alone."""
+
+    def __repr__(self) -> str:
+        return f"CorrectedValue({self.measure!r}, {self.run!r}, {self.against!r}, {self.value:.4f})"
 
     @property
     def value(self) -> float:
@@ -115,7 +118,7 @@ class CorrectedValue(Tabular):
         }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CorrectedValues(Tabular):
     """Means and differences by people, by the model, and corrected."""
 
@@ -126,11 +129,15 @@ class CorrectedValues(Tabular):
     notes: tuple[Note, ...] = ()
     judged: tuple[str, ...] = ()
     """The queries that people judged to the depth of every measure."""
-    others: tuple[str, ...] = field(default=(), repr=False)
-    queries: tuple[str, ...] = field(default=(), repr=False)
+    others: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
     """All queries."""
-    draw: Units | None = field(default=None, repr=False, compare=False)
+    draw: Units | None = field(default=None, compare=False)
     """What the next queries are drawn by."""
+
+    def __repr__(self) -> str:
+        judged = f"{len(self.judged):,} of {len(self.queries):,} queries judged by people"
+        return f"CorrectedValues({len(self.values):,} values, {judged})"
 
     def __getitem__(self, key: tuple[str, str] | tuple[str, str, str]) -> CorrectedValue:
         """`values["AP", "a"]` is the mean of a run, `values["AP", "b", "a"]` the difference b minus a."""

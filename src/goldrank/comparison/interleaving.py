@@ -40,7 +40,7 @@ REACH = 0.5
 STEEPNESS = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Preference(Tabular):
     """What clicks say about B against A."""
 
@@ -66,6 +66,9 @@ class Preference(Tabular):
     """How p was computed."""
     alpha: float
     notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Preference({self.a!r}, {self.b!r}, {self.verdict!r})"
 
     @property
     def verdict(self) -> Decided:

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,7 +53,7 @@ class Consistency:
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judged(Tabular):
     """What a judge was asked and answered."""
 
@@ -64,7 +64,7 @@ class Judged(Tabular):
     """The judgements that were given, and the model's for pairs that had none. A note says how many are whose."""
     grades: Mapping[tuple[str, str], Grade]
     """The model's grades, by query and document."""
-    outcome: JobOutcome = field(repr=False)
+    outcome: JobOutcome
     notes: tuple[Note, ...]
     asked: int
     """Items to be asked, after what the log answers; in a dry run nothing was asked."""
@@ -74,7 +74,10 @@ class Judged(Tabular):
     """What they cost at most, by the prices."""
     dry_run: bool
     scale: tuple[Grade, ...] | None
-    items: tuple[JudgeItem, ...] = field(default=(), repr=False)
+    items: tuple[JudgeItem, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Judged({self.judge!r}, {len(self.grades):,} grades)"
 
     @property
     def cost(self) -> float:

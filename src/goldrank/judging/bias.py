@@ -77,7 +77,7 @@ class SystemOrder:
     """Verdicts of pairs: first, none, second significantly ahead; rows are people's, columns the judge's."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JudgeAgreement(Tabular):
     """A judge beside people, on the pairs that both judged."""
 
@@ -93,6 +93,9 @@ class JudgeAgreement(Tabular):
     orders: tuple[SystemOrder, ...] = ()
     notes: tuple[Note, ...] = ()
     """What was tolerated in reading the judgements."""
+
+    def __repr__(self) -> str:
+        return f"JudgeAgreement({self.pairs:,} pairs, {self.queries:,} queries)"
 
     @property
     def pairs(self) -> int:

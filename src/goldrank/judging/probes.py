@@ -46,7 +46,7 @@ class Trick:
     mean_rise: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gullibility(Tabular):
     """How far a judge is moved by texts that people call not relevant."""
 
@@ -56,6 +56,9 @@ class Gullibility(Tabular):
     tricks: Mapping[str, Trick]
     """What each change of the texts did, by name."""
     notes: tuple[Note, ...]
+
+    def __repr__(self) -> str:
+        return f"Gullibility({self.judge!r})"
 
     def __getitem__(self, trick: str) -> float:
         """The share of texts whose grade a trick raised."""
