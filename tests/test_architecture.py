@@ -62,13 +62,13 @@ LAYERS = {
     "match": (*_GROUND, "data"),
     "measures": (*_GROUND, "data"),
     "retrieval": (*_GROUND, "data", "io"),
-    "clicks": (*_GROUND, "data", "io"),
     "guide": (*_GROUND, "data", "measures"),
     "evaluation": ("__init__", *_GROUND, *_ROOMS),
     "comparison": ("__init__", *_GROUND, *_ROOMS),
     "fusion": ("__init__", *_GROUND, *_ROOMS),
     "judgements": (*_GROUND, *_ROOMS),
     "judging": (*_GROUND, *_ROOMS, "judgements", "comparison"),
+    "clicks": (*_GROUND, *_ROOMS, "comparison"),
     "gating": ("__init__", *_GROUND, *_ROOMS, "comparison"),
     "history": ("__init__", *_GROUND, *_ROOMS, "comparison", "gating"),
     "report": ("__init__", *_GROUND, *_ROOMS, "clicks", "judgements", "judging", "comparison", "history", "gating"),
@@ -98,13 +98,13 @@ LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
     "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
-    "data": {"measures"},  # Scores understands every spelling of a measure
+    "data": {"measures", "io"},  # Scores understands every spelling of a measure; nouns read what they are given
     "types": {"data", "measures", "conventions"},  # for type checkers
     "conventions": {"data", "measures"},  # for type checkers; a tool that changes a run makes a new one
-    "evaluation": {"comparison"},  # evaluate(judged_by="corrected")
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},
     "history": {"report"},
+    "judging": {"report"},
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
 

@@ -54,11 +54,15 @@ SOUND = {
     "explain_difference": (QRELS, RUN, "AP", "ranx", "trec_eval-9"),
     "gate": (QRELS, RUN, ["AP >= 0.1"]),
     "worth_judging": (QRELS, RUN),
-    "judge": (QRELS, RUN),
-    "judge_agreement": (QRELS, QRELS),
+    "judge": (QRELS, {"a": RUN}),
+    "judge_agreement": (goldrank.Qrels(QRELS).with_model(QRELS),),
     "judge_gullibility": ({"q": {"x": 0}},),
     "make_questions": ({"s": "One two three four five."},),
-    "corrected_values": (QRELS, QRELS, RUN, ["AP"]),
+    "corrected_values": (goldrank.Qrels(QRELS).with_model(QRELS), {"a": RUN}, ["AP"]),
+    "Pool": ("all",),
+    "Calls": ("judgements.db",),
+    "Endpoint": ("model", "http://localhost:9/v1"),
+    "Command": ("judge --all",),
     "run_retriever": (lambda question: ["a"], ["q"]),
     "read_qrels": ("no.file",),
     "read_run": ("no.file",),
@@ -80,7 +84,7 @@ SOUND = {
     "Scores.merge": ([goldrank.evaluate(QRELS, RUN, "AP")],),
     "Scores.from_dict": ({},),
     "History.open": ("no.file",),
-    "JudgementLog.open": ("no.file",),
+    "JudgementLog": ("log.db",),
     "Baseline.load": ("no.file",),
     "Rule.parse": ("AP >= 0.1",),
     "Rule.from_table": ({"measure": "AP", "floor": 0.1},),
@@ -88,6 +92,7 @@ SOUND = {
     "Rules.load": ("no.file",),
     "Rules.from_dict": ({"rules": ["AP >= 0.1"]},),
     "parse": ("AP",),
+    "Fusion": ("rrf",),
 }
 OTHERS = {
     "evaluate_spark",
@@ -100,6 +105,17 @@ OTHERS = {
     "SweepRow",
     "AbstentionCurve",
     "MatcherAgreements",
+    "TunedFusion",
+    "Diff",
+    "QueryChange",
+    "DocumentChange",
+    "Difference",
+    "RankAgreement",
+    "Plan",
+    "Unjudged",
+    "Advice",
+    *("Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions", "CorrectedValue", "CorrectedValues", "Event"),
+    *("ClickJudgements", "Preference"),
     "Record",
     "Comparison",
     "Verdict",
@@ -113,7 +129,7 @@ OTHERS = {
 
 FUNCTIONS = {
     *("matcher_agreement", "run_retriever", "evaluate", "evaluate_arrays", "evaluate_texts", "compare"),
-    *("diff", "corrected_values", "explain_difference", "tune_fusion", "parse"),
+    *("diff", "corrected_values", "explain_difference", "tune_fusion", "worth_judging", "parse"),
 }
 """They take functions, which types are too: as measures, matchers and retrievers."""
 
@@ -124,12 +140,13 @@ RESAMPLES = ("judge_agreement", "compare")
 
 def called(name):
     if name == "judge":
-        given = {"docs": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
+        given = {"documents": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
         return lambda *arguments, **options: goldrank.judge(*arguments, **{**given, **options})
     if name in RESAMPLES:
-        return lambda *arguments, **options: getattr(goldrank, name)(*arguments, **{"samples": 100, **options})
+        few = {"statistics": goldrank.Statistics(samples=100)}
+        return lambda *arguments, **options: getattr(goldrank, name)(*arguments, **{**few, **options})
     if name == "judge_gullibility":
-        given = {"docs": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
+        given = {"documents": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
         return lambda *arguments, **options: goldrank.judge_gullibility(*arguments, **{**given, **options})
     if name == "make_questions":
         written = {"question": "What is said here?", "quote": "One two three four five."}

@@ -43,8 +43,8 @@ NOUNS = {
     "Evidence": "evidence sources chunks lengths several unlocated similarity coverage",
     "Answers": "answers claims entities abstain_below",
     "Catalogue": "catalogue train seen against",
-    "Calls": "calls max_cost max_calls prices concurrency rate attempts dry_run",
-    "Pool": "pool which repeats limit",
+    "Calls": "calls log max_cost max_calls prices concurrency rate attempts seed dry_run progress",
+    "Pool": "pool which measure depth limit repeats",
     "Fusion": "fusion normalization",
     "Rules": "rules strict worst allow_changed_qrels",
 }
@@ -64,9 +64,15 @@ READERS = {
     "shard": "qrels.shard(2, 8)",
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
+    "duplicates": "the convention of an evaluation; run.drop_duplicates() keeps one line of each document",
+    "depth": "the measure's cut-off: 'nDCG@100'",
+    "name": "the noun: Run(results, name=...), scores.renamed(name)",
+    "names": "the runs: Run(results, name=...), {'old': run, 'new': other}",
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
     "db": "History(path).baseline(name)",
+    "criteria": "the judge: Endpoint(model, criteria=...), Command(words, criteria=...)",
+    "model": "the judgements: human.with_model(model)",
 }
 """Arguments that belong to what is given to a verb."""
 
@@ -100,10 +106,15 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
         argument, *fields = words.split()
         if name in fields and argument in known:
             return f"It is a field of {noun}: {argument}={noun}({name}=...)."
-    if name in OF_EVALUATE and "convention" not in known:
+    if name in OF_EVALUATE and "convention" not in known and known & {"scores", "runs"}:
         scored = "evaluate(qrels, Runs(runs)" if "runs" in known else "evaluate(qrels, run"
         return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
     if name in READERS:
         return f"It belongs to {READERS[name]}."
     near = did_you_mean(name, known)
-    return near or f"It has: {', '.join(sorted(known))}."
+    if near:
+        return near
+    listed = f"It has: {', '.join(sorted(known))}."
+    if "measures" in known or "measure" in known:
+        listed += f" Options of a measure are part of its name: 'AP({name}=True)'."
+    return listed

@@ -13,8 +13,9 @@ from lanes import many
 from raising import raises_code
 
 from goldrank import AspectQrels, GoldrankError, Preferences, Scores, cli, evaluate, evaluate_texts
-from goldrank.data.qrels import Qrels
+from goldrank.data.qrels import Qrels, shard_of
 from goldrank.data.query_facts import to_plain
+from goldrank.errors import InputError, OptionError
 from goldrank.measures import REGISTRY
 
 CUTS = {"none": "", "recall": "@0.5", "multiple": "@0.5"}
@@ -233,21 +234,24 @@ def test_what_does_not_merge() -> None:
 
 def test_shards_that_are_missing_are_named() -> None:
     qrels, run = made_up(1)
-    parts = [evaluate(Qrels(qrels).shard(i, 3), run, "RR") for i in (1, 2, 3)]
+    judged = Qrels(qrels)
+    parts = [evaluate(judged.shard(i, 3), run, "RR") for i in (1, 2, 3)]
     assert "shards are missing: 2 of 3" in refused([parts[0], parts[2]])
-    other = evaluate(Qrels(qrels).shard(1, 4), run, "RR")
+    other = evaluate(judged.shard(1, 4), run, "RR")
     assert "numbers of shards differ: 3 in shard 1 ('run'), 4 in shard 2" in refused([parts[0], other])
     elsewhere = evaluate(Qrels({**qrels, "q1": {"d1": 3}}).shard(2, 3), run, "RR")
     assert "judgements differ: " in refused([parts[0], elsewhere, parts[2]])
-    for number, of in ((0, 3), (4, 3), ("x", 3), (-1, 3), (1, 0)):
-        with pytest.raises(GoldrankError):
-            Qrels(qrels).shard(number, of)  # type: ignore[arg-type]
-    with raises_code(GoldrankError, "empty-shard"):
-        evaluate(Qrels({"q1": {"a": 1}}).shard(3 - _shard_of_q1(), 2), {"q1": ["a"]}, "RR")
+    for number, of, name in ((0, 3, "number"), (4, 3, "number"), ("x", 3, "number"), (-1, 3, "number"), (1, 0, "of")):
+        with pytest.raises(OptionError, match=f"^{name} is "):
+            judged.shard(number, of)  # type: ignore[arg-type]
 
 
-def _shard_of_q1() -> int:
-    return 1 if len(Qrels({"q1": {"a": 1}}).shard(1, 2)) else 2
+def test_a_shard_without_queries_is_refused() -> None:
+    judged = Qrels({"q1": {"a": 1}})
+    number = shard_of(b"q1", 2)
+    assert list(judged.shard(number, 2)) == ["q1"]
+    with raises_code(InputError, "empty-shard"):
+        judged.shard(3 - number, 2)
 
 
 def test_notes_of_shards_are_kept() -> None:

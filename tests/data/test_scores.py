@@ -16,7 +16,6 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank import Runs
 from goldrank.data import query_facts
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.errors import InputError, MeasureError
@@ -111,7 +110,7 @@ def test_frames(scores: Scores) -> None:
 
 
 def test_several_runs() -> None:
-    both = goldrank.evaluate(QRELS, Runs(a=RUN, b={"q1": ["d3"]}), "RR")
+    both = goldrank.evaluate(QRELS, goldrank.Runs(a=RUN, b={"q1": ["d3"]}), "RR")
     assert list(both) == ["a", "b"]
     assert both.mean == {"a": {"RR": 2 / 3}, "b": {"RR": 1 / 3}}
     assert both.to_polars().columns == ["run", "query", "RR"]
@@ -120,7 +119,7 @@ def test_several_runs() -> None:
 
 
 def test_scores_of_several_runs_as_frames_and_files(tmp_path: Path) -> None:
-    both = goldrank.evaluate(QRELS, Runs(a=RUN, b={"q1": ["d2"]}), ["RR", "P@2"])
+    both = goldrank.evaluate(QRELS, goldrank.Runs(a=RUN, b={"q1": ["d2"]}), ["RR", "P@2"])
     frame = both.to_pandas()
     assert list(frame.columns) == ["run", "query", "RR", "P@2"]
     assert frame.to_dict("list") == both.to_polars().to_dict(as_series=False)
@@ -128,8 +127,11 @@ def test_scores_of_several_runs_as_frames_and_files(tmp_path: Path) -> None:
     back = ScoresByRun.load(tmp_path / "both.json")
     assert list(back) == ["a", "b"]
     assert back.to_dict() == both.to_dict()
-    both["a"].save(tmp_path / "one.json")
-    assert list(ScoresByRun.load(tmp_path / "one.json")) == ["a"]
+    assert back == both
+    for name in ("a", "b"):
+        both[name].save(tmp_path / f"{name}.json")
+    assert ScoresByRun.load(tmp_path / "a.json", tmp_path / "b.json") == both
+    assert list(ScoresByRun.load(tmp_path / "a.json")) == ["a"]
     (tmp_path / "list.json").write_text("[]")
     with raises_code(InputError, "not-saved-scores"):
         ScoresByRun.load(tmp_path / "list.json")
@@ -138,7 +140,7 @@ def test_scores_of_several_runs_as_frames_and_files(tmp_path: Path) -> None:
 
 
 def test_html_is_escaped() -> None:
-    page = goldrank.evaluate({"q": {"d": 1}}, Runs({"<script>": {"q": {"d": 1.0}}}), "RR")._repr_html_()
+    page = goldrank.evaluate({"q": {"d": 1}}, goldrank.Runs({"<script>": {"q": {"d": 1.0}}}), "RR")._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
 

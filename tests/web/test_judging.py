@@ -12,7 +12,7 @@ import pytest
 from lanes import QUICK
 from served import Served
 
-from goldrank import demo, evaluate, io
+from goldrank import Document, Runs, demo, evaluate, io
 from goldrank.errors import GoldrankError
 from goldrank.judgements.log import JudgementLog
 from goldrank.web.judging import Judging, RefusedError
@@ -37,7 +37,7 @@ def test_a_judgement_moves_values_as_evaluate_does(judging):
     grade(judging)
     qrels = {**demo.load()["qrels"]}
     qrels["q04"] = {**qrels["q04"], "plant-2": 2}
-    expected = evaluate(qrels, demo.runs(), ["nDCG@10", "AP", "P@1"])
+    expected = evaluate(qrels, Runs(demo.runs()), ["nDCG@10", "AP", "P@1"])
     for system in session.systems:
         for measure in session.measures:
             assert system.mean(measure) == expected[system.name][str(measure)]
@@ -46,9 +46,9 @@ def test_a_judgement_moves_values_as_evaluate_does(judging):
 def test_the_export_gives_the_shown_numbers(judging):
     for doc, given in (("plant-2", 2), ("coffee-4", 1), ("bike-4", 0)):
         grade(judging, doc, given)
-    with JudgementLog.open(judging.path, read_only=True) as log:
-        exported = log.export(demo.load()["qrels"]).qrels
-    scores = evaluate(exported, demo.runs(), ["nDCG@10"])
+    with JudgementLog(judging.path, mode="r") as log:
+        exported = log.qrels(onto=demo.load()["qrels"])
+    scores = evaluate(exported, Runs(demo.runs()), ["nDCG@10"])
     for system in judging.session.systems:
         assert system.mean(judging.session.measures[0]) == scores[system.name]["nDCG@10"]
 
@@ -131,10 +131,8 @@ def test_other_data_are_refused(judging):
 
 
 def test_what_another_process_adds_is_taken_in(judging):
-    from goldrank.judgements.records import Event
-
-    with JudgementLog.open(judging.path) as log:
-        log.add(Event("jon", "q04", "plant-2", grade=2))
+    with JudgementLog(judging.path) as log:
+        log.add("jon", "q04", "plant-2", 2)
     judging._looked = 0.0
     judging.look()
     assert judging.session.judged("q04")["plant-2"] == 2
@@ -150,11 +148,11 @@ def test_a_page_that_is_older_than_the_judges_word_is_refused(judging):
 
 def test_a_text_in_several_pieces_was_not_seen_whole(judging):
     source = judging.session.texts._source
-    source._texts = {**source._texts, "plant-2": "word " * 20_000}
+    source.documents = {**source.documents, "plant-2": Document("word " * 20_000)}
     grade(judging, whole=True, doc="plant-2")
     grade(judging, whole=True, doc="coffee-4")
-    with JudgementLog.open(judging.path, read_only=True) as log:
-        assert [event.whole for event in log.events()] == [False, True]
+    with JudgementLog(judging.path, mode="r") as log:
+        assert [event.whole for event in log.entries()] == [False, True]
 
 
 def test_a_log_that_is_none(tmp_path):
@@ -218,9 +216,9 @@ def test_killed_servers_lose_nothing_that_was_acknowledged(tmp_path):
             server.kill()
             thread.join(20)
     assert len(acknowledged) >= kills * 8
-    with JudgementLog.open(log, read_only=True) as found:
+    with JudgementLog(log, mode="r") as found:
         found.check()
-        events = list(found.events())
+        events = list(found.entries())
     keys = [event.key for event in events]
     assert len(set(keys)) == len(keys)
     by_key = {event.key: event.seq for event in events}
@@ -245,10 +243,10 @@ def test_killed_judges_lose_nothing_in_200_kills(tmp_path):
 @pytest.mark.slow
 def test_qrels_are_never_written(tmp_path):
     qrels = tmp_path / "q.qrels"
-    io.write_qrels(demo.load()["qrels"], qrels)
+    io.read_qrels(demo.load()["qrels"]).save(qrels)
     runs = []
     for name, run in demo.runs().items():
-        io.write_run(io.as_run(run, name=name), tmp_path / f"{name}.run")
+        io.as_run(run, name=name).save(tmp_path / f"{name}.run")
         runs.append(f"{name}={tmp_path / name}.run")
     before = qrels.read_bytes()
     with Served(str(qrels), *runs, cache=tmp_path) as server:

@@ -8,13 +8,13 @@ import pytest
 from places import ROOT
 from served import Served
 
-from goldrank import demo, evaluate, io
+from goldrank import demo, evaluate, io, read_queries
 from goldrank.conventions import Convention
 from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.history import History
-from goldrank.judgements import Event, JudgementLog
+from goldrank.judgements import JudgementLog
 from goldrank.match.explain_places import explain_places
-from goldrank.web import queries_page, start, texts, texts_page
+from goldrank.web import queries_page, start, texts_page
 from goldrank.web.judging import Judging, RefusedError
 from goldrank.web.session import Session
 
@@ -42,15 +42,15 @@ def test_queries_by_the_code_of_a_note(code, queries):
 
 
 def test_many_judgements_are_withdrawn_at_once(tmp_path):
-    with JudgementLog.open(tmp_path / "log.db") as log:
+    with JudgementLog(tmp_path / "log.db") as log:
         for i, (judge, doc) in enumerate([("ann", "d1"), ("bob", "d1"), ("ann", "d2"), ("ann", "d1")], 1):
-            assert log.add(Event(judge, "q1", doc, grade=i % 2)) == i
-        assert [event.seq for event in log.withdraw("ann", since=1)] == [3, 4]
+            assert log.add(judge, "q1", doc, i % 2).number == i
+        assert [event.number for event in log.withdraw("ann", since=1)] == [3, 4]
         standing = log.latest()
         assert standing["q1", "d1"]["ann"].grade == 1  # what was said before counts again
         assert standing["q1", "d2"]["ann"].grade is None
         assert standing["q1", "d1"]["bob"].grade == 0
-        assert [event.seq for event in log.withdraw("ann")] == [1]
+        assert [event.number for event in log.withdraw("ann")] == [1]
         assert log.withdraw("ann") == log.withdraw("nobody") == []
         assert log.check() == 7
 
@@ -142,7 +142,8 @@ class Dataset:
 
 
 def test_objects_shaped_as_datasets():
-    assert texts.read_queries(Dataset()) == {"q1": "what is one", "q2": "what is two"}
+    known = read_queries(Dataset())
+    assert {query: one.text for query, one in known.items()} == {"q1": "what is one", "q2": "what is two"}
     runs = {name: io.as_run(run) for name, run in RUNS.items()}
     made = start.session_of(QRELS, runs, docs=Dataset(), queries=Dataset())
     made.texts.wait()
@@ -195,8 +196,8 @@ def test_withdrawing_in_the_browser(browser, tmp_path):
         page.locator("#confirm-set").click()
         page.wait_for_selector("[data-confirm]", state="detached")
         context.close()
-        with JudgementLog.open(tmp_path / "log.db", read_only=True) as log:
-            assert [event.action for event in log.events()] == ["grade", "grade", "withdraw", "withdraw"]
+        with JudgementLog(tmp_path / "log.db", mode="r") as log:
+            assert [event.action for event in log.entries()] == ["grade", "grade", "withdraw", "withdraw"]
 
 
 @pytest.mark.slow
