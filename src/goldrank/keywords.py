@@ -62,7 +62,7 @@ READERS = {
     "shard": "qrels.shard(2, 8)",
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
-    "duplicates": "evaluate(qrels, run, duplicates=...): a run keeps every row",
+    "duplicates": "the convention of an evaluation; run.drop_duplicates() keeps one line of each document",
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
 }

@@ -116,7 +116,7 @@ def score_runs(
     try:
         inputs = resolve(qrels, run, asked.rules, catalogue)
     except InputError as error:
-        if error.code != "judgements-stay-in-spark" or not io.is_spark(run):
+        if error.code != "judgements-stay-in-spark" or isinstance(run, Runs) or not io.is_spark(run):
             raise
         return _on_executors(qrels, io.as_run(run), asked, catalogue, error)
 

@@ -167,7 +167,7 @@ def read_runs(
     one_of(by, ("tag", "file"), "by")
     if by == "file":
         return _runs_of_files(source, format, columns)
-    if isinstance(source, list | tuple):
+    if isinstance(source, Sequence) and not isinstance(source, str):
         hint = "Give one file or pattern, or read_runs(paths, by='file')."
         raise InputError("a list of paths has a run in each file", hint=hint, code="several-runs")
 

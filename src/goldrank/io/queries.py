@@ -68,7 +68,11 @@ def read_queries(source: QueriesLike, *, format: str | None = None, columns: Col
         raise InputError(
             f"{type(source).__name__} cannot be read as queries", where=name, hint=hint, code="unreadable-object"
         )
-    return Queries(dict(_of_records(source, named, format)), name=name)
+    known = dict(_of_records(source, named, format))
+    if not known:
+        hint = "Is it the right file? Lines are: id, tab, text; tables have a header."
+        raise InputError("no queries", where=name, hint=hint, code="empty-input")
+    return Queries(known, name=name)
 
 
 def _of_mapping(given: Mapping[Any, Any], named: NamedColumns) -> Queries:
