@@ -89,7 +89,7 @@ assert_type(result.leaderboard()[0].run, str)  # 49
 
 # --- texts, satellites ---
 items = gr.read_items("rag.jsonl")
-assert_type(gr.evaluate_texts(items, "Cover@5", matching=gr.Matching("bleu:0.5", unit="sentence")), gr.Scores)  # 50
+assert_type(gr.evaluate_texts(items, "Cover@5", matching=gr.Matching("rouge-l:0.5", unit="sentence")), gr.Scores)  # 50
 assert_type(gr.evaluate_texts([{"question": "?", "contexts": ["a"], "reference": "a"}]), gr.Scores)  # 51
 assert_type(gr.evaluate(items.qrels, items.run, "R@5"), gr.Scores)  # 52
 assert_type(bool(gr.gate(scores, ["AP >= 0.3", "nDCG@10: -1%"], "main.json")), bool)  # 53
