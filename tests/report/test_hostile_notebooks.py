@@ -26,6 +26,7 @@ from goldrank import (
     diff,
     evaluate,
     evaluate_texts,
+    find_causes,
     gate,
     judge_agreement,
     matcher_agreement,
@@ -89,6 +90,7 @@ def shown(tmp_path_factory):
         swept,
         swept.compare(),
         curves_of_sweep(swept),
+        find_causes(ITEMS, k=1, **CONTAINS),
         abstention_curve(ITEMS + unanswered, **CONTAINS),
         *(evaluate_texts(ITEMS, "Cover", **CONTAINS).explain(text) for text in QUERIES[:20]),
     ]

@@ -192,7 +192,9 @@ def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> Pl
     else:
         how = TextRules(matching.rule, splitter(matching.unit), unit_name(matching.unit), matching.credit)
 
-    placing = _TextPlacing(data, options, wanted, rules, how, claim_rules, by_id)
+    placing = _TextPlacing(
+        data=data, options=options, wanted=wanted, rules=rules, how=how, claim_rules=claim_rules, by_id=by_id
+    )
     for kind in kinds:
         placing.add_kind(kind, is_first=not placing.by_kind)
     if placing.needs("spans"):
@@ -305,7 +307,9 @@ class _TextPlacing:
         from goldrank.match.span_table import spans_of, word_offsets
 
         evidence, own_tokens = self.options.evidence, self.options.matching.token_function
-        by_own_tokens = evidence.lengths == "token" and own_tokens is not None
+        offsets: Callable[[str], list[tuple[int, int]]] = word_offsets
+        if evidence.lengths == "token" and own_tokens is not None:
+            offsets = token_offsets(own_tokens)
         chunks: Any = evidence.chunks
         if is_file(chunks) or _are_records(chunks):
             chunks = read_chunks(chunks)
@@ -316,7 +320,7 @@ class _TextPlacing:
             quotes=places.quotes,
             chunks=chunks,
             chunk_sources=places.places,
-            tokens=token_offsets(own_tokens) if by_own_tokens and own_tokens is not None else word_offsets,
+            tokens=offsets,
             count_tokens=self.counter,
             cut_for=self.cut_for,
             several=evidence.several,
