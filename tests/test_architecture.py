@@ -69,8 +69,8 @@ LAYERS = {
     "fusion": ("__init__", *_GROUND, *_ROOMS),
     "judgements": (*_GROUND, *_ROOMS),
     "judging": (*_GROUND, *_ROOMS, "judgements", "comparison"),
-    "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
-    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
+    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison"),
+    "history": ("__init__", *_GROUND, *_ROOMS, "comparison", "gating"),
     "report": ("__init__", *_GROUND, *_ROOMS, "clicks", "judgements", "judging", "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
@@ -103,6 +103,7 @@ LAZILY = {
     "conventions": {"data", "measures"},  # for type checkers; a tool that changes a run makes a new one
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},
+    "history": {"report"},
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
 

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from goldrank.clicks import judgements_from_clicks
     from goldrank.comparison import Comparison, Pair, compare
-    from goldrank.comparison.agreement import rank_agreement
-    from goldrank.comparison.convention_difference import explain_difference
+    from goldrank.comparison.agreement import RankAgreement, rank_agreement
+    from goldrank.comparison.convention_difference import Difference, explain_difference
     from goldrank.comparison.corrected import corrected_values
     from goldrank.comparison.interleaving import analyse_interleaving
     from goldrank.comparison.intervals import Interval
     from goldrank.comparison.leaderboard import Leaderboard, Standing
     from goldrank.comparison.matching import MatcherAgreements, matcher_agreement
     from goldrank.comparison.one_system import score_intervals
-    from goldrank.comparison.planning import plan
-    from goldrank.comparison.rank_changes import diff
+    from goldrank.comparison.planning import Plan, plan
+    from goldrank.comparison.rank_changes import Diff, DocumentChange, QueryChange, diff
     from goldrank.comparison.settings import Statistics
     from goldrank.comparison.sweep import Sweep, SweepRow, sweep
     from goldrank.conventions import Convention
@@ -57,16 +57,18 @@ if TYPE_CHECKING:
     from goldrank.evaluation.executors import evaluate_spark
     from goldrank.evaluation.text_settings import Answers, Evidence, Matching
     from goldrank.evaluation.texts import evaluate_texts
-    from goldrank.evaluation.unjudged import worth_judging
+    from goldrank.evaluation.unjudged import Unjudged, worth_judging
     from goldrank.fusion.combine import fuse, normalize
-    from goldrank.fusion.tuning import tune_fusion
+    from goldrank.fusion.options import Fusion
+    from goldrank.fusion.tuning import TunedFusion, tune_fusion
     from goldrank.gating.baseline import Baseline
     from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
-    from goldrank.gating.verdict import Verdict
-    from goldrank.guide.advice import choose
+    from goldrank.gating.verdict import Finding, Verdict
+    from goldrank.guide.advice import Advice, choose
     from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
+    from goldrank.history.over_time import Trend
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs
     from goldrank.io.documents import read_documents
     from goldrank.io.items import Item, Items, read_items
@@ -96,24 +98,25 @@ _MODULES = {
     "retrieval": "run_retriever",
     "io.items": "read_items Items Item",
     "evaluation.executors": "evaluate_spark",
-    "guide.advice": "choose",
+    "guide.advice": "choose Advice",
     "guide.pitfalls": "pitfalls",
     "comparison": "compare Comparison Pair",
     "comparison.settings": "Statistics",
     "comparison.intervals": "Interval",
     "comparison.leaderboard": "Leaderboard Standing",
-    "comparison.rank_changes": "diff",
+    "comparison.rank_changes": "diff Diff QueryChange DocumentChange",
     "fusion.combine": "fuse normalize",
-    "fusion.tuning": "tune_fusion",
-    "comparison.agreement": "rank_agreement",
+    "fusion.tuning": "tune_fusion TunedFusion",
+    "fusion.options": "Fusion",
+    "comparison.agreement": "rank_agreement RankAgreement",
     "comparison.interleaving": "analyse_interleaving",
     "comparison.one_system": "score_intervals",
-    "comparison.planning": "plan",
+    "comparison.planning": "plan Plan",
     "comparison.corrected": "corrected_values",
-    "comparison.convention_difference": "explain_difference",
+    "comparison.convention_difference": "explain_difference Difference",
     "clicks": "judgements_from_clicks",
     "gating.decide": "gate",
-    "evaluation.unjudged": "worth_judging",
+    "evaluation.unjudged": "worth_judging Unjudged",
     "judging.ask": "judge",
     "judging.bias": "judge_agreement",
     "judging.probes": "judge_gullibility",
@@ -133,9 +136,10 @@ _MODULES = {
     "data.scores": "Scores ScoresByRun",
     "notes": "Note",
     "history": "History Record",
+    "history.over_time": "Trend",
     "gating.baseline": "Baseline",
     "gating.rules": "Rule Rules",
-    "gating.verdict": "Verdict",
+    "gating.verdict": "Finding Verdict",
     "measures": "Measure measure parse",
     "conventions": "Convention",
     "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError"
@@ -151,11 +155,12 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "judge_agreement", "judge_gullibility", "corrected_values", "make_questions", "read_qrels", "read_run", "read_runs",
     "read_items", "read_aspects", "read_preferences", "read_queries", "read_documents",
     "Qrels", "AspectQrels", "Preferences", "Run", "Runs", "Items", "Item", "Queries", "Query", "Documents", "Document",
-    "Catalogue", "Convention", "Matching", "Evidence", "Answers", "Statistics", "Matcher",
+    "Catalogue", "Convention", "Matching", "Evidence", "Answers", "Statistics", "Fusion", "Matcher",
     "Measure", "measure", "parse",
     "Scores", "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing",
     "Causes", "Needed", "Sweep", "SweepRow", "AbstentionCurve", "MatcherAgreements",
-    "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict", "Note",
+    "Diff", "QueryChange", "DocumentChange", "Difference", "RankAgreement", "Plan", "Unjudged", "TunedFusion", "Advice",
+    "History", "Record", "Trend", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict", "Finding", "Note",
     "GoldrankError", "InputError", "MismatchError", "MissingQueryError", "NoRelevantError", "BaselineError",
     "OptionError", "MeasureError", "NotMeasuredError", "JudgeError", "RetrievalError", "MemoryLimitError",
     "__version__",

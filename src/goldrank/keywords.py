@@ -29,6 +29,7 @@ SYNONYMS = {
     "budgets": "budget",
     "metadata": "queries",
     "human": "qrels",
+    "latency": "queries",
 }
 """What other tools call arguments, and what they are called here."""
 
@@ -45,6 +46,7 @@ NOUNS = {
     "Calls": "calls max_cost max_calls prices concurrency rate attempts dry_run",
     "Pool": "pool which repeats limit",
     "Fusion": "fusion normalization",
+    "Rules": "rules strict worst allow_changed_qrels",
 }
 """The argument that takes a noun, and what that noun holds."""
 
@@ -63,8 +65,12 @@ READERS = {
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
     "duplicates": "the convention of an evaluation; run.drop_duplicates() keeps one line of each document",
+    "depth": "the measure's cut-off: 'nDCG@100'",
+    "name": "the noun: Run(results, name=...), scores.renamed(name)",
+    "names": "the runs: Run(results, name=...), {'old': run, 'new': other}",
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
+    "db": "History(path).baseline(name)",
 }
 """Arguments that belong to what is given to a verb."""
 
@@ -107,7 +113,7 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
         argument, *fields = words.split()
         if name in fields and argument in known:
             return f"It is a field of {noun}: {argument}={noun}({name}=...)."
-    if name in OF_EVALUATE and known & {"scores", "runs"}:
+    if name in OF_EVALUATE and "convention" not in known and known & {"scores", "runs"}:
         scored = "evaluate(qrels, Runs(runs)" if "runs" in known else "evaluate(qrels, run"
         return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
     if name in READERS:

@@ -106,7 +106,7 @@ def test_lines_lead_from_references_to_texts(tmp_path):
 
 @pytest.fixture
 def history(tmp_path):
-    with History.open(tmp_path / "h.db", create=True) as made:
+    with History(tmp_path / "h.db") as made:
         for name in ("bm25", "overlap"):
             made.record(evaluate(demo.load()["qrels"], demo.runs()[name], ["nDCG@10"]), label="main")
         made.set_baseline("main", 1)

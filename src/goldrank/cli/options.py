@@ -263,12 +263,20 @@ def with_options(options: Iterable[Callable[[Function], Function]], function: Fu
     return reduce(lambda made, option: option(made), reversed(list(options)), function)
 
 
+HOLES = {
+    "look": "a verdict that unjudged documents could change is withheld until they are judged",
+    "ignore": "unjudged documents count as not relevant",
+}
+"""What is made of unjudged documents."""
+UNJUDGED: dict[str, Any] = {"look": "check", "ignore": "ignore"}
+"""The same as a field of `Statistics`."""
+
+
 def statistics_options(function: Function) -> Function:
     """Options for tests, corrections and intervals."""
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.paired import TESTS
     from goldrank.comparison.settings import INTERVALS
-    from goldrank.gating import HOLES
 
     options = [
         click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
@@ -354,8 +362,7 @@ def _statistics_of(options: dict[str, Any]) -> Statistics:
 
     names = ("test", "correction", "interval", "alpha", "margin", "samples", "seed")
     fields = {name: options.pop(name) for name in names if name in options}
-    holes = options.pop("holes", "look")
-    return Statistics(**fields, unjudged="check" if holes == "look" else "ignore")
+    return Statistics(**fields, unjudged=UNJUDGED[options.pop("holes", "look")])
 
 
 def _queries_of(metadata: str | None, texts: str | None, clusters: str | None, weights: str | None) -> Queries | None:

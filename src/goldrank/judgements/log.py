@@ -94,16 +94,16 @@ class JudgementLog(JudgementFile):
     def undo(self, judge: str) -> Event | None:
         """Take back the last event of a judge that stands; the event, or None if there is none."""
         with self._writing():
-            taken = self._take_back(self._open(judge)[-1:])
+            taken = self._take_back(self._standing_of(judge)[-1:])
             return taken[0] if taken else None
 
     def withdraw(self, judge: str, *, since: int = 0) -> list[Event]:
         """Take back all events of a judge that stand and came after the event `since`, in one transaction."""
         whole_number(since, "since")
         with self._writing():
-            return self._take_back([number for number in self._open(judge) if number > since])
+            return self._take_back([number for number in self._standing_of(judge) if number > since])
 
-    def _open(self, judge: str) -> list[int]:
+    def _standing_of(self, judge: str) -> list[int]:
         """The numbers of a judge's events that were not taken back, in order."""
         number = self._db.execute("SELECT id FROM judges WHERE name = ?", (_name(judge),)).fetchone() or (-1,)
         rows = self._db.execute("SELECT seq, action, knew, query, doc FROM events WHERE judge = ? ORDER BY seq", number)
