@@ -16,7 +16,6 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank import Runs
 from goldrank.data import query_facts
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.errors import InputError, MeasureError
