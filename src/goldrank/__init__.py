@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goldrank.clicks import judgements_from_clicks
+    from goldrank.clicks import ClickJudgements, judgements_from_clicks
     from goldrank.comparison import Comparison, Pair, compare
     from goldrank.comparison.agreement import RankAgreement, rank_agreement
     from goldrank.comparison.convention_difference import Difference, explain_difference
-    from goldrank.comparison.corrected import corrected_values
-    from goldrank.comparison.interleaving import analyse_interleaving
+    from goldrank.comparison.corrected import CorrectedValue, CorrectedValues, corrected_values
+    from goldrank.comparison.interleaving import Preference, analyse_interleaving
     from goldrank.comparison.intervals import Interval
     from goldrank.comparison.leaderboard import Leaderboard, Standing
     from goldrank.comparison.matching import MatcherAgreements, matcher_agreement
@@ -73,11 +73,15 @@ if TYPE_CHECKING:
     from goldrank.io.documents import read_documents
     from goldrank.io.items import Item, Items, read_items
     from goldrank.io.queries import read_queries
-    from goldrank.judgements import JudgementLog
-    from goldrank.judging.ask import judge
-    from goldrank.judging.bias import judge_agreement
-    from goldrank.judging.probes import judge_gullibility
-    from goldrank.judging.questions import make_questions
+    from goldrank.judgements import Event, JudgementLog
+    from goldrank.judging.ask import Judged, judge
+    from goldrank.judging.bias import JudgeAgreement, judge_agreement
+    from goldrank.judging.command import Command
+    from goldrank.judging.endpoint import Endpoint
+    from goldrank.judging.item import Judge
+    from goldrank.judging.nouns import Calls, Pool
+    from goldrank.judging.probes import Gullibility, judge_gullibility
+    from goldrank.judging.questions import Questions, make_questions
     from goldrank.match.matcher import Matcher
     from goldrank.measures import Measure, measure, parse
     from goldrank.notes import Note
@@ -109,19 +113,23 @@ _MODULES = {
     "fusion.tuning": "tune_fusion TunedFusion",
     "fusion.options": "Fusion",
     "comparison.agreement": "rank_agreement RankAgreement",
-    "comparison.interleaving": "analyse_interleaving",
+    "comparison.interleaving": "analyse_interleaving Preference",
     "comparison.one_system": "score_intervals",
     "comparison.planning": "plan Plan",
-    "comparison.corrected": "corrected_values",
+    "comparison.corrected": "corrected_values CorrectedValue CorrectedValues",
     "comparison.convention_difference": "explain_difference Difference",
-    "clicks": "judgements_from_clicks",
+    "clicks": "judgements_from_clicks ClickJudgements",
     "gating.decide": "gate",
     "evaluation.unjudged": "worth_judging Unjudged",
-    "judging.ask": "judge",
-    "judging.bias": "judge_agreement",
-    "judging.probes": "judge_gullibility",
-    "judging.questions": "make_questions",
-    "judgements": "JudgementLog",
+    "judging.ask": "judge Judged",
+    "judging.bias": "judge_agreement JudgeAgreement",
+    "judging.probes": "judge_gullibility Gullibility",
+    "judging.questions": "make_questions Questions",
+    "judging.nouns": "Pool Calls",
+    "judging.endpoint": "Endpoint",
+    "judging.command": "Command",
+    "judging.item": "Judge",
+    "judgements": "JudgementLog Event",
     "io": "read_qrels read_run read_runs read_aspects read_preferences",
     "io.queries": "read_queries",
     "io.documents": "read_documents",
@@ -160,7 +168,9 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Scores", "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing",
     "Causes", "Needed", "Sweep", "SweepRow", "AbstentionCurve", "MatcherAgreements",
     "Diff", "QueryChange", "DocumentChange", "Difference", "RankAgreement", "Plan", "Unjudged", "TunedFusion", "Advice",
-    "History", "Record", "Trend", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict", "Finding", "Note",
+    "Pool", "Calls", "Endpoint", "Command", "Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions",
+    "CorrectedValue", "CorrectedValues", "ClickJudgements", "Preference",
+    "History", "Record", "Trend", "JudgementLog", "Event", "Baseline", "Rule", "Rules", "Verdict", "Finding", "Note",
     "GoldrankError", "InputError", "MismatchError", "MissingQueryError", "NoRelevantError", "BaselineError",
     "OptionError", "MeasureError", "NotMeasuredError", "JudgeError", "RetrievalError", "MemoryLimitError",
     "__version__",

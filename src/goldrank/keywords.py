@@ -43,8 +43,8 @@ NOUNS = {
     "Evidence": "evidence sources chunks lengths several unlocated similarity coverage",
     "Answers": "answers claims entities abstain_below",
     "Catalogue": "catalogue train seen against",
-    "Calls": "calls max_cost max_calls prices concurrency rate attempts dry_run",
-    "Pool": "pool which repeats limit",
+    "Calls": "calls log max_cost max_calls prices concurrency rate attempts seed dry_run progress",
+    "Pool": "pool which measure depth limit repeats",
     "Fusion": "fusion normalization",
     "Rules": "rules strict worst allow_changed_qrels",
 }
@@ -71,6 +71,8 @@ READERS = {
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
     "db": "History(path).baseline(name)",
+    "criteria": "the judge: Endpoint(model, criteria=...), Command(words, criteria=...)",
+    "model": "the judgements: human.with_model(model)",
 }
 """Arguments that belong to what is given to a verb."""
 

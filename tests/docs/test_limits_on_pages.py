@@ -23,7 +23,7 @@ from goldrank.io import sources, text_index
 from goldrank.io import spark as spark_input
 from goldrank.io.tables import MOST_SLICED
 from goldrank.judging import endpoint
-from goldrank.judging.runner import Asking
+from goldrank.judging.nouns import Calls
 from goldrank.match import chance, evidence, semantic
 from goldrank.match.seeds import LENGTH
 from goldrank.report import comparison_page, coverage
@@ -73,7 +73,7 @@ SAID = [
     ("docs/judges.md", f"below {ppi.LEAST_RHO}, less than a tenth"),
     ("docs/judges.md", f"Draw within {word(strata.COUNT)} groups of these"),
     ("docs/judges.md", f"Each group gets {word(strata.LEAST_EACH)} queries"),
-    ("docs/judges.md", f"are tried {word(Asking.attempts)} times in all"),
+    ("docs/judges.md", f"are tried {word(Calls().attempts)} times in all"),
     ("docs/judges.md", f"a wait of more than {word(round(endpoint._LONGEST_PAUSE / 60))} minutes ends the job"),
     ("docs/texts.md", f"whose texts differ {build.LENGTHS_DIFFER}-fold in length"),
     ("docs/texts.md", f"with {word(coverage.POINTS)} budgets from the median text"),

@@ -65,6 +65,13 @@ def decimals(text: str, option: str, form: str = "with commas between them") -> 
         raise click.UsageError(f"{option} {text!r} are not numbers {form}") from None
 
 
+def alpha_of(level: float) -> float:
+    """How often an interval of this level leaves the truth out; rounded, since 1 - 0.95 is not quite 0.05."""
+    if not 0 < level < 1:
+        raise click.UsageError(f"--level is {level}; it must be between 0 and 1, and 0.95 is usual")
+    return round(1 - level, 12)
+
+
 measures_option = click.option(
     "-m",
     "--measure",

@@ -33,7 +33,7 @@ from goldrank.measures.declare import (
 )
 from goldrank.measures.elsewhere import known_elsewhere
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
-from goldrank.misuse import checked
+from goldrank.keywords import named_arguments
 
 if TYPE_CHECKING:
     from goldrank.data.aspects import Aspects
@@ -227,7 +227,7 @@ def _check_cutoff(name: str, k: object, kind: Cutoff) -> int | float:
 # From a spelling, or a function, to a measure.
 
 
-@checked
+@named_arguments
 def parse(measure: MeasureLike) -> Measure:
     """A measure from its spelling: `nDCG@10`, `P(rel=2)@5`, or another tool's name such as `ndcg_cut_10`.
 
