@@ -15,7 +15,8 @@ from goldrank import GoldrankError, escaping
 
 QRELS = {"q": {"d": 1}, "p": {"d": 1, "e": 0}}
 RUN = {"q": {"d": 1.0, "x": 0.5}, "p": {"e": 1.0, "d": 0.5}}
-FEW = goldrank.Statistics(samples=100)
+TEXTS = [{"retrieved": ["a"], "references": ["a"]}]
+PAIRS = [{"retrieved": "a", "reference": b, "label": b == "a"} for b in "ab"]
 WRONG = [
     *(3, -1, 3.5, None, True, b"x", "no such thing", "\0", "x" * 5_000, object(), [], {}, (), [3], [None], {"a": 3}),
     *({3: {}}, {"q": None}, {"q": {"d": None}}, [[]], [{}], set(), lambda: 3, int, goldrank, float("nan"), 10**30),
@@ -24,11 +25,42 @@ WRONG = [
 
 SOUND = {
     "evaluate": (QRELS, RUN, ["AP"]),
-    "compare": (QRELS, {"a": RUN, "b": RUN}, ["AP"]),
-    "score_intervals": (goldrank.evaluate(QRELS, RUN, "AP"),),
+    "evaluate_arrays": ([[1, 0]], [[0.5, 0.25]], ["AP"]),
+    "evaluate_texts": (TEXTS, ["RR"]),
+    "abstention_curve": (
+        [
+            {"retrieved": [("a", 0.9)], "references": ["a"]},
+            {"retrieved": [("x", 0.2)], "no_answer": True},
+        ],
+    ),
+    "find_causes": (TEXTS,),
+    "sweep": ({"a/b": TEXTS},),
+    "matcher_agreement": (PAIRS, "exact"),
     "choose": ("rag",),
     "pitfalls": (goldrank.evaluate(QRELS, RUN, "AP"),),
+    "compare": (QRELS, {"a": RUN, "b": RUN}, ["AP"]),
     "plan": (goldrank.compare(QRELS, {"a": RUN, "b": RUN}, ["AP"]),),
+    "score_intervals": (goldrank.evaluate(QRELS, RUN, "AP"),),
+    "analyse_interleaving": ([{"shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}],),
+    "judgements_from_clicks": ([{"query": "q", "shown": ["x", "y"], "clicks": ["y"]}],),
+    "diff": (QRELS, RUN, RUN, "AP"),
+    "fuse": ({"a": RUN, "b": RUN},),
+    "normalize": (RUN,),
+    "tune_fusion": (QRELS, {"a": RUN, "b": RUN}, "AP"),
+    "rank_agreement": (RUN, RUN),
+    "explain_difference": (QRELS, RUN, "AP", "ranx", "trec_eval-9"),
+    "gate": (goldrank.evaluate(QRELS, RUN, "AP"), ["AP >= 0.1"]),
+    "worth_judging": (QRELS, RUN),
+    "judge": (QRELS, {"a": RUN}),
+    "judge_agreement": (goldrank.Qrels(QRELS).with_model(QRELS),),
+    "judge_gullibility": ({"q": {"x": 0}},),
+    "make_questions": ({"s": "One two three four five."},),
+    "corrected_values": (goldrank.Qrels(QRELS).with_model(QRELS), {"a": RUN}, ["AP"]),
+    "Pool": ("all",),
+    "Calls": ("judgements.db",),
+    "Endpoint": ("model", "http://localhost:9/v1"),
+    "Command": ("judge --all",),
+    "run_retriever": (lambda question: ["a"], ["q"]),
     "read_qrels": ("no.file",),
     "read_run": ("no.file",),
     "read_runs": ("no.file",),
@@ -41,28 +73,97 @@ SOUND = {
     "Runs": ({"a": RUN},),
     "Queries": ({"q": "why?"},),
     "Documents": ({"d": "so"},),
+    "ScoresByRun": ([goldrank.evaluate(QRELS, RUN, "AP")],),
+    "ScoresByRun.load": ("no.file",),
+    "Statistics": ("t", "holm"),
     "AspectQrels": ({"q": {"1": {"d": 1}}},),
     "Preferences": ({"q": {"j": [{"d": 1, "e": 2}]}},),
     "Catalogue": (["a", "b"],),
-    "ScoresByRun": ([goldrank.evaluate(QRELS, RUN, "AP")],),
-    "ScoresByRun.load": ("no.file",),
+    "Items": (TEXTS,),
+    "read_items": (TEXTS,),
+    "Matching": ("exact",),
+    "Evidence": ({"s": "text"},),
+    "Answers": (lambda text, claim: True,),
     "Scores.load": ("no.file",),
     "Scores.merge": ([goldrank.evaluate(QRELS, RUN, "AP")],),
     "Scores.from_dict": ({},),
+    "History": ("history.db",),
+    "JudgementLog": ("log.db",),
+    "Baseline.load": ("no.file",),
+    "Rule.parse": ("AP >= 0.1",),
+    "Rule.from_table": ({"measure": "AP", "floor": 0.1},),
+    "Rules": (["AP >= 0.1"],),
+    "Rules.load": ("no.file",),
+    "parse": ("AP",),
+    "Fusion": ("rrf",),
 }
+OTHERS = {
+    "evaluate_spark",
+    *("Query", "Document", "Pair", "Interval", "Leaderboard", "Standing", "Note"),
+    "Item",
+    "Matcher",
+    "Causes",
+    "Needed",
+    "Sweep",
+    "SweepRow",
+    "AbstentionCurve",
+    "MatcherAgreements",
+    "TunedFusion",
+    "Diff",
+    "QueryChange",
+    "DocumentChange",
+    "Difference",
+    "RankAgreement",
+    "Plan",
+    "Unjudged",
+    "Advice",
+    *("Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions", "CorrectedValue", "CorrectedValues", "Event"),
+    *("ClickJudgements", "Preference"),
+    "Record",
+    "Comparison",
+    "Verdict",
+    "Measure",
+    "measure",
+    "Convention",
+    "GoldrankError",
+}
+"""They need Spark, or are made by other functions, or take what a type checker sees."""
 
 
-TAKES_MEASURES = {"evaluate", "compare"}
-"""They take functions, which types are too, as measures."""
+FUNCTIONS = {
+    *("matcher_agreement", "run_retriever", "evaluate", "evaluate_arrays", "evaluate_texts", "compare"),
+    *("diff", "corrected_values", "explain_difference", "tune_fusion", "worth_judging", "parse"),
+}
+"""They take functions, which types are too: as measures, matchers and retrievers."""
+
+
+RESAMPLES = ("judge_agreement", "compare")
+"""Each call draws a thousand samples otherwise."""
 
 
 def called(name):
-    if name == "compare":
-        return lambda *arguments, **options: goldrank.compare(*arguments, **{"statistics": FEW, **options})
+    if name == "judge":
+        given = {"documents": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
+        return lambda *arguments, **options: goldrank.judge(*arguments, **{**given, **options})
+    if name in RESAMPLES:
+        few = {"statistics": goldrank.Statistics(samples=100)}
+        return lambda *arguments, **options: getattr(goldrank, name)(*arguments, **{**few, **options})
+    if name == "judge_gullibility":
+        given = {"documents": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
+        return lambda *arguments, **options: goldrank.judge_gullibility(*arguments, **{**given, **options})
+    if name == "make_questions":
+        written = {"question": "What is said here?", "quote": "One two three four five."}
+        given = {"writer": lambda question, text: written, "judge": lambda question, text: 3, "n": 1}
+        return lambda *arguments, **options: goldrank.make_questions(*arguments, **{**given, **options})
     found = goldrank
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+def test_everything_public_is_tried():
+    tried = {name.partition(".")[0] for name in SOUND} | OTHERS | {"__version__"}
+    assert tried == set(goldrank.__all__)
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +192,7 @@ def test_wrong_arguments_get_words(name):
     wrong = []
     for i in range(len(sound)):
         for given in WRONG:
-            if callable(given) and name in TAKES_MEASURES:
+            if callable(given) and name in FUNCTIONS:
                 continue  # functions and types can be measures, matchers and retrievers
             arguments = [*sound[:i], given, *sound[i + 1 :]]
             if found := complaint(lambda arguments=arguments: function(*arguments)):
@@ -124,10 +225,20 @@ TAKES_FUNCTIONS = (
 
 
 FUNCTIONS = [name for name in SOUND if name[0].islower()]
+SLOW = ("run_retriever", "compare", "judge_agreement", "rank_agreement")
+"""The first waits before it tries again; the others compute much for what they take after all."""
+
+
+@pytest.mark.parametrize("name", RESAMPLES)
+def test_few_samples_are_no_mistake(name):
+    """Or every wrong option would be answered by words about them."""
+    assert called(name)(*SOUND[name]) is not None
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in FUNCTIONS]
+)
 def test_wrong_options_get_words(name):
     """Every option of every function, also those that come to be later."""
     function, sound = called(name), SOUND[name]
