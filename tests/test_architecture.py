@@ -69,8 +69,8 @@ LAYERS = {
     "judgements": (*_GROUND, *_ROOMS),
     "judging": (*_GROUND, *_ROOMS, "judgements", "comparison"),
     "clicks": (*_GROUND, *_ROOMS, "comparison"),
-    "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
-    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
+    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison"),
+    "history": ("__init__", *_GROUND, *_ROOMS, "comparison", "gating"),
     "report": ("__init__", *_GROUND, *_ROOMS, "clicks", "judgements", "judging", "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
@@ -98,12 +98,13 @@ LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
     "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
-    "data": {"measures"},  # Scores understands every spelling of a measure
+    "data": {"measures", "io"},  # Scores understands every spelling of a measure; nouns read what they are given
     "types": {"data", "measures", "conventions"},  # for type checkers
     "conventions": {"data", "measures"},  # for type checkers; a tool that changes a run makes a new one
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},
     "judging": {"report"},
+    "history": {"report"},
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
 

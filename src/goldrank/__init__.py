@@ -63,10 +63,11 @@ if TYPE_CHECKING:
     from goldrank.gating.baseline import Baseline
     from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
-    from goldrank.gating.verdict import Verdict
+    from goldrank.gating.verdict import Finding, Verdict
     from goldrank.guide.advice import choose
     from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
+    from goldrank.history.over_time import Trend
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs
     from goldrank.io.documents import read_documents
     from goldrank.io.items import Item, Items, read_items
@@ -141,9 +142,10 @@ _MODULES = {
     "data.scores": "Scores ScoresByRun",
     "notes": "Note",
     "history": "History Record",
+    "history.over_time": "Trend",
     "gating.baseline": "Baseline",
     "gating.rules": "Rule Rules",
-    "gating.verdict": "Verdict",
+    "gating.verdict": "Finding Verdict",
     "measures": "Measure measure parse",
     "conventions": "Convention",
     "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError"
@@ -165,7 +167,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Causes", "Needed", "Sweep", "SweepRow", "AbstentionCurve", "MatcherAgreements",
     "Pool", "Calls", "Endpoint", "Command", "Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions",
     "CorrectedValue", "CorrectedValues", "ClickJudgements", "Preference",
-    "History", "Record", "JudgementLog", "Event", "Baseline", "Rule", "Rules", "Verdict", "Note",
+    "History", "Record", "Trend", "JudgementLog", "Event", "Baseline", "Rule", "Rules", "Verdict", "Finding", "Note",
     "GoldrankError", "InputError", "MismatchError", "MissingQueryError", "NoRelevantError", "BaselineError",
     "OptionError", "MeasureError", "NotMeasuredError", "JudgeError", "RetrievalError", "MemoryLimitError",
     "__version__",

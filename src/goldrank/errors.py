@@ -111,6 +111,10 @@ class BaselineError(InputError):
     """A baseline that was changed, or that a run cannot be compared with."""
 
 
+class RuleError(InputError):
+    """A rule of a gate that says nothing, contradicts itself or is misspelled."""
+
+
 class OptionError(GoldrankError, ValueError):
     """An unknown policy, convention or format."""
 

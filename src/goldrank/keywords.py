@@ -29,6 +29,7 @@ SYNONYMS = {
     "budgets": "budget",
     "metadata": "queries",
     "human": "qrels",
+    "latency": "queries",
 }
 """What other tools call arguments, and what they are called here."""
 
@@ -45,6 +46,7 @@ NOUNS = {
     "Calls": "calls log max_cost max_calls prices concurrency rate attempts seed dry_run progress",
     "Pool": "pool which measure depth limit repeats",
     "Fusion": "fusion normalization",
+    "Rules": "rules strict worst allow_changed_qrels",
 }
 """The argument that takes a noun, and what that noun holds."""
 
@@ -62,10 +64,12 @@ READERS = {
     "shard": "qrels.shard(2, 8)",
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
+    "duplicates": "evaluate(qrels, run, duplicates=...): a run keeps every row",
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
     "criteria": "the judge: Endpoint(model, criteria=...), Command(words, criteria=...)",
     "model": "the judgements: human.with_model(model)",
+    "db": "History(path).baseline(name)",
 }
 """Arguments that belong to what is given to a verb."""
 
@@ -99,10 +103,15 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
         argument, *fields = words.split()
         if name in fields and argument in known:
             return f"It is a field of {noun}: {argument}={noun}({name}=...)."
-    if name in OF_EVALUATE and "convention" not in known:
+    if name in OF_EVALUATE and known & {"scores", "runs"}:
         scored = "evaluate(qrels, Runs(runs)" if "runs" in known else "evaluate(qrels, run"
         return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
     if name in READERS:
         return f"It belongs to {READERS[name]}."
     near = did_you_mean(name, known)
-    return near or f"It has: {', '.join(sorted(known))}."
+    if near:
+        return near
+    listed = f"It has: {', '.join(sorted(known))}."
+    if "measures" in known or "measure" in known:
+        listed += f" Options of a measure are part of its name: 'AP({name}=True)'."
+    return listed

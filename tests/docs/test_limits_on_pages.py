@@ -19,7 +19,7 @@ from goldrank.evaluation import causes, executors, text_notes
 from goldrank.gating import documents, rules
 from goldrank.history import file as history_file
 from goldrank.ids import MAX_ID_BYTES
-from goldrank.io import sources
+from goldrank.io import sources, text_index
 from goldrank.io import spark as spark_input
 from goldrank.io.tables import MOST_SLICED
 from goldrank.judging import endpoint
@@ -28,7 +28,7 @@ from goldrank.match import chance, evidence, semantic
 from goldrank.match.seeds import LENGTH
 from goldrank.report import comparison_page, coverage
 from goldrank.waiting import AT_A_TIME
-from goldrank.web import heads, history_page, query_page, serving, session, sides, text_index
+from goldrank.web import heads, history_page, query_page, serving, session, sides
 
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 8: "eight", 10: "ten"}
 
@@ -46,8 +46,8 @@ def default(function: Callable[..., Any], name: str) -> Any:
 
 
 OFTEN, AGAIN = (default(goldrank.run_retriever, name) for name in ("concurrency", "retries"))
-PLAIN = goldrank.Rules.of({"rules": ["AP: -1%"]})
-SET = PLAIN.settings
+PLAIN = goldrank.Rules("AP: -1%")
+SET = PLAIN.statistics
 SAID = [
     ("docs/comparing.md", f"It is exact where at most {flips.EXACT_UP_TO} queries differ"),
     ("docs/comparing.md", f"Below {intervals.FEWEST_CLUSTERS} clusters there is no verdict"),
@@ -61,10 +61,10 @@ SAID = [
     ("docs/gate.md", f"`test` ({', '.join(f'`{name}`' for name in rules.TESTS)})"),
     (
         "docs/gate.md",
-        f"`alpha` ({SET.alpha}), `power` ({SET.power}), `samples` ({SET.samples}), `seed` ({SET.seed}), `strict`",
+        f"`alpha` ({SET.alpha}), `power` ({SET.power}), `samples` ({SET.draws()}), `seed` ({SET.seed}), `strict`",
     ),
     ("docs/gate.md", f"`strict` ({str(PLAIN.strict).lower()})"),
-    ("docs/gate.md", f"`holes` (`{PLAIN.holes}`, `ignore`)"),
+    ("docs/gate.md", f"`unjudged` (`{SET.unjudged}`, `ignore`)"),
     ("docs/gate.md", f"`worst` ({PLAIN.worst})"),
     ("docs/history.md", f"each waits for the other, up to {history_file.LOCK_TIMEOUT:.0f} seconds"),
     ("docs/judges.md", f"more than {percent(ppi.GUARD - 1)} wider than that of people alone"),

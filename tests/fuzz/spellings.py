@@ -46,7 +46,7 @@ def _rule(text: str) -> None:
     again = Rule.parse(str(rule))
     if again.to_dict() != rule.to_dict():
         raise Difference(f"{text!r} -> {rule.to_dict()}\n{rule} -> {again.to_dict()}")
-    Rules.of([text])
+    Rules([text])
 
 
 def _size(text: str) -> None:

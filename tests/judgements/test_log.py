@@ -224,7 +224,7 @@ def test_foreign_files_are_refused(tmp_path):
     other.execute("CREATE TABLE t (x)")
     other.commit()
     other.close()
-    goldrank.History.open(tmp_path / "history.db", create=True).close()
+    goldrank.History(tmp_path / "history.db").close()
     JudgementLog(tmp_path / "later.db").close()
     later = rows(tmp_path / "later.db")
     later.execute("PRAGMA user_version = 9")

@@ -85,7 +85,7 @@ def shown(tmp_path_factory):
         corrected_values(Qrels(QRELS).with_model(MODEL), RUNS, "P@1"),
         analyse_interleaving(clicks, names=(MARKUP[0], MARKUP[1])),
         plan(compared, tolerance="5%"),
-        gate(QRELS, after, ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP")),
+        gate(evaluate(QRELS, after, "AP"), ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP")),
         judge_agreement(Qrels(QRELS).with_model(MODEL), runs=RUNS),
         matcher_agreement(labels, ["contains", "exact"]),
         swept,

@@ -12,8 +12,7 @@ import pytest
 from lanes import QUICK
 from served import Served
 
-from goldrank import Runs, demo, evaluate, io
-from goldrank.data.documents import Document
+from goldrank import Document, Runs, demo, evaluate, io
 from goldrank.errors import GoldrankError
 from goldrank.judgements.log import JudgementLog
 from goldrank.web.judging import Judging, RefusedError
@@ -149,7 +148,7 @@ def test_a_page_that_is_older_than_the_judges_word_is_refused(judging):
 
 def test_a_text_in_several_pieces_was_not_seen_whole(judging):
     source = judging.session.texts._source
-    source.documents["plant-2"] = Document("word " * 20_000)
+    source.documents = {**source.documents, "plant-2": Document("word " * 20_000)}
     grade(judging, whole=True, doc="plant-2")
     grade(judging, whole=True, doc="coffee-4")
     with JudgementLog(judging.path, mode="r") as log:
@@ -244,7 +243,7 @@ def test_killed_judges_lose_nothing_in_200_kills(tmp_path):
 @pytest.mark.slow
 def test_qrels_are_never_written(tmp_path):
     qrels = tmp_path / "q.qrels"
-    io.as_qrels(demo.load()["qrels"]).save(qrels)
+    io.read_qrels(demo.load()["qrels"]).save(qrels)
     runs = []
     for name, run in demo.runs().items():
         io.as_run(run, name=name).save(tmp_path / f"{name}.run")

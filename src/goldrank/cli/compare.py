@@ -12,6 +12,7 @@ from goldrank.cli.inputs import (
     is_saved,
     load_saved,
     named_file,
+    open_history,
     open_qrels,
     open_systems,
     progress,
@@ -118,10 +119,10 @@ def compared_runs(
     policies = dict(asked.policies)
     rules = conventions.get(policies.pop("convention")).with_policies(**policies)
     catalogue = as_catalogue(how.catalogue)
-    scores = scores_to_compare(qrels, runs, measures, asked.question.statistics, rules, catalogue)
+    scores = scores_to_compare(qrels, runs, measures, asked.request.statistics, rules, catalogue)
     if asked.same_queries:
         scores = ScoresByRun(scores, queries="same")
-    return compare_scores(scores, asked.question)
+    return compare_scores(scores, asked.request)
 
 
 def compared(scores: Sequence[Scores], asked: AskedComparison) -> Comparison:
@@ -132,17 +133,16 @@ def compared(scores: Sequence[Scores], asked: AskedComparison) -> Comparison:
     if asked.documents is not None:
         raise click.UsageError("--documents is about runs, not saved scores")
     by_run = ScoresByRun(scores, queries="same" if asked.same_queries else "common")
-    return compare_scores(by_run, asked.question)
+    return compare_scores(by_run, asked.request)
 
 
 def _of_records(db: str, refs: tuple[str, ...], asked: AskedComparison) -> Comparison:
     """The comparison of records; their scores have their policies already."""
-    from goldrank.history import History
     from goldrank.history.comparing import record_name, record_scores
 
-    with History.open(db, read_only=True) as history:
+    with open_history(db) as history:
         scores = record_scores(history, refs)
-        if asked.question.baseline is not None:
-            baseline = record_name(history.get(asked.question.baseline))
-            asked = asked._replace(question=replace(asked.question, baseline=baseline))
+        if asked.request.baseline is not None:
+            baseline = record_name(history[asked.request.baseline])
+            asked = asked._replace(request=replace(asked.request, baseline=baseline))
     return compared(list(scores.values()), asked)

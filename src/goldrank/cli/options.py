@@ -17,7 +17,7 @@ from goldrank.errors import OptionError
 from goldrank.io.columns import Columns
 
 if TYPE_CHECKING:
-    from goldrank.comparison.build import Question
+    from goldrank.comparison.build import CompareRequest
     from goldrank.comparison.settings import Statistics
     from goldrank.data.catalogue import Catalogue, UserHistory
     from goldrank.data.queries import Queries
@@ -270,12 +270,20 @@ def with_options(options: Iterable[Callable[[Function], Function]], function: Fu
     return reduce(lambda made, option: option(made), reversed(list(options)), function)
 
 
+HOLES = {
+    "look": "a verdict that unjudged documents could change is withheld until they are judged",
+    "ignore": "unjudged documents count as not relevant",
+}
+"""What is made of unjudged documents."""
+UNJUDGED: dict[str, Any] = {"look": "check", "ignore": "ignore"}
+"""The same as a field of `Statistics`."""
+
+
 def statistics_options(function: Function) -> Function:
     """Options for tests, corrections and intervals."""
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.paired import TESTS
     from goldrank.comparison.settings import INTERVALS
-    from goldrank.gating import HOLES
 
     options = [
         click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
@@ -329,7 +337,7 @@ def comparison_files(svg: str | None, save: str | None, **options: Any) -> tuple
 class AskedComparison(NamedTuple):
     """What the options of a comparison ask for, and how runs are scored for it."""
 
-    question: Question
+    request: CompareRequest
     same_queries: bool
     documents: str | None
     policies: dict[str, Any]
@@ -340,7 +348,7 @@ def asked_comparison(
     measures: tuple[str, ...] = (), baseline: str | None = None, primary: str | None = None, **options: Any
 ) -> AskedComparison:
     """The options of a command by `statistics_options` or `leaderboard_options`."""
-    from goldrank.comparison.build import Question
+    from goldrank.comparison.build import CompareRequest
 
     slices = options.pop("slices", ())
     queries = _queries_of(
@@ -351,8 +359,8 @@ def asked_comparison(
     documents = options.pop("documents", None)
     same_queries = options.pop("align") == "error"
     statistics = _statistics_of(options)
-    question = Question(baseline, primary, queries, slices, statistics, measures or None)
-    return AskedComparison(question, same_queries, documents, options)
+    request = CompareRequest(baseline, primary, queries, slices, statistics, measures or None)
+    return AskedComparison(request, same_queries, documents, options)
 
 
 def _statistics_of(options: dict[str, Any]) -> Statistics:
@@ -361,8 +369,7 @@ def _statistics_of(options: dict[str, Any]) -> Statistics:
 
     names = ("test", "correction", "interval", "alpha", "margin", "samples", "seed")
     fields = {name: options.pop(name) for name in names if name in options}
-    holes = options.pop("holes", "look")
-    return Statistics(**fields, unjudged="check" if holes == "look" else "ignore")
+    return Statistics(**fields, unjudged=UNJUDGED[options.pop("holes", "look")])
 
 
 def _queries_of(metadata: str | None, texts: str | None, clusters: str | None, weights: str | None) -> Queries | None:

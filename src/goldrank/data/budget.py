@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 
 from goldrank.errors import MemoryLimitError
@@ -16,12 +17,15 @@ LIBRARIES = 32 << 20
 and CSV."""
 HINT = "Give more memory, or split the queries into shards: docs/scale.md."
 
+GROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""Where Linux says how much memory a container has."""
+
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
 
 @contextmanager
 def limited(limit: int | None) -> Iterator[None]:
-    """Within it, readers that must hold a file whole ask by `reserve` whether it fits."""
+    """Within it, the process may take so many bytes, instead of all that the machine has."""
     token = _limit.set(limit)
     try:
         yield
@@ -31,16 +35,41 @@ def limited(limit: int | None) -> Iterator[None]:
 
 def reserve(needed: int, what: str, where: str) -> None:
     """Raises if so many bytes more do not fit into what the process may take."""
-    limit = _limit.get()
+    limit = most()
     if limit is not None:
         check(limit, resident() + needed, what, where)
+
+
+def most() -> int | None:
+    """How many bytes the process may take: what was said, else what the machine has; None if nobody knows."""
+    limit = _limit.get()
+    return of_machine() if limit is None else limit
+
+
+def is_set() -> bool:
+    """Whether somebody said how much the process may take."""
+    return _limit.get() is not None
+
+
+@cache
+def of_machine() -> int | None:
+    """The memory of this machine, or of the container that the process runs in; None if it does not say."""
+    sizes = []
+    with suppress(AttributeError, OSError, ValueError):  # Windows has no such names
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in GROUP_LIMITS:
+        try:
+            sizes.append(int(Path(path).read_text()))
+        except (OSError, ValueError):  # there is no group, or it has no limit: "max"
+            continue
+    return min((size for size in sizes if size > 0), default=None)
 
 
 def check(limit: int, needed: int, what: str, where: str, hint: str = HINT) -> None:
     """Refuse what surely does not fit."""
     if needed > limit:
         raise MemoryLimitError(
-            f"{what} takes about {in_words(needed)}, more than the {in_words(limit)} of max_memory",
+            f"{what} takes about {in_words(needed)}, more than the {in_words(limit)} that there are",
             where=where,
             hint=hint,
             code="over-memory-limit",
@@ -53,7 +82,7 @@ def named(where: str) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        hint = "Is it what it should be? max_memory refuses before it comes to this."
+        hint = f"Is it what it should be? {HINT}"
         what = "memory ran out while it was read"
         raise MemoryLimitError(what, where=where, hint=hint, code="memory-ran-out") from None
 

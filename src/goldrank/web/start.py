@@ -236,7 +236,7 @@ def run_history(history: str, access: Access, say: Callable[[str], None], rules:
     from goldrank.history import History
     from goldrank.web.app import history_application
 
-    with History.open(history, read_only=True) as opened:
+    with History(history, mode="r") as opened:
         opened.records(limit=1)  # a file that is no history is complained of here, not in the browser
     _serve(lambda *gate: history_application(history, _rules(rules), *gate), access, say, "Ctrl-C ends it.")
 
