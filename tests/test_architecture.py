@@ -103,8 +103,8 @@ LAZILY = {
     "conventions": {"data", "measures"},  # for type checkers; a tool that changes a run makes a new one
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},
-    "judging": {"report"},
     "history": {"report"},
+    "judging": {"report"},
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
 

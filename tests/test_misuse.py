@@ -92,6 +92,7 @@ SOUND = {
     "Rules.load": ("no.file",),
     "Rules.from_dict": ({"rules": ["AP >= 0.1"]},),
     "parse": ("AP",),
+    "Fusion": ("rrf",),
 }
 OTHERS = {
     "evaluate_spark",
@@ -104,6 +105,15 @@ OTHERS = {
     "SweepRow",
     "AbstentionCurve",
     "MatcherAgreements",
+    "TunedFusion",
+    "Diff",
+    "QueryChange",
+    "DocumentChange",
+    "Difference",
+    "RankAgreement",
+    "Plan",
+    "Unjudged",
+    "Advice",
     *("Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions", "CorrectedValue", "CorrectedValues", "Event"),
     *("ClickJudgements", "Preference"),
     "Record",
@@ -119,7 +129,7 @@ OTHERS = {
 
 FUNCTIONS = {
     *("matcher_agreement", "run_retriever", "evaluate", "evaluate_arrays", "evaluate_texts", "compare"),
-    *("diff", "corrected_values", "explain_difference", "tune_fusion", "parse"),
+    *("diff", "corrected_values", "explain_difference", "tune_fusion", "worth_judging", "parse"),
 }
 """They take functions, which types are too: as measures, matchers and retrievers."""
 

@@ -64,12 +64,15 @@ READERS = {
     "shard": "qrels.shard(2, 8)",
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
-    "duplicates": "evaluate(qrels, run, duplicates=...): a run keeps every row",
+    "duplicates": "the convention of an evaluation; run.drop_duplicates() keeps one line of each document",
+    "depth": "the measure's cut-off: 'nDCG@100'",
+    "name": "the noun: Run(results, name=...), scores.renamed(name)",
+    "names": "the runs: Run(results, name=...), {'old': run, 'new': other}",
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
+    "db": "History(path).baseline(name)",
     "criteria": "the judge: Endpoint(model, criteria=...), Command(words, criteria=...)",
     "model": "the judgements: human.with_model(model)",
-    "db": "History(path).baseline(name)",
 }
 """Arguments that belong to what is given to a verb."""
 
@@ -103,7 +106,7 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
         argument, *fields = words.split()
         if name in fields and argument in known:
             return f"It is a field of {noun}: {argument}={noun}({name}=...)."
-    if name in OF_EVALUATE and known & {"scores", "runs"}:
+    if name in OF_EVALUATE and "convention" not in known and known & {"scores", "runs"}:
         scored = "evaluate(qrels, Runs(runs)" if "runs" in known else "evaluate(qrels, run"
         return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
     if name in READERS:

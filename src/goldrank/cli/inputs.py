@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldrank import conventions, ids
+from goldrank.conventions import Convention
 from goldrank.data.blocks import BlockSource
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -59,6 +60,12 @@ def policy(name: str, policies: Mapping[str, Any]) -> Any:
     """What was chosen, else what the convention says."""
     chosen: str | None = policies.get(name)
     return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
+
+
+def chosen_convention(policies: Mapping[str, Any]) -> Convention:
+    """The convention that the options name, with the policies that they choose."""
+    chosen = {name: word for name, word in policies.items() if name in conventions.POLICIES and word is not None}
+    return conventions.get(policies.get("convention", conventions.DEFAULT)).with_policies(**chosen)
 
 
 def without_had(run: Run, how: ReadingOptions) -> Run:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.data.read_only import ReadOnlyRows
-from goldrank.errors import InputError, Place, whole_number
+from goldrank.errors import InputError, Place, one_of, whole_number
 from goldrank.native import core
-from goldrank.notes import Note
+from goldrank.notes import Note, from_counts
 
 if TYPE_CHECKING:
     from goldrank.data.blocks import BlockSource
@@ -257,6 +257,46 @@ class Run(Mapping[str, Mapping[str, float]]):
         if not any(user in train.items for user in kept):
             notes.append(Note.of("train-without-users", samples=train.items))
         return self._with_results(kept, notes)
+
+    def drop_duplicates(self, *, keep: Literal["first", "last"] = "first") -> Run:
+        """This run with each document of a query once; a note says how many lines were left out.
+
+        A `Run` keeps every row that it was made of. What becomes of a document that a ranking repeats is for the
+        convention of an evaluation to say (`duplicates`); a mapping, a fusion and a diff take each document once.
+
+        Parameters
+        ----------
+        keep : {"first", "last"}
+            Which row of a document stays, with its score and its place among equal scores.
+
+        Returns
+        -------
+        Run
+            It is held in memory if anything had to be read.
+
+        Raises
+        ------
+        OptionError
+            If `keep` is another word.
+        InputError
+            If the run is in Spark.
+
+        Examples
+        --------
+        >>> from goldrank import read_run
+        >>> run = read_run([("q1", "a", 3.0), ("q1", "b", 2.0), ("q1", "a", 1.0)])
+        >>> dict(run.drop_duplicates()["q1"]), dict(run.drop_duplicates(keep="last")["q1"])
+        ({'a': 3.0, 'b': 2.0}, {'b': 2.0, 'a': 1.0})
+        """
+        from goldrank.data.blocks import BlockSource
+
+        one_of(keep, ("first", "last"), "keep")
+        if not isinstance(self.source, BlockSource):
+            self.source.results()  # where it cannot be looked into, this says so; a mapping repeats nothing
+            return self
+
+        results, dropped = self.source.distinct(keep)
+        return self._with_results(results, from_counts({"repeated-documents": dropped}))
 
     def save(self, path: Path, *, format: str | None = None) -> None:
         """Write this run, in the format that goes with the file's name or is named; else as TREC text.

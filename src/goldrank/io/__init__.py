@@ -111,7 +111,7 @@ def _run_of_object(given: Any, name: str, columns: Columns) -> Run:
     if is_frame(given):
         from goldrank.io import tables
 
-        return tables.run_from_frame(given, name, columns, "error")
+        return tables.run_from_frame(given, name, columns)
     return objects.run_from_rows(_iterable(given, "a run"), name, columns=columns)
 
 
@@ -194,7 +194,7 @@ def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
     if files.format.in_memory:
         from goldrank.io import objects
 
-        return objects.joined_run(files.read("run", **how), names, files.label, "error")
+        return objects.joined_run(files.read("run", **how), names, files.label)
     parts: list[Callable[[], Run]] = files.readers("run", **how)
     notes = [note.with_about(source.label) for source, _ in files.opened for note in source.notes]
     if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
