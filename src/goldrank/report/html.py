@@ -12,7 +12,7 @@ from typing import Any
 from goldrank import __version__
 from goldrank.data import table
 from goldrank.packages import needed
-from goldrank.report.templates import without_line_breaks
+from goldrank.report.templates import without_comments, without_line_breaks
 
 with needed("jinja2"):
     import jinja2
@@ -54,8 +54,8 @@ def render(
 
     `styles` and `scripts` are assets that come after those of all pages.
     """
-    style = "".join(assets()[name] for name in ("report.css", *styles))
-    script = "".join(assets()[name] for name in ("report.js", *scripts)) if scripted else ""
+    style = "".join(without_comments(assets()[name]) for name in ("report.css", *styles))
+    script = "".join(without_comments(assets()[name]) for name in ("report.js", *scripts)) if scripted else ""
     head = {
         "title": title,
         "version": __version__,
