@@ -21,7 +21,6 @@ _GROUND = (
     *(
         "escaping",
         "errors",
-        "misuse",
         "ids",
         "note_kinds",
         "notes",
@@ -42,7 +41,6 @@ LAYERS = {
     "__init__": (),
     "escaping": (),
     "errors": ("escaping",),
-    "misuse": ("errors", "escaping"),
     "ids": ("errors", "escaping"),
     "note_kinds": (),
     "notes": ("errors", "ids", "note_kinds"),

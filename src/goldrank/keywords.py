@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from goldrank.errors import OptionError, did_you_mean
@@ -79,8 +79,17 @@ READERS = {
 
 def named_arguments(verb: Verb) -> Verb:
     """A verb that says which argument is meant where it gets one that it does not have."""
+    return named_arguments_or(())(verb)
+
+
+def named_arguments_or(more: Iterable[str]) -> Callable[[Verb], Verb]:
+    """`named_arguments` for a verb that takes more arguments, by these names."""
+    return partial(_checked, frozenset(more))
+
+
+def _checked(more: frozenset[str], verb: Verb) -> Verb:
     code = verb.__code__
-    known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    known = more | frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
     @wraps(verb)
     def call(*arguments: Any, **named: Any) -> Any:

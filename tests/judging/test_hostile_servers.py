@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import re
 import socket
 import threading
+import tracemalloc
+import zlib
 from contextlib import contextmanager
 
 import pytest
@@ -15,6 +18,7 @@ from lanes import few
 
 from goldrank.errors import GoldrankError, JudgeError
 from goldrank.judging import endpoint
+from goldrank.judging.decoding import unpacked
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import Call, JudgeItem
 from goldrank.judging.nouns import Calls
@@ -71,6 +75,82 @@ def test_an_endless_body_is_not_read_to_its_end(log):
     assert sent[0] < 50_000_000
     (body,) = log._db.execute("SELECT body FROM answered").fetchone()
     assert len(body) <= 1_000_000
+
+
+def zlibbed(data, wbits):
+    packer = zlib.compressobj(wbits=wbits)
+    return packer.compress(data) + packer.flush()
+
+
+PACKERS = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": lambda data: zlibbed(data, zlib.MAX_WBITS),
+    "deflate, gzip": lambda data: gzip.compress(zlibbed(data, -zlib.MAX_WBITS)),
+    "identity": lambda data: data,
+}
+
+
+@pytest.mark.parametrize("encoding", PACKERS)
+def test_packed_answers_are_read(log, encoding):
+    def behave(request, number):
+        status, _, said = answer(request)
+        return status, {"Content-Encoding": encoding}, PACKERS[encoding](said.encode())
+
+    with serving(behave) as chat:
+        assert run(chat.url, items(2), log).grades == expected(2)
+    assert chat.headers[0]["Accept-Encoding"] == "gzip, deflate"
+
+
+BOMB = {
+    "gzip": lambda: gzip.compress(bytes(200_000_000)),
+    "gzip, gzip": lambda: gzip.compress(gzip.compress(bytes(200_000_000))),
+    "deflate": lambda: zlibbed(bytes(200_000_000), zlib.MAX_WBITS),
+    "deflate, gzip": lambda: gzip.compress(zlibbed(bytes(200_000_000), -zlib.MAX_WBITS)),
+}
+
+
+@pytest.mark.parametrize("encoding", BOMB)
+def test_an_answer_is_not_unpacked_beyond_the_limit(encoding):
+    packed = BOMB[encoding]()
+    tracemalloc.start()
+    try:
+        found = unpacked(packed, encoding, endpoint._MOST_BODY)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found) == endpoint._MOST_BODY
+    assert peak < 5 * endpoint._MOST_BODY
+
+
+def test_a_small_answer_does_not_take_much_memory(log):
+    packed = gzip.compress(gzip.compress(bytes(500_000_000)))
+    assert len(packed) < 20_000
+    with serving(lambda body, number: (200, {"Content-Encoding": "gzip, gzip"}, packed)) as chat:
+        tracemalloc.start()
+        try:
+            found = run(chat.url, items(1), log, attempts=1)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert found.failed
+    assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, br", "gzip, gzip, gzip", "compress"])
+def test_an_encoding_that_was_not_asked_for_ends_the_job(log, encoding):
+    behave = lambda body, number: (200, {"Content-Encoding": encoding}, b"x" * 100)  # noqa: E731
+    with serving(behave) as chat, pytest.raises(JudgeError, match="packs its answers"):
+        run(chat.url, items(5), log)
+    assert len(chat.requests) <= 5
+
+
+def test_an_answer_that_is_not_packed_as_it_says_is_asked_again(log):
+    def behave(request, number):
+        return answer(request) if number else (200, {"Content-Encoding": "gzip"}, b"no gzip")
+
+    with serving(behave) as chat:
+        assert run(chat.url, items(1), log).grades == expected(1)
 
 
 @pytest.mark.slow

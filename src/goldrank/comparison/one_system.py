@@ -12,7 +12,7 @@ import numpy as np
 
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.settings import Statistics
-from goldrank.comparison.slices import SMALL, no_slice_values, slice_parts, word_counts
+from goldrank.comparison.slices import SMALL, no_slice_values, slice_names, slice_parts, word_counts
 from goldrank.comparison.statistics import MeasureFacts, facts_of, on_scale
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.queries import Queries
@@ -136,7 +136,8 @@ def score_intervals(
     """
     of_type(scores, Scores, "scores", "the scores of one run", "score_intervals(evaluate(qrels, run)).")
     known = None if queries is None else read_queries(queries)
-    names = [slice_by] if isinstance(slice_by, str) else list(slice_by)
+    names = slice_names(slice_by)
+    of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
     level = statistics.level
 
     notes: list[Note] = []

@@ -207,22 +207,22 @@ class Scores(Mapping[str, float]):
         return tuple(self.columns)
 
     @property
-    def mean(self) -> dict[str, float]:
+    def mean(self) -> Mapping[str, float]:
         """Each measure's summary: the mean over queries (a sum for counts, geometric for GMAP)."""
         return self._each(lambda column: column.summary)
 
     @property
-    def std(self) -> dict[str, float]:
+    def std(self) -> Mapping[str, float]:
         """Each measure's standard deviation over queries (of a sample, n - 1)."""
         return self._each(lambda column: float(np.std(column.counted, ddof=1)) if len(column.counted) > 1 else math.nan)
 
     @property
-    def n(self) -> dict[str, int]:
+    def n(self) -> Mapping[str, int]:
         """Over how many queries each summary was taken."""
         return self._each(lambda column: len(column.counted))
 
     @property
-    def per_query(self) -> dict[str, dict[str, float]]:
+    def per_query(self) -> Mapping[str, Mapping[str, float]]:
         """Each measure's value by query."""
         return self._each(lambda column: ByQuery(zip(self.queries, column.values.tolist(), strict=True)))
 
@@ -496,7 +496,7 @@ class ScoresByRun(Mapping[str, Scores]):
         return len(self._scores)
 
     @property
-    def mean(self) -> dict[str, dict[str, float]]:
+    def mean(self) -> Mapping[str, Mapping[str, float]]:
         """Each run's summaries."""
         return {run: scores.mean for run, scores in self.items()}
 

@@ -301,11 +301,12 @@ def checked(run: Run) -> Run:
 def qrels_from_mapping(given: Mapping[Any, Any], name: str, real_grades: bool = False) -> Qrels:
     """Qrels from {query: {doc: grade}}, or {query: [doc, ...]} or {query: doc} where all that is listed is relevant."""
     if not all(type(docs) is dict for docs in given.values()):
-        given = {query: _graded(query, docs, name) for query, docs in given.items()}
+        given = {query: graded(query, docs, name) for query, docs in given.items()}
     return Qrels(given, name=name, real_grades=real_grades)
 
 
-def _graded(query: Any, docs: Any, name: str) -> Any:
+def graded(query: Any, docs: Any, name: str) -> Any:
+    """The judgements of a query: what is only listed is relevant."""
     if isinstance(docs, str | bytes):  # leave-one-out: the one item of a user
         return {docs: 1}
     if isinstance(docs, Mapping) or not isinstance(docs, Iterable):

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 from goldrank.data.qrels import Grade
 from goldrank.errors import OptionError, whole_number
 from goldrank.escaping import shown
+from goldrank.judging.decoding import ACCEPTED, DamagedBodyError, UnaskedEncodingError, unpacked
 from goldrank.judging.function import checked_criteria, seconds
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, JobStopped, Reply
 from goldrank.judging.parse import read_answer
@@ -51,7 +52,7 @@ _OWN_FIELDS = {
 }
 """Fields of a request that are not for choice, and why."""
 _MOST_BODY = 1_000_000
-"""Bytes of an answer that are read."""
+"""Bytes of an answer that are read, as they were sent and as each layer of packing gives them."""
 _MOST_TOKENS = 1_000_000_000
 _SHORTEST_SECRET = 8
 """Shorter keys, such as "x" or "none", are what local servers are given that ask for any. They are no secrets, and
@@ -171,7 +172,12 @@ class Endpoint:
             raise AskAgainLater("TimeoutError", "the answer did not end in time", paid=True) from None
         except httpx.InvalidURL as error:
             raise JobStopped(f"the address cannot be used: {error}", "", "Is base_url right?") from None
-        except (httpx.TransportError, httpx.DecodingError) as error:
+        except DamagedBodyError as error:
+            raise AskAgainLater("cannot be unpacked", self._clean(str(error)), paid=True) from None
+        except UnaskedEncodingError as error:
+            hint = "Give the address of the model itself, without what packs its answers."
+            raise JobStopped(f"the endpoint {self._clean(str(error))}", "", hint) from None
+        except httpx.TransportError as error:
             unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
             raise AskAgainLater(type(error).__name__, self._clean(str(error)), paid=not unsent) from None
         body = self._clean(raw.decode("utf-8", "replace"))
@@ -180,14 +186,22 @@ class Endpoint:
         raise self._refused(status, body, headers, form)
 
     async def _posted(self, client: httpx.AsyncClient, request: dict[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and the first bytes of what comes back, however much would follow."""
-        body = b""
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        """Status, headers and the first bytes of what comes back, however much would follow.
+
+        The bytes are read as they were sent: httpx would unpack each piece without a limit.
+        """
+        headers = {"Accept-Encoding": ACCEPTED}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+
+        sent = b""
         async with client.stream("POST", self.url, json=request, headers=headers) as answer:
-            async for piece in answer.aiter_bytes():
-                body += piece[: _MOST_BODY - len(body)]
-                if len(body) >= _MOST_BODY:
+            async for piece in answer.aiter_raw():
+                sent += piece[: _MOST_BODY - len(sent)]
+                if len(sent) >= _MOST_BODY:
                     break
+
+        body = unpacked(sent, answer.headers.get("content-encoding", ""), _MOST_BODY)
         return answer.status_code, answer.headers, body
 
     def _request(self, call: Call, form: str) -> dict[str, Any]:

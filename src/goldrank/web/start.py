@@ -140,7 +140,7 @@ def serve(
     """
     access = Access(host, port, token, browser)
     access.checked()
-    named = runs if isinstance(runs, Mapping) and not _is_run(runs) else {"run": runs}
+    named: Mapping[Any, Any] = runs if isinstance(runs, Mapping) and not _is_run(runs) else {"run": runs}
     opened = {name: io.as_run(run).renamed(ids.as_text(name, "name of a run")) for name, run in named.items()}
     if queries is None and hasattr(docs, "queries_iter"):
         queries = docs
