@@ -17,6 +17,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError, MeasureError, did_you_mean
+from goldrank.keywords import named_arguments
 from goldrank.measures import foreign, trec_names
 from goldrank.measures.declare import (
     ALIASES,
@@ -33,7 +34,6 @@ from goldrank.measures.declare import (
 )
 from goldrank.measures.elsewhere import known_elsewhere
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
-from goldrank.keywords import named_arguments
 
 if TYPE_CHECKING:
     from goldrank.data.aspects import Aspects
