@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import generate
@@ -34,10 +36,8 @@ def moved(scores: Scores, rng: np.random.Generator) -> Scores:
     for name, column in scores.columns.items():
         values = column.values[order]
         columns[name] = Column(name, values, float(values.mean()), column.average, column.higher_is_better)
-    provenance = scores.provenance
-    return Scores(
-        scores.run, scores.queries, columns, scores.counts, scores.notes, scores.convention, lambda: provenance
-    )
+    facts = scores.query_facts.made()
+    return replace(scores, columns=columns, origin=partial(dict, scores.provenance), facts=facts, placed=None)
 
 
 def main() -> None:

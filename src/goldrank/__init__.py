@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from goldrank.judging.probes import Gullibility, judge_gullibility
     from goldrank.judging.questions import Questions, make_questions
     from goldrank.match.matcher import Matcher
-    from goldrank.measures import Measure, measure, parse
+    from goldrank.measures import Measure, measure
     from goldrank.notes import Note
     from goldrank.retrieval import run_retriever
 
@@ -148,7 +148,7 @@ _MODULES = {
     "gating.baseline": "Baseline",
     "gating.rules": "Rule Rules",
     "gating.verdict": "Finding Verdict",
-    "measures": "Measure measure parse",
+    "measures": "Measure measure",
     "conventions": "Convention",
     "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError"
     " MeasureError NotMeasuredError JudgeError RetrievalError MemoryLimitError",
@@ -164,7 +164,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "read_items", "read_aspects", "read_preferences", "read_queries", "read_documents",
     "Qrels", "AspectQrels", "Preferences", "Run", "Runs", "Items", "Item", "Queries", "Query", "Documents", "Document",
     "Catalogue", "Convention", "Matching", "Evidence", "Answers", "Statistics", "Fusion", "Matcher",
-    "Measure", "measure", "parse",
+    "Measure", "measure",
     "Scores", "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing",
     "Causes", "Needed", "Sweep", "SweepRow", "AbstentionCurve", "MatcherAgreements",
     "Diff", "QueryChange", "DocumentChange", "Difference", "RankAgreement", "Plan", "Unjudged", "TunedFusion", "Advice",

@@ -58,13 +58,6 @@ class SqliteFile:
         with self._lock:
             self._db.close()
 
-    @classmethod
-    def _opened(cls, name: str, create: bool, read_only: bool, lock_timeout: float) -> Self:
-        """The file, made if it is not there and `create` is on, and looked at by `_prepare`."""
-        opened = cls.__new__(cls)
-        opened._open(name, create, read_only, lock_timeout)
-        return opened
-
     def _open(self, name: str, create: bool, read_only: bool, lock_timeout: float) -> None:
         """Open the file, make it if it is not there and `create` is on, and look at it by `_prepare`."""
         if os.path.isdir(name):

@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 
 import goldrank
-from goldrank import Scores, parse
+from goldrank import Scores
 from goldrank.errors import BaselineError, MeasureError
-from goldrank.measures import REGISTRY
+from goldrank.measures import REGISTRY, parse
 
 
 def blocks(page: str) -> list[str]:

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evaluate_texts, parse
+from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evaluate_texts
 from goldrank.cli import run as command
 from goldrank.cli.inputs import key_values, named_file
 from goldrank.cli.options import slice_arguments
 from goldrank.evaluation.memory import size
 from goldrank.match import matcher
+from goldrank.measures import parse
 from tests.fuzz import mutations
 from tests.fuzz.outcomes import Difference, outcome
 from tests.random_cases import MEASURES

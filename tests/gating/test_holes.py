@@ -8,13 +8,13 @@ import pytest
 from gates import gate_run
 from raising import raises_code
 
-from goldrank import Baseline, Qrels, Rules, demo, diff, evaluate, parse, read_run
+from goldrank import Baseline, Qrels, Rules, demo, diff, evaluate, read_run
 from goldrank.cli import run as command
 from goldrank.comparison.settings import Statistics
 from goldrank.errors import BaselineError
 from goldrank.evaluation import pipeline
 from goldrank.gating.documents import WITHOUT_CUTOFF, KeptDocuments
-from goldrank.measures import summarise
+from goldrank.measures import parse, summarise
 
 QUERIES = [f"q{i:02d}" for i in range(30)]
 QRELS = {q: {"a": 2, "b": 1, "c": 0} for q in QUERIES}

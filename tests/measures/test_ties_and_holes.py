@@ -11,10 +11,10 @@ import pytest
 from lanes import many
 from raising import raises_code
 
-from goldrank import evaluate, parse, worth_judging
+from goldrank import evaluate, worth_judging
 from goldrank.data.scores import Scores
 from goldrank.errors import MeasureError, OptionError
-from goldrank.measures import REGISTRY
+from goldrank.measures import REGISTRY, parse
 from goldrank.notes import Note
 
 Docs = dict[str, Any]

@@ -154,7 +154,7 @@ def slice_names(given: object) -> list[str]:
             hint = 'For example slice_by="kind", where queries={"q1": {"kind": "short"}}.'
             raise OptionError(what, hint=hint, code="wrong-type")
         ids.check_text(name, "name in slice_by")
-    return listed
+    return [str(name) for name in listed]
 
 
 def with_slices(comparison: Comparison, slice_by: Sequence[str]) -> Comparison:
