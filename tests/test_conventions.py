@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from goldrank import History, Scores, compare, evaluate, explain_difference, gate
+from goldrank import History, Runs, Scores, compare, evaluate, explain_difference, gate
 from goldrank.cli import run as goldrank
 from goldrank.conventions import NAMES, convention_of
 from goldrank.conventions.tool import Tool
@@ -114,7 +114,7 @@ OWN = convention_of(Tool("own", options={"nDCG": {"gain": "exp2", "cut_ideal": F
 def test_a_column_is_found_by_what_was_asked(convention, tmp_path):
     scores = evaluate(QRELS, RUNS["one"], ASKED, convention=convention)
     scores.save(tmp_path / "scores.json")
-    by_run = evaluate(QRELS, RUNS, ASKED, convention=convention)
+    by_run = evaluate(QRELS, Runs(RUNS), ASKED, convention=convention)
     by_run.save(tmp_path / "runs.json")
     with History(tmp_path / "history.db") as history:
         recorded = history.scores(history.record(scores))
