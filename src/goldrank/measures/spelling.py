@@ -17,7 +17,6 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError, MeasureError, did_you_mean
-from goldrank.keywords import named_arguments
 from goldrank.measures import foreign, trec_names
 from goldrank.measures.declare import (
     ALIASES,
