@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from goldrank import ids
+from goldrank.core import core
 from goldrank.data.id_column import IdColumn
 from goldrank.errors import InputError, Place
-from goldrank.native import core
 
 SAMPLED_TAGS = 64
 """Lines of a block whose tags are looked at where tags do not tell runs apart."""
@@ -71,11 +71,7 @@ class Block(Rows):
     def rankings(self) -> list[dict[str, float]]:
         """For each stretch the scores by document; the last of one that is duplicated."""
         docs = self.docs(np.arange(len(self)))
-        if core is not None:
-            rankings: list[dict[str, float]] = core.rankings(docs.data, docs.start, docs.end, self.score, self.start)
-            return rankings
-        texts, scores = docs.texts(), self.score.tolist()
-        return [dict(zip(texts[a:b], scores[a:b], strict=True)) for a, b in pairwise(self.start.tolist())]
+        return core.rankings(docs.data, docs.start, docs.end, self.score, self.start)
 
     def by_tag(self) -> Iterator[tuple[bytes, Block]]:
         """The lines of each tag, in the order in which tags first appear."""

@@ -14,6 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from goldrank import ids
+from goldrank.core import core
 from goldrank.data import budget
 from goldrank.data.grades import HIGH_GRADE, are_usual, check_grade, notes_on_grades
 from goldrank.data.id_column import IdColumn
@@ -30,7 +31,6 @@ from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.data.placements import Ideals
 from goldrank.data.read_only import ReadOnlyRows
 from goldrank.errors import InputError, Place, of_type, one_of, whole_number
-from goldrank.native import core
 from goldrank.notes import Note
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         real_grades: bool = False,
     ) -> None:
         given = of_type(judgements, Mapping, name, "a mapping")
-        text = _copied(given)
+        text = core.judgements(given, ids.SHORT, HIGH_GRADE)
         kind = "str" if text else ""
         notes: tuple[Note, ...] = ()
         if text is None:
@@ -473,7 +473,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         start = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=start[1:])
         whole = np.empty(start[-1], np.int64)
-        if core is None or not core.grades(rows, whole):
+        if not core.grades(rows, whole):
             return JudgementArrays(queries, start, grade_array([grade for row in rows for grade in row.values()]))
         return JudgementArrays(queries, start, whole)
 
@@ -566,16 +566,8 @@ def judged_rows(qrels: Qrels) -> list[dict[str, Grade]]:
 
 def plain_qrels(given: Mapping[Any, Any]) -> Qrels | None:
     """Judgements in which all ids and grades are plain; None if something must be looked at more closely."""
-    text = _copied(given)
+    text = core.judgements(given, ids.SHORT, HIGH_GRADE)
     return None if text is None else Qrels._made(name="qrels", text=text, id_kind="str" if text else "")
-
-
-def _copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:
-    """A copy of plain judgements; None for others."""
-    if core is None:
-        return None
-    copy: dict[str, dict[str, Grade]] | None = core.judgements(given, ids.SHORT, HIGH_GRADE)
-    return copy
 
 
 def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[dict[str, dict[str, Grade]], str]:

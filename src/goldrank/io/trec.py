@@ -162,9 +162,11 @@ class TrecRun(BlockSource):
     def _ranks(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
         """Scores of a run that has only ranks."""
         column = self.layout.column("rank")
-        rank, left = scan.integers(fields, column)
-        if len(left):
-            line = int(left[0])
+        rank, left = fields.ids(column).integers()
+        is_signed = fields.data[fields.start(column)] < ord("0")
+        wrong = np.union1d(left, np.flatnonzero(is_signed))
+        if len(wrong):
+            line = int(wrong[0])
             text = shown(fields.texts(column, np.array([line]))[0])
             hint = "An MS MARCO run has three columns: query, document, rank."
             where = _spot(self.source, place(line), column)
@@ -213,7 +215,7 @@ def _judgements(
     fields, place, tolerated = _parsed(data, offset, source, layout)
     counts.update(tolerated)
     column = layout.column("grade")
-    grade, left = scan.integers(fields, column, signs=True)
+    grade, left = fields.ids(column).integers()
     unusual = np.abs(grade) > MAX_GRADE
     unusual[left] = True
     left = np.flatnonzero(unusual)
@@ -284,19 +286,17 @@ def _parsed(
     numbers: np.ndarray | None = None
     cut_off = _is_cut_off(data[: -scan.PAD])
     whole = data[: -scan.PAD].tobytes
-    fields = scan.split(data, wanted=layout.wanted, quickly=True)
-    if fields is None or not _regular(fields, layout):
+    fields = scan.split(data, layout.wanted)
+    if fields is None or not layout.fits(fields.width):
         fields = None
         tidied = scan.tidied(data, len(layout.fields), layout.extra)
         if tidied is not None and len(tidied.numbers):
             numbers = tidied.numbers
             counts.update({code: count for code, count in tidied.counts.items() if count})
-            fields = scan.split(tidied.data, wanted=layout.wanted)
-        if fields is None or not _regular(fields, layout):
-            lines, numbers, counts = tidy(whole(), offset, source, layout)
-            fields = scan.split(scan.padded(b"\n".join(lines)), exact=True)
-            if fields is None:
-                fields = scan.FieldRanges(scan.padded(b""), [np.zeros(0, np.int64)] * len(layout.fields))
+            fields = scan.split(tidied.data, layout.wanted)
+    if fields is None:
+        lines, numbers, counts = tidy(whole(), offset, source, layout)
+        fields = scan.FieldRanges.of_lines(lines, len(layout.fields))
     if fields.width > len(layout.fields):
         counts["extra-columns"] += fields.size
     if cut_off:
@@ -308,18 +308,6 @@ def _parsed(
         return Place(source.name, source.lines_before(offset) + number + 1)
 
     return fields, place, counts
-
-
-def _regular(fields: scan.FieldRanges, layout: Layout) -> bool:
-    """Whether every line has the fields of the layout, none is a comment and no id is too long."""
-    if not layout.fits(fields.width):
-        return False
-    if fields.known:
-        return True  # the compiled core looked
-    if (fields.data[fields.start(0)] == ord("#")).any():
-        return False
-    columns = (layout.column("query"), layout.column("doc"))
-    return all(int((fields.ends[c] - fields.start(c)).max()) <= ids.MAX_ID_BYTES for c in columns)
 
 
 def tidy(raw: bytes, offset: int, source: ByteSource, layout: Layout) -> tuple[list[bytes], np.ndarray, Counter[str]]:
