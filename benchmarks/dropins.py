@@ -132,8 +132,8 @@ def main() -> None:
     qrels, run = data(queries)
     with tempfile.TemporaryDirectory() as folder:
         paths = str(Path(folder) / "qrels.txt"), str(Path(folder) / "run.txt")
-        goldrank.write_qrels(qrels, paths[0], format="trec")
-        goldrank.write_run(run, paths[1], format="trec")
+        goldrank.read_qrels(qrels).save(paths[0], format="trec")
+        goldrank.read_run(run).save(paths[1], format="trec")
         rows = {"dicts": measured(qrels, run), "files": measured(*paths)}
     players = (OWN, DROP_IN, ORIGINAL)
     sys.stdout.write(f"{queries:,} queries x {DEPTH} documents, {len(OURS)} measures, CPU milliseconds\n\n")

@@ -21,7 +21,7 @@ from goldrank.data.qrels import JUDGEMENT, TEXT_JUDGEMENT
 from goldrank.engine.external_sort import SCATTERED_LINE
 from goldrank.engine.streaming import RANKED_LINE, RUN
 from goldrank.evaluation.memory import HELD_ID, PER_JUDGEMENT, PER_QUERY
-from goldrank.io.json_rows import ROW
+from goldrank.io.json_records import ROW
 
 CODE = """
 import json, os, sys

@@ -11,7 +11,7 @@ columns = {
     "ground_truth_context": [["Paris is the capital of France."], ["Goethe wrote Faust."]],
 }
 
-scores = goldrank.evaluate_texts(columns, ["Cover@5", "RR", "nDCG@10"], matcher="rouge-l:0.7")
+scores = goldrank.evaluate_texts(columns, ["Cover@5", "RR", "nDCG@10"], matching="rouge-l:0.7")
 print(scores)
 
 # Found at rank 1 and at rank 2.

@@ -30,7 +30,7 @@ cases = [
     ),
 ]
 
-scores = goldrank.evaluate_texts(cases, ["Cover@5", "RR"], matcher="rouge-l:0.7")
+scores = goldrank.evaluate_texts(cases, ["Cover@5", "RR"], matching="rouge-l:0.7")
 print(scores)
 
 # Found at rank 2, and not found.

@@ -32,9 +32,8 @@ questions = [
     {"question": "What melts ice?", "ground_truth_documents": [{"content": "Salt melts ice.", "id": "d0"}]},
     {"question": "What is ice?", "ground_truth_documents": [{"content": "Ice is frozen water.", "id": "d1"}]},
 ]
-scores = goldrank.evaluate_texts(
-    goldrank.run_retriever(BM25Retriever(), questions, k=2), ["Cover@5", "nDCG@10"], matcher="rouge-l:0.7"
-)
+found = goldrank.run_retriever(BM25Retriever(), questions, k=2)
+scores = goldrank.evaluate_texts(found, ["Cover@5", "nDCG@10"], matching="rouge-l:0.7")
 print(scores)
 assert scores["Cover@5"] == 1.0
 

@@ -31,13 +31,13 @@ questions = [
     {"question": "Who spins webs?", "references": ["Spiders spin webs."]},
 ]
 found = goldrank.run_retriever(Retriever(), questions, k=2)
-print(found, [f"{seconds:.4f} s" for seconds in found.latencies if seconds is not None])
+print(found, [f"{item.latency:.4f} s" for item in found])
 
-scores = goldrank.evaluate_texts(found, ["Cover@5", "nDCG@10"], matcher="rouge-l:0.7")
+scores = goldrank.evaluate_texts(found, ["Cover@5", "nDCG@10"], matching="rouge-l:0.7")
 print(scores)
 assert scores["Cover@5"] == 1.0
 
 # The documents have ids, too, so that judgements by id can be used as well.
-by_id = goldrank.evaluate({"1": {"doc1": 1}, "2": {"doc2": 1}}, found.run(), "RR")
+by_id = goldrank.evaluate({"1": {"doc1": 1}, "2": {"doc2": 1}}, found.run, "RR")
 print(by_id)
 assert by_id["RR"] == 1.0

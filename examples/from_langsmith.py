@@ -23,11 +23,8 @@ try:
 except goldrank.GoldrankError as error:
     print(error, "\n")
 
-scores = goldrank.evaluate_texts(
-    runs,
-    ["Cover@5", "nDCG@10"],
-    matcher="rouge-l:0.7",
-    fields={"retrieved": "outputs.documents", "references": "reference_outputs.passages"},
-)
+fields = {"retrieved": "outputs.documents", "references": "reference_outputs.passages"}
+items = goldrank.read_items(runs, fields=fields)
+scores = goldrank.evaluate_texts(items, ["Cover@5", "nDCG@10"], matching="rouge-l:0.7")
 print(scores)
 assert scores["Cover@5"] == (1 + 0) / 2

@@ -43,7 +43,7 @@ questions = [
     {"query": "How high is it?", "expected_texts": ["The tower is 324 metres high."]},
 ]
 found = goldrank.run_retriever(Retriever().aretrieve, questions)
-scores = goldrank.evaluate_texts(found, ["RR", "Cover@5", "nDCG@10"], matcher="rouge-l:0.7")
+scores = goldrank.evaluate_texts(found, ["RR", "Cover@5", "nDCG@10"], matching="rouge-l:0.7")
 print(scores)
 
 # At rank 1 and at rank 2.

@@ -33,7 +33,7 @@ rows = [
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "dataset.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    scores = goldrank.evaluate_texts(path, ["Cover@5", "nDCG@10"], matcher="rouge-l:0.7")
+    scores = goldrank.evaluate_texts(path, ["Cover@5", "nDCG@10"], matching="rouge-l:0.7")
     print(scores)
 
 # Of the first question everything is covered, of the second two references out of three.

@@ -1,4 +1,4 @@
-"""An environment of its own with numpy, click and goldrank, and nothing else; made without a network."""
+"""An environment of its own with numpy, click, msgspec and goldrank, and nothing else; made without a network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import places
 
-LIGHT = ("numpy", "click")
+LIGHT = ("numpy", "click", "msgspec")
 """The packages that a light install needs."""
 
 

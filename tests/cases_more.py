@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cases import Case
 
 from goldrank.data.spans import Spans
-from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Span, TextItem
 
 L = [0.0, *(1 / log2(rank + 1) for rank in range(1, 12))]
 """What a gain of 1 at a rank adds to DCG."""
@@ -256,7 +256,8 @@ class SpanCase(NamedTuple):
         texts = ["x" * int(one[1:]) if one.startswith("?") else "text" for one in self.retrieved]
         spans = [None if one.startswith("?") else _span(one) for one in self.retrieved]
         evidence = [
-            Evidence(tuple(tuple(map(_span, group.split("+"))) for group in one.split("|"))) for one in self.evidence
+            EvidencePlaces(tuple(tuple(map(_span, group.split("+"))) for group in one.split("|")))
+            for one in self.evidence
         ]
         item = TextItem("q", texts, spans=spans, evidence=evidence)
         return Spans.of([item], chunks=None if self.chunks is None else list(map(_span, self.chunks)))

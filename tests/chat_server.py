@@ -10,7 +10,7 @@ from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from goldrank.judging.item import Item
+from goldrank.judging.item import JudgeItem
 
 KEY = "sk-secret-4f1e9c77aa"
 
@@ -125,7 +125,7 @@ def serving(behave=lambda body, number: answer(body)):
 
 def items(count):
     """So many things to judge."""
-    return [Item(f"q{i % 7}", f"d{i}", f"question {i % 7}", f"text {i}") for i in range(count)]
+    return [JudgeItem(f"q{i % 7}", f"d{i}", f"question {i % 7}", f"text {i}") for i in range(count)]
 
 
 def expected(count):

@@ -33,6 +33,8 @@ _GROUND = (
         "native",
         "sqlite_file",
         "packages",
+        "options",
+        "keywords",
     ),
 )
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
@@ -50,6 +52,8 @@ LAYERS = {
     "packages": ("errors",),
     "conventions": ("errors", "types"),
     "waiting": (),
+    "options": (),
+    "keywords": ("errors",),
     "native": (),
     "types": (),
     "data": _GROUND,
@@ -191,7 +195,10 @@ def loaded(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-HEAVY = {"numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "jinja2", "click", "rapidfuzz", "pyspark", "sqlite3"}
+HEAVY = {
+    *("numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "jinja2", "click", "rapidfuzz", "pyspark", "sqlite3"),
+    "msgspec",
+}
 DICTS = "import goldrank; goldrank.evaluate({'q': {'a': 1}}, {'q': {'a': 0.5, 'b': 0.7}}"
 
 

@@ -241,7 +241,7 @@ class DoublesGrades(Quirk):
         return replace(table, grade=2 * table.grade)
 
     def reading(self, measure, reading):
-        return replace(reading, own_table=self.rule) if measure.name == "DCG" else reading
+        return reading._replace(own_table=self.rule) if measure.name == "DCG" else reading
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class SumsUp(Quirk):
         return "is a sum" if measure.name == "P" else self.usual
 
     def summary(self, measure, summary):
-        return replace(summary, average="sum") if measure.name == "P" else summary
+        return summary._replace(average="sum") if measure.name == "P" else summary
 
 
 @dataclass(frozen=True)

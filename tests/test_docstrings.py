@@ -16,7 +16,7 @@ MODULES = {
     for path in sorted(SOURCE.rglob("*.py"))
     if ">>> " in path.read_text("utf-8")
 }
-NAMES = ("evaluate", "evaluate_arrays", "evaluate_texts", "Catalogue")
+NAMES = ("evaluate", "evaluate_arrays", "evaluate_texts", "Answers", "Evidence", "Matching", "Catalogue")
 """What examples use without importing it, as a reader of the documentation would."""
 
 

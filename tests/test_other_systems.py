@@ -15,7 +15,7 @@ import windows_files
 from lanes import few
 
 import goldrank
-from goldrank import evaluate, forking, read_run, write_run, writing
+from goldrank import evaluate, forking, read_run, writing
 from goldrank.cli.inputs import named_file
 from goldrank.io import scan, sources
 from goldrank.judging import command
@@ -43,8 +43,8 @@ def test_files_that_are_open_elsewhere(tmp_path, monkeypatch):
 
     monkeypatch.setattr(writing.os, "replace", refuse)
     target = tmp_path / "r.json"
-    write_run(RUN, target)
-    write_run(RUN, target)
+    read_run(RUN).save(target)
+    read_run(RUN).save(target)
     assert {path.name for path in tmp_path.iterdir()} == {"r.json"}
     assert read_run(target).results == RUN
 
@@ -177,9 +177,9 @@ def test_paths_of_windows_have_names(text):
 @pytest.mark.parametrize("name", ["R.JSON.GZ", "R.PARQUET", "R.CSV.ZST", "R.TSV.Xz", "R.RUN.BZ2"])
 def test_names_in_capitals(tmp_path, name):
     """A system that does not tell them from small letters."""
-    write_run(RUN, tmp_path / name)
+    read_run(RUN).save(tmp_path / name)
     small = tmp_path / "small" / name.lower()
     small.parent.mkdir()
-    write_run(RUN, small)
+    read_run(RUN).save(small)
     assert (tmp_path / name).read_bytes()[:4] == small.read_bytes()[:4]
     assert read_run(tmp_path / name).results == RUN

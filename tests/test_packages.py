@@ -147,7 +147,7 @@ def test_no_bar_without_rich(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "rich", None)
     asked = goldrank.run_retriever(lambda question: ["a text"], ["what?"])
-    assert [item["retrieved"] for item in asked] == [["a text"]]
+    assert [item.retrieved for item in asked] == [("a text",)]
     with pytest.raises(MissingPackageError, match=r"goldrank\[terminal\]"):
         goldrank.run_retriever(lambda question: ["a text"], ["what?"], progress=True)
 
@@ -179,7 +179,7 @@ def test_a_plain_install_brings_what_first_commands_need():
 
 @pytest.fixture(scope="module")
 def light(tmp_path_factory):
-    """The Python of an environment with numpy and click, and a folder of files."""
+    """The Python of an environment with the packages of a light install, and a folder of files."""
     folder = tmp_path_factory.mktemp("light")
     (folder / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n")
     (folder / "run.txt").write_text("q1 Q0 a 1 2.5 t\nq1 Q0 b 2 1.5 t\nq2 Q0 x 1 2.5 t\nq2 Q0 c 2 1.5 t\n")
@@ -231,7 +231,7 @@ MISSES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", WORKS, ids=" ".join)
-def test_what_works_with_numpy_and_click(light, arguments):
+def test_what_works_with_a_light_install(light, arguments):
     python, folder = light
     done = bare.call(python, "-m", "goldrank", *arguments, folder=folder)
     assert done.returncode == 0, done.stderr

@@ -98,28 +98,28 @@ def main(folder: Path) -> None:
             systems[chunking, retriever.__name__] = write(folder / name, retrieve(retriever, questions, chunks))
 
     # 1. Which setting is worth its tokens? The one in use now is named beforehand.
-    places = {"gold": gold, "sources": HERE / "documents", "unlocated": "missed"}
-    swept = goldrank.sweep(
-        systems, budgets=[120, 240, 480], chunks=indexes, baseline="large/overlap 240 tokens", **places
-    )
+    items = {name: goldrank.read_items(path, gold=gold) for name, path in systems.items()}
+    evidence = {name: goldrank.Evidence(HERE / "documents", chunks=path) for name, path in indexes.items()}
+    swept = goldrank.sweep(items, budget=[120, 240, 480], evidence=evidence)
     print(swept)
+    print(f"\n{swept.compare('large/overlap 240 tokens')}")
     from goldrank.report import sweep as sweep_report
 
-    (folder / "sweep.html").write_text(sweep_report.page(swept), encoding="utf-8")
+    tests = swept.tests("large/overlap 240 tokens")
+    (folder / "sweep.html").write_text(sweep_report.page(swept, tests), encoding="utf-8")
 
     # 2. Why do questions fail?
-    from goldrank.io.gold import with_gold
     from goldrank.report import causes as causes_report
 
-    small = with_gold(systems["small", "bm25"], gold)
-    why = goldrank.find_causes(small, k=3, sources=documents, chunks=indexes["small"])
+    why = goldrank.find_causes(items["small", "bm25"], k=3, evidence=evidence["small"])
     print(f"\n{why}")
     (folder / "causes.html").write_text(causes_report.page(why), encoding="utf-8")
 
     # 3. Hold the next change to what there is now.
-    measures, how = ["EvidenceRecall@3", "SpanRecall(tokens=120)"], {"sources": documents, "unlocated": "missed"}
-    before = goldrank.evaluate_texts(with_gold(systems["medium", "overlap"], gold), measures, name="now", **how)
-    after = goldrank.evaluate_texts(with_gold(systems["medium", "bm25"], gold), measures, name="bm25", **how)
+    measures = ["EvidenceRecall@3", "SpanRecall(tokens=120)"]
+    sources = goldrank.Evidence(documents, unlocated="missed")
+    before = goldrank.evaluate_texts(items["medium", "overlap"].renamed("now"), measures, evidence=sources)
+    after = goldrank.evaluate_texts(items["medium", "bm25"].renamed("bm25"), measures, evidence=sources)
     before.save(folder / "now.json")
     after.save(folder / "bm25.json")
     goldrank.Baseline.freeze(before, folder / "baseline.json")

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from goldrank.comparison.interleaving import analyse_interleaving
     from goldrank.comparison.intervals import Interval
     from goldrank.comparison.leaderboard import Leaderboard, Standing
-    from goldrank.comparison.matching import matcher_agreement
+    from goldrank.comparison.matching import MatcherAgreements, matcher_agreement
     from goldrank.comparison.one_system import score_intervals
     from goldrank.comparison.planning import plan
     from goldrank.comparison.rank_changes import diff
     from goldrank.comparison.settings import Statistics
-    from goldrank.comparison.sweep import sweep
+    from goldrank.comparison.sweep import Sweep, SweepRow, sweep
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
     from goldrank.data.catalogue import Catalogue
@@ -50,11 +50,12 @@ if TYPE_CHECKING:
         OptionError,
         RetrievalError,
     )
-    from goldrank.evaluation.abstention import abstention_curve
+    from goldrank.evaluation.abstention import AbstentionCurve, abstention_curve
     from goldrank.evaluation.arrays import evaluate_arrays
-    from goldrank.evaluation.causes import find_causes
+    from goldrank.evaluation.causes import Causes, Needed, find_causes
     from goldrank.evaluation.documents import evaluate
     from goldrank.evaluation.executors import evaluate_spark
+    from goldrank.evaluation.text_settings import Answers, Evidence, Matching
     from goldrank.evaluation.texts import evaluate_texts
     from goldrank.evaluation.unjudged import worth_judging
     from goldrank.fusion.combine import fuse, normalize
@@ -68,16 +69,17 @@ if TYPE_CHECKING:
     from goldrank.history import History, Record
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs
     from goldrank.io.documents import read_documents
+    from goldrank.io.items import Item, Items, read_items
     from goldrank.io.queries import read_queries
     from goldrank.judgements import JudgementLog
     from goldrank.judging.ask import judge
     from goldrank.judging.bias import judge_agreement
     from goldrank.judging.probes import judge_gullibility
     from goldrank.judging.questions import make_questions
+    from goldrank.match.matcher import Matcher
     from goldrank.measures import Measure, measure, parse
     from goldrank.notes import Note
-    from goldrank.report.coverage import coverage_curves
-    from goldrank.retrieval import Retrieved, run_retriever
+    from goldrank.retrieval import run_retriever
 
 __version__ = "1.0.0rc1"
 
@@ -85,12 +87,14 @@ _MODULES = {
     "evaluation.documents": "evaluate",
     "evaluation.arrays": "evaluate_arrays",
     "evaluation.texts": "evaluate_texts",
-    "evaluation.causes": "find_causes",
-    "comparison.sweep": "sweep",
-    "report.coverage": "coverage_curves",
-    "evaluation.abstention": "abstention_curve",
-    "comparison.matching": "matcher_agreement",
-    "retrieval": "run_retriever Retrieved",
+    "evaluation.text_settings": "Matching Evidence Answers",
+    "evaluation.causes": "find_causes Causes Needed",
+    "comparison.sweep": "sweep Sweep SweepRow",
+    "evaluation.abstention": "abstention_curve AbstentionCurve",
+    "comparison.matching": "matcher_agreement MatcherAgreements",
+    "match.matcher": "Matcher",
+    "retrieval": "run_retriever",
+    "io.items": "read_items Items Item",
     "evaluation.executors": "evaluate_spark",
     "guide.advice": "choose",
     "guide.pitfalls": "pitfalls",
@@ -134,23 +138,27 @@ _MODULES = {
     "gating.verdict": "Verdict",
     "measures": "Measure measure parse",
     "conventions": "Convention",
-    "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError MeasureError "
-    "NotMeasuredError JudgeError RetrievalError MemoryLimitError",
+    "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError"
+    " MeasureError NotMeasuredError JudgeError RetrievalError MemoryLimitError",
 }
 """Where the public names live. They are loaded when first used, so that importing goldrank costs nothing."""
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
 __all__ = [  # noqa: RUF022 - the order in which people meet them
-    "evaluate", "evaluate_arrays", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve",
+    "evaluate", "evaluate_arrays", "evaluate_texts", "find_causes", "sweep", "abstention_curve",
     "matcher_agreement", "run_retriever", "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
     "gate", "score_intervals", "plan", "analyse_interleaving", "judgements_from_clicks", "worth_judging", "judge",
     "judge_agreement", "judge_gullibility", "corrected_values", "make_questions", "read_qrels", "read_run", "read_runs",
-    "read_aspects", "read_preferences", "read_queries", "read_documents", "Qrels", "AspectQrels", "Preferences",
-    "Run", "Runs", "Queries", "Query", "Documents", "Document", "Catalogue", "Retrieved", "Statistics", "Scores",
-    "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules",
-    "Verdict", "Measure", "measure", "parse", "Convention", "Note", "GoldrankError", "InputError", "MismatchError",
-    "MissingQueryError", "NoRelevantError", "BaselineError", "OptionError", "MeasureError", "NotMeasuredError",
-    "JudgeError", "RetrievalError", "MemoryLimitError", "__version__",
+    "read_items", "read_aspects", "read_preferences", "read_queries", "read_documents",
+    "Qrels", "AspectQrels", "Preferences", "Run", "Runs", "Items", "Item", "Queries", "Query", "Documents", "Document",
+    "Catalogue", "Convention", "Matching", "Evidence", "Answers", "Statistics", "Matcher",
+    "Measure", "measure", "parse",
+    "Scores", "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing",
+    "Causes", "Needed", "Sweep", "SweepRow", "AbstentionCurve", "MatcherAgreements",
+    "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict", "Note",
+    "GoldrankError", "InputError", "MismatchError", "MissingQueryError", "NoRelevantError", "BaselineError",
+    "OptionError", "MeasureError", "NotMeasuredError", "JudgeError", "RetrievalError", "MemoryLimitError",
+    "__version__",
 ]  # fmt: skip
 
 

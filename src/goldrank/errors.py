@@ -76,9 +76,9 @@ class NoRelevantError(GoldrankError):
 
 
 class RetrievalError(GoldrankError):
-    """A retriever failed on every question, or cannot be called. `retrieved`, if any, is what there is."""
+    """A retriever failed on every question, or cannot be called. `items`, if any, are what there is."""
 
-    retrieved: object = None
+    items: object = None
 
 
 class MeasureError(GoldrankError, ValueError):

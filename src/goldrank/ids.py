@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, MappingView, Set
 from itertools import islice
 from numbers import Integral
+from typing import TypeGuard
 
 from goldrank.errors import InputError
 from goldrank.escaping import show as show
@@ -17,6 +18,8 @@ from goldrank.escaping import show as show
 MAX_ID_BYTES = 65_536
 SHORT = MAX_ID_BYTES // 4
 """Characters that are surely not too many for an id."""
+_TOO_LONG = 10**1000
+"""An integer that is no id: Python writes none of more than some thousand digits."""
 
 
 def encode(text: str) -> bytes:
@@ -64,6 +67,11 @@ def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
         return tuple(map(decode, encoded))
 
 
+def is_plain(value: object) -> TypeGuard[str]:
+    """Whether an id is text that needs no closer look: of ASCII, neither empty nor long."""
+    return type(value) is str and value.isascii() and 0 < len(value) <= SHORT
+
+
 def as_text(value: object, what: str, where: str | None = None) -> str:
     """An id given as text, bytes or an integer, as text. Exact: no float ever passes through."""
     if isinstance(value, str | bytes):
@@ -73,7 +81,7 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
         return text
     if isinstance(value, Integral) and not isinstance(value, bool):
         whole = int(value)
-        if abs(whole) < 10**1000:  # Python writes no longer ones than some thousand digits
+        if abs(whole) < _TOO_LONG:
             return str(whole)
         raise InputError(f"{what} is an integer of more than 1,000 digits", where=where, code="bad-id")
     raise InputError(

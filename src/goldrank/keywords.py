@@ -28,11 +28,12 @@ SYNONYMS = {
     "ks": "k",
     "budgets": "budget",
     "metadata": "queries",
-    "clusters": "queries",
-    "weights": "queries",
     "human": "qrels",
 }
 """What other tools call arguments, and what they are called here."""
+
+COLUMNS_OF_QUERIES = {"clusters": "cluster", "weights": "weight", "strata": "stratum"}
+"""What is known of each query is a column of `queries`."""
 
 NOUNS = {
     "Statistics": "statistics test correction interval alpha power margin samples seed unjudged level holes",
@@ -47,6 +48,9 @@ NOUNS = {
 }
 """The argument that takes a noun, and what that noun holds."""
 
+OF_EVALUATE = ("depth", *NOUNS["Convention"].split(), *NOUNS["Catalogue"].split())
+"""How runs are scored, for verbs that take scores."""
+
 READERS = {
     "relevant_from": "read_qrels(source, relevant_from=...)",
     "real_grades": "read_qrels(source, real_grades=True)",
@@ -59,6 +63,7 @@ READERS = {
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
     "align": "ScoresByRun(scores, queries='same')",
+    "documents": "comparison.with_documents(documents)",
 }
 """Arguments that belong to what is given to a verb."""
 
@@ -79,17 +84,22 @@ def named_arguments(verb: Verb) -> Verb:
 
 def unknown_argument(verb: str, name: str, known: frozenset[str] | set[str]) -> OptionError:
     """The error for an argument that a verb does not have."""
-    return OptionError(f"{verb} has no argument {name!r}", hint=_meant(name, known), code="unknown-argument")
+    return OptionError(f"{verb} has no argument {name!r}", hint=_meant(verb, name, known), code="unknown-argument")
 
 
-def _meant(name: str, known: frozenset[str] | set[str]) -> str:
+def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
     synonym = SYNONYMS.get(name)
     if synonym in known:
         return f"It is called {synonym}=."
+    if name in COLUMNS_OF_QUERIES and "queries" in known:
+        return f"It is a column of queries: queries=Queries({{}}).with_column({COLUMNS_OF_QUERIES[name]!r}, {name})."
     for noun, words in NOUNS.items():
         argument, *fields = words.split()
         if name in fields and argument in known:
             return f"It is a field of {noun}: {argument}={noun}({name}=...)."
+    if name in OF_EVALUATE and "convention" not in known:
+        scored = "evaluate(qrels, Runs(runs)" if "runs" in known else "evaluate(qrels, run"
+        return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
     if name in READERS:
         return f"It belongs to {READERS[name]}."
     near = did_you_mean(name, known)

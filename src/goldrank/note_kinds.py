@@ -87,8 +87,8 @@ TEXTS: dict[str, NoteKind] = {
         "is the same for all"
     ),
     "sweep-untested": NoteKind(
-        "no setting was named beforehand to test the others against (baseline, --baseline): what looks best may be so "
-        "by chance"
+        "no setting was named beforehand to test the others against (compare(baseline), --baseline): what looks "
+        "best may be so by chance"
     ),
     "repeated-texts": NoteKind("retrieved texts that stand higher up already: {count:,}"),
     "nothing-matches": warns("no text covers any reference by {matcher}{nearest}", of_values=True),

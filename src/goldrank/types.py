@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Path: TypeAlias = str | os.PathLike[str]
 """A file, a folder of part files, a pattern, or '-' for standard input."""
 
+Source: TypeAlias = Path | IO[bytes]
+"""A file, or one that is open."""
+
 Id: TypeAlias = str | int | bytes
 """A query or document id. Integers count as their digits."""
 
@@ -43,6 +46,8 @@ Frame: TypeAlias = ArrowStream | SparkFrame
 
 Columns: TypeAlias = Mapping[str, str]
 """Names of columns or fields by what they hold: {"query": "qid", "doc": "docno"}."""
+Rows: TypeAlias = Iterable[tuple[Any, ...]] | Iterable[Mapping[str, Any]]
+"""Records: dicts, or tuples."""
 
 QrelsLike: TypeAlias = (
     "Qrels | Path | IO[bytes] | Frame | Mapping[Any, Mapping[Any, Any]] | Mapping[Any, Iterable[Any]] | Iterable[Any]"
@@ -84,6 +89,9 @@ MeasureLike: TypeAlias = "str | Measure | Callable[..., Any]"
 
 MeasuresLike: TypeAlias = "MeasureLike | Iterable[MeasureLike] | None"
 """One measure, several, or None for the usual ones."""
+
+Pack: TypeAlias = Literal["prefix", "skip", "truncate"]
+"""How texts are packed into a budget of tokens: up to the first that does not fit, without those, or cut."""
 
 
 ConventionName: TypeAlias = Literal[

@@ -13,9 +13,9 @@ from goldrank.cli import run as command
 @pytest.fixture
 def files(data, tmp_path):
     qrels, runs = data
-    goldrank.write_qrels(qrels, tmp_path / "qrels.txt")
+    goldrank.read_qrels(qrels).save(tmp_path / "qrels.txt")
     for name, run in runs.items():
-        goldrank.write_run(run, tmp_path / f"{name}.run")
+        goldrank.read_run(run).save(tmp_path / f"{name}.run")
     rows = [{"query": q, "text": "word " * (1 + i % 3), "kind": ("x", "y")[i % 2]} for i, q in enumerate(qrels)]
     (tmp_path / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return tmp_path

@@ -213,7 +213,7 @@ print(json.dumps(found))
 
 @pytest.mark.slow
 def test_a_light_install_names_what_is_missing(folder, tmp_path):
-    """Every call with numpy and click alone: it works, or it says what to install."""
+    """Every call in a light install: it works, or it says what to install."""
     python = bare.make(tmp_path / "venv")
     calls = [[name, *arguments] for name in CALLS for arguments in CALLS[name]]
     done = bare.call(python, "-c", EVERY_CALL, folder=folder, input=json.dumps(calls))

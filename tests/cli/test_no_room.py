@@ -11,7 +11,7 @@ import places
 import pytest
 from lanes import few
 
-from goldrank import History, demo, write_qrels, write_run
+from goldrank import History, demo, read_qrels, read_run
 from goldrank.cli import run
 
 FULL = "/dev/full"
@@ -53,9 +53,9 @@ def made(tmp_path_factory):
     before = os.getcwd()
     os.chdir(folder)
     try:
-        write_qrels(demo.load()["qrels"], "q")
+        read_qrels(demo.load()["qrels"]).save("q")
         for name, ranking in zip(("a", "b"), demo.runs().values(), strict=True):
-            write_run(ranking, f"{name}.run")
+            read_run(ranking).save(f"{name}.run")
         Path("t.jsonl").write_text('{"id": "q", "retrieved": ["a b"], "references": ["a"]}\n')
         assert run(["eval", "q", "a.run", "-m", "AP", "--save", "s.json"]) == 0
         assert run(["eval", "q", "b.run", "-m", "AP", "--save", "s2.json"]) == 0

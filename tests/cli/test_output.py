@@ -8,7 +8,7 @@ import click
 import pytest
 from raising import raises_code
 
-from goldrank import demo, write_qrels, write_run
+from goldrank import demo, read_qrels, read_run
 from goldrank.cli import COMMANDS, run
 from goldrank.cli.inputs import key_values, named_file, once
 from goldrank.cli.output import echo, write
@@ -57,9 +57,9 @@ CALLS = {
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_qrels(demo.load()["qrels"], QRELS)
+    read_qrels(demo.load()["qrels"]).save(QRELS)
     for name, ranking in demo.runs().items():
-        write_run(ranking, f"{name}.run")
+        read_run(ranking).save(f"{name}.run")
     (tmp_path / "rag.jsonl").write_text(json.dumps({"id": "q", "retrieved": ["a é"], "references": ["a"]}))
     two = [{"id": str(i), "retrieved": ["a é"], "references": ["a"]} for i in range(2)]
     (tmp_path / "two.jsonl").write_text("\n".join(map(json.dumps, two)))

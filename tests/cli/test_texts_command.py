@@ -279,7 +279,7 @@ def test_agree(told: Told) -> None:
 def test_agree_takes_all_matchers_if_none_is_named(told: Told) -> None:
     from goldrank.match.matcher import NAMES
 
-    data = json.loads(told.ok("agree", "labels.jsonl", "-o", "json", "--samples", "20"))
+    data = json.loads(told.ok("agree", "labels.jsonl", "-o", "json", "--samples", "100"))
     assert sorted(row["matcher"].partition(":")[0] for row in data["matchers"]) == sorted(NAMES)
 
 

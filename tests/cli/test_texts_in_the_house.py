@@ -12,7 +12,7 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank import Scores, evaluate_texts
+from goldrank import Scores, evaluate_texts, read_items
 from goldrank.cli import run as command
 from goldrank.errors import InputError, MismatchError, OptionError
 
@@ -94,7 +94,10 @@ def test_scores_are_taken_as_they_are(told) -> None:
 
 def test_other_gold_is_not_compared() -> None:
     other = [{**item, "references": [FACTS[1]]} for item in items(3)]
-    before, after = evaluate_texts(items(3), "RR", name="a"), evaluate_texts(other, "RR", name="b")
+    before, after = (
+        evaluate_texts(read_items(items(3), name="a"), "RR"),
+        evaluate_texts(read_items(other, name="b"), "RR"),
+    )
     with raises_code(goldrank.GoldrankError, "other-judgements"):
         goldrank.gate(after, rules="RR: -1%", baseline=before)
 
@@ -103,7 +106,7 @@ def test_other_gold_is_not_compared() -> None:
 def test_fixture_takes_scores_of_texts(folder: Path) -> None:
     from goldrank.gating.baseline import Baseline
 
-    Baseline.freeze(evaluate_texts(items(3), ["RR"], name="now"), "base.json")
+    Baseline.freeze(evaluate_texts(read_items(items(3), name="now"), ["RR"]), "base.json")
     Path("test_it.py").write_text(
         "import goldrank\n"
         "def test_it(goldrank_gate):\n"
@@ -194,7 +197,7 @@ def test_sweep_and_causes_commands(told) -> None:
 def test_compare_warns_of_texts_of_other_lengths() -> None:
     short = [{"id": str(i), "retrieved": ["a b", "c d"], "references": ["a"]} for i in range(5)]
     long = [{**one, "retrieved": ["a b c d e f g", "c d e f g h i"]} for one in short]
-    systems = {name: evaluate_texts(data, ["RR", "Cover(tokens=4)", "Cover"], matcher="contains")
+    systems = {name: evaluate_texts(data, ["RR", "Cover(tokens=4)", "Cover"], matching="contains")
                for name, data in {"short": short, "long": long}.items()}  # fmt: skip
     (note,) = [note for note in goldrank.compare(systems).notes if note.code == "different-lengths"]
     assert note.is_warning

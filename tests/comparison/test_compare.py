@@ -9,7 +9,7 @@ from raising import raises_code
 from scipy import stats
 
 import goldrank
-from goldrank import Statistics, compare, evaluate
+from goldrank import Queries, Runs, ScoresByRun, Statistics, compare, evaluate
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import GoldrankError, InputError, MeasureError, MismatchError, OptionError
 from goldrank.notes import Note
@@ -27,7 +27,7 @@ def test_differences_and_counts_by_hand():
     assert pair.difference == pytest.approx(0.125)
     assert (pair.wins, pair.ties, pair.losses) == (2, 1, 1)
     # Three differ: of the 8 flips of 0.2, 0.1, 0.4 the sums +-0.7 and +-0.5 are as large as 0.5.
-    assert pair.p["randomization"] == 4 / 8
+    assert pair.p_by_test["randomization"] == 4 / 8
     assert pair.exact
 
 
@@ -36,7 +36,7 @@ def test_p_values_are_those_of_scipy(data):
     result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25")
     for pair in result:
         a, b = (evaluate(qrels, runs[name], pair.measure).columns[pair.measure].values for name in (pair.a, pair.b))
-        assert pair.p["t"] == pytest.approx(stats.ttest_rel(b, a).pvalue, rel=1e-9)
+        assert pair.p_by_test["t"] == pytest.approx(stats.ttest_rel(b, a).pvalue, rel=1e-9)
         assert pair.difference == pytest.approx((b - a).mean(), abs=1e-14)
         assert pair.mean_b == pytest.approx(b.mean(), abs=1e-14)
 
@@ -56,7 +56,7 @@ def test_different_query_sets_are_compared_on_what_they_share_and_counted():
     assert set(result.queries) == {"x", "z"}
     assert result.notes == (Note.of("common-queries", count=2, all="all systems", sizes="a 4, b 2"),)
     with pytest.raises(MismatchError, match="a 4, b 2; 2 in common"):
-        compare([first, second], align="error")
+        compare(ScoresByRun([first, second], queries="same"))
     with raises_code(MismatchError, "no-common-queries"):
         compare([first, scores("b", [0.3], ["other"])])
 
@@ -86,10 +86,10 @@ def test_saved_scores_give_the_same_comparison(data, tmp_path):
 
 def test_files_and_names(data, tmp_path):
     qrels, runs = data
-    goldrank.write_qrels(qrels, tmp_path / "qrels.txt")
+    goldrank.read_qrels(qrels).save(tmp_path / "qrels.txt")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        goldrank.write_run(runs["dense"], tmp_path / name / "run.txt")
+        goldrank.read_run(runs["dense"]).save(tmp_path / name / "run.txt")
     result = compare(tmp_path / "qrels.txt", [tmp_path / "one" / "run.txt", tmp_path / "two" / "run.txt"], "AP")
     assert len(set(result.runs)) == 2
     assert result.pairs[0].verdict == "same"
@@ -108,7 +108,7 @@ def test_baseline_compares_only_with_it(data):
 def test_corrections_never_lower_a_p_value_much(data, correction):
     qrels, runs = data
     for pair in compare(qrels, runs, ["nDCG@10", "AP"], statistics=Statistics(correction=correction, samples=500)):
-        assert pair.adjusted >= pair.p["randomization"] - 0.03
+        assert pair.p_adjusted >= pair.p_by_test["randomization"] - 0.03
 
 
 def test_verdict_needs_size_and_chance():
@@ -132,7 +132,7 @@ def test_verdict_needs_size_and_chance():
         assert "significant" not in pair.words
         if pair.verdict != "same":
             assert f"{pair.difference:+.4f} AP (95% interval {pair.interval.low:+.4f}" in pair.words
-    assert result.best("AP") == {"good"}
+    assert result.best("AP") == ("good",)
     assert "a" in result.beats("AP", "good")
 
 
@@ -156,12 +156,12 @@ def test_one_query_only():
 def test_constant_differences_and_all_zero_measures():
     pair = compare([scores("a", [0.1] * 10), scores("b", [0.2] * 10)])["AP", "a", "b"]
     assert pair.verdict == "better"
-    assert pair.p["randomization"] == 2 / 2**10
+    assert pair.p_by_test["randomization"] == 2 / 2**10
     assert math.isnan(pair.effect)
     assert "effect" not in pair.words
     zero = compare([scores("a", [0.0] * 10), scores("b", [0.0] * 10)])
     assert zero.pairs[0].verdict == "same"
-    assert zero.best("AP") == set()
+    assert zero.best("AP") == ()
     assert "null" in zero.to_json()
     assert json.loads(zero.to_json())["pairs"][0]["difference"] == 0
 
@@ -184,10 +184,13 @@ def test_more_than_26_systems():
         (lambda: compare([scores("a", [1]), {"q": 1}]), InputError, "mixed-systems"),
         (lambda: compare([scores("a", [1]), scores("a", [0])]), InputError, "duplicate-name"),
         (lambda: compare([scores("a", [1]), scores("b", [0])], baseline="c"), InputError, "unknown-system"),
-        (lambda: compare([scores("a", [1]), scores("b", [0])], measures="RR"), InputError, "not-measured"),
         (lambda: compare([scores("a", [1]), scores("b", [0], measure="RR")]), InputError, "no-common-measures"),
         (lambda: compare([scores("a", [1]), scores("b", [np.nan])]), InputError, "no-values"),
-        (lambda: compare({"q": {"d": 1}}, {"q": {"d": 1.0}}), InputError, "too-few-systems"),
+        (lambda: compare({"q": {"d": 1}}, {"q": {"d": 1.0}}), InputError, "one-run"),
+        (lambda: compare({"q": {"d": 1}}, {"a": {"q": {"d": 1.0}}}), InputError, "too-few-systems"),
+        (lambda: compare({"q": {"d": 1}}, "a.run"), InputError, "one-path"),
+        (lambda: compare({"a": [scores("a", [1])], "b": [scores("b", [1])]}), InputError, "several-scores"),
+        (lambda: compare([("a", scores("a", [1])), ("a", scores("b", [1]))]), InputError, "several-scores"),
         (lambda: compare({"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"q": ["d"]}}, []), InputError, "no-measures"),
         (lambda: compare({"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"z": ["d"]}}), MismatchError, "no-judged-query"),
     ],
@@ -197,10 +200,31 @@ def test_bad_input_has_its_code(call, error, code):
         call()
 
 
-@pytest.mark.parametrize("option", [{"runs": {"r": {"q": ["d"]}}}, {"ties": "input"}, {"convention": "ranx"}])
+@pytest.mark.parametrize("option", [{"runs": {"r": {"q": ["d"]}}}, {"measures": "RR"}])
 def test_what_has_no_meaning_for_scores_is_named(option):
-    with raises_code(InputError, "no-meaning-for-scores", match=f"{next(iter(option))} has no meaning"):
-        compare([scores("a", [1]), scores("b", [0])], **option)
+    two = [scores("a", [1]), scores("b", [0])]
+    for given in (two, ScoresByRun(two), {"a": two[0], "b": two[1]}, two[0]):
+        with raises_code(InputError, "no-meaning-for-scores", match=f"{next(iter(option))} has no meaning"):
+            compare(given, **option)
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ({"ties": "input"}, r"compare\(evaluate\(qrels, Runs\(runs\), ties=...\)\)"),
+        ({"convention": "ranx"}, r"compare\(evaluate\(qrels, Runs\(runs\), convention=...\)\)"),
+        ({"depth": 10}, r"compare\(evaluate\(qrels, Runs\(runs\), depth=...\)\)"),
+        ({"catalogue": ["a"]}, r"compare\(evaluate\(qrels, Runs\(runs\), catalogue=...\)\)"),
+        ({"correct": "holm"}, "It has: baseline"),
+        ({"correction": "holm"}, r"statistics=Statistics\(correction=...\)"),
+        ({"clusters": {"q": "c"}}, "queries="),
+        ({"align": "error"}, r"ScoresByRun\(scores, queries='same'\)"),
+        ({"documents": {"d": "text"}}, r"comparison.with_documents\(documents\)"),
+    ],
+)
+def test_arguments_that_are_elsewhere_are_named(option, hint):
+    with raises_code(OptionError, "unknown-argument", match=hint):
+        compare([scores("a", [0.1]), scores("b", [0.3])], **option)
 
 
 @pytest.mark.parametrize(
@@ -217,28 +241,68 @@ def test_what_has_no_meaning_for_scores_is_named(option):
         {"samples": 1e4},
         {"seed": -1},
         {"seed": 1.5},
-        {"align": "outer"},
+        {"unjudged": "look"},
     ],
 )
 def test_bad_options_name_themselves(option):
     with pytest.raises(OptionError, match=next(iter(option))):
-        compare([scores("a", [0.1, 0.2]), scores("b", [0.3, 0.1])], **option)
+        Statistics(**option)
 
 
-def test_a_renamed_argument_is_suggested():
-    with pytest.raises(OptionError, match=r"no argument 'correct'\n  Did you mean correction\?"):
-        compare([scores("a", [0.1]), scores("b", [0.3])], correct="holm")
+def test_statistics_are_no_dict():
+    with raises_code(InputError, "wrong-type", match="statistics"):
+        compare([scores("a", [0.1]), scores("b", [0.3])], statistics={"alpha": 0.01})
 
 
 def test_scores_by_run_and_names_of_a_mapping(data):
     qrels, runs = data
     direct = compare(qrels, runs, ["AP", "RR"], statistics=Statistics(samples=200))
-    assert compare(evaluate(qrels, runs, ["AP", "RR"]), statistics=Statistics(samples=200)).pairs == direct.pairs
+    scored = evaluate(qrels, Runs(runs), ["AP", "RR"])
+    assert compare(scored, statistics=Statistics(samples=200)).pairs == direct.pairs
     same_name = [scores("run", [0.1, 0.5]), scores("run", [0.3, 0.2])]
     assert compare({"old": same_name[0], "new": same_name[1]}).runs == ("old", "new")
-    assert compare(
-        evaluate(qrels, runs, ["AP", "RR"]), measures=["map"], statistics=Statistics(samples=200)
-    ).measures == ("AP",)
+
+
+def test_runs_are_scored_by_evaluate_and_nothing_else(data):
+    """`compare(qrels, runs, measures)` is `compare(evaluate(qrels, Runs(runs), measures))`, to the bit."""
+    qrels, runs = data
+    known = Queries({query: {"text": "some words", "kind": query[-1], "cluster": query[:4]} for query in qrels})
+    asked = {"queries": known, "slice_by": ["kind", "relevant"], "statistics": Statistics(samples=200), "primary": "RR"}
+    direct = compare(qrels, runs, ["AP", "RR", "Judged@10"], **asked)
+    by_hand = compare(evaluate(qrels, Runs(runs), ["AP", "RR", "Judged@10"]), **asked)
+    assert by_hand.to_json() == direct.to_json()
+    assert by_hand.scores == direct.scores
+    assert all(by_hand.values[m].tobytes() == direct.values[m].tobytes() for m in direct.measures)
+
+
+def test_pairs_of_a_measure(data):
+    qrels, runs = data
+    result = compare(qrels, runs, ["AP", "RR"], statistics=Statistics(samples=200))
+    assert [(pair.measure, pair.a, pair.b) for pair in result["map"]] == [
+        ("AP", "bm25", "dense"),
+        ("AP", "bm25", "hybrid"),
+        ("AP", "dense", "hybrid"),
+    ]
+    assert result["RR"] == tuple(pair for pair in result if pair.measure == "RR")
+    assert "AP" in result
+    assert "map" in result
+    assert "P@5" not in result
+    with raises_code(MeasureError, "not-compared"):
+        result["P@5"]
+    with pytest.raises(KeyError, match="a pair is named by its measure and two systems"):
+        result["AP", "bm25"]
+    with raises_code(InputError, "several-pairs", match="there are 3 pairs"):
+        result.pair  # noqa: B018
+
+
+def test_the_pair_of_two_systems_is_that_of_the_primary_measure(data):
+    qrels, runs = data
+    two = {name: runs[name] for name in ("bm25", "dense")}
+    result = compare(qrels, two, ["AP", "RR"], primary="RR", statistics=Statistics(samples=200))
+    assert result.primary == "RR"
+    assert result.pair is result["RR", "bm25", "dense"]
+    assert isinstance(result.pair.p, float)
+    assert result.pair.p == result.pair.p_by_test["randomization"]
 
 
 def test_other_forms(data, tmp_path):
@@ -272,7 +336,7 @@ def test_unknown_pairs_and_measures(data):
 def test_queries_that_do_not_count_are_left_out_of_their_measure(data):
     qrels, runs = data
     qrels["q0000"] = dict.fromkeys(qrels["q0000"], 0)
-    result = compare(qrels, runs, ["AP", "Judged@10"], empty="skip", statistics=Statistics(samples=200))
+    result = compare(evaluate(qrels, Runs(runs), ["AP", "Judged@10"], empty="skip"), statistics=Statistics(samples=200))
     assert result["AP", "bm25", "dense"].n == 39
     assert result["Judged@10", "bm25", "dense"].n == 40
     assert Note.of("partly-compared", measure="AP", count=39, queries=40) in result.notes
@@ -338,7 +402,7 @@ def test_policies_of_evaluate_hold(data, policy):
 
     qrels, runs = data
     tied = {name: {q: {d: round(s) for d, s in row.items()} for q, row in run.items()} for name, run in runs.items()}
-    result = compare(qrels, tied, ["P@10", "nDCG@10"], **policy, statistics=Statistics(samples=200))
+    result = compare(evaluate(qrels, Runs(tied), ["P@10", "nDCG@10"], **policy), statistics=Statistics(samples=200))
     assert result.summaries["P@10", "dense"].shown == evaluate(qrels, tied["dense"], "P@10", **policy)["P@10"]
     assert set(result.curves) == {"P", "IPrec"}
     assert "dense" in render(result, "html")

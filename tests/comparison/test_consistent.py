@@ -16,7 +16,7 @@ def pair(differences, measure="nDCG@10", **options):
     differences = np.asarray(differences, float)
     before = np.full(len(differences), 0.4)
     runs = [make(values, measure=measure, run=run) for run, values in (("a", before), ("b", before + differences))]
-    return compare(runs, **options).pairs[0]
+    return compare(runs, statistics=Statistics(**options)).pairs[0]
 
 
 def codes(row):
@@ -43,7 +43,7 @@ def test_where_no_test_can_decide_the_interval_holds_0(measure, count):
 def test_too_few_that_differ_are_not_decided_by_t_either():
     """Five of 60 queries won: t alone says p = 0.024, and 2^-4 is the least that flips can say."""
     row = pair([0.7] * 5 + [0.0] * 55, test="t")
-    assert row.p["t"] < 0.05
+    assert row.p_by_test["t"] < 0.05
     assert row.verdict == "unclear"
     assert "too-few-differ" in codes(row)
 
@@ -51,8 +51,8 @@ def test_too_few_that_differ_are_not_decided_by_t_either():
 def test_the_same_gain_everywhere_is_found_by_t_too():
     """t has no answer where all differences are the same; all 2^30 flips have one."""
     row = pair([0.125] * 30, test="t")
-    assert math.isnan(row.p["t"])
-    assert row.adjusted == pytest.approx(2.0**-29)
+    assert math.isnan(row.p_by_test["t"])
+    assert row.p_adjusted == pytest.approx(2.0**-29)
     assert row.verdict == "better"
 
 
@@ -60,7 +60,7 @@ def test_the_same_gain_everywhere_is_found_by_t_too():
 def test_tests_of_directions_and_ranks_say_nothing_of_mean_differences_found(test):
     row = pair([0.01] * 9 + [-0.01] * 7 + [0.3] * 2, test=test)
     assert math.isnan(row.detectable)
-    assert row.needed is None
+    assert row.queries_needed is None
     assert not math.isnan(row.effect)
 
 
@@ -76,9 +76,10 @@ def test_needed_queries_of_clusters_agree_with_what_is_detectable():
         for row in compare(
             runs, queries=Queries({}).with_column("cluster", groups), statistics=Statistics(samples=500)
         ).pairs:
-            if row.needed is not None and not math.isnan(row.detectable):
+            if row.queries_needed is not None and not math.isnan(row.detectable):
                 count += 1
-                assert (row.needed <= row.n) == (abs(row.difference) >= row.detectable) or row.needed - row.n <= 3
+                is_enough = row.queries_needed <= row.n
+                assert is_enough == (abs(row.difference) >= row.detectable) or row.queries_needed - row.n <= 3
     assert count > 100
 
 
@@ -88,7 +89,7 @@ def test_a_corrected_p_value_is_never_below_the_row_s_own():
         n = 40
         runs = [make((rng.random(n) < 0.5).astype(float), run=run) for run in ("a", "b", "c")]
         for row in compare(runs, statistics=Statistics(samples=200)).pairs:
-            assert row.adjusted >= row.p["randomization"] - 1e-12
+            assert row.p_adjusted >= row.p_by_test["randomization"] - 1e-12
 
 
 def test_an_interval_that_leaves_out_0_beside_an_open_test_is_said():
@@ -108,9 +109,9 @@ def test_so_few_queries_that_no_flip_passes_the_correction_find_nothing():
     runs = [make(0.4 + shift + rng.normal(0, 0.01, 6), run=run) for run, shift in (("a", 0), ("b", 0.1))]
     others = [make(rng.random(6), run=run) for run in ("c", "d")]
     row = compare([*runs, *others], statistics=Statistics(correction="bonferroni"))["nDCG@10", "a", "b"]
-    assert row.adjusted == pytest.approx(6 * 2.0**-5)
+    assert row.p_adjusted == pytest.approx(6 * 2.0**-5)
     assert math.isnan(row.detectable)
-    assert row.needed == 8
+    assert row.queries_needed == 8
 
 
 def test_equal_values_on_few_queries_exclude_little():

@@ -7,12 +7,11 @@ import pytest
 from raising import raises_code
 from scipy import stats
 
-from goldrank import Queries, Statistics, compare
+from goldrank import Queries, ScoresByRun, Statistics, compare
 from goldrank.comparison import flips, power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.intervals import difference_interval
 from goldrank.comparison.pair import format_p, verdict_of
-from goldrank.comparison.settings import Settings
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError
 from goldrank.notes import Note
@@ -26,6 +25,11 @@ def make(run, values, queries=None):
     columns = {name: Column(name, np.asarray(v, float), float(np.mean(v)), "mean") for name, v in values.items()}
     n = len(next(iter(values.values())))
     return Scores(run, tuple(queries or (f"q{i:04d}" for i in range(n))), columns)
+
+
+def only(systems, measure):
+    """The same scores with one measure alone."""
+    return [Scores(s.run, s.queries, {measure: s.columns[measure]}) for s in systems]
 
 
 def alike(seed, n=60, effect=0.0, measures=MEASURES):
@@ -45,21 +49,21 @@ def test_rows_are_corrected_by_the_joint_maximum():
     result = compare(scores)
     rows = np.array([scores[1].columns[m].values - scores[0].columns[m].values for m in MEASURES])
     family = flips.max_t(flips.flip(rows))
-    assert [pair.adjusted for pair in result] == pytest.approx(family.adjusted.tolist())
+    assert [pair.p_adjusted for pair in result] == pytest.approx(family.adjusted.tolist())
     assert [pair.critical for pair in result] == pytest.approx([flips.t_of_u(family.critical, 60)] * 4)
     for pair, row in zip(result, rows, strict=True):
         assert pair.interval == pytest.approx(difference_interval(row, critical=pair.critical))
-        assert pair.p["t"] == pytest.approx(stats.ttest_1samp(row, 0).pvalue)
+        assert pair.p_by_test["t"] == pytest.approx(stats.ttest_1samp(row, 0).pvalue)
     # Alike measures cost little: Holm over four asks for more.
-    holm = adjust(np.array([pair.p["randomization"] for pair in result]), "holm")
-    assert max(pair.adjusted for pair in result) < holm.max()
+    holm = adjust(np.array([pair.p_by_test["randomization"] for pair in result]), "holm")
+    assert max(pair.p_adjusted for pair in result) < holm.max()
 
 
 def test_one_row_is_not_corrected_and_has_the_plain_interval():
     scores = alike(2, effect=0.3, measures=("AP",))
     (pair,) = compare(scores)
     d = scores[1].columns["AP"].values - 0.5
-    assert pair.adjusted == pair.p["randomization"]
+    assert pair.p_adjusted == pair.p_by_test["randomization"]
     assert pair.interval == pytest.approx(difference_interval(d))
     assert not pair.at_most
 
@@ -73,17 +77,17 @@ def test_the_order_of_queries_changes_nothing():
         for s in scores
     ]  # fmt: skip
     one, other = compare(scores), compare(turned)
-    assert [p.adjusted for p in one] == [p.adjusted for p in other]
-    assert [p.p["randomization"] for p in one] == [p.p["randomization"] for p in other]
+    assert [p.p_adjusted for p in one] == [p.p_adjusted for p in other]
+    assert [p.p_by_test["randomization"] for p in one] == [p.p_by_test["randomization"] for p in other]
 
 
 def test_rows_beyond_the_samples_are_told_apart_and_say_at_most():
     scores = alike(4, n=200, effect=1.0)
     strong = compare(scores, statistics=Statistics(samples=1_000))
     assert all(pair.at_most for pair in strong)
-    assert all(0 < pair.adjusted <= 1e-3 for pair in strong)
-    assert len({pair.p["randomization"] for pair in strong}) == 4
-    assert all(f"p at most {pair.adjusted:.1g}" in pair.words for pair in strong)
+    assert all(0 < pair.p_adjusted <= 1e-3 for pair in strong)
+    assert len({pair.p_by_test["randomization"] for pair in strong}) == 4
+    assert all(f"p at most {pair.p_adjusted:.1g}" in pair.words for pair in strong)
     assert format_p(0.00004, at_most=True) == "at most 4e-05"
 
 
@@ -96,7 +100,7 @@ def test_power_is_that_of_the_corrected_test():
         assert pair.detectable == pytest.approx(expected)
         assert pair.detectable > 1.05 * power.detectable_effect(60) * d.std(ddof=1)
         u = flips.u_of_t(pair.critical, 60)
-        assert pair.needed == power.queries_needed(pair.effect, critical=u)
+        assert pair.queries_needed == power.queries_needed(pair.effect, critical=u)
 
 
 def test_power_of_a_corrected_comparison_is_what_it_says():
@@ -172,16 +176,16 @@ def test_a_row_within_the_margin_is_equivalent():
 def test_corrections_that_permute_are_refused_for_other_tests(correction):
     with raises_code(OptionError, "options-conflict"):
         compare(alike(1), statistics=Statistics(test="t", correction=correction))
-    assert Settings(test="t").correction == "holm"
-    assert Settings().correction == "max-t"
+    assert Statistics(test="t").used_correction == "holm"
+    assert Statistics().used_correction == "max-t"
 
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "none"])
 def test_other_corrections(correction):
     scores = alike(10, effect=0.2)
     result = compare(scores, statistics=Statistics(correction=correction, test="t"))
-    raw = np.array([pair.p["t"] for pair in result])
-    assert [pair.adjusted for pair in result] == pytest.approx(adjust(raw, correction).tolist())
+    raw = np.array([pair.p_by_test["t"] for pair in result])
+    assert [pair.p_adjusted for pair in result] == pytest.approx(adjust(raw, correction).tolist())
     tests = 1 if correction == "none" else 4
     assert result.pairs[0].critical == pytest.approx(stats.t.ppf(1 - 0.025 / tests, 59))
 
@@ -238,12 +242,12 @@ def test_few_queries_are_told():
 def test_the_primary_measure_is_a_family_of_its_own():
     scores = alike(11, effect=0.4)
     result = compare(scores, primary="ap")
-    assert result.measures[0] == result.headline == "AP"
+    assert result.measures[0] == result.primary == "AP"
     first, *others = result
     assert (first.role, {pair.role for pair in others}) == ("primary", {"secondary"})
-    assert first.adjusted == compare(scores, measures="AP").pairs[0].adjusted
+    assert first.p_adjusted == compare(only(scores, "AP")).pairs[0].p_adjusted
     rows = np.array([scores[1].columns[pair.measure].values - 0.5 for pair in others])
-    assert [pair.adjusted for pair in others] == pytest.approx(flips.max_t(flips.flip(rows)).adjusted.tolist())
+    assert [pair.p_adjusted for pair in others] == pytest.approx(flips.max_t(flips.flip(rows)).adjusted.tolist())
 
 
 def test_secondary_measures_decide_only_with_the_primary_one():
@@ -271,15 +275,15 @@ def test_diagnostics_are_in_no_family_and_never_better():
     ]
     result = compare(systems)
     assert result.measures == ("AP", "Judged@10", "NumRet")
-    alone = compare(systems, measures="AP")
-    assert result["AP", "a", "b"].adjusted == alone["AP", "a", "b"].adjusted
+    alone = compare(only(systems, "AP"))
+    assert result["AP", "a", "b"].p_adjusted == alone["AP", "a", "b"].p_adjusted
     assert result["AP", "a", "b"].verdict == "better"
     for measure in ("Judged@10", "NumRet"):
         pair = result[measure, "a", "b"]
         assert (pair.verdict, pair.role) == ("diagnostic", "diagnostic")
-        assert math.isnan(pair.adjusted)
+        assert math.isnan(pair.p_adjusted)
         assert "better" not in pair.words.replace("no system is better by it", "")
-        assert result.best(measure) == set()
+        assert result.best(measure) == ()
         assert result.beats(measure, "b") == []
     with raises_code(OptionError, "diagnostic-measure"):
         compare(systems, primary="Judged@10")
@@ -337,11 +341,11 @@ def test_clusters_by_hand():
     cluster = {f"q{i:04d}": i // 2 for i in range(12)}
     (pair,) = compare(scores, queries=Queries({}).with_column("cluster", cluster))
     # All six clusters are above 0: 2 of 2^6 flips.
-    assert pair.p["randomization"] == 2 / 64
+    assert pair.p_by_test["randomization"] == 2 / 64
     assert {note.code for note in pair.caveats} == {"few-clusters", "few-differ", "interval-reaches-zero"}
     assert pair.verdict == "better"
     sums = np.abs(d).reshape(6, 2).sum(axis=1)
-    assert pair.p["t"] == pytest.approx(stats.ttest_1samp(sums, 0).pvalue)
+    assert pair.p_by_test["t"] == pytest.approx(stats.ttest_1samp(sums, 0).pvalue)
     (few,) = compare(scores, queries=Queries({}).with_column("cluster", {f"q{i:04d}": i // 3 for i in range(12)}))
     assert few.verdict == "unclear"
     assert "too-few-clusters" in [note.code for note in few.caveats]
@@ -349,8 +353,9 @@ def test_clusters_by_hand():
 
 def test_every_query_its_own_cluster_changes_no_test():
     scores = alike(13, effect=0.3)
-    plain, own = compare(scores), compare(scores, queries=Queries({}).with_column("cluster", lambda query: query))
-    assert [p.adjusted for p in own] == [p.adjusted for p in plain]
+    own_cluster = {query: query for query in scores[0].queries}
+    plain, own = compare(scores), compare(scores, queries=Queries({}).with_column("cluster", own_cluster))
+    assert [p.p_adjusted for p in own] == [p.p_adjusted for p in plain]
     assert [p.difference for p in own] == pytest.approx([p.difference for p in plain])
 
 
@@ -376,15 +381,16 @@ def test_weights_by_hand():
     assert result.summaries["AP", "a"].shown == pytest.approx(0.2)
     # Weighted sums 0.5, 0.6, -0.1: of 8 flips 1.2 is passed by itself, and by no other but its mirror.. and 1.0.
     sums = [abs(x * 0.5 + y * 0.6 + z * 0.1) for x in (1, -1) for y in (1, -1) for z in (1, -1)]
-    assert pair.p["randomization"] == sum(s >= 1.0 - 1e-9 for s in sums) / 8
+    assert pair.p_by_test["randomization"] == sum(s >= 1.0 - 1e-9 for s in sums) / 8
 
 
 def test_equal_weights_change_nothing_and_scale_does_not_matter():
     scores = alike(14, effect=0.2)
     plain = compare(scores)
     for weight in (1e-9, 1.0, 1e9):
-        weighted = compare(scores, queries=Queries({}).with_column("weight", lambda query, w=weight: w))
-        assert [p.adjusted for p in weighted] == [p.adjusted for p in plain]
+        weights = dict.fromkeys(scores[0].queries, weight)
+        weighted = compare(scores, queries=Queries({}).with_column("weight", weights))
+        assert [p.p_adjusted for p in weighted] == [p.p_adjusted for p in plain]
         assert [p.difference for p in weighted] == pytest.approx([p.difference for p in plain])
 
 
@@ -405,18 +411,25 @@ def test_queries_that_weigh_nothing_are_left_out():
 
 @pytest.mark.parametrize("bad", [None, -1, math.nan, math.inf, "much", True])
 def test_bad_weights(bad):
-    with pytest.raises(InputError, match="the weight of query 'q0003'"):
-        compare(alike(1), queries=Queries({}).with_column("weight", lambda query: bad if query == "q0003" else 1))
+    scores = alike(1)
+    weights = {query: bad if query == "q0003" else 1 for query in scores[0].queries}
+    with pytest.raises(InputError, match="weight") as refused:
+        compare(scores, queries=Queries({}).with_column("weight", weights))
+    assert "q0003" in str(refused.value)
+
+
+def test_weights_that_are_all_zero():
+    scores = alike(1)
     with raises_code(InputError, "weights-are-zero"):
-        compare(alike(1), queries=Queries({}).with_column("weight", lambda query: 0))
+        compare(scores, queries=Queries({}).with_column("weight", dict.fromkeys(scores[0].queries, 0)))
 
 
 def test_what_no_method_is_right_for_is_refused():
     scores, cluster = paraphrases(1)
     for more in ({"correction": "tukey"}, {"interval": "bounded"}):
         with raises_code(OptionError, "options-conflict"):
-            compare(scores, **more, queries=Queries({}).with_column("cluster", cluster))
-    twice = {"a": [scores[0], scores[0]], "b": [scores[1], scores[1]]}
+            compare(scores, queries=Queries({}).with_column("cluster", cluster), statistics=Statistics(**more))
+    twice = ScoresByRun([("a", scores[0]), ("a", scores[0]), ("b", scores[1]), ("b", scores[1])])
     with raises_code(OptionError, "options-conflict"):
         compare(twice, queries=Queries({}).with_column("cluster", cluster))
 
@@ -430,7 +443,8 @@ def test_texts_without_judged_shares(data):
     result = compare(qrels, runs, "AP", queries=texts, statistics=Statistics(samples=200))
     assert {one.attribute for one in result.slices.slices} == {"relevant", "judged", "length"}
     assert result.texts == texts
-    again = compare(list(result.scores), queries=texts, statistics=Statistics(samples=200))
+    saved = [Scores.from_dict(scores.to_dict()) for scores in result.scores.values()]
+    again = compare(saved, queries=texts, statistics=Statistics(samples=200))
     assert {one.attribute for one in again.slices.slices} == {"length"}
 
     for form in ("text", "markdown", "latex"):

@@ -6,7 +6,7 @@ import polars
 import pytest
 from raising import raises_code
 
-from goldrank import Statistics, compare
+from goldrank import Document, Scores, Statistics, compare
 from goldrank.errors import InputError
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
@@ -20,7 +20,9 @@ FOUND = {"d1": "One. first text", "d3": "third"}
 
 
 def documents(given):
-    return dict(compare(QRELS, RUNS, "RR", statistics=Statistics(samples=100)).with_documents(given).documents)
+    """The first line of each document that a comparison knows."""
+    comparison = compare(QRELS, RUNS, "RR", statistics=Statistics(samples=100)).with_documents(given)
+    return {doc: document.line() for doc, document in comparison.documents.items()}
 
 
 def test_every_form_gives_the_same(tmp_path):
@@ -47,5 +49,7 @@ def test_what_is_no_text_is_refused(given):
 
 def test_scores_have_no_documents():
     scores = compare(QRELS, RUNS, "RR", statistics=Statistics(samples=100)).scores
+    assert compare(scores).with_documents({"d1": "x"}).documents == {"d1": Document("x")}
+    saved = {name: Scores.from_dict(one.to_dict()) for name, one in scores.items()}
     with raises_code(InputError, "no-meaning-for-scores", match="documents"):
-        compare(scores).with_documents({"d1": "x"})
+        compare(saved).with_documents({"d1": "x"})

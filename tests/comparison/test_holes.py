@@ -12,7 +12,7 @@ from golden_statistics import case
 from lanes import many
 from random_measures import PLAIN, random_measure
 
-from goldrank import Qrels, Run, Scores, Statistics, compare, evaluate, parse
+from goldrank import Qrels, Run, Runs, Scores, Statistics, compare, evaluate, parse
 from goldrank.comparison import unjudged
 from goldrank.comparison.holes import ALL_WAYS_UP_TO, HoleFinder, PairHoles, System, wanted_depth
 from goldrank.conventions import Convention
@@ -226,14 +226,14 @@ def test_unjudged_documents_on_top_make_no_system_worse(measure: str) -> None:
     runs = {name: RUNS[name] for name in ("old", "pushed")}
     (pair,) = compare(QRELS, runs, measure)
     assert (pair.verdict, pair.withheld) == ("unclear", True)
-    assert pair.adjusted < 0.05
+    assert pair.p_adjusted < 0.05
     (note,) = [note for note in pair.caveats if note.code == "unjudged-decide"]
     assert note.samples[0].split(" for ")[0] in ("x", "y", "z")
     assert "unjudged documents could decide this; judge first: " in pair.words.lower()
     (told,) = compare(QRELS, runs, measure, statistics=Statistics(unjudged="ignore"))
     assert told.verdict == "worse"
     # Fresh scores know their documents too; saved ones do not, and the comparison says so.
-    scores = evaluate(QRELS, runs, measure)
+    scores = evaluate(QRELS, Runs(runs), measure)
     (again,) = compare(scores)
     assert again.verdict == "unclear"
     saved = {name: Scores.from_dict(one.to_dict()) for name, one in scores.items()}

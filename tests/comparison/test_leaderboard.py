@@ -82,7 +82,7 @@ def test_only_its_own_measure_is_corrected_for_and_a_baseline_does_not_matter():
     for system in scores:
         system.columns["RR"] = Column("RR", rng.random(60), 0.5, "mean")
     both = leaderboard(compare(scores, baseline="a"), "AP")
-    assert [pair.adjusted for pair in both.pairs] == [pair.adjusted for pair in alone.pairs]
+    assert [pair.p_adjusted for pair in both.pairs] == [pair.p_adjusted for pair in alone.pairs]
     assert np.array_equal(both.better, alone.better)
 
 

@@ -9,7 +9,7 @@ from made_up_scores import make
 from raising import raises_code
 from scipy import stats
 
-from goldrank import GoldrankError, compare, plan
+from goldrank import GoldrankError, Queries, compare, plan
 from goldrank.comparison.flips import flip, raw_p, u_of_t
 from goldrank.comparison.intervals import estimate
 from goldrank.comparison.planning import read_tolerance
@@ -140,7 +140,7 @@ def test_clusters_count():
     of = {f"q{i}": f"intent {i // 5}" for i in range(100)}
     alone, clustered = (
         plan(compare(both, **options), difference=0.05).planned[0].needed[0].queries
-        for options in ({}, {"clusters": of})
+        for options in ({}, {"queries": Queries({}).with_column("cluster", of)})
     )
     assert clustered == pytest.approx(5 * alone, rel=0.25)
 

@@ -6,7 +6,7 @@ from golden_statistics import case
 from raising import raises_code
 
 import goldrank
-from goldrank import Statistics, compare, evaluate
+from goldrank import Runs, ScoresByRun, Statistics, compare, evaluate
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError
 from goldrank.notes import Note
@@ -29,12 +29,21 @@ def replicates(seed, shift=0.02, runs=3, n=100, effect=0.0):
     return {"a": [one("a", 0.0) for _ in range(runs)], "b": [one("b", effect) for _ in range(runs)]}
 
 
+def pairs(systems):
+    """Names and what each of their runs is, as `Runs` and `ScoresByRun` take systems that were run several times."""
+    return [(name, one) for name, several in systems.items() for one in several]
+
+
+def compare_replicates(systems, **options):
+    return compare(ScoresByRun(pairs(systems)), **options)
+
+
 @pytest.mark.slow
 def test_replicates_tell_systems_from_seeds():
     together = single = 0
     for seed in range(60):
         given = replicates(seed)
-        together += compare(given).pairs[0].verdict in ("better", "worse")
+        together += compare_replicates(given).pairs[0].verdict in ("better", "worse")
         single += compare([given["a"][0], given["b"][0]], statistics=Statistics(samples=500)).pairs[0].verdict in (
             "better",
             "worse",
@@ -42,16 +51,16 @@ def test_replicates_tell_systems_from_seeds():
     # 5 % of 60 is 3; more than 8 happens once in 300.
     assert together <= 8
     assert single > 18
-    assert compare(replicates(1, effect=0.1)).pairs[0].verdict == "better"
+    assert compare_replicates(replicates(1, effect=0.1)).pairs[0].verdict == "better"
 
 
 def test_replicates_are_golden_through_compare():
     given, expected = case("replicates")
     systems = {name: [make(name, {"AP": run}) for run in given[name]] for name in "ab"}
-    result = compare(systems)
+    result = compare_replicates(systems)
     (pair,) = result
     assert pair.difference == pytest.approx(expected["mean"])
-    assert pair.adjusted == pair.p["t"] == pytest.approx(expected["p"])
+    assert pair.p_adjusted == pair.p == pair.p_by_test["t"] == pytest.approx(expected["p"])
     assert "t test over runs and queries" in result.method
     assert {name: len(runs) for name, runs in result.replicates.items()} == {"a": 3, "b": 4}
 
@@ -59,11 +68,11 @@ def test_replicates_are_golden_through_compare():
 def test_runs_of_a_name_may_be_runs_or_files(data, tmp_path):
     qrels, runs = data
     for name, run in runs.items():
-        goldrank.write_run(run, tmp_path / name)
+        goldrank.read_run(run).save(tmp_path / name)
     given = {"a": [runs["bm25"], runs["dense"]], "b": [runs["hybrid"], runs["dense"]]}
-    one = compare(qrels, given, "AP")
+    one = compare(qrels, pairs(given), "AP")
     files = {"a": [tmp_path / "bm25", str(tmp_path / "dense")], "b": [str(tmp_path / "hybrid"), tmp_path / "dense"]}
-    assert compare(qrels, files, "AP").pairs[0].p == one.pairs[0].p
+    assert compare(qrels, pairs(files), "AP").pairs[0].p == one.pairs[0].p
     values = [evaluate(qrels, runs[name], "AP")["AP"] for name in ("bm25", "dense", "hybrid")]
     assert one.pairs[0].mean_a == pytest.approx((values[0] + values[1]) / 2)
     assert one.pairs[0].mean_b == pytest.approx((values[2] + values[1]) / 2)
@@ -77,20 +86,22 @@ def test_a_data_frame_may_stand_beside_several_runs(library, data):
     qrels, runs = data
     rows = [(query, doc, score) for query, docs in runs["hybrid"].items() for doc, score in docs.items()]
     columns = dict(zip(("query", "doc", "score"), map(list, zip(*rows, strict=True)), strict=True))
-    several = [runs["bm25"], runs["dense"]]
-    (pair,) = compare(qrels, {"a": several, "b": frames.DataFrame(columns)}, "AP")
-    (same,) = compare(qrels, {"a": several, "b": runs["hybrid"]}, "AP")
+    several = [("a", runs["bm25"]), ("a", runs["dense"])]
+    (pair,) = compare(qrels, [*several, ("b", frames.DataFrame(columns))], "AP")
+    (same,) = compare(qrels, [*several, ("b", runs["hybrid"])], "AP")
     assert (pair.mean_a, pair.mean_b, pair.p) == (same.mean_a, same.mean_b, same.p)
 
 
 def test_replicates_at_the_edge():
     mixed = replicates(2)
-    result = compare({"a": mixed["a"], "b": mixed["b"][:1]})
+    result = compare_replicates({"a": mixed["a"], "b": mixed["b"][:1]})
     assert Note.of("single-runs", systems="b") in result.notes
     assert result.pairs[0].how != "replicates"
-    one = compare({"a": [make("a", {"AP": [0.5]}), make("a", {"AP": [0.4]})], "b": [make("b", {"AP": [0.6]})] * 2})
+    one = compare_replicates(
+        {"a": [make("a", {"AP": [0.5]}), make("a", {"AP": [0.4]})], "b": [make("b", {"AP": [0.6]})] * 2}
+    )
     assert one.pairs[0].verdict == "unclear"
-    same = compare({name: [make(name, {"AP": [0.5] * 20})] * 2 for name in "ab"}).pairs[0]
+    same = compare_replicates({name: [make(name, {"AP": [0.5] * 20})] * 2 for name in "ab"}).pairs[0]
     assert same.verdict == "same"
     assert same.interval.high == pytest.approx(0.1368285454)
 
@@ -99,21 +110,38 @@ def test_equal_runs_say_no_more_than_one():
     """The mean of three equal runs has its own rounding, which is no variance: the interval was 0.0000 wide."""
     values = np.random.default_rng(3).random(40)
     several = {name: [make(name, {"AP": values})] * runs for name, runs in (("a", 3), ("b", 2))}
-    (pair,) = compare(several)
+    (pair,) = compare_replicates(several)
     (once,) = compare([make("a", {"AP": values}), make("b", {"AP": values})])
     assert pair.verdict == once.verdict == "same"
     assert pair.interval == pytest.approx(once.interval)
     assert once.interval.high > 0.05
     # The same difference on every query: nothing varies, with several runs as with one.
-    (pair,) = compare({"a": several["a"], "b": [make("b", {"AP": values - 0.05})] * 2})
+    (pair,) = compare_replicates({"a": several["a"], "b": [make("b", {"AP": values - 0.05})] * 2})
     assert (pair.verdict, pair.difference) == ("worse", pytest.approx(-0.05))
 
 
 def test_several_runs_have_no_bounded_interval():
     with raises_code(OptionError, "options-conflict"):
-        compare(replicates(1), statistics=Statistics(interval="bounded"))
+        compare_replicates(replicates(1), statistics=Statistics(interval="bounded"))
 
 
-def test_a_system_without_runs_is_named():
-    with pytest.raises(InputError, match="system 'b' has an empty list of runs"):
-        compare({**replicates(1), "b": []})
+def test_lists_of_runs_by_name_are_refused_and_say_how(data):
+    qrels, runs = data
+    with raises_code(InputError, "several-scores", match=r"ScoresByRun\(\[\('dense', scores\)"):
+        compare(replicates(1))
+    for several in ([runs["bm25"], runs["dense"]], [goldrank.read_run(runs["bm25"])], ["a.run", "b.run"]):
+        with raises_code(InputError, "list-of-runs", match=r"\[\('a', run\), \('a', other\)\]"):
+            compare(qrels, {"a": several, "b": runs["hybrid"]}, "AP")
+
+
+def test_names_of_replicates(data):
+    qrels, runs = data
+    given = Runs([("a", runs["bm25"]), ("b", runs["hybrid"]), ("a", runs["dense"])])
+    assert given.names == ("a#1", "b", "a#2")
+    assert given.systems == {"a": ("a#1", "a#2"), "b": ("b",)}
+    scored = evaluate(qrels, given, "AP")
+    assert tuple(scored) == ("a#1", "b", "a#2")
+    assert scored.systems == given.systems
+    assert compare(scored).runs == ("a", "b")
+    with raises_code(InputError, "duplicate-name", match="a#1"):
+        Runs([("a", runs["bm25"]), ("a", runs["dense"]), ("a#1", runs["hybrid"])])

@@ -44,7 +44,7 @@ def test_worst_slice_and_reversal():
     worst = table.worst("AP", "a", "b")
     assert worst.value == "short"
     assert worst.reversed
-    assert worst.adjusted < 0.05
+    assert worst.p_adjusted < 0.05
     (note,) = [note for note in table.notes if note.code == "slice-turned"]
     assert (note.fact("attribute"), note.fact("value"), note.fact("count")) == ("kind", "short", 20)
     assert str(note).startswith("AP: over all queries b is ahead of a (+0.0499), but not where kind is short")
@@ -64,9 +64,9 @@ def test_small_slices_are_marked_and_tested_exactly():
     found = {d.value: d for d in table.differences}
     # All 9 queries lost: 2 of 2^9 flips are as far out. Five queries give at best 2 / 2^5 = 0.0625.
     assert found["few"].p == 2 / 2**9
-    assert found["few"].adjusted <= 0.05
+    assert found["few"].p_adjusted <= 0.05
     assert found["few"].reversed
-    assert math.isnan(found["tiny"].adjusted)
+    assert math.isnan(found["tiny"].p_adjusted)
     assert table.worst("AP", "a", "b").value == "few"
 
 
@@ -80,7 +80,7 @@ def test_worst_slice_search_keeps_its_error_rate():
         table = compare(
             scores, slice_by=["kind"], queries=Queries({}).with_column("kind", kind), statistics=Statistics(samples=100)
         ).slices
-        false += any(d.adjusted <= 0.05 for d in table.differences)
+        false += any(d.p_adjusted <= 0.05 for d in table.differences)
     # Expected 10 of 200 at most; more than 20 happens by chance once in a thousand.
     assert false <= 20
 
@@ -108,31 +108,44 @@ def test_every_way_to_give_an_attribute(tmp_path):
     path = tmp_path / "queries.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     frame = polars.DataFrame(rows)
-    given = [kind, kind.get, path, frame, frame.to_pandas(), frame.to_arrow()]
+    by_query = {query: {"kind": value} for query, value in kind.items()}
+    column = Queries({}).with_column("kind", kind)
+    given = [by_query, column, rows, path, str(path), frame, frame.to_pandas(), frame.to_arrow()]
     tables = [
-        compare(
-            scores, slice_by=["kind"], queries=Queries({}).with_column("kind", one), statistics=Statistics(samples=200)
-        ).slices.to_dict()
+        compare(scores, slice_by="kind", queries=one, statistics=Statistics(samples=200)).slices.to_dict()
         for one in given
     ]
     assert all(table == tables[0] for table in tables)
 
 
 @pytest.mark.parametrize(
-    ("given", "code"),
+    ("name", "code"),
     [
-        ({"other": {"zzz": 1}}, "no-slice-values"),
-        ({"nothing": None}, "no-slice-values"),
-        ({"length": None}, "slice-needs-input"),
-        ({"judged": None}, "slice-needs-input"),
-        ({"kind": 3}, "holds-no-values"),
-        ({"kind": str}, "too-many-slices"),
+        ("of_others", "no-slice-values"),
+        ("nothing", "no-slice-values"),
+        ("knd", "no-slice-values"),
+        ("length", "slice-needs-input"),
+        ("judged", "slice-needs-input"),
+        ("relevant", "slice-needs-input"),
+        ("own", "too-many-slices"),
     ],
 )
-def test_bad_attributes(given, code):
-    scores, _ = two({"x": (60, 0.1)})
+def test_bad_attributes(name, code):
+    scores, kind = two({"x": (60, 0.1)})
+    known = {query: {"kind": value, "own": query, "nothing": None} for query, value in kind.items()}
     with raises_code(InputError, code):
-        compare(scores, slice_by=given)
+        compare(scores, slice_by=name, queries={**known, "zzz": {"of_others": 1}})
+
+
+def test_a_misspelled_attribute_is_named():
+    scores, kind = two({"x": (60, 0.1)})
+    with raises_code(InputError, "no-slice-values", match=r"Did you mean kind\?"):
+        compare(scores, slice_by="knd", queries={query: {"kind": value} for query, value in kind.items()})
+
+
+def test_functions_of_a_query_are_no_attributes():
+    with raises_code(InputError, "wrong-type", match="a mapping from query ids to values"):
+        Queries({}).with_column("kind", str)
 
 
 def test_damaged_metadata_names_the_line(tmp_path):
@@ -140,7 +153,7 @@ def test_damaged_metadata_names_the_line(tmp_path):
     path.write_text('{"query": "q0", "kind": 1}\n{oops\n')
     scores, _ = two({"x": (20, 0.1)})
     with pytest.raises(InputError, match=r"m\.jsonl:2"):
-        compare(scores, slice_by=["kind"], queries=Queries({}).with_column("kind", path))
+        compare(scores, slice_by=["kind"], queries=path)
 
 
 def test_flips_are_drawn_once_for_all_measures_and_slices(monkeypatch):

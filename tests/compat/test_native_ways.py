@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import goldrank
-from goldrank import evaluate, evaluate_texts
+from goldrank import Matching, evaluate, evaluate_texts
 from goldrank.compat import axion, continuous_eval
 
 AXION = {
@@ -43,33 +43,34 @@ AXION = {
 CONTINUOUS_EVAL = {
     "003.01": (
         "list(RankedRetrievalMetrics(RougeChunkMatch()).calculate(**datum).values())",
-        """list(evaluate_texts([datum], ["AP", "RR", 'nDCG(discount="ln")'], matcher="rouge:0.7", """
-        'credit="first_free").mean.values())',
+        """list(evaluate_texts([datum], ["AP", "RR", 'nDCG(discount="ln")'], matching=Matching("rouge:0.7", """
+        'credit="first_free")).mean.values())',
     ),
     "003.03": (
         "RankedRetrievalMetrics().calculate(**datum, ground_truth_relevance=relevance)['ndcg']",
-        """next(iter(evaluate_texts([graded], 'nDCG(discount="ln")', matcher="exact", credit="first_free")"""
+        """next(iter(evaluate_texts([graded], 'nDCG(discount="ln")', matching=Matching("exact", credit="first_free"))"""
         ".mean.values()))",
     ),
     "003.04": (
         "RankedRetrievalMetrics(RougeChunkMatch(0.5)).calculate(**datum)['reciprocal_rank']",
-        'evaluate_texts([datum], "RR", matcher="rouge:0.5")["RR"]',
+        'evaluate_texts([datum], "RR", matching="rouge:0.5")["RR"]',
     ),
     "003.05": (
         "RankedRetrievalMetrics(ExactChunkMatch()).calculate(**datum)['average_precision']",
-        'evaluate_texts([datum], "AP", matcher="exact", credit="first_free")["AP"]',
+        'evaluate_texts([datum], "AP", matching=Matching("exact", credit="first_free"))["AP"]',
     ),
     "003.06": (
         "list(PrecisionRecallF1(RougeChunkMatch()).calculate(**datum).values())",
-        'list(evaluate_texts([datum], ["SetP", "SetR", "SetF"], matcher="rouge:0.7").mean.values())',
+        'list(evaluate_texts([datum], ["SetP", "SetR", "SetF"], matching="rouge:0.7").mean.values())',
     ),
     "003.07": (
         "list(PrecisionRecallF1(ExactSentenceMatch()).calculate(**datum).values())",
-        'list(evaluate_texts([datum], ["SetP", "SetR", "SetF"], matcher="exact", unit="sentence").mean.values())',
+        """list(evaluate_texts([datum], ["SetP", "SetR", "SetF"], matching=Matching("exact", unit="sentence"))"""
+        ".mean.values())",
     ),
     "003.09": (
         "RetrievalEvaluator([datum], [RankedRetrievalMetrics()]).run(k=2)[0]['reciprocal_rank']",
-        'evaluate_texts([datum], "RR@2", matcher="exact")["RR@2"]',
+        'evaluate_texts([datum], "RR@2", matching="exact")["RR@2"]',
     ),
 }
 
@@ -97,6 +98,7 @@ def random_datum(seed: int) -> dict[str, Any]:
     return {
         **vars(continuous_eval),
         "evaluate_texts": evaluate_texts,
+        "Matching": Matching,
         "datum": {"retrieved_contexts": retrieved, "ground_truth_contexts": truths},
         "relevance": relevance,
         "graded": {"retrieved": retrieved, "references": references},
@@ -141,7 +143,7 @@ def test_a_judges_answers_are_judgements() -> None:
     verdicts = {context: int("a" in context) for context in contexts}
     assert evaluate({"q": verdicts}, {"q": contexts}, "AP")["AP"] == facade.score
     # A function of a text and a reference is a matcher, asynchronous or not.
-    native = evaluate_texts([{"retrieved": contexts, "references": ["a"]}], "RR", matcher=judge)["RR"]
+    native = evaluate_texts([{"retrieved": contexts, "references": ["a"]}], "RR", matching=Matching(judge))["RR"]
     assert native == evaluate({"q": verdicts}, {"q": contexts}, "RR")["RR"] == 0.5
 
 
@@ -159,7 +161,7 @@ def test_passing_is_a_gate() -> None:
     """Row 003.15: `MeanGreaterOrEqualThan` beside `goldrank.gate`."""
     data = [{"retrieved_contexts": ["x", "a"], "ground_truth_contexts": ["a"]}]
     results = continuous_eval.RetrievalEvaluator(data, [continuous_eval.RankedRetrievalMetrics()]).run()
-    scores = evaluate_texts(data, "RR", matcher="exact")
+    scores = evaluate_texts(data, "RR", matching="exact")
     for least in (0.5, 0.6):
         test = continuous_eval.MeanGreaterOrEqualThan("rank", "reciprocal_rank", least)
         assert test.run(results) is (goldrank.gate(scores, rules=f"RR >= {least}").status == "pass")

@@ -54,8 +54,8 @@ def test_texts() -> None:
     measures = [
         one for one in every_measure("texts", "spans") if not one.startswith(("SpanPrecisionOmega", "AbstainRight"))
     ]
-    whole = evaluate_texts(items, [*measures, "nDCG@3"], matcher="exact")
-    parts = [evaluate_texts(part, [*measures, "nDCG@3"], matcher="exact") for part in (items[:7], items[7:])]
+    whole = evaluate_texts(items, [*measures, "nDCG@3"], matching="exact")
+    parts = [evaluate_texts(part, [*measures, "nDCG@3"], matching="exact") for part in (items[:7], items[7:])]
     merged = Scores.merge(parts)
     assert merged.per_query == {
         name: {query: column[query] for query in sorted(column)} for name, column in whole.per_query.items()
@@ -69,7 +69,7 @@ def test_texts() -> None:
 
 def test_measures_of_all_queries_together_cannot_be_merged() -> None:
     items = [{"id": f"q{i}", "retrieved": [("a", i / 9)], "references": ["a"]} for i in range(4)]
-    parts = [evaluate_texts(part, "AURC", matcher="exact") for part in (items[:2], items[2:])]
+    parts = [evaluate_texts(part, "AURC", matching="exact") for part in (items[:2], items[2:])]
     with raises_code(GoldrankError, "all-queries-together"):
         Scores.merge(parts)
 

@@ -51,8 +51,8 @@ def test_numbers_in_the_prose():
     assert f"between {pair.interval.low:.4f} and {pair.interval.high:.4f}" in " ".join(PAGE.split())
     # P@1 differs by 1 on 4 questions: its u is at most 4 / sqrt(4) = 2, and that of nDCG@10 is further out.
     assert d.sum() / np.sqrt((d**2).sum()) > 2
-    assert pair.adjusted == as_large / 2048
-    assert f"makes it {pair.adjusted:.3f}" in " ".join(PAGE.split())
+    assert pair.p_adjusted == as_large / 2048
+    assert f"makes it {pair.p_adjusted:.3f}" in " ".join(PAGE.split())
 
 
 def test_forms_in_python():

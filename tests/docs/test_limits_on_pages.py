@@ -76,7 +76,7 @@ SAID = [
     ("docs/judges.md", f"are tried {word(Asking.attempts)} times in all"),
     ("docs/judges.md", f"a wait of more than {word(round(endpoint._LONGEST_PAUSE / 60))} minutes ends the job"),
     ("docs/texts.md", f"whose texts differ {build.LENGTHS_DIFFER}-fold in length"),
-    ("docs/texts.md", f"Without `budgets` there are {word(coverage.POINTS)}"),
+    ("docs/texts.md", f"with {word(coverage.POINTS)} budgets from the median text"),
     ("docs/texts.md", f"is within {causes.NEAR} of the threshold"),
     ("docs/texts.md", f"tries {', '.join(map(str, sweep.KS[:-1]))} and {sweep.KS[-1]} texts"),
     ("docs/texts.md", f"With more than {sweep.MANY} settings the best is chosen on half"),

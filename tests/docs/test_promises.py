@@ -44,9 +44,9 @@ def test_the_same_call_gives_the_same_numbers():
         for i in range(40)
     ]
     calls = (
-        lambda: goldrank.evaluate_texts(items, "Cover@5", matcher="token-recall:0.5").notes,
-        lambda: goldrank.coverage_curves(items, matcher="contains").svg(),
-        lambda: str(goldrank.abstention_curve(items, matcher="contains")),
+        lambda: goldrank.evaluate_texts(items, "Cover@5", matching="token-recall:0.5").notes,
+        lambda: str(goldrank.sweep({"items": items}, k=[1, 2], matching="contains")),
+        lambda: str(goldrank.abstention_curve(items, matching="contains")),
     )
     for call in calls:
         assert call() == call()

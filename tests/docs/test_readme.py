@@ -24,9 +24,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}}
     run = {"q1": {"d1": 1.0, "d2": 0.5}, "q2": {"d1": 2.0}}
-    goldrank.write_qrels(qrels, "qrels.txt")
-    goldrank.write_run(run, "run.txt")
-    goldrank.write_run(run, "dense.parquet")
+    goldrank.read_qrels(qrels).save("qrels.txt")
+    goldrank.read_run(run).save("run.txt")
+    goldrank.read_run(run).save("dense.parquet")
     Path("bm25.run.gz").write_bytes(gzip.compress(Path("run.txt").read_bytes()))
     Path("rag.jsonl").write_text(json.dumps({"retrieved": ["a b", "c d"], "references": ["c d"]}) + "\n")
     goldrank.Baseline.freeze(goldrank.evaluate("qrels.txt", "run.txt", "nDCG@10"), "baseline.json")

@@ -42,7 +42,7 @@ CASES = [
 @pytest.mark.parametrize(("what", "name"), CASES)
 def test_fields_of_texts(what: str, name: str) -> None:
     asked, measure = item(what, name)
-    assert evaluate_texts([asked], [measure], matcher="contains")[measure] == 1.0
+    assert evaluate_texts([asked], [measure], matching="contains")[measure] == 1.0
 
 
 def test_there_are_cases() -> None:
@@ -52,12 +52,12 @@ def test_there_are_cases() -> None:
 @pytest.mark.parametrize("name", ROWS["whether there is an answer"])
 def test_whether_there_is_an_answer(name: str) -> None:
     items = [{"retrieved": [], name: name in CONTRARY}, {"retrieved": ["a"], "references": ["a"]}]
-    assert evaluate_texts(items, "AbstainRight", matcher="contains")["AbstainRight"] == 1.0
+    assert evaluate_texts(items, "AbstainRight", matching="contains")["AbstainRight"] == 1.0
 
 
 @pytest.mark.parametrize("name", [name for name in ROWS["query id"] if name != "query"])
 def test_ids_of_queries(name: str) -> None:
-    scores = evaluate_texts([{"retrieved": ["a"], "references": ["a"], name: "mine"}], "RR", matcher="contains")
+    scores = evaluate_texts([{"retrieved": ["a"], "references": ["a"], name: "mine"}], "RR", matching="contains")
     assert list(scores.per_query["RR"]) == ["mine"]
 
 
@@ -67,7 +67,7 @@ def test_scores_of_texts(name: str) -> None:
         {"retrieved": ["a"], "references": ["a"], name: [0.2]},
         {"retrieved": ["b"], "answerable": False, name: [0.1]},
     ]
-    assert evaluate_texts(items, "AUROC", matcher="contains")["AUROC"] == 1.0
+    assert evaluate_texts(items, "AUROC", matching="contains")["AUROC"] == 1.0
 
 
 def test_the_code_runs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +80,9 @@ def test_the_code_runs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         "questions": [{"question": "what was it?", "references": ["a tower"]}],
     }
     fields, retrieving = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert eval(fields.strip(), names)["Cover@5"] == 1.0
+    *before, last = fields.strip().splitlines()
+    exec("\n".join(before), names)
+    assert eval(last, names)["Cover@5"] == 1.0
     exec(retrieving, names)
     assert names["scores"].mean == {"Cover@5": 1.0, "nDCG@10": 1.0}
     assert evaluate_texts("retrieved.jsonl", "Cover@5")["Cover@5"] == 1.0

@@ -14,6 +14,7 @@ from raising import raises_code
 from recommender_cases import GIVEN, QRELS
 
 from goldrank import conventions, evaluate, read_run, worth_judging
+from goldrank.conventions import Convention
 from goldrank.errors import InputError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve
@@ -131,7 +132,7 @@ def test_by_hand() -> None:
 def test_first_documents_are_those_that_count(policy: str, route: str, tmp_path: Path) -> None:
     for seed in range(15):
         rows = drawn(seed)
-        rules = conventions.DEFAULT.having(duplicates=policy)
+        rules = Convention("trec_eval-10", duplicates=policy)
         inputs = resolve(QRELS, ROUTES[route](rows, tmp_path), rules)
         placed = pipeline.place(inputs.judgements, inputs.runs[0], rules)
         by_hand = ranked(rows, policy)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from rag_cases import cases
 
-from goldrank import abstention_curve, evaluate_texts
+from goldrank import Answers, abstention_curve, evaluate_texts
+from goldrank.conventions import Convention
 from goldrank.errors import InputError, MeasureError, NoRelevantError
 
 ANSWERED = {"id": "a", "retrieved": [["gold", 0.9]], "references": ["gold"]}
@@ -35,13 +36,13 @@ def test_golden(case: dict[str, Any]) -> None:
     expected = dict(case["expected"])
     at = expected.pop("at 0.5")
     items = golden_items(case["inputs"])
-    found = evaluate_texts(items, [*expected, *at], matcher="contains-words", abstain_below=0.5)
+    found = evaluate_texts(items, [*expected, *at], matching="contains-words", answers=Answers(abstain_below=0.5))
     for measure, value in {**expected, **at}.items():
         assert found[measure] == pytest.approx(value, abs=1e-12), measure
 
 
 def test_no_value_in_coverage() -> None:
-    scores = evaluate_texts(ITEMS, ["Cover@5", "RR", "nDCG", "P@1"], matcher="contains")
+    scores = evaluate_texts(ITEMS, ["Cover@5", "RR", "nDCG", "P@1"], matching="contains")
     assert scores.mean == {"Cover@5": 1.0, "RR": 1.0, "nDCG": 1.0, "P@1": 1.0}
     assert scores.n["Cover@5"] == 1
     assert [note.code for note in scores.notes if note.code == "no-references"] == []
@@ -51,20 +52,34 @@ def test_no_value_in_coverage() -> None:
 @pytest.mark.parametrize("extra", [{}, {"answerable": False}])
 def test_empty_does_not_reward_junk(extra: dict[str, Any]) -> None:
     items = [ANSWERED, {"retrieved": ["junk"], "references": [], **extra}, {"retrieved": [], "references": [], **extra}]
-    values = evaluate_texts(items, "Cover", matcher="contains", empty="one").columns["Cover"].values
+    values = (
+        evaluate_texts(items, "Cover", matching="contains", convention=Convention("trec_eval-10", empty="one"))
+        .columns["Cover"]
+        .values
+    )
     assert values.tolist() == [1.0, 0.0, 1.0]
 
 
 def test_missing_references_stay_a_note() -> None:
-    scores = evaluate_texts([ANSWERED, {"retrieved": ["x"], "references": []}], "Cover", matcher="contains")
+    scores = evaluate_texts([ANSWERED, {"retrieved": ["x"], "references": []}], "Cover", matching="contains")
     assert scores["Cover"] == 0.5
     assert "no-references" in [note.code for note in scores.notes]
 
 
 def test_empty_is_no_error_for_the_unanswerable() -> None:
-    assert evaluate_texts(ITEMS, "Cover", matcher="contains", empty="error")["Cover"] == 1.0
+    assert (
+        evaluate_texts(ITEMS, "Cover", matching="contains", convention=Convention("trec_eval-10", empty="error"))[
+            "Cover"
+        ]
+        == 1.0
+    )
     with pytest.raises(NoRelevantError):
-        evaluate_texts([*ITEMS, {"retrieved": ["x"], "references": []}], "Cover", matcher="contains", empty="error")
+        evaluate_texts(
+            [*ITEMS, {"retrieved": ["x"], "references": []}],
+            "Cover",
+            matching="contains",
+            convention=Convention("trec_eval-10", empty="error"),
+        )
 
 
 def test_by_place_too() -> None:
@@ -81,11 +96,11 @@ def test_by_place_too() -> None:
 
 
 def test_abstaining() -> None:
-    scores = evaluate_texts(ITEMS, ["AbstainRight", "AbstainWrong", "SelectiveCover@1"], matcher="contains")
+    scores = evaluate_texts(ITEMS, ["AbstainRight", "AbstainWrong", "SelectiveCover@1"], matching="contains")
     assert scores.mean == {"AbstainRight": 0.5, "AbstainWrong": 0.0, "SelectiveCover@1": 2 / 3}
     (ends,) = [note for note in scores.notes if note.code == "selective-ends"]
     assert (ends.fact("answering"), ends.fact("abstaining")) == (1 / 3, 2 / 3)
-    strict = evaluate_texts(ITEMS, "SelectiveCover@1", matcher="contains", abstain_below=0.95)
+    strict = evaluate_texts(ITEMS, "SelectiveCover@1", matching="contains", answers=Answers(abstain_below=0.95))
     assert strict["SelectiveCover@1"] == 2 / 3
 
 
@@ -98,7 +113,7 @@ def test_scores_are_needed_where_they_count() -> None:
     items = [ANSWERED, {"retrieved": ["x"], "answerable": False, "id": "bare"}]
     for measure in ("AUROC", "AURC", "AbstainRight(abstain_below=0.5)"):
         with pytest.raises(MeasureError, match="bare"):
-            evaluate_texts(items, measure, matcher="contains")
+            evaluate_texts(items, measure, matching="contains")
     assert evaluate_texts(items, "AbstainRight")["AbstainRight"] == 0.0
 
 
@@ -107,7 +122,7 @@ def test_scores_beside_texts() -> None:
         {"retrieved": ["gold", "x"], "scores": [0.9, 0.1], "references": ["gold"]},
         {"retrieved": ["y"], "scores": [0.3], "answerable": False},
     ]
-    assert evaluate_texts(items, "AUROC", matcher="contains")["AUROC"] == 1.0
+    assert evaluate_texts(items, "AUROC", matching="contains")["AUROC"] == 1.0
     with pytest.raises(InputError):
         evaluate_texts([{"retrieved": ["gold", "x"], "scores": [0.9], "references": ["gold"]}], "Cover")
 
@@ -119,7 +134,7 @@ def test_what_is_not_understood(said: dict[str, Any]) -> None:
 
 
 def test_references_of_the_unanswerable_are_left_out_and_told() -> None:
-    scores = evaluate_texts([ANSWERED, {**JUNK, "references": ["junk"]}], "Cover", matcher="contains")
+    scores = evaluate_texts([ANSWERED, {**JUNK, "references": ["junk"]}], "Cover", matching="contains")
     assert scores["Cover"] == 1.0
     assert "unanswerable-references" in [note.code for note in scores.notes]
 
@@ -130,7 +145,7 @@ def test_from_files(tmp_path: Path) -> None:
     table = tmp_path / "items.csv"
     table.write_text('id,retrieved,references,answerable\na,"[""gold""]","[""gold""]",\nb,"[""junk""]",,false\n')
     for file, right in ((lines, 0.5), (table, 0.0)):
-        assert evaluate_texts(str(file), "AbstainRight", matcher="contains")["AbstainRight"] == right
+        assert evaluate_texts(str(file), "AbstainRight", matching="contains")["AbstainRight"] == right
 
 
 def many(count: int) -> list[dict[str, Any]]:
@@ -146,7 +161,7 @@ def many(count: int) -> list[dict[str, Any]]:
 
 
 def test_a_threshold_is_chosen_on_one_half_and_reported_on_the_other() -> None:
-    curve = abstention_curve(many(200), matcher="contains")
+    curve = abstention_curve(many(200), matching="contains")
     assert curve.chosen is not None
     assert 0.48 < curve.chosen.threshold <= 0.51
     assert curve.chosen.chosen_on == curve.chosen.reported_on == 100
@@ -159,4 +174,4 @@ def test_a_threshold_is_chosen_on_one_half_and_reported_on_the_other() -> None:
 
 
 def test_too_few_to_choose() -> None:
-    assert abstention_curve(ITEMS, matcher="contains").chosen is None
+    assert abstention_curve(ITEMS, matching="contains").chosen is None

@@ -11,7 +11,7 @@ from lanes import many
 from rag_cases import cases
 from raising import raises_code
 
-from goldrank import evaluate_texts
+from goldrank import Evidence, Matching, evaluate_texts
 from goldrank.errors import InputError, MeasureError, OptionError
 
 BUDGETS = cases("budget")
@@ -26,14 +26,16 @@ def test_reference_values(case: dict[str, Any]) -> None:
     for pack in PACKS:
         option = "" if pack == "prefix" else f'pack="{pack}", '
         names = [f"{name}({option}tokens={budget})" for name in ("Cover", "Tokens", "NumRet")]
-        found = evaluate_texts(items, names, matcher=given["matcher"])
+        found = evaluate_texts(items, names, matching=Matching(given["matcher"]))
         values = expected[pack]
         assert list(found.mean.values()) == pytest.approx([values["Cover"], values["tokens"], len(values["kept"])]), (
             pack
         )
     if budget:
         name = f"CoverArea(tokens={budget})"
-        assert evaluate_texts(items, name, matcher=given["matcher"])[name] == pytest.approx(expected["CoverArea"])
+        assert evaluate_texts(items, name, matching=Matching(given["matcher"]))[name] == pytest.approx(
+            expected["CoverArea"]
+        )
 
 
 def random_items(rng: random.Random, number: int) -> list[dict[str, Any]]:
@@ -79,16 +81,20 @@ def test_measures_see_the_context_alone(pack: str) -> None:
             option = f"tokens={budget}" if pack == "prefix" else f'pack="{pack}", tokens={budget}'
             spelled = f"{name}({option})" + (f"@{k}" if k else "")
             for credit in ("any", "one_to_one"):
-                found = evaluate_texts(items, spelled, matcher="contains-words", credit=credit).per_query[spelled]
-                plain = evaluate_texts(packed, measure, matcher="contains-words", credit=credit).per_query[measure]
+                found = evaluate_texts(items, spelled, matching=Matching("contains-words", credit=credit)).per_query[
+                    spelled
+                ]
+                plain = evaluate_texts(packed, measure, matching=Matching("contains-words", credit=credit)).per_query[
+                    measure
+                ]
                 assert found == pytest.approx(plain), (spelled, credit)
 
 
 def test_area_is_that_under_the_curve() -> None:
     items = random_items(random.Random(1), 30)
     limit = 20
-    area = evaluate_texts(items, f"CoverArea(tokens={limit})", matcher="contains-words")[f"CoverArea(tokens={limit})"]
-    curve = evaluate_texts(items, [f"Cover(tokens={b})" for b in range(limit)], matcher="contains-words")
+    area = evaluate_texts(items, f"CoverArea(tokens={limit})", matching="contains-words")[f"CoverArea(tokens={limit})"]
+    curve = evaluate_texts(items, [f"Cover(tokens={b})" for b in range(limit)], matching="contains-words")
     # A reference that needs no more than b tokens is covered by the budgets b, b + 1, ..., limit - 1.
     assert area == pytest.approx(sum(curve.mean.values()) / limit)
 
@@ -116,10 +122,13 @@ def chunk(first: int, last: int) -> dict[str, Any]:
     return {"text": SOURCE[start:end], "source": "s", "start": start, "end": end}
 
 
-def spans(retrieved: list[Any], evidence: list[tuple[int, int]], measures: Any, **how: Any) -> dict[str, float]:
+def spans(
+    retrieved: list[Any], evidence: list[tuple[int, int]], measures: Any, tokens: Any = "words", lengths: Any = "char"
+) -> dict[str, float]:
     gold = [{"source": "s", "start": WORDS[a][0], "end": WORDS[b][1]} for a, b in evidence]
     items = [{"id": "q", "retrieved": retrieved, "evidence": gold}]
-    return dict(evaluate_texts(items, measures, sources={"s": SOURCE}, **how).mean)
+    places = Evidence({"s": SOURCE}, lengths=lengths)
+    return dict(evaluate_texts(items, measures, matching=Matching(tokens=tokens), evidence=places).mean)
 
 
 def test_budgets_of_evidence() -> None:
@@ -183,6 +192,6 @@ def test_what_counts_tokens_returns_them_or_their_number(wrong: object) -> None:
     """The mapping is what a tokenizer of transformers returns: its length is that of its keys."""
     items = [{"retrieved": ["one two three"], "references": ["two"]}]
     for tokens in (lambda text: 3, lambda text: np.int64(3), str.split):
-        assert evaluate_texts(items, "Tokens", tokens=tokens)["Tokens"] == 3
+        assert evaluate_texts(items, "Tokens", matching=Matching(tokens=tokens))["Tokens"] == 3
     with pytest.raises(InputError):
-        evaluate_texts(items, "Tokens", tokens=lambda text: wrong)
+        evaluate_texts(items, "Tokens", matching=Matching(tokens=lambda text: wrong))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import rag_cases
 
-from goldrank import find_causes
+from goldrank import Evidence, find_causes
 from goldrank.data.texts import Reference
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation.causes import NAMES, decide
@@ -71,14 +71,14 @@ def test_golden_decisions(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("items", [BY_PLACE, BY_WORDS], ids=["by place", "by words"])
 def test_each_cause(items: list[dict[str, Any]]) -> None:
-    causes = find_causes(items, k=1, sources=SOURCES, chunks=CHUNKS)
+    causes = find_causes(items, k=1, evidence=Evidence(SOURCES, chunks=CHUNKS))
     assert causes.of_questions == {cause: cause for cause in NEEDED}
-    assert causes.counts == dict.fromkeys([name for name in NAMES if name in NEEDED], 1)
+    assert dict(causes) == dict.fromkeys([name for name in NAMES if name in NEEDED], 1)
 
 
 def test_over_the_budget() -> None:
     # The first text has 9 words, the second 13: 10 tokens hold the first alone.
-    causes = find_causes(BY_PLACE, k=2, budget=10, sources=SOURCES, chunks=CHUNKS)
+    causes = find_causes(BY_PLACE, k=2, budget=10, evidence=Evidence(SOURCES, chunks=CHUNKS))
     assert causes.of_questions["ranked too low"] == "over the budget"
     assert causes.of_questions["covered"] == "covered"
 
@@ -89,20 +89,20 @@ def test_over_the_budget() -> None:
     ("Nothing of the kind.", "unknown", "sources and chunks would tell"),
 ])  # fmt: skip
 def test_near_misses(text: str, cause: str, why: str) -> None:
-    (row,) = find_causes([{"retrieved": [text], "references": ["It is 330 metres tall today."]}]).rows()
+    (row,) = find_causes([{"retrieved": [text], "references": ["It is 330 metres tall today."]}]).needed
     assert row.cause == cause
     assert why in row.why
 
 
 def test_a_question_counts_under_the_first_that_is_missing() -> None:
     item = {"id": "q", "retrieved": ["one", "two"], "references": ["one", "three", "two"]}
-    causes = find_causes([item], k=1, matcher="contains", chunks=[{"id": "a", "text": "one"}])
+    causes = find_causes([item], k=1, matching="contains", evidence=Evidence(chunks=[{"id": "a", "text": "one"}]))
     assert causes.of_questions == {"q": "not in the corpus"}
     assert causes.reference_counts == {"covered": 1, "ranked too low": 1, "not in the corpus": 1}
 
 
 def test_without_sources_chunks_tell_what_is_there() -> None:
-    causes = find_causes(BY_WORDS, k=1, chunks=CHUNKS)
+    causes = find_causes(BY_WORDS, k=1, evidence=Evidence(chunks=CHUNKS))
     assert causes.of_questions["not indexed"] == "not in the corpus"
     assert causes.of_questions["cut by a border"] == "cut by a border"
 
@@ -110,12 +110,12 @@ def test_without_sources_chunks_tell_what_is_there() -> None:
 def test_chunks_that_hold_only_part_of_it_are_no_border() -> None:
     """The index ends before "Visitors": no chunks next to each other hold all of it."""
     item = {"id": "q", "retrieved": [FIRST], "evidence": [{"quote": "years by hand. Visitors pay"}]}
-    (row,) = find_causes([item], k=1, sources=SOURCES, chunks=CHUNKS).rows()
+    (row,) = find_causes([item], k=1, evidence=Evidence(SOURCES, chunks=CHUNKS)).needed
     assert (row.cause, row.why) == ("unknown", "chunks hold only part of it")
 
 
 def test_what_would_tell_is_said() -> None:
-    rows = {row.query: row for row in find_causes(BY_PLACE, k=1, sources=SOURCES).rows()}
+    rows = {row.query: row for row in find_causes(BY_PLACE, k=1, evidence=SOURCES).needed}
     assert rows["not retrieved"].cause == "unknown"
     assert "chunks" in rows["not retrieved"].why
     assert rows["not in the corpus"].text == "the moon is made of green cheese"
@@ -125,7 +125,7 @@ def test_page_has_everything_and_escapes_it() -> None:
     hostile = "</script><script>alert(1)</script>"
     retrieved = [{"text": f"one {hostile}", "id": "c9", "score": float("nan")}]
     item = {"id": "q", "question": hostile, "retrieved": retrieved, "references": ["one"]}
-    page = report.page(find_causes([item, {"id": "r", "retrieved": [], "references": ["one"]}], matcher="contains"))
+    page = report.page(find_causes([item, {"id": "r", "retrieved": [], "references": ["one"]}], matching="contains"))
     assert hostile not in page
     data = json.loads(page.split('id="causes-data">')[1].split("</script>")[0])
     by_id = {row["id"]: row for row in data["rows"]}
@@ -136,22 +136,46 @@ def test_page_has_everything_and_escapes_it() -> None:
     assert data["texts"] == [f"one {hostile}"]
 
 
+def test_causes_count_questions_and_those_that_do_not_occur_are_0() -> None:
+    item = {"id": "q", "retrieved": ["one", "two"], "references": ["two"]}
+    causes = find_causes([item], k=1, matching="exact")
+    assert causes["ranked too low"] == 1
+    assert causes["not retrieved"] == 0
+    assert list(causes) == ["ranked too low"]
+    assert "not retrieved" not in causes
+    assert repr(causes) == "Causes('items')"
+    with pytest.raises(KeyError, match="causes are: covered"):
+        causes["not found"]
+    assert causes.rows() == [
+        {"query": "q", "question": "", "text": "two", "cause": "ranked too low", "why": "a text covers it, below the "
+         "first k"},
+    ]  # fmt: skip
+
+
+def test_what_is_not_located_is_not_in_the_corpus_whatever_is_said_of_it() -> None:
+    """A cause is told where evaluate_texts has an error."""
+    item = {"id": "q", "retrieved": [FIRST], "evidence": [{"quote": "the moon is made of green cheese"}]}
+    for unlocated in ("error", "missed"):
+        causes = find_causes([item], evidence=Evidence(SOURCES, unlocated=unlocated))
+        assert causes.of_questions == {"q": "not in the corpus"}
+
+
 def test_bad_calls() -> None:
     with pytest.raises(OptionError):
-        find_causes(BY_WORDS, coverage=0)
+        find_causes(BY_WORDS, evidence=Evidence(coverage=0))
     with pytest.raises(OptionError):
         find_causes(BY_WORDS, pack="all")
     with pytest.raises(OptionError):
         find_causes(BY_WORDS, matchers="exact")
     with pytest.raises(InputError):
-        find_causes(BY_WORDS, chunks=[{"id": "a", "text": "x"}, {"id": "a", "text": "y"}])
+        find_causes(BY_WORDS, evidence=Evidence(chunks=[{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]))
 
 
 def test_a_reference_is_found_in_other_words_of_a_source() -> None:
     from goldrank.evaluation.corpus import Corpus
     from goldrank.match import matcher
 
-    corpus = Corpus(SOURCES, None, {})
+    corpus = Corpus(SOURCES, None, Evidence())
     found, spans = corpus.of_reference(Reference(("It is 330 metres tall.",)), matcher("rouge-l:0.7"))
     assert found.in_corpus == YES
     assert GUIDE[spans[0].start : spans[0].end].startswith("It is 330 metres")

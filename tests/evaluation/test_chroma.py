@@ -8,7 +8,7 @@ import pytest
 from rag_cases import cases
 from raising import raises_code
 
-from goldrank import evaluate_texts
+from goldrank import Evidence, evaluate_texts
 from goldrank.errors import OptionError
 
 CASES = cases("chroma")
@@ -30,7 +30,9 @@ def items(given: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_reference_values(case: dict[str, Any]) -> None:
     given = case["inputs"]
-    found = evaluate_texts(items(given), list(NAMES.values()), chunks=given["chunks"], convention="chroma")
+    found = evaluate_texts(
+        items(given), list(NAMES.values()), convention="chroma", evidence=Evidence(chunks=given["chunks"])
+    )
     assert found.convention.startswith("chroma")
     by_name = {name.partition("(")[0]: value for name, value in found.mean.items()}
     expected = {NAMES[name]: value for name, value in case["expected"].items()}
@@ -46,4 +48,4 @@ def test_overlapping_evidence_and_chunks() -> None:
 
 def test_it_measures_in_characters() -> None:
     with raises_code(OptionError, "options-conflict"):
-        evaluate_texts(items(CASES[0]["inputs"]), "SpanRecall", convention="chroma", lengths="token")
+        evaluate_texts(items(CASES[0]["inputs"]), "SpanRecall", convention="chroma", evidence=Evidence(lengths="token"))

@@ -10,7 +10,7 @@ import pytest
 from rag_cases import cases
 from raising import raises_code
 
-from goldrank import Scores, evaluate, evaluate_texts, parse
+from goldrank import Answers, Scores, evaluate, evaluate_texts, parse
 from goldrank.errors import GoldrankError, InputError, MeasureError
 
 RAGAS = {
@@ -30,7 +30,7 @@ def test_golden_without_a_model(case: dict[str, Any]) -> None:
 def test_golden_entities(case: dict[str, Any]) -> None:
     inputs = case["inputs"]
     item = {"retrieved": ["; ".join(inputs["context_entities"])], "reference": "the answer"}
-    found = evaluate_texts([item], "EntityRecall", entities=lambda text: inputs["reference_entities"])
+    found = evaluate_texts([item], "EntityRecall", answers=Answers(entities=lambda text: inputs["reference_entities"]))
     assert found["EntityRecall"] == pytest.approx(case["expected"]["EntityRecall"], abs=1e-12)
 
 
@@ -54,7 +54,9 @@ def test_golden_noise(case: dict[str, Any]) -> None:
     }
     measures = ["noise_sensitivity", 'noise_sensitivity(mode="irrelevant")']
     found = evaluate_texts(
-        [item], measures, claims=cuts.__getitem__, judge=lambda text, claim: bool(supports[text, claim])
+        [item],
+        measures,
+        answers=Answers(judge=lambda text, claim: bool(supports[text, claim]), claims=cuts.__getitem__),
     )
     expected = case["expected"]
     assert list(found.mean.values()) == pytest.approx([expected["relevant"], expected["irrelevant"]], abs=1e-12)
@@ -74,10 +76,12 @@ def test_claims_are_sentences() -> None:
 
 
 def test_a_function_cuts_claims() -> None:
-    scores = evaluate_texts([RAGAS], "context_recall", claims=lambda text: ["Paris is large.", "x", "y", "z"])
+    scores = evaluate_texts(
+        [RAGAS], "context_recall", answers=Answers(claims=lambda text: ["Paris is large.", "x", "y", "z"])
+    )
     assert scores["context_recall"] == 0.25
     with pytest.raises(InputError):
-        evaluate_texts([RAGAS], "context_recall", claims=lambda text: text)
+        evaluate_texts([RAGAS], "context_recall", answers=Answers(claims=lambda text: text))
 
 
 def test_a_judge_decides() -> None:
@@ -87,7 +91,7 @@ def test_a_judge_decides() -> None:
         asked.append((text, claim))
         return "Eiffel" in text and "Eiffel" in claim
 
-    scores = evaluate_texts([RAGAS], ["context_recall", 'context_recall(by="matcher")'], judge=judge)
+    scores = evaluate_texts([RAGAS], ["context_recall", 'context_recall(by="matcher")'], answers=Answers(judge=judge))
     assert dict(scores) == {"context_recall": 0.5, 'context_recall(by="matcher")': 0.5}
     assert len(asked) == 6
     assert scores.explain("1").matched.tolist() == [[False, False], [False, False], [False, True]]
@@ -108,7 +112,7 @@ def test_judges_are_asked_together() -> None:
         return claim in text
 
     items = [{**RAGAS, "id": f"q{i}", "retrieved_contexts": [f"{i} a. b.", str(i)]} for i in range(30)]
-    scores = evaluate_texts(items, "context_recall", judge=judge, claims=lambda text: ["a.", "c."])
+    scores = evaluate_texts(items, "context_recall", answers=Answers(judge=judge, claims=lambda text: ["a.", "c."]))
     assert scores["context_recall"] == 0.5
     assert 8 <= most <= 16
 
@@ -118,12 +122,12 @@ def test_a_judge_that_fails_names_the_pair() -> None:
         raise ValueError("no credit")
 
     with pytest.raises(InputError, match="no credit") as caught:
-        evaluate_texts([RAGAS], "context_recall", judge=judge)
+        evaluate_texts([RAGAS], "context_recall", answers=Answers(judge=judge))
     assert "Paris" in str(caught.value)
 
 
 def test_without_an_answer_references_are_the_claims() -> None:
-    scores = evaluate_texts([{"retrieved": ["a"], "references": ["a", "b"]}], "context_recall", matcher="contains")
+    scores = evaluate_texts([{"retrieved": ["a"], "references": ["a", "b"]}], "context_recall", matching="contains")
     assert scores["context_recall"] == 0.5
     assert "claims-are-references" in [note.code for note in scores.notes]
 
@@ -141,7 +145,7 @@ def test_no_entities_have_no_value() -> None:
 
 def test_noise() -> None:
     items = [{"retrieved": ["a", "x", "y", "z"], "references": ["a"]}]
-    scores = evaluate_texts(items, ["NoiseShare@2", "P@2"], matcher="contains")
+    scores = evaluate_texts(items, ["NoiseShare@2", "P@2"], matching="contains")
     assert scores["NoiseShare@2"] == 1 - scores["P@2"] == 0.5
     with raises_code(MeasureError, "needs-judge"):
         evaluate_texts(items, "noise_sensitivity")
@@ -191,7 +195,7 @@ def test_measures_of_answers_are_named_as_such(name: str) -> None:
 def test_grades_by_importance() -> None:
     nuggets = [{"text": "a", "importance": "vital"}, {"text": "b", "importance": "Okay"}, {"text": "c", "grade": 2}]
     scores = evaluate_texts(
-        [{"retrieved": ["a"], "references": nuggets}], ["Cover(rel=2)", "Cover"], matcher="contains"
+        [{"retrieved": ["a"], "references": nuggets}], ["Cover(rel=2)", "Cover"], matching="contains"
     )
     assert dict(scores) == {"Cover(rel=2)": 1 / 2, "Cover": 1 / 3}
 
@@ -208,6 +212,6 @@ def test_texts_that_cannot_be_located_warn_under_95_percent(lost: int, warns: bo
     texts = [part + "." for part in sources["s"].split(".")[:20]]
     texts[:lost] = ["Nothing of this stands in any source at all, not even nearly."] * lost
     items = [{"retrieved": texts, "evidence": [{"source": "s", "quote": "about topic 21"}]}]
-    notes = evaluate_texts(items, "SpanRecall", sources=sources).notes
+    notes = evaluate_texts(items, "SpanRecall", evidence=sources).notes
     unplaced = [note for note in notes if "unplaced" in note.code]
     assert [note.is_warning for note in unplaced] == [warns]

@@ -56,9 +56,9 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     qrels, runs = made_up.make_runs()
-    goldrank.write_qrels(qrels, tmp_path / "qrels.txt")
+    goldrank.read_qrels(qrels).save(tmp_path / "qrels.txt")
     for name in ("bm25", "dense"):
-        goldrank.write_run(runs[name], tmp_path / f"{name}.run")
+        goldrank.read_run(runs[name]).save(tmp_path / f"{name}.run")
     return tmp_path
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import goldrank
-from goldrank import coverage_curves, evaluate_texts
+from goldrank import evaluate_texts
 from goldrank.cli import run as command
+from goldrank.report.coverage import curve_measures, curves_of
 
 SOURCE = "Alpha beta gamma delta. Epsilon zeta eta theta. Iota kappa lambda mu. Nu xi omicron pi."
 FIRST, SECOND = "Epsilon zeta eta theta.", "Nu xi omicron pi."
@@ -26,7 +27,7 @@ def items(**more: Any) -> list[dict[str, Any]]:
 
 
 def test_explain_says_which_text_holds_what() -> None:
-    found = evaluate_texts(items(), "EvidenceRecall@3", sources={"s": SOURCE}).explain("q")
+    found = evaluate_texts(items(), "EvidenceRecall@3", evidence={"s": SOURCE}).explain("q")
     # The second and the third text hold the first evidence together.
     assert found.matched.tolist() == [[False, False], [True, False], [True, False]]
     assert found.degrees[1:, 0].tolist() == [16 / 23, 10 / 23]
@@ -47,7 +48,8 @@ def test_explain_without_sources() -> None:
 
 
 def test_curves() -> None:
-    drawn = coverage_curves(items(), sources={"s": SOURCE}, depths=[1, 2, 3], budgets=[4, 7, 9])
+    measures = curve_measures([1, 2, 3], [4, 7, 9], "EvidenceRecall")
+    drawn = curves_of([evaluate_texts(items(), measures, evidence={"s": SOURCE})], "EvidenceRecall")
     assert drawn.by_texts["items"] == [(1, 0.0), (2, 0.0), (3, 0.5)]
     assert drawn.by_tokens["items"] == [(4, 0.0), (7, 0.0), (9, 0.5)]
     assert "<svg" in drawn.svg()
@@ -109,7 +111,7 @@ def chunk(start: int, end: int) -> dict:
 )
 def test_white_space_between_texts_is_no_loss(chunks: list[tuple[int, int]], covered: float) -> None:
     items = [spaced([chunk(*one) for one in chunks])]
-    found = evaluate_texts(items, ["EvidenceRecall", "EvidenceAll"], sources=SPACED).mean
+    found = evaluate_texts(items, ["EvidenceRecall", "EvidenceAll"], evidence=SPACED).mean
     assert found == {"EvidenceRecall": covered, "EvidenceAll": covered}
 
 
@@ -117,8 +119,8 @@ def test_shares_of_evidence_are_without_white_space() -> None:
     """10 of the 21 signs that are not white space, though 11 of 26 characters."""
     items = [spaced([chunk(0, 11)])]
     asked = [f"EvidenceRecall(coverage={share})" for share in (10 / 21, 0.48)]
-    assert list(evaluate_texts(items, asked, sources=SPACED).mean.values()) == [1.0, 0.0]
-    assert evaluate_texts(items, ["SpanRecall"], sources=SPACED).mean["SpanRecall"] == 11 / 26  # by length, as ever
+    assert list(evaluate_texts(items, asked, evidence=SPACED).mean.values()) == [1.0, 0.0]
+    assert evaluate_texts(items, ["SpanRecall"], evidence=SPACED).mean["SpanRecall"] == 11 / 26  # by length, as ever
 
 
 def test_without_the_source_nothing_is_known_of_white_space() -> None:
@@ -128,14 +130,17 @@ def test_without_the_source_nothing_is_known_of_white_space() -> None:
 
 def test_evidence_of_white_space_is_covered_by_length() -> None:
     items = [{"id": "q", "retrieved": [chunk(0, 13)], "evidence": [{"source": "doc", "start": 11, "end": 13}]}]
-    assert evaluate_texts(items, ["EvidenceRecall"], sources=SPACED).mean["EvidenceRecall"] == 1.0
+    assert evaluate_texts(items, ["EvidenceRecall"], evidence=SPACED).mean["EvidenceRecall"] == 1.0
 
 
 def test_causes_and_measures_agree_on_white_space() -> None:
     cut = [{"id": str(i), **chunk(*place)} for i, place in enumerate([(0, 11), (14, 26)])]
-    both = goldrank.find_causes([spaced([chunk(0, 11), chunk(14, 26)])], k=5, sources=SPACED, chunks=cut)
-    assert both.counts == {"covered": 1}
-    one = goldrank.find_causes([spaced([chunk(0, 11)])], k=5, sources=SPACED, chunks=cut)
-    assert one.counts == {"cut by a border": 1}
+    both = goldrank.find_causes(
+        [spaced([chunk(0, 11), chunk(14, 26)])], k=5, evidence=goldrank.Evidence(SPACED, chunks=cut)
+    )
+    assert dict(both) == {"covered": 1}
+    one = goldrank.find_causes([spaced([chunk(0, 11)])], k=5, evidence=goldrank.Evidence(SPACED, chunks=cut))
+    assert dict(one) == {"cut by a border": 1}
     ends = [{"id": "q", "retrieved": [], "evidence": [{"source": "doc", "start": 0, "end": 13}]}]
-    assert goldrank.find_causes(ends, k=5, sources=SPACED, chunks=cut).counts == {"not retrieved": 1}
+    neither = goldrank.find_causes(ends, k=5, evidence=goldrank.Evidence(SPACED, chunks=cut))
+    assert dict(neither) == {"not retrieved": 1}

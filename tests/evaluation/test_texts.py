@@ -9,8 +9,9 @@ from helpers import words
 from raising import raises_code
 
 import goldrank
-from goldrank import evaluate_texts
+from goldrank import Matching, evaluate_texts, read_items
 from goldrank.compat.continuous_eval import RankedRetrievalMetrics
+from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
 
@@ -23,7 +24,7 @@ ITEMS = [
 
 
 def test_values() -> None:
-    scores = evaluate_texts(ITEMS, ["Cover@1", "CoverAll@1", "RR", "P@1", "nDCG@10"], matcher="contains")
+    scores = evaluate_texts(ITEMS, ["Cover@1", "CoverAll@1", "RR", "P@1", "nDCG@10"], matching="contains")
     # q1: the second text covers; q2: the first covers both references.
     assert scores.per_query["Cover@1"] == {"q1": 0.0, "q2": 1.0}
     assert scores.per_query["CoverAll@1"] == {"q1": 0.0, "q2": 1.0}
@@ -42,7 +43,9 @@ def test_the_document_of_continuous_eval() -> None:
     expected = {"average_precision": 0.5, "reciprocal_rank": 0.5, "ndcg": 0.6309297535714574}
     facade = RankedRetrievalMetrics().calculate(retrieved, references)
     assert facade == expected
-    scores = evaluate_texts([{"retrieved": retrieved, "references": references}], ["AP", "RR", "nDCG"], matcher="exact")
+    scores = evaluate_texts(
+        [{"retrieved": retrieved, "references": references}], ["AP", "RR", "nDCG"], matching="exact"
+    )
     assert list(scores.mean.values()) == pytest.approx(list(expected.values()), rel=1e-15)
 
 
@@ -50,34 +53,40 @@ def test_what_rag_teams_have() -> None:
     ragas = [{"user_input": "?", "retrieved_contexts": ["a b c d"], "reference_contexts": ["a b c d"]}]
     assert evaluate_texts(ragas, "Cover@5")["Cover@5"] == 1.0
     own = [{"out": {"docs": ["a b"]}, "gold": ["a b"]}]
-    assert evaluate_texts(own, "Cover", fields={"retrieved": "out.docs", "references": "gold"})["Cover"] == 1.0
+    assert (
+        evaluate_texts(read_items(own, fields={"retrieved": "out.docs", "references": "gold"}), "Cover")["Cover"] == 1.0
+    )
 
 
 def test_alternatives_suffice() -> None:
     items = [{"retrieved": ["x", "b"], "references": [["a", "b"], "c"]}]
-    scores = evaluate_texts(items, ["Cover@2", "CoverAll@2"], matcher="exact")
+    scores = evaluate_texts(items, ["Cover@2", "CoverAll@2"], matching="exact")
     assert (scores["Cover@2"], scores["CoverAll@2"]) == (1 / 2, 0.0)
 
 
 def test_sentences_are_ranked() -> None:
     items = [{"retrieved": ["It rains. Rome is old.", "Paris is big."], "references": ["Paris is big. It rains."]}]
-    scores = evaluate_texts(items, ["Cover@1", "Cover@3", "SetP"], matcher="exact", unit="sentence")
+    scores = evaluate_texts(items, ["Cover@1", "Cover@3", "SetP"], matching=Matching("exact", unit="sentence"))
     assert scores.mean == {"Cover@1": 1 / 2, "Cover@3": 1.0, "SetP": 2 / 3}
     assert "ranks count sentences" in words(scores)
 
 
 def test_a_splitter_of_ones_own() -> None:
     items = [{"retrieved": ["a|b"], "references": ["b|c"]}]
-    assert evaluate_texts(items, "Cover", matcher="exact", unit=lambda text: text.split("|"))["Cover"] == 1 / 2
+    assert (
+        evaluate_texts(items, "Cover", matching=Matching("exact", unit=lambda text: text.split("|")))["Cover"] == 1 / 2
+    )
 
 
 def test_budgets_of_tokens() -> None:
     items = [{"retrieved": ["one two three", "four five"], "references": ["four five", "one two three"]}]
-    scores = evaluate_texts(items, ["Cover(tokens=3)", "Cover(tokens=4)", "Cover(tokens=5)", "Tokens"], matcher="exact")
+    scores = evaluate_texts(
+        items, ["Cover(tokens=3)", "Cover(tokens=4)", "Cover(tokens=5)", "Tokens"], matching="exact"
+    )
     assert scores.mean == {"Cover(tokens=3)": 0.5, "Cover(tokens=4)": 0.5, "Cover(tokens=5)": 1.0, "Tokens": 5.0}
-    by_character = evaluate_texts(items, ["Tokens@1"], matcher="exact", tokens=len)
+    by_character = evaluate_texts(items, ["Tokens@1"], matching=Matching("exact", tokens=len))
     assert by_character["Tokens@1"] == len("one two three")
-    by_list = evaluate_texts(items, ["Tokens@1"], matcher="exact", tokens=lambda text: text.split("e"))
+    by_list = evaluate_texts(items, ["Tokens@1"], matching=Matching("exact", tokens=lambda text: text.split("e")))
     assert by_list["Tokens@1"] == len(["on", " two thr", "", ""])
 
 
@@ -88,9 +97,9 @@ def test_places() -> None:
     whole = [{"retrieved": [{"text": source, "source": "doc"}], "evidence": evidence}]
     half = [{"retrieved": [{"text": source[18:31], "source": "doc", "start": 18, "end": 31}], "evidence": evidence}]
     measures = ["SpanRecall", "SpanPrecision", "EvidenceAll"]
-    found = evaluate_texts(whole, measures, sources={"doc": source})
+    found = evaluate_texts(whole, measures, evidence={"doc": source})
     assert found.mean == {"SpanRecall": 1.0, "SpanPrecision": 19 / len(source), "EvidenceAll": 0.0 + 1.0}
-    found = evaluate_texts(half, measures, sources={"doc": source})
+    found = evaluate_texts(half, measures, evidence={"doc": source})
     assert found.mean == {"SpanRecall": 13 / 19, "SpanPrecision": 1.0, "EvidenceAll": 0.0}
     assert "spans by char" in found.convention
 
@@ -98,12 +107,12 @@ def test_places() -> None:
 def test_texts_and_places_together() -> None:
     items = [{"retrieved": [{"text": "b", "source": "d", "start": 1, "end": 2}], "references": ["b"],
               "evidence": [{"source": "d", "start": 0, "end": 2}]}]  # fmt: skip
-    scores = evaluate_texts(items, ["SpanRecall", "Cover"], matcher="exact")
+    scores = evaluate_texts(items, ["SpanRecall", "Cover"], matching="exact")
     assert scores.mean == {"SpanRecall": 0.5, "Cover": 1.0}
 
 
 def test_explain() -> None:
-    scores = evaluate_texts(ITEMS, "Cover", matcher="contains")
+    scores = evaluate_texts(ITEMS, "Cover", matching="contains")
     found = scores.explain("q2")
     assert found.matched.tolist() == [[True, True]]
     text = found.retrieved[0]
@@ -127,56 +136,63 @@ def test_hashes_tell_gold_from_results() -> None:
 def test_files_and_saving(tmp_path) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item in ITEMS))
-    scores = evaluate_texts(path, ["Cover@1", "RR"], matcher="contains")
-    assert scores.mean == evaluate_texts(ITEMS, ["Cover@1", "RR"], matcher="contains").mean
+    scores = evaluate_texts(path, ["Cover@1", "RR"], matching="contains")
+    assert scores.mean == evaluate_texts(ITEMS, ["Cover@1", "RR"], matching="contains").mean
     scores.save(tmp_path / "scores.json")
     assert Scores.load(tmp_path / "scores.json").mean == scores.mean
     assert scores.explain("q1").matched.tolist() == [[False], [True]]
 
 
 def test_comparing() -> None:
-    a = evaluate_texts(ITEMS, ["Cover@1"], matcher="contains", name="a")
-    b = evaluate_texts([{**item, "retrieved": item["retrieved"][::-1]} for item in ITEMS], ["Cover@1"],
-                       matcher="contains", name="b")  # fmt: skip
+    a = evaluate_texts(read_items(ITEMS, name="a"), ["Cover@1"], matching="contains")
+    turned = read_items([{**item, "retrieved": item["retrieved"][::-1]} for item in ITEMS], name="b")
+    b = evaluate_texts(turned, ["Cover@1"], matching="contains")
     compared = goldrank.compare([a, b])
     assert "Cover@1" in str(compared)
 
 
 def test_no_references_follow_the_policy() -> None:
     items = [ITEMS[0], {"id": "q3", "retrieved": ["x"], "references": []}]
-    assert evaluate_texts(items, "RR", matcher="exact").per_query["RR"] == {"q1": 0.5, "q3": 0.0}
-    assert evaluate_texts(items, "RR", matcher="exact", empty="skip")["RR"] == 0.5
+    assert evaluate_texts(items, "RR", matching="exact").per_query["RR"] == {"q1": 0.5, "q3": 0.0}
+    skip, error = (Convention("trec_eval-10", empty=policy) for policy in ("skip", "error"))
+    assert evaluate_texts(items, "RR", matching="exact", convention=skip)["RR"] == 0.5
     with pytest.raises(GoldrankError, match="q3"):
-        evaluate_texts(items, "RR", matcher="exact", empty="error")
+        evaluate_texts(items, "RR", matching="exact", convention=error)
 
 
 @pytest.mark.parametrize(
     ("given", "kind", "words"),
     [
-        ({"matcher": "rouge-x:0.7"}, OptionError, "rouge-l"),
-        ({"matcher": "rouge-l:7"}, OptionError, "from 0 to 1"),
-        ({"credit": "all"}, OptionError, "any, one_to_one, first_free, pairs"),
-        ({"unit": "word"}, OptionError, "chunk, sentence"),
+        ({"matching": "rouge-x:0.7"}, OptionError, "rouge-l"),
+        ({"matching": "rouge-l:7"}, OptionError, "from 0 to 1"),
+        ({"matching": lambda text, reference: True}, OptionError, "goes into Matching(...)"),
+        ({"evidence": ["docs/"]}, OptionError, "Evidence('docs/'"),
+        ({"answers": lambda text, claim: True}, OptionError, "Answers(judge="),
+        ({"matcher": "exact"}, OptionError, "It is called matching=."),
+        ({"unit": "sentence"}, OptionError, "matching=Matching(unit=...)"),
+        ({"sources": {}}, OptionError, "evidence=Evidence(sources=...)"),
+        ({"empty": "skip"}, OptionError, "convention=Convention(empty=...)"),
+        ({"failures": "skip"}, OptionError, "read_items(source, failures=...)"),
         ({"measures": "Prefs"}, MeasureError, "cannot be measured with this input"),
         ({"measures": "Judged@5"}, MeasureError, "no meaning for texts"),
         ({"measures": "SpanRecall"}, GoldrankError, "evidence"),
-        ({"tokens": lambda text: -1, "measures": "Tokens"}, InputError, "-1"),
+        ({"matching": Matching("exact", tokens=lambda text: -1), "measures": "Tokens"}, InputError, "-1"),
     ],
 )
 def test_what_is_refused(given, kind, words) -> None:
     with pytest.raises(kind) as caught:
-        evaluate_texts(ITEMS, **{"matcher": "exact", **given})
+        evaluate_texts(ITEMS, **{"matching": "exact", **given})
     assert words in str(caught.value)
 
 
 def test_a_zero_is_never_silent() -> None:
-    scores = evaluate_texts([{"retrieved": ["Paris is big"], "references": ["paris is big!"]}], "RR", matcher="exact")
+    scores = evaluate_texts([{"retrieved": ["Paris is big"], "references": ["paris is big!"]}], "RR", matching="exact")
     assert scores["RR"] == 0
     (note,) = [str(note) for note in scores.notes if note.code == "nothing-matches"]
     assert "'Paris is big' and 'paris is big!', equal 0.00" in note
     safe = [{"retrieved": ["It is not safe."], "references": ["It is safe."]}]
     for rule in ("rouge-l:0.7", lambda text, reference: True):
-        notes = evaluate_texts(safe, "RR", matcher=rule, guards=("negations",)).notes
+        notes = evaluate_texts(safe, "RR", matching=Matching(rule, guards=("negations",))).notes
         (note,) = [str(note) for note in notes if note.code == "nothing-matches"]
         assert "but negations differ" in note, "the degree was enough; what refused the pair all the same"
     evidence = [{"source": "d", "start": 0, "end": 2}]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from goldrank import Rule, Rules, choose, conventions, evaluate, evaluate_texts, parse
+from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evaluate_texts, parse
 from goldrank.cli import run as command
 from goldrank.cli.inputs import key_values, named_file
 from goldrank.cli.options import slice_arguments
@@ -38,7 +38,7 @@ def _matcher(text: str) -> None:
     found = matcher(text)
     if str(matcher(str(found))) != str(found):
         raise Difference(f"{text!r} -> {found}\n{found} -> {matcher(str(found))}")
-    evaluate_texts(ITEMS, ["RR"], matcher=found)
+    evaluate_texts(ITEMS, ["RR"], matching=Matching(found))
 
 
 def _rule(text: str) -> None:

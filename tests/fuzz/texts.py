@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from goldrank import evaluate_texts
+from goldrank import Matching, evaluate_texts, read_items
 from tests.fuzz import cannot_say, mutations
 from tests.fuzz.outcomes import agree, drawn, outcome, pieces_of, scores_value
 
@@ -78,7 +78,9 @@ def _files(items: list[dict[str, Any]]) -> dict[str, Callable[[], bytes]]:
 
 def check(spec: Spec, folder: Path) -> None:
     def scored(given: Any) -> Any:
-        return scores_value(evaluate_texts(given, MEASURES, matcher=spec["matcher"], name="x"), notes=True)
+        return scores_value(
+            evaluate_texts(read_items(given, name="x"), MEASURES, matching=Matching(spec["matcher"])), notes=True
+        )
 
     if spec["data"] is not None:
         first, *routes = _of_bytes(spec, folder / "fuzzed", scored)

@@ -136,7 +136,7 @@ def test_advice_on_texts_can_be_evaluated() -> None:
     ]
     for _, advice in every_advice():
         for measures in filter(None, (advice.texts, advice.evidence)):
-            assert set(goldrank.evaluate_texts(items, measures, sources={"s": text}).mean) == set(measures)
+            assert set(goldrank.evaluate_texts(items, measures, evidence={"s": text}).mean) == set(measures)
 
 
 def test_rag_is_more_than_ids() -> None:

@@ -53,7 +53,7 @@ class TestHuggingFace:
         ids = {"user_input": ["a"], "reference_context_ids": [["d1"]], "retrieved_context_ids": [["x", "d1"]]}
         assert evaluate(package.Dataset.from_dict(ids), measures="RR")["RR"] == 0.5
         texts = {"user_input": ["a"], "reference_contexts": [["a cat"]], "retrieved_contexts": [["x", "a cat sat"]]}
-        scores = evaluate_texts(package.Dataset.from_dict(texts), "Cover@2", matcher="contains")
+        scores = evaluate_texts(package.Dataset.from_dict(texts), "Cover@2", matching="contains")
         assert scores["Cover@2"] == 1.0
 
 

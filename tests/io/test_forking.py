@@ -13,7 +13,7 @@ import places
 import pytest
 from lanes import few
 
-from goldrank import write_run
+from goldrank import read_run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -21,7 +21,7 @@ HEAD = """
 import concurrent.futures, multiprocessing, os, sys, warnings
 warnings.simplefilter("ignore")
 import goldrank
-from goldrank import GoldrankError, evaluate, read_run, write_run
+from goldrank import GoldrankError, evaluate, read_run
 
 qrels = {"q": {"a": 1}}
 run = {"q": {"b": 2.0, "a": 1.0}}
@@ -62,8 +62,8 @@ def python(tmp_path):
         return done.stdout.split()
 
     run = {"q": {"b": 2.0, "a": 1.0}}
-    write_run(run, tmp_path / "run.parquet")
-    write_run(run, tmp_path / "run.trec")
+    read_run(run).save(tmp_path / "run.parquet")
+    read_run(run).save(tmp_path / "run.trec")
     (tmp_path / "run.csv").write_text("query,doc,score\nq,b,2.0\nq,a,1.0\n")
     return call
 

@@ -27,7 +27,7 @@ import pytest
 from helpers import QRELS, RUN, SOUND, codes, zstd
 from raising import raises_code
 
-from goldrank import GoldrankError, evaluate, read_qrels, read_run, write_qrels, write_run
+from goldrank import GoldrankError, evaluate, read_qrels, read_run
 from goldrank.io import as_qrels, as_run
 from goldrank.io.compression import COMPRESSIONS
 from goldrank.notes import Note
@@ -520,11 +520,11 @@ def test_bytes_that_are_not_utf8(shape: str, tmp_path: Path) -> None:
     scores = evaluate(read_qrels(stream(qrels)), read_run(stream(run)), ["AP", "nDCG"])
     assert (scores["AP"], scores["nDCG"]) == pytest.approx(SOUND, abs=1e-12)
     for name in ("run.txt", "run.json", "run.parquet"):
-        write_run(read_run(stream(run)), tmp_path / name)
+        read_run(stream(run)).save(tmp_path / name)
         assert run_of(tmp_path / name) == run_of(stream(run))
         assert evaluate(stream(qrels), tmp_path / name, "AP")["AP"] == pytest.approx(SOUND[0], abs=1e-12)
     for name in ("qrels.txt", "qrels.json", "qrels.parquet"):
-        write_qrels(read_qrels(stream(qrels)), tmp_path / name)
+        read_qrels(stream(qrels)).save(tmp_path / name)
         assert qrels_of(tmp_path / name) == qrels_of(stream(qrels))
     assert NOT_UTF8 in (tmp_path / "run.txt").read_bytes()
     assert (tmp_path / "qrels.txt").read_bytes() == QRELS.replace(b"d1", NOT_UTF8)
@@ -559,7 +559,7 @@ def test_run_round_trip(name: str, odd: list[str], tmp_path: Path) -> None:
         "q": {f"d{i}": number for i, number in enumerate(NUMBERS)},
         **{query: {doc: float(i) for i, doc in enumerate(odd)} for query in odd},
     }
-    write_run(run, tmp_path / name)
+    read_run(run).save(tmp_path / name)
     found = run_of(tmp_path / name)
     assert found == run
     assert [math.copysign(1, v) for v in found["q"].values()].count(-1) == 3
@@ -570,20 +570,20 @@ def test_run_round_trip(name: str, odd: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["run.txt", "run.parquet"])
 def test_infinite_scores_round_trip(name: str, tmp_path: Path) -> None:
     run = {"q": {"a": math.inf, "b": 1.0, "c": -math.inf}}
-    write_run(run, tmp_path / name)
+    read_run(run).save(tmp_path / name)
     assert run_of(tmp_path / name) == run
 
 
 def test_infinite_scores_are_not_json(tmp_path: Path) -> None:
     with pytest.raises(GoldrankError, match="the score of 'a' in query 'q' is infinite: JSON has no such number"):
-        write_run({"q": {"a": math.inf}}, tmp_path / "run.json")
+        read_run({"q": {"a": math.inf}}).save(tmp_path / "run.json")
     assert not (tmp_path / "run.json").exists()
 
 
 @pytest.mark.parametrize("name", ["qrels", "qrels.json", "qrels.parquet"])
 def test_qrels_round_trip(name: str, tmp_path: Path) -> None:
     qrels = {"q": {"d1": 2, "d2": 0, "d3": -1, "d4": 1_000}, **{query: dict.fromkeys(ODD, 1) for query in ODD}}
-    write_qrels(qrels, tmp_path / name)
+    read_qrels(qrels).save(tmp_path / name)
     assert qrels_of(tmp_path / name) == qrels
     assert all(type(grade) is int for row in qrels_of(tmp_path / name).values() for grade in row.values())
 
@@ -593,12 +593,12 @@ def test_real_grades_round_trip(name: str, tmp_path: Path) -> None:
     from goldrank import Qrels
 
     qrels = {"q": {"d1": 0.5, "d2": 1 / 3}}
-    write_qrels(Qrels(qrels, real_grades=True), tmp_path / name)
+    Qrels(qrels, real_grades=True).save(tmp_path / name)
     assert qrels_of(tmp_path / name, real_grades=True) == qrels
     with raises_code(GoldrankError, "bad-grade"):
         read_qrels(tmp_path / name)
     with pytest.raises(GoldrankError, match=r"grade 0.5 is not a whole number"):
-        write_qrels(Qrels(qrels, real_grades=True), tmp_path / "qrels.txt")
+        Qrels(qrels, real_grades=True).save(tmp_path / "qrels.txt")
 
 
 @pytest.mark.parametrize("id", ["a b", "#a", "a\tb", "a\nb", "a\0b", " a"])
@@ -606,13 +606,13 @@ def test_ids_that_cannot_stand_in_trec_files(id: str, tmp_path: Path) -> None:
     """Nothing is written, not even the lines before."""
     for run in ({"q": {"d": 1.0, id: 0.5}}, {"a": {"d": 1.0}, id: {"d": 1.0}}):
         with raises_code(GoldrankError, "not-for-trec"):
-            write_run(run, tmp_path / "run")
+            read_run(run).save(tmp_path / "run")
         assert not (tmp_path / "run").exists()
     with raises_code(GoldrankError, "not-for-trec"):
-        write_qrels({"q": {"d": 1, id: 1}}, tmp_path / "qrels")
-    write_run({"q": {id: 0.5}}, tmp_path / "run.json")
+        read_qrels({"q": {"d": 1, id: 1}}).save(tmp_path / "qrels")
+    read_run({"q": {id: 0.5}}).save(tmp_path / "run.json")
     assert run_of(tmp_path / "run.json") == {"q": {id: 0.5}}
-    write_run({"q": {id: 0.5}}, tmp_path / "run.parquet")
+    read_run({"q": {id: 0.5}}).save(tmp_path / "run.parquet")
     assert run_of(tmp_path / "run.parquet") == {"q": {id: 0.5}}
 
 
@@ -620,21 +620,21 @@ def test_ids_that_cannot_stand_in_trec_files(id: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("bad", [math.nan, None, "1"])
 def test_bad_scores_are_not_written(name: str, bad: Any, tmp_path: Path) -> None:
     with pytest.raises(GoldrankError, match="query 'q', document 'd': score"):
-        write_run({"q": {"d": bad}}, tmp_path / name)
+        read_run({"q": {"d": bad}}).save(tmp_path / name)
     assert not (tmp_path / name).exists()
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     for name in ("none/run", "none/run.json", "none/run.parquet"):
         with raises_code(GoldrankError, "cannot-write", match="No such file or directory"):
-            write_run(WANT_RUN, tmp_path / name)
+            read_run(WANT_RUN).save(tmp_path / name)
     with raises_code(GoldrankError, "cannot-write", match="Is a directory"):
-        write_run(WANT_RUN, tmp_path)
+        read_run(WANT_RUN).save(tmp_path)
 
 
 def test_run_with_repeated_documents_is_not_written(tmp_path: Path) -> None:
     with raises_code(GoldrankError, "duplicate-document", match="'q1'"):
-        write_run(stream(RUN + b"q1 Q0 d1 4 0.5 r\n"), tmp_path / "run")
+        read_run(stream(RUN + b"q1 Q0 d1 4 0.5 r\n")).save(tmp_path / "run")
 
 
 @pytest.mark.parametrize("packing", COMPRESSIONS.values(), ids=COMPRESSIONS)
@@ -645,10 +645,10 @@ def test_names_of_compressed_files_are_true(name, packing, tmp_path):
         path, plain = tmp_path / f"{name}{suffix}", tmp_path / name
         for query in ("q", "BZh9", "PAR1"):
             run, qrels = {query: {"a": 2.0, "b": 1.0}}, {query: {"a": 1}}
-            write_run(run, path)
-            write_run(run, plain)
+            read_run(run).save(path)
+            read_run(run).save(plain)
             with open(path, "rb") as stored, packing.open(stored) as unpacked:
                 assert unpacked.read() == plain.read_bytes()
             assert {q: dict(docs) for q, docs in read_run(path).results.items()} == run
-            write_qrels(qrels, path)
+            read_qrels(qrels).save(path)
             assert {q: dict(docs) for q, docs in read_qrels(path).items()} == qrels

@@ -23,16 +23,21 @@ from hypothesis import strategies as st
 from raising import raises_code
 
 from goldrank import evaluate_texts
-from goldrank.data.texts import Evidence, Reference, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases
 from goldrank.io.compression import Zstd
-from goldrank.io.gold import with_gold
-from goldrank.io.items import FAILED, Items, items
+from goldrank.io.item_reader import FAILED, ItemReader
+from goldrank.io.items import read_items, reader_of
 from goldrank.notes import Note
 
 TEXTS = ("chunk one", "chunk two")
 WANTED = (Reference(("gold",)),)
+
+
+def items(data: Any, **options: Any) -> ItemReader:
+    """What reads the items of anybody's data."""
+    return reader_of(read_items(data, **options))
 
 
 def only(record: dict[str, Any], **options: Any) -> TextItem:
@@ -41,7 +46,7 @@ def only(record: dict[str, Any], **options: Any) -> TextItem:
     return item
 
 
-def essence(found: Items) -> list[tuple[Any, ...]]:
+def essence(found: ItemReader) -> list[tuple[Any, ...]]:
     """What items say, without their places."""
     return [(item.query, item.question, item.retrieved, item.references, item.spans) for item in found]
 
@@ -100,9 +105,9 @@ def test_a_path_goes_into_every_entry_of_a_list():
 
 
 def test_ids_of_retrieved_texts():
-    [given] = items([SHAPES["ragas"]]).given()
+    [given] = items([SHAPES["ragas"]]).entries()
     assert given.ids == ("a", "2")
-    [given] = items([SHAPES["haystack"]]).given()
+    [given] = items([SHAPES["haystack"]]).entries()
     assert given.ids == ("x", None)
     with pytest.raises(InputError, match=r"items\[0\]: \$\.retrieved_context_ids: has 1 ids for 2 retrieved texts"):
         only(SHAPES["ragas"] | {"retrieved_context_ids": ["a"]})
@@ -183,9 +188,9 @@ def test_fields_are_checked():
 
 def test_a_field_can_be_ruled_out():
     record = SHAPES["goldrank"] | {"evidence": "a mere remark"}
-    [given] = items([record]).given()
+    [given] = items([record]).entries()
     assert given.evidence == "a mere remark"
-    [given] = items([record], fields={"evidence": None}).given()
+    [given] = items([record], fields={"evidence": None}).entries()
     assert given.evidence is None
 
 
@@ -303,8 +308,9 @@ def test_text_items_pass_and_are_checked():
 
 
 def test_items_of_items_are_the_same():
-    found = items(ROWS)
-    assert items(found) is found
+    found = read_items(ROWS)
+    assert read_items(found) == found
+    assert read_items(found, name="other").name == "other"
 
 
 @pytest.mark.parametrize("data", [5, None, b"bytes", object()])
@@ -384,7 +390,7 @@ class NodeWithScore:
     ],
 )  # fmt: skip
 def test_retrieved_texts_of_every_kind(value, text, ident, source, span):
-    [given] = items([{"retrieved": [value, "other"], "references": ["r"]}]).given()
+    [given] = items([{"retrieved": [value, "other"], "references": ["r"]}]).entries()
     assert given.item.retrieved == (text, "other")
     assert (given.ids[0] if given.ids else None) == ident
     assert (given.sources[0] if given.sources else None) == source
@@ -393,10 +399,10 @@ def test_retrieved_texts_of_every_kind(value, text, ident, source, span):
 
 def test_sources_beside_the_texts():
     record = {"retrieved": ["abc", "d", "e"], "references": ["r"]}
-    [given] = items([record | {"sources": ["s", None, {"source": "t", "start": 5}]}]).given()
+    [given] = items([record | {"sources": ["s", None, {"source": "t", "start": 5}]}]).entries()
     assert given.sources == ("s", None, "t")
     assert given.item.spans == (None, None, Span("t", 5, 6))
-    [given] = items([record | {"sources": {"s": "the whole text"}}]).given()
+    [given] = items([record | {"sources": {"s": "the whole text"}}]).entries()
     assert given.source_texts == {"s": "the whole text"}
     with pytest.raises(InputError, match="has 1 sources for 3 retrieved texts"):
         only(record | {"sources": ["s"]})
@@ -432,11 +438,11 @@ def test_empty_references_are_counted():
 
 def test_evidence_is_for_somebody_else_to_understand():
     quote = {"source": "s", "quote": "to be"}
-    [given] = items([{"retrieved": ["x"], "evidence": [quote]}]).given()
+    [given] = items([{"retrieved": ["x"], "evidence": [quote]}]).entries()
     assert (given.item.evidence, given.evidence) == ((), [quote])
-    evidence = Evidence(((Span("s", 0, 5),),))
+    evidence = EvidencePlaces(((Span("s", 0, 5),),))
     assert only(TextItem("q", ["x"], evidence=[evidence])).evidence == (evidence,)
-    with pytest.raises(InputError, match="of type Evidence"):
+    with pytest.raises(InputError, match="of type EvidencePlaces"):
         only(TextItem("q", ["x"], evidence=[quote]))
 
 
@@ -513,7 +519,7 @@ def test_any_record_is_read_or_refused(seed):
             if chance.random() < 0.1:
                 record[role] = anything(chance)
         try:
-            [item] = items([record], none="empty")
+            [item] = items([record], nulls="empty")
         except InputError as error:
             if "items[0]" not in str(error):
                 raise
@@ -534,7 +540,7 @@ def test_any_bytes_are_read_or_refused(content):
 
 
 def test_null_texts_by_choice():
-    found = items([{"retrieved": ["a", None, {"content": None, "id": "x"}], "references": ["r"]}], none="empty")
+    found = items([{"retrieved": ["a", None, {"content": None, "id": "x"}], "references": ["r"]}], nulls="empty")
     assert [item.retrieved for item in found] == [("a", "", "")]
     assert (found.counts["null-retrieved"], found.counts["empty-retrieved"]) == (2, 2)
 
@@ -626,7 +632,7 @@ def test_columns_of_unequal_length():
 def test_missing_file_and_wrong_options(tmp_path):
     with raises_code(InputError, "cannot-open"):
         items(tmp_path / "none.jsonl")
-    for option in ({"format": "jsonlines"}, {"none": "drop"}, {"failures": "ignore"}):
+    for option in ({"format": "jsonlines"}, {"nulls": "drop"}, {"failures": "ignore"}):
         with raises_code(OptionError, "unknown-choice"):
             items(ROWS, **option)
 
@@ -662,7 +668,7 @@ def test_gold_may_hold_questions_without_an_answer() -> None:
         {"id": "1", "retrieved": ["a"], "scores": [0.9], "response": "a"},
         {"id": "2", "retrieved": ["b"], "scores": [0.1]},
     ]
-    first, second = with_gold(results, gold)
+    first, second = items(results, gold=gold)
     assert (first.confidence, first.reference, first.response, first.answerable) == (0.9, "It is a.", "a", None)
     assert (second.confidence, second.answerable, second.references) == (0.1, False, ())
 
@@ -670,7 +676,7 @@ def test_gold_may_hold_questions_without_an_answer() -> None:
 def test_gold_of_ids() -> None:
     gold = [{"id": "1", "expected_ids": ["d1"]}, {"id": "2", "no_answer": True}, {"id": "3", "expected_ids": ["d3"]}]
     results = [{"id": "1", "retrieved_ids": ["d1"]}, {"id": "2", "retrieved_ids": ["d2"]}]
-    found = with_gold(results, gold)
+    found = items(results, gold=gold)
     assert found.by_id
     assert [(item.query, tuple(item.retrieved), item.answerable) for item in found] == [
         ("1", ("d1",), None),
@@ -685,8 +691,8 @@ def test_a_failure_stays_one_beside_gold() -> None:
     failed = {"id": "2", "retrieved": [], FAILED: {"type": "TimeoutError", "text": "too slow"}}
     results = [{"id": "1", "retrieved": ["a"]}, failed]
     with pytest.raises(InputError, match="TimeoutError"):
-        list(with_gold(results, gold))
-    found = with_gold(results, gold, failures="skip")
+        list(items(results, gold=gold))
+    found = items(results, gold=gold, failures="skip")
     assert [item.query for item in found] == ["1"]
     assert found.counts["failed-left-out"] == 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goldrank import Qrels, evaluate, io, read_qrels, write_qrels
+from goldrank import Qrels, evaluate, io, read_qrels
 
 BOTH = Qrels.joined({"q1": {"a": 1, "b": 0}, "q2": {"x": 2}}, {"q1": {"a": 3, "c": 2}, "q3": {"z": 1}})
 MERGED = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 2}, "q3": {"z": 1}}
@@ -28,7 +28,7 @@ def codes(notes):
 )
 def test_written_and_read_again(tmp_path, name, model, noted):
     path = tmp_path / name
-    assert codes(write_qrels(BOTH, path)) == noted
+    assert codes(BOTH.save(path)) == noted
     found = read_qrels(path)
     assert plain(found) == MERGED
     if model is None:
@@ -41,17 +41,17 @@ def test_written_and_read_again(tmp_path, name, model, noted):
 
 def test_other_tools_read_trec_files_as_before(tmp_path):
     path = tmp_path / "x.qrels"
-    write_qrels(BOTH, path)
+    BOTH.save(path)
     assert path.read_text() == "q1 0 a 1\nq1 0 b 0\nq1 model c 2\nq2 0 x 2\nq3 model z 1\n"
-    write_qrels(Qrels(MERGED), path)
+    Qrels(MERGED).save(path)
     assert " model " not in path.read_text()
 
 
 def test_judgements_of_a_model_alone(tmp_path):
     for name in ("x.qrels", "x.parquet"):
-        write_qrels(BOTH.judges["model"], tmp_path / name)
+        BOTH.judges["model"].save(tmp_path / name)
         assert not read_qrels(tmp_path / name).judges, "nothing says whose they are"
-        write_qrels(Qrels.joined(None, BOTH.judges["model"]), tmp_path / name)
+        Qrels.joined(None, BOTH.judges["model"]).save(tmp_path / name)
         assert set(read_qrels(tmp_path / name).judges) == {"model"}
 
 

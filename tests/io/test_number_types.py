@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from raising import raises_code
 
-from goldrank import Qrels, Run, evaluate, read_run, write_run
+from goldrank import Qrels, Run, evaluate, read_run
 from goldrank.errors import InputError
 from goldrank.io import as_qrels, as_run
 from goldrank.io.text_values import retrieved_text
@@ -152,7 +152,7 @@ def test_a_run_holds_floats_and_nothing_else(name: str, tmp_path: Path) -> None:
     assert set(map(type, held)) == {float}
     assert held == [float(score) for _, _, score in rows]
 
-    write_run(nested(rows), tmp_path / "run.trec")
+    read_run(nested(rows)).save(tmp_path / "run.trec")
     back = read_run(tmp_path / "run.trec")
     assert {query: dict(row) for query, row in back.items()} == {query: dict(row) for query, row in run.items()}
 

@@ -18,7 +18,7 @@ import pytest
 from lanes import few
 from raising import raises_code
 
-from goldrank import GoldrankError, Qrels, evaluate, evaluate_texts, read_qrels, read_run, write_qrels, write_run
+from goldrank import GoldrankError, Qrels, evaluate, evaluate_texts, read_qrels, read_run
 from goldrank.compat import axion, continuous_eval, lesson, remem
 from goldrank.engine.lists import place
 from goldrank.io import as_qrels, as_run
@@ -261,8 +261,8 @@ def test_what_is_written_reads_back(begin: str, tmp_path: Path) -> None:
     for suffix in ("", ".txt", ".run", ".json", ".parquet", ".bz2", ".pdf"):
         if suffix == ".bz2" and begin.startswith("BZh"):
             continue  # the name and the beginning say so: it is taken for a bzip2 file
-        write_run(run, tmp_path / f"run{suffix}")
-        write_qrels(qrels, tmp_path / f"qrels{suffix}")
+        read_run(run).save(tmp_path / f"run{suffix}")
+        read_qrels(qrels).save(tmp_path / f"qrels{suffix}")
         assert read_run(tmp_path / f"run{suffix}") == run, suffix
         assert read_qrels(tmp_path / f"qrels{suffix}") == qrels, suffix
         assert read_run(io.BytesIO((tmp_path / f"run{suffix}").read_bytes())) == run, suffix
@@ -283,8 +283,8 @@ def test_the_format_of_the_ending_is_written(suffix: str, tmp_path: Path) -> Non
         run = {text: {text: 2.0, "d": 1.5}, "q2": {"d": math.inf if "json" not in suffix else 1e300}}
         qrels = {text: {text: 2, "d": -1}, "q2": {"d": 0}}
         try:
-            write_run(run, tmp_path / f"run{suffix}")
-            write_qrels(qrels, tmp_path / f"qrels{suffix}")
+            read_run(run).save(tmp_path / f"run{suffix}")
+            read_qrels(qrels).save(tmp_path / f"qrels{suffix}")
         except GoldrankError:
             refused.add(text)
             continue
@@ -300,13 +300,13 @@ def test_what_the_endings_mean(tmp_path: Path) -> None:
     begins = {".csv": b"query,doc,score\n", ".tsv": b"query\tdoc\tscore\n", ".jsonl": b'{"query"', ".arrow": b"ARROW1"}
     begins |= {".json": b'{"q"', ".parquet": b"PAR1", ".txt": b"q Q0", ".trec": b"q Q0", "": b"q Q0"}
     for suffix, begin in begins.items():
-        write_run({"q": {"d": 1.0}}, tmp_path / f"run{suffix}")
+        read_run({"q": {"d": 1.0}}).save(tmp_path / f"run{suffix}")
         assert (tmp_path / f"run{suffix}").read_bytes().startswith(begin)
     with pytest.raises(GoldrankError, match=r"\.xlsx are not written") as caught:
-        write_run({"q": {"d": 1.0}}, tmp_path / "run.xlsx")
+        read_run({"q": {"d": 1.0}}).save(tmp_path / "run.xlsx")
     assert ".csv (csv)" in str(caught.value)
     assert not (tmp_path / "run.xlsx").exists()
-    write_run({"q": {"d": 1.0}}, tmp_path / "run.xlsx", format="csv")
+    read_run({"q": {"d": 1.0}}).save(tmp_path / "run.xlsx", format="csv")
     assert read_run(tmp_path / "run.xlsx", format="csv") == {"q": {"d": 1.0}}
 
 
@@ -318,7 +318,7 @@ def test_tables_keep_who_judged(suffix: str, tmp_path: Path) -> None:
             {"query": "q", "doc": "b", "grade": 0, "judged_by": "human"},
         ]
     )
-    assert write_qrels(given, tmp_path / f"qrels{suffix}") == ()
+    assert read_qrels(given).save(tmp_path / f"qrels{suffix}") == ()
     found = read_qrels(tmp_path / f"qrels{suffix}")
     assert {who: dict(part) for who, part in found.judges.items()} == {
         "model": {"q": {"a": 1}},

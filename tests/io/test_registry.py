@@ -15,12 +15,12 @@ import pytest
 from helpers import QRELS, RUN
 from raising import raises_code
 
-from goldrank import GoldrankError, evaluate, read_qrels, read_run, write_qrels, write_run
+from goldrank import GoldrankError, evaluate, read_qrels, read_run
 from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases, formats, held_bytes, spark
 from goldrank.io.compression import COMPRESSIONS, Compression
 from goldrank.io.formats import FORMATS, Format
-from goldrank.io.items import items
+from goldrank.io.items import read_items
 from goldrank.io.sources import open_source
 from goldrank.notes import Note
 
@@ -83,8 +83,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("toy")
 def test_a_format_is_one_module_and_one_entry(tmp_path: Path) -> None:
     run, qrels = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 1}}
-    write_run(run, tmp_path / "run.toy")
-    write_qrels(qrels, tmp_path / "qrels", format="toy")
+    read_run(run).save(tmp_path / "run.toy")
+    read_qrels(qrels).save(tmp_path / "qrels", format="toy")
     assert (tmp_path / "run.toy").read_bytes() == b"TOY\nq1|d1|2.0\nq1|d2|1.0\n"
     assert read_run(tmp_path / "run.toy") == run
     assert read_run(tmp_path / "run.toy", format="toy") == run
@@ -94,7 +94,7 @@ def test_a_format_is_one_module_and_one_entry(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="toy"):
         read_run(tmp_path / "run.toy", format="tiy")
     (tmp_path / "items").write_text("TOY\nq1|a text|a text\n")
-    [item] = items(tmp_path / "items")
+    [item] = read_items(tmp_path / "items")
     assert (item.query, item.retrieved) == ("q1", ("a text",))
 
 
@@ -138,7 +138,9 @@ def test_only_what_is_used_is_loaded() -> None:
     row = {"question": "a", "retrieved": ["b"], "references": ["b"]}
     csv = "question,retrieved,references\na,b,b\n"
     for text in (json.dumps(row), csv):
-        found = loaded(f"import io; from goldrank.io.items import items; list(items(io.BytesIO({text.encode()!r})))")
+        found = loaded(
+            f"import io; from goldrank.io.items import read_items; list(read_items(io.BytesIO({text.encode()!r})))"
+        )
         assert "goldrank.io.records" in found
         assert "polars" not in found
 
@@ -230,7 +232,7 @@ def test_names_behind_a_compression() -> None:
     stream = io.BytesIO(bz2.compress(b'{"question": \n{"question": "b"}\n'))
     stream.name = "items.jsonl.bz2"
     with raises_code(InputError, "not-json", match=r"items\.jsonl\.bz2:1:\d+: "):
-        list(items(stream))
+        list(read_items(stream))
 
 
 # Names.

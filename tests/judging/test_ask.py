@@ -14,7 +14,7 @@ from goldrank.judging.ask import judge
 from goldrank.judging.command import Command
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.function import Function
-from goldrank.judging.item import Item
+from goldrank.judging.item import JudgeItem
 from goldrank.judging.money import Budget
 from goldrank.judging.runner import Job
 
@@ -56,7 +56,7 @@ def test_functions_judge(log, function):
 
 
 def test_functions_get_what_they_name(log):
-    given = [Item("q", "d", "Q", "T", "R", "C")]
+    given = [JudgeItem("q", "d", "Q", "T", "R", "C")]
     seen = []
     for function in (
         lambda question, text: seen.append((question, text)) or 1,

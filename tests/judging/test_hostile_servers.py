@@ -16,7 +16,7 @@ from lanes import few
 from goldrank.errors import GoldrankError, JudgeError
 from goldrank.judging import endpoint
 from goldrank.judging.endpoint import Endpoint
-from goldrank.judging.item import Call, Item
+from goldrank.judging.item import Call, JudgeItem
 from goldrank.judging.money import Budget, Prices
 from goldrank.judging.prompt import Prompt
 from goldrank.judging.runner import Job
@@ -144,7 +144,7 @@ def test_strange_contents_are_no_grades(log, content):
     ids=["line", "long", "bidi", "blank", "criteria", "surrogate"],
 )
 def test_what_the_log_cannot_keep_is_said_before_anything_is_paid(log, judge, criteria):
-    given = [Item("q", "d", "question", "text 1", criteria=criteria)]
+    given = [JudgeItem("q", "d", "question", "text 1", criteria=criteria)]
     with serving() as chat, pytest.raises(GoldrankError):
         run(chat.url, given, log, name=judge)
     assert not chat.requests
@@ -180,8 +180,8 @@ BREAKS = (
 @pytest.mark.parametrize("text", BREAKS)
 @pytest.mark.parametrize("prompt", ["relevance", "support", "answerable", "question"])
 def test_texts_stay_in_their_line(prompt, text):
-    made = Prompt.of(prompt).messages(Call(Item("q", "d", text, text, text, text), marker="m1"))
-    plain = Prompt.of(prompt).messages(Call(Item("q", "d", "x", "x", "x", "x"), marker="m1"))
+    made = Prompt.of(prompt).messages(Call(JudgeItem("q", "d", text, text, text, text), marker="m1"))
+    plain = Prompt.of(prompt).messages(Call(JudgeItem("q", "d", "x", "x", "x", "x"), marker="m1"))
     for said, usual in zip(made, plain, strict=True):
         assert len(said["content"].splitlines()) == len(usual["content"].splitlines())
         signs = r"<[|｜]|<</?SYS>>|</?(s|think|bos|eos|sop|(start|end)_of_turn)>|\[/?(INST|TOOL_CALLS|SYSTEM|gMASK)"

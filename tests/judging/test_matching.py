@@ -11,7 +11,7 @@ from chat_server import KEY, fields, serving
 from raising import raises_code
 
 import goldrank
-from goldrank import evaluate_texts
+from goldrank import Answers, Matching, evaluate_texts
 from goldrank.errors import InputError, JudgeError, OptionError
 from goldrank.judgements import JudgementLog
 from goldrank.judging.command import Command
@@ -61,7 +61,9 @@ def test_a_judge_is_a_matcher(tmp_path):
         return int(reference in text)
 
     judge = Function(noting, scale=(0, 1), name="mine")
-    found = evaluate_texts(ITEMS, ["Cover@1", "Cover@2"], matcher=JudgeMatcher(judge, log=tmp_path / "log.db"))
+    found = evaluate_texts(
+        ITEMS, ["Cover@1", "Cover@2"], matching=Matching(JudgeMatcher(judge, log=tmp_path / "log.db"))
+    )
     assert found.mean == {"Cover@1": COVER_1, "Cover@2": COVER_2}
     # The same text and reference for two questions are two pairs: the judge sees the question.
     assert sorted(asked) == sorted(
@@ -75,7 +77,7 @@ def test_a_judge_is_a_matcher(tmp_path):
 
 def test_a_judge_itself_is_taken_where_a_matcher_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert evaluate_texts(ITEMS, "Cover@1", matcher=mine())["Cover@1"] == COVER_1
+    assert evaluate_texts(ITEMS, "Cover@1", matching=Matching(mine()))["Cover@1"] == COVER_1
     assert (tmp_path / "judgements.db").exists()
 
 
@@ -83,9 +85,11 @@ def test_nothing_is_asked_twice(tmp_path):
     with serving(supports) as chat:
         judge = Endpoint("m", chat.url, prompt="support")
         matcher = JudgeMatcher(judge, log=tmp_path / "log.db")
-        first = evaluate_texts(ITEMS, ["Cover@1", "RR"], matcher=matcher)
+        first = evaluate_texts(ITEMS, ["Cover@1", "RR"], matching=Matching(matcher))
         assert len(chat.requests) == PAIRS
-        again = evaluate_texts(ITEMS, ["Cover@1", "RR"], matcher=JudgeMatcher(judge, log=tmp_path / "log.db"))
+        again = evaluate_texts(
+            ITEMS, ["Cover@1", "RR"], matching=Matching(JudgeMatcher(judge, log=tmp_path / "log.db"))
+        )
         assert len(chat.requests) == PAIRS
         assert again.mean == first.mean == {"Cover@1": COVER_1, "RR": (1 + 1 / 2) / 2}
         assert again.explain("1").matched.tolist() == [[True, False], [False, True]]
@@ -95,7 +99,7 @@ def test_nothing_is_asked_twice(tmp_path):
 
 
 def test_decisions_on_texts_are_no_judgements_of_documents(tmp_path):
-    evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(mine(), log=tmp_path / "log.db"))
+    evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), log=tmp_path / "log.db")))
     with JudgementLog.open(tmp_path / "log.db") as log, raises_code(InputError, "nothing-to-export"):
         log.export(by="any")
     with sqlite3.connect(tmp_path / "log.db") as db:
@@ -107,7 +111,7 @@ def test_partial_support_is_a_match_from_its_threshold_on(tmp_path):
         judge = Endpoint("m", chat.url, prompt="support")
         for threshold, value in ((None, 0.0), (0.5, 1.0), (0.6, 0.0)):
             matcher = JudgeMatcher(judge, threshold, log=tmp_path / "log.db")
-            assert evaluate_texts(ITEMS, "Cover@2", matcher=matcher)["Cover@2"] == value
+            assert evaluate_texts(ITEMS, "Cover@2", matching=Matching(matcher))["Cover@2"] == value
         assert len(chat.requests) == PAIRS
 
 
@@ -119,11 +123,11 @@ def test_pairs_without_an_answer_are_never_guessed(tmp_path):
     with serving(faulty) as chat:
         judge = Endpoint("m", chat.url, prompt="support")
         with raises_code(JudgeError, "pairs-unanswered", match="1 of 6") as caught:
-            evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(judge, log=tmp_path / "log.db"))
+            evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(judge, log=tmp_path / "log.db")))
         assert caught.value.code == "pairs-unanswered"
         assert len(chat.requests) == PAIRS + 1  # the unreadable one was asked for twice
         matcher = JudgeMatcher(judge, log=tmp_path / "log.db", unanswered="no")
-        found = evaluate_texts(ITEMS, "Cover@1", matcher=matcher)
+        found = evaluate_texts(ITEMS, "Cover@1", matching=Matching(matcher))
         assert len(chat.requests) == PAIRS + 1
     counts = {note.code: dict(note.facts).get("count") for note in found.notes}
     assert (counts["no-answer-no-match"], counts["answers-unreadable"]) == (1, 1)
@@ -131,9 +135,11 @@ def test_pairs_without_an_answer_are_never_guessed(tmp_path):
 
 def test_a_budget_stops_in_time_and_what_was_answered_stays(tmp_path):
     with pytest.raises(JudgeError) as caught:
-        evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(mine(), log=tmp_path / "log.db", max_calls=2))
+        evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), log=tmp_path / "log.db", max_calls=2)))
     assert caught.value.code == "pairs-unanswered"
-    found = evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(mine(), log=tmp_path / "log.db", max_calls=PAIRS - 2))
+    found = evaluate_texts(
+        ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), log=tmp_path / "log.db", max_calls=PAIRS - 2))
+    )
     assert found["Cover@1"] == COVER_1
 
 
@@ -145,7 +151,7 @@ def test_a_command_is_a_matcher(tmp_path):
         "    print(json.dumps({'id': r['id'], 'grade': int(r['reference'] in r['text'])}), flush=True)\n"
     )
     judge = Command([sys.executable, str(program)], scale=(0, 1))
-    found = evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(judge, log=tmp_path / "log.db"))
+    found = evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(judge, log=tmp_path / "log.db")))
     assert found["Cover@1"] == COVER_1
 
 
@@ -153,7 +159,7 @@ def test_probabilities_need_a_threshold(tmp_path):
     with raises_code(OptionError, "no-threshold"):
         JudgeMatcher(Function(lambda question, text: 0.5, scale=None))
     sure = Function(lambda question, text, reference: 0.6 if reference in text else 0.2, scale=None)
-    found = evaluate_texts(ITEMS, "Cover@1", matcher=JudgeMatcher(sure, 0.6, log=tmp_path / "log.db"))
+    found = evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(sure, 0.6, log=tmp_path / "log.db")))
     assert found["Cover@1"] == COVER_1
 
 
@@ -182,7 +188,7 @@ def test_context_precision_and_recall_by_judge(tmp_path):
         return int(reference in text)
 
     judge = JudgeMatcher(Function(judged, scale=(0, 1)), log=tmp_path / "log.db")
-    found = evaluate_texts(items, ["context_precision", "context_recall"], judge=judge)
+    found = evaluate_texts(items, ["context_precision", "context_recall"], answers=Answers(judge=judge))
     assert list(found.mean.values()) == [0.5, 0.5]
     assert len(asked) == 4
     assert [note.code for note in found.notes].count("judge-decided") == 1
@@ -197,8 +203,8 @@ def test_claims_of_an_answer_supported_or_not(tmp_path, by):
     ]
     for item in items:
         item["references"] = ["y"]
-    given = {"judge": JudgeMatcher(mine(), log=tmp_path / "log.db")} if by == "judge" else {"matcher": "contains"}
-    found = evaluate_texts(items, "faithfulness", **given)
+    judge = JudgeMatcher(mine(), log=tmp_path / "log.db") if by == "judge" else None
+    found = evaluate_texts(items, "faithfulness", matching="contains", answers=Answers(judge=judge))
     # 1: two of its three sentences, one of which is repeated, so one of two claims; 2: all; 3: no claims, no value.
     assert found.column("Faithfulness").values == pytest.approx([0.5, 1.0, float("nan")], nan_ok=True)
     assert found["Faithfulness"] == 0.75
@@ -213,7 +219,7 @@ def test_keys_are_nowhere(tmp_path, monkeypatch):
     with serving(refuses) as chat:
         matcher = JudgeMatcher("m", base_url=chat.url, log=tmp_path / "log.db")
         with pytest.raises(JudgeError) as caught:
-            evaluate_texts(ITEMS, "Cover@1", matcher=matcher)
+            evaluate_texts(ITEMS, "Cover@1", matching=Matching(matcher))
     assert KEY not in str(caught.value) + repr(matcher) + str(matcher)
     assert all(KEY.encode() not in file.read_bytes() for file in tmp_path.iterdir())
 

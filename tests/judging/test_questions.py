@@ -61,10 +61,10 @@ def test_they_are_what_texts_are_held_against(make):
     perfect = goldrank.run_retriever(
         lambda question: [SOURCES[f"s{int(question.rstrip('?').split()[-1])}"]], found.items, progress=False
     )
-    scores = goldrank.evaluate_texts(perfect, ["SpanRecall@1"], sources=SOURCES)
+    scores = goldrank.evaluate_texts(perfect, ["SpanRecall@1"], evidence=SOURCES)
     assert scores["SpanRecall@1"] == 1.0
     useless = goldrank.run_retriever(lambda question: ["Its river is called stream 0."], found.items, progress=False)
-    assert goldrank.evaluate_texts(useless, ["SpanRecall@1"], sources=SOURCES)["SpanRecall@1"] == 0.0
+    assert goldrank.evaluate_texts(useless, ["SpanRecall@1"], evidence=SOURCES)["SpanRecall@1"] == 0.0
 
 
 @pytest.mark.parametrize(

@@ -82,5 +82,5 @@ def test_an_embedding_model_decides_on_texts(similarity, tmp_path):
         },
     ]
     matcher = JudgeMatcher(judge, 0.4, log=tmp_path / "log.db")
-    found = goldrank.evaluate_texts(items, ["Cover@1", "Cover@2"], matcher=matcher)
+    found = goldrank.evaluate_texts(items, ["Cover@1", "Cover@2"], matching=goldrank.Matching(matcher))
     assert found.mean == {"Cover@1": 0.5, "Cover@2": 1.0}

@@ -94,7 +94,7 @@ async def holds(retrieved: str, reference: str) -> str:
 
 
 def rank(function: Any) -> float:
-    return float(goldrank.evaluate_texts(ITEMS, "RR", matcher=function)["RR"])
+    return float(goldrank.evaluate_texts(ITEMS, "RR", matching=goldrank.Matching(function))["RR"])
 
 
 def test_asynchronous_functions_are_awaited() -> None:

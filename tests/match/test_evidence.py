@@ -15,7 +15,7 @@ from raising import raises_code
 from goldrank import parse
 from goldrank.data.intervals import length_within, merge
 from goldrank.data.spans import Spans
-from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
 from goldrank.match.evidence import Finder, Quote, resolve
 from goldrank.match.span_table import spans_of, word_offsets
@@ -53,7 +53,7 @@ SPAN = st.builds(
     st.sampled_from("ab"), st.integers(0, 25), st.integers(1, 12),
 )  # fmt: skip
 EVIDENCE = st.lists(st.lists(SPAN, min_size=1, max_size=3).map(tuple), min_size=1, max_size=3).map(
-    lambda groups: Evidence(tuple(groups))
+    lambda groups: EvidencePlaces(tuple(groups))
 )
 TEXT = st.one_of(SPAN, st.text("x", max_size=9))
 
@@ -175,7 +175,7 @@ def test_measures_equal_sets(
 
 def test_a_part_of_evidence_that_holds_no_token() -> None:
     """A blank beside a word, both needed: the word alone counts, in chunks too."""
-    both = Evidence(((Span("a", 0, 3), Span("b", 0, 1)),))
+    both = EvidencePlaces(((Span("a", 0, 3), Span("b", 0, 1)),))
     tokens = {source: np.array(word_offsets(text)) for source, text in SOURCES.items()}
     chunks = [Span("a", 0, 8), Span("b", 0, 5)]
     table = Spans.of([TextItem("q", [], spans=[], evidence=[both])], tokens=tokens, size=len, chunks=chunks)
@@ -217,7 +217,10 @@ def test_no_items() -> None:
 
 
 def test_relevant_is_the_number_of_evidences() -> None:
-    items = [TextItem("q1", [], evidence=[Evidence(((Span("a", 0, 1),), (Span("b", 0, 1),)))]), TextItem("q2", [])]
+    items = [
+        TextItem("q1", [], evidence=[EvidencePlaces(((Span("a", 0, 1),), (Span("b", 0, 1),)))]),
+        TextItem("q2", []),
+    ]
     assert Spans.of(items).relevant(1).tolist() == [1, 0]
 
 
@@ -319,7 +322,7 @@ TEXTS = {"doc1": "So far, it was.\nIt is so far away.", "doc2": "Nothing of the 
 S = Span
 
 
-def evidence_of(written: Any, sources: dict[str, str] | None = None) -> Evidence | None:
+def evidence_of(written: Any, sources: dict[str, str] | None = None) -> EvidencePlaces | None:
     finder = Finder(sources)
     found = finder.evidence(written, "evidence")
     finder.check()
@@ -352,7 +355,7 @@ def evidence_of(written: Any, sources: dict[str, str] | None = None) -> Evidence
     ids=str,
 )  # fmt: skip
 def test_evidence_as_written(written: Any, alternatives: list[list[Span]]) -> None:
-    assert evidence_of(written, TEXTS) == Evidence(tuple(map(tuple, alternatives)))
+    assert evidence_of(written, TEXTS) == EvidencePlaces(tuple(map(tuple, alternatives)))
 
 
 @pytest.mark.parametrize(
@@ -380,8 +383,8 @@ def test_evidence_as_written(written: Any, alternatives: list[list[Span]]) -> No
         ({"any_of": [("doc1", 0, 2), ("doc1", 9, 2)]}, ", any_of 2: start is 9 and end is 2"),
         ("So far", "evidence is a str, which says no place"),
         (None, "evidence is a NoneType"),
-        (Evidence(()), "evidence without any span"),
-        (Evidence(((),)), "evidence without any span"),
+        (EvidencePlaces(()), "evidence without any span"),
+        (EvidencePlaces(((),)), "evidence without any span"),
     ],
     ids=str,
 )  # fmt: skip
@@ -393,7 +396,7 @@ def test_evidence_that_cannot_be(written: Any, message: str) -> None:
 def test_a_quotation_needs_its_source() -> None:
     with raises_code(InputError, "needs-source-text"):
         evidence_of({"source": "doc1", "quote": "So far"})
-    assert evidence_of(("doc1", 5, 10**9)) == Evidence(((S("doc1", 5, 10**9),),)), "the end cannot be checked"
+    assert evidence_of(("doc1", 5, 10**9)) == EvidencePlaces(((S("doc1", 5, 10**9),),)), "the end cannot be checked"
 
 
 def test_too_many_combinations() -> None:
@@ -441,7 +444,7 @@ def test_quotations_that_are_not_located() -> None:
 def test_approximate_places_are_noted() -> None:
     finder = Finder(TEXTS, similarity=0.85)
     found = finder.evidence({"quote": "nothing of teh kind"}, "here")
-    assert found == Evidence(((S("doc2", 0, 19),),))
+    assert found == EvidencePlaces(((S("doc2", 0, 19),),))
     # Two of 19 letters differ.
     assert finder.notes == (Note.of("quotations-approximate", count=1, least=17 / 19),)
     assert finder.place("nothing of hte kin", None) is None, "too short to be found by its parts"
@@ -452,7 +455,9 @@ def test_approximate_places_are_noted() -> None:
 
 
 def test_retrieved_texts_without_a_place() -> None:
-    item = TextItem("q", ["So far", "never seen in any of them", "It is"], evidence=[Evidence(((S("doc1", 0, 6),),))])
+    item = TextItem(
+        "q", ["So far", "never seen in any of them", "It is"], evidence=[EvidencePlaces(((S("doc1", 0, 6),),))]
+    )
     table, notes = spans_of([item], TEXTS)
     assert table.texts.placed.tolist() == [True, False, True]
     assert parse("SpanPrecision")(table).tolist() == [6 / (6 + 25 + 5)]
@@ -462,7 +467,7 @@ def test_retrieved_texts_without_a_place() -> None:
 
 
 def test_of_several_places_the_one_with_evidence() -> None:
-    item = TextItem("q", ["SO FAR"], evidence=[Evidence(((S("doc1", 20, 30),),))])
+    item = TextItem("q", ["SO FAR"], evidence=[EvidencePlaces(((S("doc1", 20, 30),),))])
     resolved = resolve([item], Finder(TEXTS))
     assert resolved[0].spans == [S("doc1", 22, 28)]
 
@@ -474,7 +479,7 @@ def test_a_text_that_is_not_what_stands_there_is_noted() -> None:
 
 
 def test_overlapping_gold_counts_once() -> None:
-    item = TextItem("q", ["t"], spans=[S("d", 0, 10)], evidence=[Evidence(((S("d", 5, 15), S("d", 10, 20)),))])
+    item = TextItem("q", ["t"], spans=[S("d", 0, 10)], evidence=[EvidencePlaces(((S("d", 5, 15), S("d", 10, 20)),))])
     assert parse("SpanRecall")(spans_of([item])[0]).tolist() == [5 / 15]
 
 
@@ -492,7 +497,7 @@ def test_overlapping_gold_counts_once() -> None:
         (TextItem("q", ["a"], spans=[S("", 0, 1)]), "query 'q': retrieved text 1: the source has no name"),
         (TextItem("q", ["a"], spans=[S("doc1", 0, 2**70)]), "query 'q': retrieved text 1: end is"),
         (TextItem("q", [7]), "query 'q': retrieved text 1: it is of type int, not text"),
-        (TextItem("q", [], evidence=[Evidence(((S("doc1", 0, 99),),))]), "query 'q': evidence 1: end is 99"),
+        (TextItem("q", [], evidence=[EvidencePlaces(((S("doc1", 0, 99),),))]), "query 'q': evidence 1: end is 99"),
     ],
 )
 def test_items_that_cannot_be(item: TextItem, message: str) -> None:
@@ -532,14 +537,14 @@ def test_what_else_cannot_be() -> None:
 
 
 def test_no_source_in_common() -> None:
-    item = TextItem("q", [""], spans=[S("doc1.pdf", 0, 4)], evidence=[Evidence(((S("doc1", 0, 4),),))])
+    item = TextItem("q", [""], spans=[S("doc1.pdf", 0, 4)], evidence=[EvidencePlaces(((S("doc1", 0, 4),),))])
     with pytest.raises(MismatchError, match=r"no source in common: retrieved 'doc1.pdf', evidence 'doc1'"):
         spans_of([item])
     assert parse("SpanRecall")(spans_of([item], overlap="allow")[0]).tolist() == [0.0]
 
 
 def test_corpus_in_every_form() -> None:
-    item = TextItem("q", [], evidence=[Evidence(((S("doc1", 22, 28),),))])
+    item = TextItem("q", [], evidence=[EvidencePlaces(((S("doc1", 22, 28),),))])
     forms = [
         [S("doc1", 0, 16), S("doc1", 16, 34)],
         [{"source": "doc1", "start": 0, "end": 16}, ("doc1", 16, 34)],

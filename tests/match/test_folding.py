@@ -11,7 +11,7 @@ import pytest
 from lanes import many
 from rag_cases import cases
 
-from goldrank import evaluate_texts
+from goldrank import Matching, evaluate_texts
 from goldrank.errors import InputError
 from goldrank.match import matcher
 from goldrank.match.folding import NAME, FoldedText, fold
@@ -66,19 +66,19 @@ def test_words_are_marked_where_they_stand() -> None:
 def test_a_reference_without_words_is_matched_by_characters() -> None:
     for name in ("rouge-l:0.7", "token-recall", "contains-words", "contains-normalised", "shingles", "token-set"):
         items = [{"retrieved": ["nothing here.", "an arrow → there"], "references": ["→"]}]
-        found = evaluate_texts(items, ["Cover@1", "Cover@2"], matcher=name)
+        found = evaluate_texts(items, ["Cover@1", "Cover@2"], matching=Matching(name))
         assert found.mean == {"Cover@1": 0.0, "Cover@2": 1.0}, name
 
 
 def test_a_reference_of_which_nothing_is_left_is_an_error() -> None:
     items = [{"id": "q7", "retrieved": ["a"], "references": ["a", "\u200b\u00ad"]}]
     with pytest.raises(InputError, match="q7"):
-        evaluate_texts(items, "Cover", matcher="rouge-l")
+        evaluate_texts(items, "Cover", matching="rouge-l")
 
 
 def test_the_form_is_named_with_the_result() -> None:
     items = [{"retrieved": ["a"], "references": ["a"]}]
-    scores = evaluate_texts(items, "Cover", matcher="rouge-l")
+    scores = evaluate_texts(items, "Cover", matching="rouge-l")
     assert NAME in scores.convention
     assert scores.provenance["normalisation"] == NAME
-    assert NAME not in evaluate_texts(items, "Cover", matcher="exact").convention
+    assert NAME not in evaluate_texts(items, "Cover", matching="exact").convention

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rag_cases import cases
 
-from goldrank import evaluate_texts
+from goldrank import Matching, evaluate_texts
 from goldrank.errors import OptionError
 from goldrank.match import Matcher, matcher
 from goldrank.match.common_tokens import best_windows
@@ -116,7 +116,7 @@ def test_spelling_shows_and_takes_options() -> None:
             matcher(wrong)
     items = [{"retrieved": ["It is 300 in all of them."], "references": ["It is 30 in all of them."]}]
     assert evaluate_texts(items, "Cover")["Cover"] == 0
-    unguarded = evaluate_texts(items, "Cover", guards=())
+    unguarded = evaluate_texts(items, "Cover", matching=Matching(guards=()))
     assert unguarded["Cover"] == 1
     assert "guards=()" in unguarded.convention
 
@@ -227,14 +227,14 @@ def test_chance_is_shown_and_warned_of() -> None:
     codes = [note.code for note in evaluate_texts(questions(40, 5_000, 30), "Cover@2").notes]
     assert "chance-level" in codes
     # Few different words, and no windows: almost anything matches.
-    loose = evaluate_texts(questions(40, 4, 100), "Cover@2", matcher="rouge-l(window=None):0.7")
+    loose = evaluate_texts(questions(40, 4, 100), "Cover@2", matching="rouge-l(window=None):0.7")
     (note,) = (note for note in loose.notes if note.code == "high-chance-level")
     assert note.is_warning
     assert note.fact("low") <= note.fact("share") <= note.fact("high")
     assert note.fact("share") > 0.9
     assert "by chance" in str(note)
     assert str(loose.notes) == str(
-        evaluate_texts(questions(40, 4, 100), "Cover@2", matcher="rouge-l(window=None)").notes
+        evaluate_texts(questions(40, 4, 100), "Cover@2", matching="rouge-l(window=None)").notes
     )
 
 
@@ -249,7 +249,7 @@ def test_a_quarter_of_what_is_covered_is_too_much_chance(found: int, code: str) 
 
     given = Own(rule)
     given.__class__ = type("Free", (Own,), {"free": True})  # as rules of the box are
-    (note,) = (n for n in evaluate_texts(items, "Cover@1", matcher=given).notes if "chance-level" in n.code)
+    (note,) = (n for n in evaluate_texts(items, "Cover@1", matching=Matching(given)).notes if "chance-level" in n.code)
     assert note.code == code
     assert note.fact("share") == pytest.approx(1 / 30)
 
@@ -264,7 +264,9 @@ def test_no_chance_level_where_nothing_can_be_said() -> None:
     assert not codes(questions(19, 5_000, 30))
     same = [{**item, "references": ["word1x word2x"], "retrieved": ["word1x word2x"]} for item in questions(30, 50, 5)]
     assert not codes(same)  # all share their text and reference
-    assert not codes(questions(40, 5_000, 30), matcher=lambda text, reference: reference in text)  # may cost money
+    assert not codes(
+        questions(40, 5_000, 30), matching=Matching(lambda text, reference: reference in text)
+    )  # may cost money
 
 
 def test_refused_pairs_are_near_misses() -> None:
@@ -366,6 +368,6 @@ def test_the_level_of_chance_is_never_surer_than_its_questions() -> None:
     every = " ".join(f"w{i}" for i in range(40))
     for text, low, high in (("w{}", 0.0, 1 - 0.025 ** (1 / 40)), (every + " t{}", 0.025 ** (1 / 40), 1.0)):
         items = [{"id": str(i), "retrieved": [text.format(i)], "references": [f"w{i}"]} for i in range(40)]
-        notes = evaluate_texts(items, "Cover@1", matcher="contains-words").notes
+        notes = evaluate_texts(items, "Cover@1", matching="contains-words").notes
         (note,) = (note for note in notes if "chance-level" in note.code)
         assert (note.fact("low"), note.fact("high")) == pytest.approx((low, high))

@@ -370,7 +370,7 @@ def test_a_new_matcher_is_a_class_and_a_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(_HOME, "first-word", "my_matchers")
     assert str(matcher("first-word>0.4")) == "first-word>0.4"
     items = [{"retrieved": ["Rome is big.", "Paris, too."], "references": ["Paris is in France."]}]
-    assert evaluate_texts(items, "RR", matcher="first-word").mean == {"RR": 0.5}
+    assert evaluate_texts(items, "RR", matching="first-word").mean == {"RR": 0.5}
     with pytest.raises(OptionError, match="Did you mean first-word"):
         matcher("frist-word")
 

@@ -10,7 +10,7 @@ from lanes import few
 from rag_cases import cases
 from raising import raises_code
 
-from goldrank import evaluate_texts
+from goldrank import Evidence, evaluate_texts
 from goldrank.data.spans import parts_of
 from goldrank.data.texts import Located, Span
 from goldrank.errors import InputError
@@ -80,7 +80,7 @@ def test_what_stands_nowhere_is_length_without_evidence() -> None:
     evidence = [{"source": "doc", "start": start, "end": start + 100}]
     items = [{"id": "q", "retrieved": [{"text": f"{header}\n{body}", "source": "doc"}], "evidence": evidence}]
     scores = evaluate_texts(
-        items, ["SpanRecall", "SpanPrecision", 'SpanPrecision(repeated="each")'], sources={"doc": source}
+        items, ["SpanRecall", "SpanPrecision", 'SpanPrecision(repeated="each")'], evidence={"doc": source}
     )
     share = 100 / (len(body) + len(header))
     assert list(scores.mean.values()) == pytest.approx([1.0, share, share])
@@ -102,11 +102,11 @@ def test_next_to_nothing_located_is_an_error() -> None:
     gold = [{"source": "d0", "start": 0, "end": 50}]
     items = [{"id": f"q{i}", "retrieved": [other[i * 300 : i * 300 + 250]], "evidence": gold} for i in range(6)]
     with pytest.raises(InputError, match="0 of 6"):
-        evaluate_texts(items, "SpanRecall", sources=sources)
+        evaluate_texts(items, "SpanRecall", evidence=sources)
     with pytest.raises(InputError, match="0 of 6"):
         evaluate_texts(items, "SpanRecall")
     some = [*items, {"id": "r", "retrieved": [sources["d0"][:200]], "evidence": gold}]
-    assert "texts-unplaced" in [note.code for note in evaluate_texts(some, "SpanRecall", sources=sources).notes]
+    assert "texts-unplaced" in [note.code for note in evaluate_texts(some, "SpanRecall", evidence=sources).notes]
 
 
 def test_headings_before_a_text_do_not_hide_its_place() -> None:
@@ -131,7 +131,7 @@ SOURCE = (
 
 def recall(quote: str, **how: Any) -> float:
     items = [{"id": "q", "retrieved": [{"text": SOURCE, "source": "s"}], "evidence": [{"source": "s", "quote": quote}]}]
-    return evaluate_texts(items, "SpanRecall", sources={"s": SOURCE}, **how)["SpanRecall"]
+    return evaluate_texts(items, "SpanRecall", evidence=Evidence({"s": SOURCE}, **how))["SpanRecall"]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_parts_of_a_quotation_are_needed_together() -> None:
     text = SOURCE[:80]
     items = [{"id": "q", "retrieved": [{"text": text, "source": "s"}],
               "evidence": [{"source": "s", "quote": "The tower was built ... painted every seven years"}]}]  # fmt: skip
-    found = evaluate_texts(items, ["EvidenceRecall", "SpanRecall"], sources={"s": SOURCE})
+    found = evaluate_texts(items, ["EvidenceRecall", "SpanRecall"], evidence={"s": SOURCE})
     assert found["EvidenceRecall"] == 0.0
     assert 0 < found["SpanRecall"] < 1
 
@@ -167,7 +167,7 @@ def test_misquoted_evidence_is_told_of_and_can_be_allowed() -> None:
     items = [{"id": f"q{i}", "retrieved": [{"text": SOURCE, "source": "s"}],
               "evidence": [{"source": "s", "quote": f"{wrong} number {i}"}]} for i in range(7)]  # fmt: skip
     with pytest.raises(InputError, match=r"7 quotations.*and 2 more"):
-        evaluate_texts(items, "SpanRecall", sources={"s": SOURCE})
+        evaluate_texts(items, "SpanRecall", evidence={"s": SOURCE})
 
 
 def test_several_places() -> None:
@@ -175,13 +175,15 @@ def test_several_places() -> None:
     items = [{"id": "q", "retrieved": [{"text": SOURCE, "source": "s", "start": len(SOURCE) + 1, "end": len(twice)}],
               "evidence": [{"source": "s", "quote": "painted every seven years"}]}]  # fmt: skip
     sources = {"s": twice}
-    assert evaluate_texts(items, "EvidenceAll", sources=sources)["EvidenceAll"] == 1.0
-    assert evaluate_texts(items, "EvidenceAll", sources=sources, several="first")["EvidenceAll"] == 0.0
+    assert evaluate_texts(items, "EvidenceAll", evidence=sources)["EvidenceAll"] == 1.0
+    assert evaluate_texts(items, "EvidenceAll", evidence=Evidence(sources, several="first"))["EvidenceAll"] == 0.0
     with pytest.raises(InputError, match="2 places"):
-        evaluate_texts(items, "EvidenceAll", sources=sources, several="error")
+        evaluate_texts(items, "EvidenceAll", evidence=Evidence(sources, several="error"))
 
 
 def test_leaving_out_all_evidence_is_said() -> None:
     item = {"id": "q", "retrieved": ["some text"], "evidence": [{"source": "s", "quote": "Nobody said this here"}]}
     with raises_code(InputError, "not-located"):
-        evaluate_texts([item], "SpanRecall", sources={"s": "Something else stands in this one."}, unlocated="skip")
+        evaluate_texts(
+            [item], "SpanRecall", evidence=Evidence({"s": "Something else stands in this one."}, unlocated="skip")
+        )

@@ -15,7 +15,7 @@ import pytest
 from raising import raises_code
 from small_model import small_model
 
-from goldrank import evaluate_texts
+from goldrank import Matching, evaluate_texts
 from goldrank.errors import InputError, OptionError
 from goldrank.match import matcher
 from goldrank.match.semantic import CrossEncoder, Embedding, windows
@@ -48,9 +48,9 @@ def test_windows_find_what_a_long_text_dilutes() -> None:
     assert degree(whole, LONG, "Red car.") < 0.5
     assert str(whole) == "embedding(window=None):0.8"
     items = [{"retrieved": [LONG], "references": ["Red car."]}]
-    assert evaluate_texts(items, "Cover", matcher=best)["Cover"] == 1.0
-    assert evaluate_texts(items, "Cover", matcher=whole)["Cover"] == 0.0
-    shown = evaluate_texts(items, "Cover", matcher=best).explain("1")
+    assert evaluate_texts(items, "Cover", matching=Matching(best))["Cover"] == 1.0
+    assert evaluate_texts(items, "Cover", matching=Matching(whole))["Cover"] == 0.0
+    shown = evaluate_texts(items, "Cover", matching=Matching(best)).explain("1")
     ((start, end),) = shown.marks[0, 0]
     assert LONG[start:end] == "The crimson auto."
 
@@ -71,8 +71,8 @@ def test_as_many_sentences_as_the_reference() -> None:
 )
 def test_guards_stay_on(text: str, reference: str, covered: float) -> None:
     items = [{"retrieved": [text], "references": [reference]}]
-    assert evaluate_texts(items, "Cover", matcher=Embedding(embed, 0.6))["Cover"] == covered
-    assert evaluate_texts(items, "Cover", matcher=Embedding(embed, 0.6), guards=())["Cover"] == 1.0
+    assert evaluate_texts(items, "Cover", matching=Matching(Embedding(embed, 0.6)))["Cover"] == covered
+    assert evaluate_texts(items, "Cover", matching=Matching(Embedding(embed, 0.6), guards=()))["Cover"] == 1.0
 
 
 def test_no_usual_threshold() -> None:
@@ -110,9 +110,9 @@ def test_functions_of_modules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     module.embed = embed  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "some_models", module)
     items = [{"retrieved": [LONG], "references": ["Red car."]}]
-    assert evaluate_texts(items, "Cover", matcher="embedding:some_models:embed:0.8")["Cover"] == 1.0
+    assert evaluate_texts(items, "Cover", matching="embedding:some_models:embed:0.8")["Cover"] == 1.0
     with pytest.raises(OptionError, match="some_models:nothing"):
-        evaluate_texts(items, "Cover", matcher="embedding:some_models:nothing:0.8")
+        evaluate_texts(items, "Cover", matching="embedding:some_models:nothing:0.8")
 
 
 def test_vectors_are_kept(tmp_path: Path) -> None:
@@ -148,7 +148,10 @@ def test_a_function_of_pairs_has_the_same_door() -> None:
         return [float("crimson" in text and "Red" in reference) for text, reference in pairs]
 
     items = [{"retrieved": ["Snow. Rain.", LONG], "references": ["Red car."]}]
-    assert evaluate_texts(items, ["RR", "P@2"], matcher=CrossEncoder(entails, 0.5)).mean == {"RR": 0.5, "P@2": 0.5}
+    assert evaluate_texts(items, ["RR", "P@2"], matching=Matching(CrossEncoder(entails, 0.5))).mean == {
+        "RR": 0.5,
+        "P@2": 0.5,
+    }
     with raises_code(InputError, "bad-answer"):
         degree(CrossEncoder(lambda pairs: [3.2] * len(pairs), 0.5), LONG, "Red car.")
     with raises_code(InputError, "bad-answer"):
@@ -173,7 +176,7 @@ def test_asynchronous_models_are_awaited_together() -> None:
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingPackageError, match="pip install sentence-transformers"):
-        evaluate_texts([{"retrieved": ["b"], "references": ["a"]}], "Cover", matcher="embedding:a/b:0.8")
+        evaluate_texts([{"retrieved": ["b"], "references": ["a"]}], "Cover", matching="embedding:a/b:0.8")
 
 
 class FullDisk(sqlite3.Connection):
@@ -258,10 +261,10 @@ def test_a_small_real_model(tmp_path: Path) -> None:
     items = [
         {"retrieved": [f"{FILLER}{text} {FILLER}", FILLER], "references": [wanted]} for text, wanted in PARAPHRASES
     ]
-    assert evaluate_texts(items, ["Cover@1", "P@2"], matcher=kept).mean == {"Cover@1": 1.0, "P@2": 0.5}
+    assert evaluate_texts(items, ["Cover@1", "P@2"], matching=Matching(kept)).mean == {"Cover@1": 1.0, "P@2": 0.5}
 
     def asked(texts: list[str]) -> np.ndarray:
         raise AssertionError("what was kept is not asked again")
 
     again = Embedding(asked, 0.4, guards=(), cache=str(tmp_path), name="wordllama")
-    assert evaluate_texts(items, "Cover@1", matcher=again)["Cover@1"] == 1.0
+    assert evaluate_texts(items, "Cover@1", matching=Matching(again))["Cover@1"] == 1.0

@@ -11,7 +11,7 @@ import pytest
 from raising import raises_code
 from restoring import restored_registry
 
-from goldrank import Scores, evaluate, evaluate_texts, measure, parse
+from goldrank import Matching, Scores, evaluate, evaluate_texts, measure, parse
 from goldrank.conventions import Convention
 from goldrank.errors import InputError, MeasureError
 from goldrank.measures import REGISTRY, known, parse_all
@@ -83,10 +83,10 @@ def test_ties_and_texts_are_declared():
 
     items = [{"retrieved": ["a"], "references": ["a"]}]
     assert evaluate(QRELS, RUN, "Told", ties="expected")["Told"] == 0.25
-    assert evaluate_texts(items, "Told", matcher="exact")["Told"] == 0.75
-    assert evaluate_texts(items, "Told", matcher="exact", credit="one_to_one")["Told"] == 0.0
+    assert evaluate_texts(items, "Told", matching="exact")["Told"] == 0.75
+    assert evaluate_texts(items, "Told", matching=Matching("exact", credit="one_to_one"))["Told"] == 0.0
     with raises_code(MeasureError, "no-meaning-for-pairs"):
-        evaluate_texts(items, "Told", matcher="exact", credit="pairs")
+        evaluate_texts(items, "Told", matching=Matching("exact", credit="pairs"))
 
 
 # What is refused.
@@ -239,7 +239,7 @@ def test_functions_have_no_bounds_and_no_options():
         with pytest.raises(MeasureError):
             evaluate(QRELS, RUN, first_grade, **policy)
     items = [{"retrieved": ["a", "b"], "references": ["b", "c"]}]
-    scores = evaluate_texts(items, lambda ranked, judged: 5 + len(judged), matcher="exact")
+    scores = evaluate_texts(items, lambda ranked, judged: 5 + len(judged), matching="exact")
     assert scores["function"] == 7.0, "values of one's own have no upper bound"
 
 

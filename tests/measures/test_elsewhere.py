@@ -83,7 +83,7 @@ def test_coverage_of_ids_names_both(typed):
 
 def test_coverage_of_texts_stays():
     items = [{"retrieved": ["one", "x"], "references": ["one", "two"]}]
-    assert evaluate_texts(items, "coverage@2", matcher="contains")["Cover@2"] == 0.5
+    assert evaluate_texts(items, "coverage@2", matching="contains")["Cover@2"] == 0.5
 
 
 def test_accuracy_says_whose_it_is():

@@ -13,7 +13,7 @@ import pytest
 from helpers import DATA, QRELS, RUN, SOUND, only_ours
 from raising import raises_code
 
-from goldrank import GoldrankError, evaluate, parse, read_qrels, read_run, write_run
+from goldrank import GoldrankError, evaluate, parse, read_qrels, read_run
 
 QRELS_FILE, RUN_FILE = DATA / "hostile" / "00.q", DATA / "hostile" / "00.r"
 SMALL: tuple[dict[str, dict[str, int]], dict[str, list[str]]] = ({"q": {"a": 2, "b": 1}}, {"q": ["a", "b"]})
@@ -151,7 +151,7 @@ def test_format(value: Any, tmp_path: Path) -> None:
         evaluate(QRELS_FILE, RUN_FILE, format=value)
     if value:
         with raises_code(GoldrankError, "unknown-choice", match=r"format is .*\btrec"):
-            write_run(RUN_FILE, tmp_path / "run", format=value)
+            read_run(RUN_FILE).save(tmp_path / "run", format=value)
         assert not (tmp_path / "run").exists()
 
 

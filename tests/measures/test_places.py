@@ -14,7 +14,7 @@ from lanes import many
 from rag_cases import cases
 from raising import raises_code
 
-from goldrank import evaluate, evaluate_texts
+from goldrank import Matching, evaluate, evaluate_texts
 from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError
 from goldrank.measures import REGISTRY, parse
@@ -80,12 +80,12 @@ def test_reference_values(case: dict[str, Any]) -> None:
         "nDCG": f"nDCG{k}", "AP": f"AP{k}", "Rprec": "Rprec", "R": f"R{k}" if k else "SetR", "Cover": f"Cover{k}",
         "CoverAll": f"CoverAll@{depth}", "P": f"P{k}" if k else "SetP", "RR": f"RR{k}",
     }  # fmt: skip
-    found = evaluate_texts(items, list(spelled.values()), matcher=given["matcher"])
+    found = evaluate_texts(items, list(spelled.values()), matching=Matching(given["matcher"]))
     for name, measure in spelled.items():
         assert found[measure] == pytest.approx(expected[name], abs=1e-12), name
     for credit in ("one_to_one", "pairs"):
         asked = {name: spelled[name] for name in expected[credit]}
-        by = evaluate_texts(items, list(asked.values()), matcher=given["matcher"], credit=credit)
+        by = evaluate_texts(items, list(asked.values()), matching=Matching(given["matcher"], credit=credit))
         assert {name: by[m] for name, m in asked.items()} == pytest.approx(expected[credit], abs=1e-12), credit
 
 
@@ -262,10 +262,10 @@ def test_many_texts_for_few_references_take_no_longer() -> None:
 
 def test_pairs_have_no_ideal() -> None:
     items = [{"retrieved": ["one and two", "one again", "x"], "references": ["one", "two", "three"]}]
-    assert evaluate_texts(items, "P@3", matcher="contains", credit="pairs")["P@3"] == pytest.approx(3 / 9)
+    assert evaluate_texts(items, "P@3", matching=Matching("contains", credit="pairs"))["P@3"] == pytest.approx(3 / 9)
     for measure in ("R@3", "nDCG", "AP", "RR", "Cover"):
         with raises_code(MeasureError, "no-meaning-for-pairs"):
-            evaluate_texts(items, measure, matcher="contains", credit="pairs")
+            evaluate_texts(items, measure, matching=Matching("contains", credit="pairs"))
 
 
 def test_a_relative_set_never_passes_one() -> None:

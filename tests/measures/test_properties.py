@@ -15,7 +15,7 @@ from random_measures import ALL, NAMES, PLAIN, random_data, random_measure, rand
 
 from goldrank import AspectQrels, Catalogue, Preferences, evaluate, parse
 from goldrank.data.spans import Spans
-from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.measures import REGISTRY, Measure, make
 from goldrank.measures.options import COMMON, MAX_CUTOFF, Choice, Number
 
@@ -84,7 +84,7 @@ def span_values(qrels: Qrels, run: Any, measure: Measure, depth: int | None = No
     items = []
     for query in sorted(qrels):
         docs = ordered(run, query)
-        evidence = [Evidence(((Span(doc, 0, 2 * grade),),)) for doc, grade in qrels[query].items() if grade > 0]
+        evidence = [EvidencePlaces(((Span(doc, 0, 2 * grade),),)) for doc, grade in qrels[query].items() if grade > 0]
         items.append(TextItem(query, docs, spans=[Span(doc, 0, 10) for doc in docs], evidence=evidence))
     chunks = {Span(doc, 0, 10) for docs in qrels.values() for doc in docs}
     table = Spans.of(items, chunks=sorted(chunks))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
+from typing import Any
 
 import pytest
 from raising import raises_code
 
-from goldrank import coverage_curves, evaluate_texts
+from goldrank import evaluate_texts, read_items, sweep
 from goldrank.errors import InputError, OptionError
 from goldrank.report import texts as report
-from goldrank.report.coverage import curve_measures, curves_of
+from goldrank.report.coverage import CoverageCurves, curve_measures, curves_of, curves_of_sweep
 from goldrank.report.numbers import sparkline
 
 ITEMS = [
@@ -32,14 +33,28 @@ def test_sparkline() -> None:
     assert sparkline([3, 3], low=3, high=3) == "▁▁"
 
 
+def curves_of_system(items: Any, depths: list[int], budgets: list[int], **how: Any) -> CoverageCurves:
+    """The curves of one system."""
+    return curves_of([evaluate_texts(items, curve_measures(depths, budgets), **{"matching": "contains", **how})])
+
+
 def test_curves_by_hand() -> None:
-    found = coverage_curves(ITEMS, matcher="contains", depths=[4, 1, 2, 3, 9], budgets=[1, 2, 3, 7, 50])
+    found = curves_of_system(ITEMS, [4, 1, 2, 3, 9], [1, 2, 3, 7, 50])
     assert dict(found.by_texts["items"]) == pytest.approx(BY_TEXTS)  # from 4 on nothing grows
     assert dict(found.by_tokens["items"]) == pytest.approx(BY_TOKENS)
 
 
+def test_curves_of_a_sweep_by_hand() -> None:
+    by_texts = curves_of_sweep(sweep({"items": ITEMS}, k=range(1, 5), matching="contains"))
+    assert dict(by_texts.by_texts["items"]) == pytest.approx(BY_TEXTS)
+    assert by_texts.by_tokens == {}
+    by_tokens = curves_of_sweep(sweep({"items": ITEMS}, budget=[1, 2, 3, 7], matching="contains"))
+    assert dict(by_tokens.by_tokens["items"]) == pytest.approx(BY_TOKENS)
+    assert curves_of_sweep(sweep({"items": ITEMS}, k=2, matching="contains")).charts == []
+
+
 def test_curves_as_text() -> None:
-    found = coverage_curves(ITEMS, matcher="contains", depths=[1, 2, 4], budgets=[])
+    found = curves_of_system(ITEMS, [1, 2, 4], [])
     heads, values = str(found).splitlines()
     assert heads.split() == ["first", "k", "texts", "1", "2", "4"]
     assert values.split() == ["items", "▂▇█", "0.125", "0.750", "0.875"]
@@ -47,32 +62,27 @@ def test_curves_as_text() -> None:
 
 def test_several_systems() -> None:
     other = [{**one, "retrieved": one["retrieved"][::-1]} for one in ITEMS]
-    found = coverage_curves(ITEMS, other, names=["forth", "back"], matcher="contains", depths=[1, 4], budgets=[5])
+    found = curves_of_sweep(sweep({"forth": ITEMS, "back": other}, k=[1, 4], matching="contains"))
     assert list(found.by_texts) == ["forth", "back"]
     assert dict(found.by_texts["back"])[1] == (1 / 4 + 1) / 2  # "four" and "six" come first
-    assert list(coverage_curves(ITEMS, other, matcher="contains", depths=[1]).by_texts) == ["items", "items 2"]
-    with pytest.raises(OptionError, match="2 systems and 1 names"):
-        coverage_curves(ITEMS, other, names=["one"])
-    with pytest.raises(OptionError):
-        coverage_curves()
     with raises_code(OptionError, "neither-given"):
         curve_measures([], [])
 
 
 def test_curves_by_other_rules_keep_their_points() -> None:
     """A convention may spell measures with options of its own."""
-    found = coverage_curves(ITEMS, matcher="contains", depths=[1, 2], budgets=[3], convention="ranx")
+    found = curves_of_system(ITEMS, [1, 2], [3], convention="ranx")
     assert [k for k, _ in found.by_texts["items"]] == [1, 2]
 
 
 def test_names_must_differ() -> None:
-    scores = evaluate_texts(ITEMS, curve_measures([1], [1]), matcher="contains")
+    scores = evaluate_texts(ITEMS, curve_measures([1], [1]), matching="contains")
     with raises_code(InputError, "duplicate-name"):
         curves_of([scores, scores])
 
 
 def test_svg_is_a_drawing_of_both() -> None:
-    found = coverage_curves(ITEMS, names=["<&>"], matcher="contains")
+    found = curves_of_system(read_items(ITEMS, name="<&>"), [1, 2, 4], [1, 3, 7])
     root = ElementTree.fromstring(found.svg())
     words = " ".join(root.itertext())
     assert "Coverage by first k texts" in words
@@ -87,7 +97,7 @@ def test_svg_is_a_drawing_of_both() -> None:
 
 def test_page_of_scores_curves_and_explanations() -> None:
     scores = [
-        evaluate_texts(ITEMS, [*curve_measures(budgets=[2, 4]), "RR"], matcher="contains", name=name)
+        evaluate_texts(read_items(ITEMS, name=name), [*curve_measures(budgets=[2, 4]), "RR"], matching="contains")
         for name in ("<a>", "b")
     ]
     page = report.render(scores, curves_of(scores), {one.run: one.explain("a") for one in scores})

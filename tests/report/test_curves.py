@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from goldrank import coverage_curves, evaluate_texts
-from goldrank.report.coverage import automatic_budgets, curve_measures
+from goldrank import Items, evaluate_texts, sweep
+from goldrank.report.coverage import automatic_budgets, curve_measures, curves_of_sweep
 
 ITEMS = [
     {"id": str(i), "retrieved": [f"fact{i}" if i % 2 else "x", "y " * 9, f"fact{i} z"], "references": [f"fact{i}"]}
@@ -18,16 +18,14 @@ ITEMS = [
 
 def test_automatic_budgets() -> None:
     # Lengths are 1, 9 and 2 in each question: the median text has 2, each list 12.
-    from goldrank.io.items import items
-
-    found = automatic_budgets([items(ITEMS)])
+    found = automatic_budgets([Items(ITEMS)])
     assert (found[0], found[-1]) == (2, 12)
     assert found == sorted({round(value) for value in np.geomspace(2, 12, 8)})
-    assert automatic_budgets([items(ITEMS)], len)[-1] > 12  # characters
+    assert automatic_budgets([Items(ITEMS)], len)[-1] > 12  # characters
 
 
 def test_bands_hold_the_means() -> None:
-    curves = coverage_curves(ITEMS, matcher="contains-words", depths=[1, 3])
+    curves = curves_of_sweep(sweep({"items": ITEMS}, k=[1, 3], matching="contains-words"))
     (line,), (band,) = curves.by_texts.values(), curves.text_bands.values()
     assert [value for _, value in line] == [0.5, 1.0]
     assert band[0].low < 0.5 < band[0].high
@@ -39,10 +37,12 @@ def test_bands_hold_the_means() -> None:
 
 
 def test_skip_draws_points_with_a_note() -> None:
-    curves = coverage_curves(ITEMS, matcher="contains-words", depths=[], budgets=[1, 3, 12], pack="skip")
+    swept = sweep({"items": ITEMS}, budget=[1, 3, 12], pack="skip", matching="contains-words")
+    curves = curves_of_sweep(swept)
     assert [note.code for note in curves.notes] == ["skip-not-monotone"]
     assert 'class="band' not in curves.svg()
     assert "points are drawn" in str(curves)
+    assert "points are drawn" in str(swept)
     (line,) = curves.by_tokens.values()
     assert line[0] == (1, 0.5)
     assert line[1] == (3, 1.0)  # 9 words are skipped, the third text fits
@@ -64,6 +64,6 @@ def test_measures_of_curves() -> None:
 def test_bands_stay_inside_the_drawing() -> None:
     """The upper ends of intervals may lie above the round number that the points alone would take for the axis."""
     items = [{**item, "references": ["nothing of it"]} if i % 4 else item for i, item in enumerate(ITEMS)]
-    for drawn in coverage_curves(items, matcher="contains-words", depths=[1, 3]).charts:
+    for drawn in curves_of_sweep(sweep({"items": items}, k=[1, 3], matching="contains-words")).charts:
         (path,) = re.findall(r'class="band s0" d="M([^z]*)z"', drawn.body)
         assert min(float(point.split()[1]) for point in path.split("L")) >= 10.0  # the top of the axis

@@ -11,7 +11,7 @@ import pytest
 from raising import raises_code
 from rich.console import Console
 
-from goldrank import evaluate_texts
+from goldrank import Matching, evaluate_texts
 from goldrank.data.explanation import MOST_TEXTS, ROOM, Explanation, clip, shown
 from goldrank.data.texts import Reference
 from goldrank.errors import InputError, OptionError
@@ -47,7 +47,7 @@ def made(
 
 
 def test_plain_text() -> None:
-    text = str(evaluate_texts([ITEM], "Cover@5", matcher="rouge-l:0.7").explain("q1"))
+    text = str(evaluate_texts([ITEM], "Cover@5", matching="rouge-l:0.7").explain("q1"))
     assert text.splitlines() == [
         "q1: When was it built?",
         "rouge-l:0.7 (ROUGE-L recall at least 0.7): 1 of 2 references covered, by 1 of 4 texts",
@@ -76,7 +76,7 @@ def test_plain_text() -> None:
 
 def test_what_is_compared_is_what_is_shown() -> None:
     item = {"id": "q", "retrieved": ["One here. Two here."], "references": ["Two here."]}
-    found = evaluate_texts([item], "Cover", matcher="exact", unit="sentence").explain("q")
+    found = evaluate_texts([item], "Cover", matching=Matching("exact", unit="sentence")).explain("q")
     assert [text.rank for text in found.texts] == [1, 2]
     assert [bool(text.covers) for text in found.texts] == [False, True]
 
@@ -288,7 +288,7 @@ def test_words_of_other_scripts_are_left_alone() -> None:
 
 
 def test_html_marks_words() -> None:
-    found = evaluate_texts([ITEM], "Cover@5", matcher="rouge-l:0.7").explain("q1")
+    found = evaluate_texts([ITEM], "Cover@5", matching="rouge-l:0.7").explain("q1")
     assert "<mark>The tower was built</mark> by a firm <mark>in 1889</mark>." in found._repr_html_()
     page = texts.render([], explanations={"q": found})
     assert page.startswith("<!doctype html>")
@@ -299,7 +299,7 @@ def test_html_marks_words() -> None:
 
 
 def test_rich_shows_the_same_words() -> None:
-    found = evaluate_texts([ITEM], "Cover@5", matcher="rouge-l:0.7").explain("q1")
+    found = evaluate_texts([ITEM], "Cover@5", matching="rouge-l:0.7").explain("q1")
     file = io.StringIO()
     Console(file=file, width=200, color_system=None).print(found)
     lines = [line.strip() for line in file.getvalue().splitlines()]

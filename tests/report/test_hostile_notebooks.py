@@ -23,10 +23,10 @@ from goldrank import (
     analyse_interleaving,
     compare,
     corrected_values,
-    coverage_curves,
     diff,
     evaluate,
     evaluate_texts,
+    find_causes,
     gate,
     judge_agreement,
     matcher_agreement,
@@ -36,6 +36,7 @@ from goldrank import (
 )
 from goldrank.comparison.leaderboard import leaderboard
 from goldrank.comparison.tabular import Shown
+from goldrank.report.coverage import curves_of_sweep
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +52,7 @@ ITEMS = [
     for i, text in enumerate(QUERIES)
 ]
 SLICES = {MARKUP[1]: {query: MARKUP[i % 4] for i, query in enumerate(QUERIES)}}
-CONTAINS = {"matcher": "contains"}
+CONTAINS = {"matching": "contains"}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,7 @@ def shown(tmp_path_factory):
     before, after = list(RUNS.values())[:2]
     clicks = [{"user": text, "shown": ["x", text], "team": ["a", "b"], "clicks": [text]} for text in MARKUP]
     unanswered = [{"id": f"{i}{text}", "retrieved": [(text, 0.0)], "no_answer": True} for i, text in enumerate(MARKUP)]
+    swept = sweep({f"{MARKUP[0]}/{MARKUP[1]}": ITEMS, f"a/{MARKUP[2]}": ITEMS}, k=[1, 2], **CONTAINS)
     labels = [(text, text[: 3 + i % 2], i % 2 == 0) for i, text in enumerate(MARKUP)]
     return [
         evaluate(QRELS, before, ["AP", "RR"]),
@@ -85,8 +87,10 @@ def shown(tmp_path_factory):
         gate(QRELS, after, ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP")),
         judge_agreement(QRELS, MODEL, runs=RUNS),
         matcher_agreement(labels, ["contains", "exact"]),
-        sweep({f"{MARKUP[0]}/{MARKUP[1]}": ITEMS, f"a/{MARKUP[2]}": ITEMS}, ks=[1, 2], **CONTAINS),
-        coverage_curves(ITEMS, ITEMS, names=MARKUP[:2], **CONTAINS),
+        swept,
+        swept.compare(),
+        curves_of_sweep(swept),
+        find_causes(ITEMS, k=1, **CONTAINS),
         abstention_curve(ITEMS + unanswered, **CONTAINS),
         *(evaluate_texts(ITEMS, "Cover", **CONTAINS).explain(text) for text in QUERIES[:20]),
     ]

@@ -65,7 +65,7 @@ def test_csv_has_full_precision(data):
     assert len(rows) == 4
     for row, pair in zip(rows, result, strict=True):
         assert float(row["difference"]) == pair.difference
-        assert float(row["p_wilcoxon"]) == pair.p["wilcoxon"]
+        assert float(row["p_wilcoxon"]) == pair.p_by_test["wilcoxon"]
         assert row["p_equivalence"] == ""
 
 

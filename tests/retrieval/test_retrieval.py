@@ -12,12 +12,12 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank.data.texts import Evidence, Reference, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError, RetrievalError
-from goldrank.io.items import items
+from goldrank.io.items import Item, Items, read_items, reader_of
 from goldrank.match.evidence import Finder
 from goldrank.notes import Note
-from goldrank.retrieval import Failure, RetrievalInterrupted, Retrieved, run_retriever
+from goldrank.retrieval import RetrievalInterrupted, run_retriever, runner
 
 
 class Document:
@@ -85,8 +85,25 @@ async def asynchronous(question: str) -> list[str]:
     return [question, "two"]
 
 
-def quietly(*args: Any, **options: Any) -> Retrieved:
-    return run_retriever(*args, **({"progress": False, "sleep": lambda seconds: None} | options))
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Pauses are counted, not made."""
+    made: list[float] = []
+    monkeypatch.setattr(runner, "_pause", made.append)
+    return made
+
+
+def quietly(*args: Any, **options: Any) -> Items:
+    return run_retriever(*args, **({"progress": False} | options))
+
+
+def records(found: Items) -> list[dict[str, Any]]:
+    """What is kept of each question."""
+    return [dict(question.record) for question in reader_of(found).questions()]
+
+
+def results(found: Items) -> list[Any]:
+    return [record["retrieved"] for record in records(found)]
 
 
 D1 = {"text": "why? one", "id": "d1", "source": "s", "start": 3, "end": 11}
@@ -116,7 +133,7 @@ D1 = {"text": "why? one", "id": "d1", "source": "s", "start": 3, "end": 11}
     ],
 )
 def test_retrievers_of_every_kind(retriever, expected):
-    [record] = quietly(retriever, ["why?"])
+    [record] = records(quietly(retriever, ["why?"]))
     assert record["retrieved"] == expected
     assert (record["query"], record["question"]) == ("1", "why?")
     assert record["latency"] >= 0
@@ -130,16 +147,16 @@ def test_k_cuts_and_is_passed_on():
             asked.append(top_k)
             return super().run(query, filters, None)
 
-    assert len(quietly(Watched(), ["q"], k=1)[0]["retrieved"]) == 1
+    assert len(results(quietly(Watched(), ["q"], k=1))[0]) == 1
     assert asked == [1]
-    assert quietly(lambda question: ["a", "b", "c"], ["q"], k=2)[0]["retrieved"] == ["a", "b"]
+    assert results(quietly(lambda question: ["a", "b", "c"], ["q"], k=2)) == [["a", "b"]]
 
 
 def test_inside_a_running_loop():
-    async def notebook() -> Retrieved:
+    async def notebook() -> Items:
         return quietly(asynchronous, ["why?"])
 
-    assert asyncio.run(notebook())[0]["retrieved"] == ["why?", "two"]
+    assert results(asyncio.run(notebook())) == [["why?", "two"]]
 
 
 def test_order_is_that_of_the_questions():
@@ -154,7 +171,8 @@ def test_order_is_that_of_the_questions():
         return [question]
 
     found = quietly(retriever, [f"q{i}" for i in range(4)], concurrency=2)
-    assert [record["retrieved"] for record in found] == [["q0"], ["q1"], ["q2"], ["q3"]]
+    assert results(found) == [["q0"], ["q1"], ["q2"], ["q3"]]
+    assert [item.retrieved for item in found] == [("q0",), ("q1",), ("q2",), ("q3",)]
 
 
 @pytest.mark.parametrize("asynchronously", [False, True])
@@ -194,23 +212,25 @@ def test_what_questions_come_with_is_kept():
         "user_input": "why?", "reference_contexts": ["gold"], "retrieved_contexts": ["old"], "sources": ["old"],
         "retrieved_context_ids": ["o"], "topic": "x", "id": 9,
     }  # fmt: skip
-    [made] = quietly(lambda question: ["new"], [record])
+    [made] = records(quietly(lambda question: ["new"], [record]))
     del made["latency"]
     assert made == {"query": "9", "question": "why?", "retrieved": ["new"], "references": ["gold"], "topic": "x"}
     assert record["retrieved_contexts"] == ["old"]
-    assert [item.retrieved for item in items([made])] == [("new",)]
+    assert [item.retrieved for item in Items([made])] == [("new",)]
 
 
 def test_questions_by_mapping_columns_files_and_items(tmp_path):
     nested = [{"inputs": {"text": "why?"}, "gold": {"docs": ["g"]}}]
-    found = quietly(lambda question: ["a"], nested, fields={"question": "inputs.text", "references": "gold.docs"})
-    assert [item.references for item in items(found)] == [(Reference(("g",)),)]
+    questions = read_items(nested, fields={"question": "inputs.text", "references": "gold.docs"})
+    found = quietly(lambda question: ["a"], questions)
+    assert [item.references for item in found] == [(("g",),)]
     found = quietly(lambda question: [question], {"question": ["a?", "b?"], "references": [["x"], ["y"]]})
-    assert [(item.question, item.references[0].texts) for item in items(found)] == [("a?", ("x",)), ("b?", ("y",))]
+    assert [(item.question, item.references[0]) for item in found] == [("a?", ("x",)), ("b?", ("y",))]
     (tmp_path / "q.jsonl").write_text('{"question": "a?", "references": ["x"]}\n{"question": "b?", "references": []}\n')
-    assert [record["question"] for record in quietly(lambda question: [], tmp_path / "q.jsonl")] == ["a?", "b?"]
-    item = TextItem("q", [], [Reference(("x", "y"), 2)], "a?", evidence=[Evidence(((Span("s", 0, 1),),))])
-    [given] = items(quietly(lambda question: ["new"], [item])).given()
+    assert [item.question for item in quietly(lambda question: [], tmp_path / "q.jsonl")] == ["a?", "b?"]
+    assert [item.question for item in quietly(lambda question: [], read_items(tmp_path / "q.jsonl"))] == ["a?", "b?"]
+    item = TextItem("q", [], [Reference(("x", "y"), 2)], "a?", evidence=[EvidencePlaces(((Span("s", 0, 1),),))])
+    [given] = reader_of(quietly(lambda question: ["new"], [item])).entries()
     again = given.item
     assert (again.query, again.retrieved, again.references) == ("q", ("new",), tuple(item.references))
     assert tuple(Finder(None).evidence(one, "evidence") for one in given.evidence) == tuple(item.evidence)
@@ -243,15 +263,16 @@ def failing(question: str) -> list[str]:
 
 def test_one_failure_does_not_lose_the_rest():
     found = quietly(failing, ["a", "bad", "c"])
-    assert [record["retrieved"] for record in found] == [["fine"], [], ["fine"]]
-    assert found.failures == (Failure("2", "bad", "ConnectionError", "no route to bad", 3),)
+    assert results(found) == [["fine"], [], ["fine"]]
+    assert found.failures == ("2",)
     assert found.notes == (Note.of("failed-questions", count=1, questions=3, kinds="ConnectionError 1"),)
-    assert found.latencies[1] is None
-    assert "1 failed" in repr(found)
+    failed = records(found)[1]
+    assert failed["retrieval_error"] == {"type": "ConnectionError", "text": "no route to bad", "attempts": 3}
+    assert "latency" not in failed
+    assert len(found) == 3
 
 
-def test_pauses_double_and_a_late_success_counts():
-    pauses: list[float] = []
+def test_pauses_double_and_a_late_success_counts(pauses):
     tries: list[str] = []
 
     def flaky(question: str) -> list[str]:
@@ -260,8 +281,8 @@ def test_pauses_double_and_a_late_success_counts():
             raise TimeoutError
         return ["at last"]
 
-    found = quietly(flaky, ["q"], retries=3, sleep=pauses.append)
-    assert found[0]["retrieved"] == ["at last"]
+    found = quietly(flaky, ["q"], retries=3)
+    assert results(found) == [["at last"]]
     assert pauses == [0.5, 1.0, 2.0]
 
 
@@ -278,7 +299,8 @@ def test_errors_of_programming_are_not_retried():
         quietly(broken, ["a", "b"])
     assert sorted(tries) == ["a", "b"]
     assert isinstance(caught.value.__cause__, TypeError)
-    assert isinstance(caught.value.retrieved, Retrieved)
+    assert isinstance(caught.value.items, Items)
+    assert caught.value.items.failures == ("1", "2")
 
 
 @pytest.mark.parametrize(
@@ -323,17 +345,19 @@ def test_timeout(asynchronously):
 
     found = quietly(coroutine if asynchronously else plain, ["slow", "fast"], timeout=0.2, retries=0)
     end.set()
-    assert [(failure.question, failure.type, failure.text) for failure in found.failures] == [
-        ("slow", "TimeoutError", "no answer within 0.2 s")
-    ]
-    assert found[1]["retrieved"] == ["a"]
+    assert found.failures == ("1",)
+    slow, fast = records(found)
+    error = slow["retrieval_error"]
+    assert (slow["question"], error["type"], error["text"]) == ("slow", "TimeoutError", "no answer within 0.2 s")
+    assert fast["retrieved"] == ["a"]
 
 
 def test_failures_are_never_a_silent_zero():
     found = quietly(failing, [{"question": q, "references": ["fine"]} for q in ("a", "bad", "c")])
     with pytest.raises(InputError, match=r"query '2' failed: ConnectionError: no route to bad(.|\n)*failures='skip'"):
-        list(items(found))
-    skipped, zero = items(found, failures="skip"), items(found, failures="zero")
+        list(found)
+    skipped, zero = read_items(found, failures="skip"), read_items(found, failures="zero")
+    assert (len(found), len(skipped), len(zero)) == (3, 2, 3)
     assert [(item.query, item.retrieved) for item in skipped] == [("1", ("fine",)), ("3", ("fine",))]
     assert [(item.query, item.retrieved) for item in zero] == [("1", ("fine",)), ("2", ()), ("3", ("fine",))]
     assert Note.of("failed-left-out", count=1) in skipped.notes
@@ -344,9 +368,9 @@ def test_failures_when_evaluating():
     """Two of three questions are answered, both fully; the third is left out or counts as zero, by choice."""
     found = quietly(failing, [{"question": q, "references": ["fine"]} for q in ("a", "bad", "c")])
     with pytest.raises(InputError, match="query '2' failed"):
-        goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact")
-    skip = goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact", failures="skip")
-    zero = goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact", failures="zero")
+        goldrank.evaluate_texts(found, ["Cover@5"], matching="exact")
+    skip = goldrank.evaluate_texts(goldrank.read_items(found, failures="skip"), ["Cover@5"], matching="exact")
+    zero = goldrank.evaluate_texts(goldrank.read_items(found, failures="zero"), ["Cover@5"], matching="exact")
     assert (skip["Cover@5"], zero["Cover@5"]) == (2 / 2, 2 / 3)
     assert Note.of("failed-left-out", count=1) in skip.notes
     assert Note.of("failed-as-nothing", count=1) in zero.notes
@@ -364,11 +388,12 @@ def test_interruption_keeps_what_was_done(asynchronously):
 
     with pytest.raises(RetrievalInterrupted) as caught:
         quietly(coroutine if asynchronously else plain, [f"q{i}" for i in range(5)], concurrency=1)
-    found = caught.value.retrieved
-    assert [record["question"] for record in found] == ["q0", "q1", "q2", "q3", "q4"]
-    assert [record["retrieved"][:1] for record in found[:2]] == [["q0"], ["q1"]]
-    assert {failure.type for failure in found.failures} == {"NotAsked"}
-    assert "q2" in {failure.question for failure in found.failures}
+    found = caught.value.items
+    assert [record["question"] for record in records(found)] == ["q0", "q1", "q2", "q3", "q4"]
+    assert [texts[:1] for texts in results(found)[:2]] == [["q0"], ["q1"]]
+    failed = [record for record in records(found) if "retrieval_error" in record]
+    assert {record["retrieval_error"]["type"] for record in failed} == {"NotAsked"}
+    assert "q2" in {record["question"] for record in failed}
     assert isinstance(caught.value, KeyboardInterrupt)
 
 
@@ -397,10 +422,11 @@ def test_saved_and_read_again(tmp_path):
         [{"question": "a", "references": ["x"]}],
     )
     found.save(tmp_path / "r.jsonl")
-    [item] = items(tmp_path / "r.jsonl")
+    [item] = reader_of(read_items(tmp_path / "r.jsonl"))
     assert item.retrieved == ("Übel \ud800", "b")
     assert item.spans == (Span("s", 0, 6), None)
-    assert item.latency == found[0]["latency"]
+    assert item.latency == next(iter(found)).latency
+    assert read_items(tmp_path / "r.jsonl") == found
     assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
 
 
@@ -409,7 +435,7 @@ def test_failures_are_saved_too(tmp_path):
     found.save(tmp_path / "r.jsonl")
     assert "ä" in (tmp_path / "r.jsonl").read_text(encoding="utf-8")
     with pytest.raises(InputError, match=r"r\.jsonl:2: retrieving for query '2' failed"):
-        list(items(tmp_path / "r.jsonl"))
+        list(read_items(tmp_path / "r.jsonl"))
     with raises_code(goldrank.GoldrankError, "cannot-write"):
         found.save(tmp_path / "no" / "r.jsonl")
 
@@ -418,33 +444,43 @@ def test_questions_that_failed_can_be_asked_again():
     found = quietly(failing, [{"question": q, "references": ["fine"]} for q in ("a", "bad")])
     again = quietly(lambda question: ["fine"], found)
     assert again.failures == ()
-    assert len(list(items(again))) == 2
+    assert len(list(again)) == 2
 
 
 def test_run_of_ids():
-    run = quietly(lambda question: ["d2", "d1"], ["a", "b"], strings="ids").run()
+    run = quietly(lambda question: ["d2", "d1"], ["a", "b"], strings="ids").run
     assert dict(run) == {"1": {"d2": -1.0, "d1": -2.0}, "2": {"d2": -1.0, "d1": -2.0}}
-    assert dict(quietly(Haystack(), ["a"]).run()) == {"1": {"h1": 2.0, "h2": 1.0}}
+    assert dict(quietly(Haystack(), ["a"]).run) == {"1": {"h1": 2.0, "h2": 1.0}}
     # tied scores would let the ids decide, so that ranks take their place
-    tied = quietly(lambda question: [("d1", 1.0), ("d2", 1.0)], ["a"], strings="ids").run()
+    tied = quietly(lambda question: [("d1", 1.0), ("d2", 1.0)], ["a"], strings="ids").run
     assert tied.ranking("1") == ["d1", "d2"]
     assert goldrank.evaluate({"1": {"d2": 1}}, tied, "RR")["RR"] == 0.5
 
 
 def test_run_needs_ids_and_says_what_failed():
     with pytest.raises(InputError, match="result 1 of query '1' has no id"):
-        quietly(lambda question: ["text"], ["a"]).run()
+        _ = quietly(lambda question: ["text"], ["a"]).run
     found = quietly(lambda q: [1] if q == "a" else 1 / 0, ["a", "bad"])
     with pytest.raises(InputError, match="questions that failed: 1 of 2"):
-        found.run()
-    assert list(found.run(failures="skip")) == ["1"]
-    assert {query: dict(row) for query, row in found.run(failures="zero").items()} == {"1": {"1": -1.0}, "2": {}}
+        _ = found.run
+    assert list(read_items(found, failures="skip").run) == ["1"]
+    zero = read_items(found, failures="zero").run
+    assert {query: dict(row) for query, row in zero.items()} == {"1": {"1": -1.0}, "2": {}}
+
+
+def test_ids_that_were_expected_are_kept_beside_those_retrieved():
+    """RR by hand: d2 is second for the first question, first for the second."""
+    asked = [{"question": "a?", "expected_ids": ["d2"]}, {"question": "b?", "expected_ids": ["d1"]}]
+    found = quietly(lambda question: ["d1", "d2"], asked, strings="ids")
+    assert goldrank.evaluate(found.qrels, found.run, "RR")["RR"] == (1 / 2 + 1) / 2
+    assert goldrank.evaluate_texts(found, "RR")["RR"] == (1 / 2 + 1) / 2
 
 
 def test_ids_alone_are_no_texts():
     found = quietly(lambda question: ["d1"], [{"question": "a", "references": ["x"]}], strings="ids")
     with pytest.raises(InputError, match="has an id, 'd1', and no text"):
-        list(items(found))
+        goldrank.evaluate_texts(found)
+    assert [item.retrieved for item in found] == [("d1",)]  # nothing is measured
 
 
 @pytest.mark.parametrize(
@@ -482,6 +518,12 @@ def test_progress_by_function_and_quiet_in_a_pipe(capsys):
 
 
 def test_records_are_plain_json():
-    found = quietly(LangChain(), ["why?"])
-    assert json.loads(json.dumps(found[0])) == found[0]
-    assert len(found[:1]) == 1
+    [record] = records(quietly(LangChain(), ["why?"]))
+    assert json.loads(json.dumps(record)) == record
+
+
+def test_questions_without_references_can_be_looked_at():
+    [item] = quietly(lambda question: ["a"], ["why?"])
+    assert item == Item("1", "why?", ("a",), (), "", None, item.latency)
+    with pytest.raises(InputError, match="no references found"):
+        goldrank.evaluate_texts(quietly(lambda question: ["a"], ["why?"]))

@@ -21,7 +21,7 @@ def test_values_after_judgements_are_those_of_evaluate(tmp_path, ties, form):
         if form == "file":
             given = {}
             for name, run in runs.items():
-                io.write_run(io.as_run(run, name=name), tmp_path / f"{name}{turn}.run")
+                io.as_run(run, name=name).save(tmp_path / f"{name}{turn}.run")
                 given[name] = tmp_path / f"{name}{turn}.run"
         session = session_of(qrels, given)
         for seq in range(1, 8):

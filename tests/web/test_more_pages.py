@@ -10,7 +10,7 @@ from served import Served
 
 from goldrank import demo, evaluate, io
 from goldrank.conventions import Convention
-from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.history import History
 from goldrank.judgements import Event, JudgementLog
 from goldrank.match.explain_places import explain_places
@@ -76,7 +76,7 @@ SOURCE = "One. The bridge was built in 1932. It cost two million pounds. End."
 
 
 def test_evidence_is_shown_in_its_source():
-    wanted = [Evidence(((Span("s", 5, 34),),)), Evidence(((Span("s", 35, 62),),))]
+    wanted = [EvidencePlaces(((Span("s", 5, 34),),)), EvidencePlaces(((Span("s", 35, 62),),))]
     item = TextItem("q1", ["The bridge was built"], spans=[Span("s", 5, 25)], evidence=wanted)
     found = explain_places(item, {"s": SOURCE})
     (shown,) = texts_page.in_sources([found, None])
@@ -96,7 +96,7 @@ def test_lines_lead_from_references_to_texts(tmp_path):
     item = {"id": "q1", "contexts": ["x y", "Anna wrote it."], "references": ["Anna wrote it.", "Bob read it all."]}
     path = tmp_path / "rag.jsonl"
     path.write_text(json.dumps(item) + "\n")
-    made = start.text_session_of([(None, str(path))], measures=["RR"], how={"matcher": "rouge-l:0.7"})
+    made = start.text_session_of([(None, str(path))], measures=["RR"], matching="rouge-l:0.7")
     drawn = texts_page.drawing([made.systems[0].scores.explain("q1")])
     solid = [line for line in drawn["sides"][0]["lines"] if "rel" in line["style"]]
     # From the middle of row 1 (20 of 40) to the middle of row 2.

@@ -70,10 +70,10 @@ def test_evidence_to_the_detail(tmp_path):
 
 
 def files(folder, names):
-    io.write_qrels(demo.load()["qrels"], folder / "q.qrels")
+    io.read_qrels(demo.load()["qrels"]).save(folder / "q.qrels")
     found = demo.runs()
     for name in names:
-        io.write_run(io.as_run(found[name], name=name), folder / f"{name}.run")
+        io.as_run(found[name], name=name).save(folder / f"{name}.run")
     return [str(folder / "q.qrels"), *(str(folder / f"{name}.run") for name in names)]
 
 

@@ -50,7 +50,7 @@ def large(monkeypatch, tmp_path):
     given = {}
     for name, run in runs.items():
         given[name] = tmp_path / f"{name}.run"
-        io.write_run(io.as_run(run, name=name), given[name])
+        io.as_run(run, name=name).save(given[name])
     return session_of(qrels, given), qrels, runs
 
 

@@ -77,16 +77,32 @@ def command(
     if docs or queries or runs or measures or scale:
         raise click.UsageError("--docs, --queries, --run, --measure and --scale need --model")
     from goldrank.comparison.matching import describe_disagreements, matcher_agreement
+    from goldrank.comparison.settings import Statistics
     from goldrank.data.table import note_sentences
     from goldrank.report.matchers import parts
 
     where = key_values(fields, "--map") or None
-    agreements = matcher_agreement(labels, list(matchers or NAMES), fields=where, format=data_format, **options)
+    statistics = Statistics(alpha=_alpha(options["level"]), samples=options["samples"], seed=options["seed"])
+    agreements = matcher_agreement(
+        labels,
+        list(matchers or NAMES),
+        fields=where,
+        format=data_format,
+        folds=options["folds"],
+        statistics=statistics,
+    )
     show_as(output, agreements, parts, WRITERS)
     if output != "table":
         show(note_sentences(agreements.notes), err=True)
     for result in agreements if count else ():
         echo("\n" + describe_disagreements(result, count), err=output != "table")
+
+
+def _alpha(level: float) -> float:
+    """How often a level leaves something out; rounded, since 1 - 0.95 is not quite 0.05."""
+    if not 0 < level < 1:
+        raise click.UsageError(f"--level is {level}; it must be between 0 and 1, and 0.95 is usual")
+    return round(1 - level, 12)
 
 
 def _of_model(

@@ -13,6 +13,7 @@ from goldrank.cli.options import choice_option, file_option
 from goldrank.cli.output import deliver, show_as, written
 from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, text_arguments, text_options
 from goldrank.measures.options import PACKERS
+from goldrank.types import Pack
 
 
 @click.command(epilog=MATCHERS)
@@ -33,7 +34,14 @@ from goldrank.measures.options import PACKERS
 @file_option("--html", help="Write a page with all questions: filter by cause, unfold texts.")
 @text_options
 def command(
-    data: str, k: int | None, budget: int | None, gold: str | None, output: str, html: str | None, **options: Any
+    data: str,
+    k: int | None,
+    budget: int | None,
+    pack: Pack,
+    gold: str | None,
+    output: str,
+    html: str | None,
+    **options: Any,
 ) -> None:
     """Say for each thing that an answer needs why it is not in the context.
 
@@ -42,12 +50,19 @@ def command(
     """
     from goldrank.evaluation.causes import find_causes
 
-    reading, how = text_arguments(**options)
-    how["unlocated"] = "skip" if how["unlocated"] == "skip" else "missed"
-    (name,), (items,), opened = named_sets([data], reading, gold)
+    arguments = text_arguments(**options)
+    (items,), opened = named_sets([data], arguments.reading, gold)
     with watching(opened):
         depth = k if k is not None or budget is not None else 5
-        causes = find_causes(items, k=depth, budget=budget, name=name, **how)
+        causes = find_causes(
+            items,
+            k=depth,
+            budget=budget,
+            pack=pack,
+            matching=arguments.matching,
+            evidence=arguments.evidence,
+            convention=arguments.convention,
+        )
     if html:
         from goldrank.report.causes import page
 

@@ -31,7 +31,10 @@ from goldrank.cli.options import (
     statistics_options,
 )
 from goldrank.cli.output import echo, show, show_comparison
+from goldrank.data.qrels import Qrels
+from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores
+from goldrank.types import MeasuresLike
 
 if TYPE_CHECKING:
     from goldrank.comparison.result import Comparison
@@ -71,10 +74,6 @@ def command(
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
     SCORES are what `texts --save` or `eval --save` wrote; these are compared as they are.
     """
-    from goldrank.comparison.build import compare_scores
-    from goldrank.data.scores import ScoresByRun
-    from goldrank.evaluation.documents import evaluate
-
     outputs, rest = comparison_files(**options)
     asked = asked_comparison(measures, **rest)
     if judged_by and (db is not None or is_saved(named_file(qrels)[1])):
@@ -96,10 +95,7 @@ def command(
         judged = judged.by(judged_by)
     opened = open_systems(runs, asked.policies, how)
     with progress(*(run for _, run in opened.items())):
-        scores = evaluate(judged, opened, measures or None, catalogue=how.catalogue, **asked.policies)
-        if asked.same_queries:
-            scores = ScoresByRun(scores, queries="same")
-        result = compare_scores(scores, asked.question)
+        result = compared_runs(judged, opened, measures or None, asked, how)
     if asked.documents is not None:
         result = result.with_documents(asked.documents)
     show_comparison(result, **outputs)
@@ -108,6 +104,24 @@ def command(
 
         echo("")
         show(agreement_parts(result, {name: opened[names[0]] for name, names in opened.systems.items()}))
+
+
+def compared_runs(
+    qrels: Qrels, runs: Runs, measures: MeasuresLike, asked: AskedComparison, how: ReadingOptions
+) -> Comparison:
+    """The comparison of runs, each of which is read once."""
+    from goldrank import conventions
+    from goldrank.comparison.build import compare_scores, scores_to_compare
+    from goldrank.data.scores import ScoresByRun
+    from goldrank.evaluation.inputs import as_catalogue
+
+    policies = dict(asked.policies)
+    rules = conventions.get(policies.pop("convention")).with_policies(**policies)
+    catalogue = as_catalogue(how.catalogue)
+    scores = scores_to_compare(qrels, runs, measures, asked.question.statistics, rules, catalogue)
+    if asked.same_queries:
+        scores = ScoresByRun(scores, queries="same")
+    return compare_scores(scores, asked.question)
 
 
 def compared(scores: Sequence[Scores], asked: AskedComparison) -> Comparison:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from goldrank.cli.compare import compared_runs
 from goldrank.cli.inputs import open_qrels, open_systems, progress
 from goldrank.cli.options import (
     ReadingOptions,
@@ -38,9 +39,6 @@ def command(
 
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
     """
-    from goldrank.comparison.build import compare_scores
-    from goldrank.data.scores import ScoresByRun
-    from goldrank.evaluation.documents import evaluate
     from goldrank.report import WIDTH
     from goldrank.report.leaderboard import ENDINGS, parts, render
 
@@ -49,10 +47,7 @@ def command(
     asked = asked_comparison(**options)
     judged, opened = open_qrels(qrels, asked.policies, how), open_systems(runs, asked.policies, how)
     with progress(*(run for _, run in opened.items())):
-        scores = evaluate(judged, opened, measure, catalogue=how.catalogue, **asked.policies)
-        if asked.same_queries:
-            scores = ScoresByRun(scores, queries="same")
-        board = compare_scores(scores, asked.question).leaderboard()
+        board = compared_runs(judged, opened, measure, asked, how).leaderboard()
     for path in output:
         write(path, render(board, ENDINGS[Path(path).suffix]))
     show(parts(board), WIDTH)

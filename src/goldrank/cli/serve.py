@@ -104,7 +104,7 @@ def command(
         if how.given:
             raise click.UsageError(f"{how.given} is for judgements and runs; {qrels} has questions with texts")
         files = [named_file(text) for text in (qrels, *runs)]
-        session = start.text_session_of(files, measures=measures, title=shown["title"], how={"matcher": matcher})
+        session = start.text_session_of(files, measures=measures, title=shown["title"], matching=matcher)
         read_only = True
     else:
         assert qrels is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,10 @@ from goldrank.cli.inputs import key_values, named_file, once
 from goldrank.cli.options import choice_option, file_option, seed_option
 from goldrank.cli.output import deliver, show_as, written
 from goldrank.cli.text_options import MATCHERS, numbers, text_arguments, text_options
+from goldrank.evaluation.text_settings import Evidence
+from goldrank.io.items import Items, read_items
 from goldrank.measures.options import PACKERS
+from goldrank.types import Pack
 
 
 @click.command(epilog=MATCHERS)
@@ -43,6 +47,11 @@ def command(
     systems: tuple[str, ...],
     ks: str | None,
     budgets: str | None,
+    pack: Pack,
+    measure: str | None,
+    baseline: str | None,
+    seed: int,
+    gold: str | None,
     chunks: tuple[str, ...],
     output: str,
     html: str | None,
@@ -53,31 +62,42 @@ def command(
 
     Each system is a file of questions with what was retrieved for them, named by its chunking and its retriever.
     """
+    from goldrank.comparison.settings import Statistics
     from goldrank.comparison.sweep import sweep
     from goldrank.report import sweep as report
 
-    reading, how = text_arguments(**options)
-    reading.pop("none")
+    arguments = text_arguments(**options)
     once(systems)
-    named: dict[str, str] = {}
+    named: dict[str, Items] = {}
     for text in systems:
         name, path = named_file(text)
         if name is None:
             raise click.UsageError(f"{text!r} has no name: CHUNKING/RETRIEVER={text}")
         if name in named:
             raise click.UsageError(f"two systems are both named {name!r}")
-        named[name] = path
+        named[name] = read_items(path, gold=gold, **arguments.reading)
     result = sweep(
         named,
-        ks=numbers(ks, "-k"),
-        budgets=numbers(budgets, "--budgets"),
-        chunks=key_values(chunks, "--chunks", "CHUNKING=FILE") or None,
-        **reading,
-        **how,
+        measure,
+        k=numbers(ks, "-k"),
+        budget=numbers(budgets, "--budgets"),
+        pack=pack,
+        matching=arguments.matching,
+        evidence=_evidence(arguments.evidence, list(named), key_values(chunks, "--chunks", "CHUNKING=FILE")),
+        convention=arguments.convention,
     )
-    forms = {"json": lambda swept: json.dumps(swept.to_dict(), ensure_ascii=True)}
+    tests = result.tests(baseline, statistics=Statistics(seed=seed))
+    forms = {"json": lambda swept: json.dumps(swept.to_dict(tests), ensure_ascii=True)}
     deliver(
-        written(html, lambda: report.page(result)),
+        written(html, lambda: report.page(result, tests)),
         written(svg, lambda: report.chart(result).alone()),
-        partial(show_as, output, result, report.parts, forms),
+        partial(show_as, output, result, lambda swept: report.parts(swept, tests), forms),
     )
+
+
+def _evidence(shared: Evidence, systems: list[str], chunks: dict[str, str]) -> Evidence | dict[str, Evidence]:
+    """The evidence, by chunking where indexes are given."""
+    if not chunks:
+        return shared
+    chunkings = [name.partition("/")[0] for name in systems]
+    return {chunking: replace(shared, chunks=chunks.get(chunking)) for chunking in (*chunkings, *chunks)}

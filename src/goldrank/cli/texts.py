@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
 from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import watching
-from goldrank.cli.options import choice_option, file_option, with_chosen_policies
+from goldrank.cli.options import choice_option, file_option
 from goldrank.cli.output import deliver, echo, show, show_itself, written
 from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, numbers, text_arguments, text_options
 from goldrank.comparison.result import save_each
-from goldrank.conventions import POLICIES
+from goldrank.conventions import POLICIES, Convention
 from goldrank.data.scores import Scores
+from goldrank.evaluation.text_settings import Answers, Evidence, Matching
+from goldrank.io.items import Items, reader_of
 from goldrank.report.scores import WRITERS, one_query_table
+from goldrank.types import Empty
 
 if TYPE_CHECKING:
     from goldrank.data.explanation import Explanation
@@ -54,7 +57,6 @@ if TYPE_CHECKING:
 )
 @file_option("--svg", help="Write those curves as a drawing.")
 @file_option("--html", help="Write scores, curves and explanation as one HTML file.")
-@with_chosen_policies
 def command(
     data: tuple[str, ...],
     measures: tuple[str, ...],
@@ -68,6 +70,9 @@ def command(
     svg: str | None,
     html: str | None,
     gold: str | None,
+    judge: str | None,
+    abstain_below: float | None,
+    empty: Empty | None,
     **options: Any,
 ) -> None:  # fmt: skip
     """Score retrieved texts against the reference texts that they should cover.
@@ -79,30 +84,35 @@ def command(
     """
     from goldrank.evaluation.causes import COVER, COVER_BY_PLACE
     from goldrank.evaluation.texts import DEFAULT as USUAL
-    from goldrank.evaluation.texts import evaluate_texts
+    from goldrank.evaluation.texts import abstaining, evaluate_texts
     from goldrank.measures import parse
     from goldrank.report.coverage import automatic_budgets, curve_measures, curves_of
 
     if query is not None and output != "table":
         raise click.UsageError("--explain has no other output than text; --html writes a page")
-    if thresholds and options["abstain_below"] is not None:
+    if thresholds and abstain_below is not None:
         raise click.UsageError("--thresholds tries every threshold; leave out --abstain-below")
-    reading, how = text_arguments(**options)
-    names, sets, opened = named_sets(data, reading, gold)
+    arguments = text_arguments(**options)
+    rules = arguments.convention
+    if empty is not None:
+        rules = rules.with_policies(empty=empty)
+    answers = Answers(judge=judge, abstain_below=abstain_below)
+    sets, opened = named_sets(data, arguments.reading, gold)
     wanted = list(measures or USUAL)
     draw = bool(curves or svg or html or budgets)
     by_place = all(parse(text).declaration.over == "spans" for text in wanted)
     drawn_measure = COVER_BY_PLACE if by_place else COVER
     with watching(opened):
         asked = wanted
-        if draw and not sets[0].by_id:
-            chosen = numbers(budgets, "--budgets") or automatic_budgets(sets, how["tokens"])
+        if draw and not reader_of(sets[0]).by_id:
+            chosen = numbers(budgets, "--budgets") or automatic_budgets(sets, arguments.matching.token_function)
             asked = [*wanted, *curve_measures(budgets=chosen, measure=drawn_measure)]
         elif draw:
             asked = [*wanted, *curve_measures(budgets=[], measure=drawn_measure)]
-        measured = [evaluate_texts(items, asked, name=name, **how) for items, name in zip(sets, names, strict=True)]
-        levels = _thresholds(dict(zip(names, sets, strict=True)), wanted, how) if thresholds else {}
-    scores = [_only(system, wanted, how) for system in measured]
+        how: TextsHow = {"matching": arguments.matching, "evidence": arguments.evidence, "convention": rules}
+        measured = [evaluate_texts(items, asked, answers=answers, **how) for items in sets]
+        levels = _thresholds(sets, wanted, how) if thresholds else {}
+    scores = [_only(system, wanted, abstaining(rules, abstain_below)) for system in measured]
     explanations = {system.run: system.explain(query) for system in measured} if query is not None else {}
     drawn = curves_of(measured, drawn_measure) if draw else None
     saved = None
@@ -127,25 +137,28 @@ def command(
     deliver(saved, drawing, written(html, lambda: render(scores, drawn, explanations, levels)), printed)
 
 
-def _thresholds(sets: Mapping[str, Any], wanted: Sequence[str], how: Mapping[str, Any]) -> dict[str, AbstentionCurve]:
+class TextsHow(TypedDict):
+    """How texts are compared, whatever is measured."""
+
+    matching: Matching
+    evidence: Evidence
+    convention: Convention
+
+
+def _thresholds(sets: Sequence[Items], wanted: Sequence[str], how: TextsHow) -> dict[str, AbstentionCurve]:
     """What thresholds do to the first measure that takes one, for each system."""
     from goldrank.evaluation.abstention import CURVES_OF, abstention_curve
     from goldrank.measures import parse
 
     measure = next((text for text in wanted if parse(text).name == CURVES_OF), CURVES_OF)
-    return {name: abstention_curve(items, measure, **how) for name, items in sets.items()}
+    return {items.name: abstention_curve(items, measure, **how) for items in sets}
 
 
-def _only(scores: Scores, wanted: Sequence[str], how: Mapping[str, Any]) -> Scores:
+def _only(scores: Scores, wanted: Sequence[str], rules: Convention) -> Scores:
     """The scores without the measures that only curves need."""
-    from goldrank import conventions
     from goldrank.evaluation.inputs import resolve_measures
-    from goldrank.evaluation.texts import abstaining
 
-    rules = conventions.get(how["convention"])
-    if "empty" in how:
-        rules = rules.with_policies(empty=how["empty"])
-    names = map(str, resolve_measures(wanted, abstaining(rules, how["abstain_below"])))
+    names = map(str, resolve_measures(wanted, rules))
     return replace(scores, columns={name: scores.columns[name] for name in names})
 
 

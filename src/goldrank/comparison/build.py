@@ -10,9 +10,10 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from goldrank import ids
+from goldrank import ids, io
 from goldrank.comparison import intervals
 from goldrank.comparison.design import Design, make_design
+from goldrank.comparison.holes import depth_to_keep
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.replicates import averaged, run_values
 from goldrank.comparison.result import Comparison, Summary
@@ -20,10 +21,16 @@ from goldrank.comparison.settings import Statistics
 from goldrank.comparison.slices import with_slices
 from goldrank.comparison.statistics import Compared, MeasureFacts, facts_of, on_scale
 from goldrank.comparison.unjudged import placed_alike, with_holes
+from goldrank.conventions import Convention
+from goldrank.data.catalogue import Catalogue
+from goldrank.data.qrels import Qrels
 from goldrank.data.queries import Queries
+from goldrank.data.runs import Runs
 from goldrank.data.scores import Column, Scores, ScoresByRun
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, of_type
-from goldrank.evaluation.documents import evaluate
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.documents import score_runs
+from goldrank.evaluation.inputs import NO_CATALOGUE, as_judgements, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.io import as_runs
 from goldrank.io.queries import read_queries
@@ -127,12 +134,32 @@ def compare(
     of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
 
     if runs is not None:
-        scores = evaluate(qrels, as_runs(runs), measures)
+        if _are_scores(qrels):
+            raise _scored_already("runs")
+        scores = scores_to_compare(qrels, as_runs(runs), measures, statistics)
     else:
         scores = _scores_of(qrels)
         if measures is not None:
-            raise _measured_already()
+            raise _scored_already("measures")
     return compare_scores(scores, Question(baseline, primary, known, names, statistics))
+
+
+def scores_to_compare(
+    qrels: JudgementsLike,
+    runs: Runs,
+    measures: MeasuresLike,
+    statistics: Statistics,
+    convention: Convention | None = None,
+    catalogue: Catalogue = NO_CATALOGUE,
+) -> ScoresByRun:
+    """What `evaluate` gives for runs, each of which is read once for all that a comparison looks at."""
+    rules = convention or Convention()
+    judgements = qrels if io.is_spark(qrels) else as_judgements(qrels, rules)
+    wanted = resolve_measures(measures, rules)
+    top = pipeline.wanted_top(wanted, catalogue)
+    if statistics.unjudged == "check" and isinstance(judgements, Qrels):
+        top = max(top, depth_to_keep(wanted, len(judgements)))
+    return score_runs(judgements, runs, pipeline.Asked(wanted, rules, top=top), catalogue)
 
 
 @dataclass(frozen=True)
@@ -221,6 +248,18 @@ def compare_scores(scores: ScoresByRun, question: Question) -> Comparison:
     return with_slices(comparison, question.slice_by)
 
 
+def _are_scores(given: object) -> bool:
+    """Whether what stands in the place of judgements is scores of one system or several."""
+    if isinstance(given, Scores | ScoresByRun):
+        return True
+    entries: Iterable[object] = ()
+    if isinstance(given, list | tuple):
+        entries = given
+    elif isinstance(given, dict):
+        entries = given.values()
+    return any(isinstance(entry, Scores) for entry in entries)
+
+
 def _scores_of(given: object) -> ScoresByRun:
     """The scores of several systems, from what `compare` takes in the place of judgements."""
     if isinstance(given, ScoresByRun):
@@ -231,6 +270,8 @@ def _scores_of(given: object) -> ScoresByRun:
     values = list(listed.values()) if isinstance(listed, Mapping) else listed
     is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes)
     entries = list(values) if is_list else []
+    if any(_are_scores(entry) for entry in entries if isinstance(entry, list | tuple)):
+        raise _runs_of_a_system()
     if not any(isinstance(entry, Scores) for entry in entries):
         raise _nothing_to_compare()
     if not all(isinstance(entry, Scores) for entry in entries):
@@ -245,9 +286,15 @@ def _nothing_to_compare() -> InputError:
     return InputError(what, hint=hint, code="nothing-to-compare")
 
 
-def _measured_already() -> InputError:
-    what = "scores are compared as they are; measures has no meaning for them"
-    hint = "Either compare(qrels, runs, measures), or compare(evaluate(qrels, runs, measures))."
+def _runs_of_a_system() -> InputError:
+    what = "a system has several scores"
+    hint = "Runs of one system are pairs: compare(ScoresByRun([('dense', scores), ('dense', scores)]))."
+    return InputError(what, hint=hint, code="several-scores")
+
+
+def _scored_already(argument: str) -> InputError:
+    what = f"scores are compared as they are; {argument} has no meaning for them"
+    hint = "Either compare(qrels, runs, measures), or compare(evaluate(qrels, Runs(runs), measures))."
     return InputError(what, hint=hint, code="no-meaning-for-scores")
 
 

@@ -148,6 +148,20 @@ def wanted_depth(measures: Sequence[Measure], placements: Sequence[Placements]) 
     return deepest
 
 
+def depth_to_keep(measures: Sequence[Measure], queries: int) -> int:
+    """How many first documents `wanted_depth` can ask for, before a run was placed."""
+    most = MOST_DOCUMENTS // max(1, queries)
+    reaches = [_reach_before(measure, most) for measure in measures if hole_rule(measure) is not None]
+    return min(most, max(reaches, default=0))
+
+
+def _reach_before(measure: Measure, most: int) -> int:
+    ranked = measure.declaration.cutoff in ("optional", "needed") and measure.k is not None
+    if not ranked or measure.declaration.holes_unless:
+        return most
+    return int(measure.k or most)
+
+
 @dataclass(frozen=True)
 class _Holes:
     """The holes of a pair, by query; ranks are 0 where a document is not within reach."""

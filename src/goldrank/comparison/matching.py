@@ -12,21 +12,28 @@ import numpy as np
 from goldrank import ids, types
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.resampling import percentiles
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.explanation import clip
 from goldrank.data.json_values import without_nan
-from goldrank.errors import InputError, OptionError, as_list, whole_number
+from goldrank.errors import InputError, as_list, of_type, whole_number
 from goldrank.io.labelled_pairs import LabelledPair, read_labels
+from goldrank.keywords import named_arguments
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
-from goldrank.misuse import checked
 from goldrank.notes import Note
+from goldrank.types import Columns
 
 LabelsLike: TypeAlias = "types.Path | types.ArrowStream | Iterable[Any]"
 """A file, a data frame, or rows: dicts, tuples of (retrieved, reference, label) or objects, which are checked."""
 
 MatcherLike: TypeAlias = "str | Matcher | Callable[..., Any]"
 """'rouge-l:0.7', a `Matcher`, or a function of one's own of two texts or two lists of them."""
+
+
+SAMPLES = 2_000
+"""Of the bootstrap, if nothing is said."""
+USUAL = Statistics()
 
 
 class Confusion(NamedTuple):
@@ -126,7 +133,15 @@ class MatcherAgreement:
 
 @dataclass(frozen=True)
 class MatcherAgreements(Tabular):
-    """Matchers, the one that agrees most with the labels first (by kappa, then F1)."""
+    """Matchers, the one that agrees most with the labels first (by kappa, then F1). `matcher_agreement` makes it.
+
+    Examples
+    --------
+    >>> labels = [("a cat sat", "a cat", True), ("a dog", "a cat", False), ("the cat", "a cat", True)]
+    >>> found = matcher_agreement(labels, ["exact", "contains"])
+    >>> [result.matcher for result in found], found["contains"].confusion.both
+    (['contains', 'exact'], 1)
+    """
 
     drawn_by = "matchers"
 
@@ -162,32 +177,56 @@ class MatcherAgreements(Tabular):
         return {**about, "matchers": rows, "notes": [note.to_dict() for note in self.notes]}
 
 
-@checked
+@named_arguments
 def matcher_agreement(
     labels: LabelsLike,
     matchers: MatcherLike | Sequence[MatcherLike],
     *,
-    fields: Mapping[str, str] | None = None,
+    fields: Columns | None = None,
     format: str | None = None,
     folds: int = 5,
-    samples: int = 2_000,
-    level: float = 0.95,
-    seed: int = 0,
+    statistics: Statistics = USUAL,
 ) -> MatcherAgreements:
     """How well matchers decide what people decided, so that one is chosen by evidence.
 
-    `labels` is a file (JSON Lines, JSON, CSV, Parquet), a data frame or a list of dicts with a retrieved text,
-    a reference and a label (true or false) for each pair; `fields` maps other names of fields.
+    Parameters
+    ----------
+    labels
+        A file (JSON Lines, JSON, CSV, Parquet), a data frame, or a list of dicts or of (retrieved, reference, label),
+        with a retrieved text, a reference and a label (true or false) for each pair.
+    matchers
+        A spelling such as "rouge-l:0.7", a `Matcher` or a function of both texts, or several.
+    fields
+        Where things are, if fields have other names: {"label": "human"}.
+    format
+        The format, if it cannot be detected from the content.
+    folds
+        Parts of the pairs, for what chosen thresholds reach on pairs that were left out.
+    statistics
+        The level, the samples (2,000 if nothing is said) and the seed of the bootstrap.
 
+    Returns
+    -------
+    MatcherAgreements
+        The matcher that agrees most first, by Cohen's kappa.
+
+    Raises
+    ------
+    InputError
+        If labels cannot be read, or all are the same.
+    OptionError
+        If an option is not within its limits, or there is no such matcher.
+
+    Examples
+    --------
     >>> labels = [("a cat sat", "a cat", True), ("a dog", "a cat", False), ("the cat", "a cat", True)]
     >>> matcher_agreement(labels, "exact")["exact"].confusion
     Confusion(both=0, matcher_only=0, label_only=2, neither=1)
     """
-    whole_number(seed, "seed")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise OptionError(f"level is {level!r}; it must be between 0 and 1", hint="0.95 is usual.")
     whole_number(folds, "folds", 2)
-    whole_number(samples, "samples", 1, 10_000_000)
+    of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
+    level, seed = statistics.level, statistics.seed
+    samples = statistics.draws(SAMPLES)
     alone = isinstance(matchers, str | Matcher) or callable(matchers)
     given: list[Any] = [matchers] if alone else as_list(matchers, "matchers")  # type: ignore[arg-type]
     rules = [as_matcher(matcher) for matcher in given]

@@ -231,10 +231,18 @@ class Comparison(Tabular):
         Returns
         -------
         Comparison
+
+        Raises
+        ------
+        InputError
+            If none of the documents has a text, or the scores were loaded and do not tell their documents.
         """
         wanted = {document.doc for pair in self.pairs for document in pair.judge_first}
         if self.placed:
             wanted.update(self.placed[0].qrels.docs)
+        if not wanted:
+            what = "scores do not tell which documents were judged; documents has no meaning for them"
+            raise InputError(what, hint="Compare scores that were made now.", code="no-meaning-for-scores")
         return replace(self, documents=read_documents(documents).some(wanted))
 
     @property

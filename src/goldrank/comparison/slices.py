@@ -180,7 +180,11 @@ def _attribute(comparison: Comparison, name: str) -> Sequence[Any]:
             what = "slices by length need the queries' texts"
             raise InputError(what, hint='Pass queries={"q1": "some words"}.', code="slice-needs-input")
         return word_counts(comparison.texts.get, comparison.queries)
-    if name == "relevant" and comparison.placed:
+    if name == "relevant":
+        if not comparison.placed:
+            what = "slices by relevant need scores made now"
+            hint = "compare(qrels, runs), or compare(evaluate(qrels, Runs(runs)))."
+            raise InputError(what, hint=hint, code="slice-needs-input")
         return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
     if name == "judged":
         return _judged_shares(comparison)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -16,20 +16,21 @@ from goldrank.comparison.build import compare, different_lengths, scored_notes
 from goldrank.comparison.intervals import Interval, difference_interval, mean_interval
 from goldrank.comparison.resampling import SAMPLES, resampled_means
 from goldrank.comparison.result import Comparison
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Shown
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Scores
 from goldrank.data.spans import Spans
-from goldrank.errors import InputError, MismatchError, OptionError, as_list, did_you_mean, one_of, whole_number
+from goldrank.errors import InputError, MismatchError, OptionError, as_list, did_you_mean, of_type, one_of, whole_number
 from goldrank.evaluation.causes import COVER, COVER_BY_PLACE, NAMES, Diagnosis, diagnose
-from goldrank.evaluation.texts import score_texts
-from goldrank.io.gold import with_gold
-from goldrank.io.items import Items
-from goldrank.io.items import items as read_items
-from goldrank.measures import parse, summarise
-from goldrank.measures.options import PACKERS
-from goldrank.misuse import checked
+from goldrank.evaluation.text_settings import Evidence, EvidenceLike, MatchingLike, as_evidence, as_matching
+from goldrank.evaluation.texts import TextOptions, score_texts
+from goldrank.io.items import Items, ItemsLike, as_items, reader_of
+from goldrank.keywords import named_arguments
+from goldrank.measures import Measure, parse, summarise
+from goldrank.measures.options import MAX_CUTOFF, PACKERS
 from goldrank.notes import Note
+from goldrank.types import ConventionLike, MeasureLike, Pack
 
 KS = (1, 3, 5, 10, 20)
 MANY = 10
@@ -38,6 +39,12 @@ FEW_QUESTIONS = 10
 """With fewer questions in a half nothing is chosen."""
 FIRM, LIKELY = 0.9, 0.5
 """The support from which on a setting is surely, or likely, on the frontier."""
+USUAL = Statistics()
+FLIPS = 10_000
+"""Of the test of settings, if nothing is said."""
+SEED = 0
+"""Of the resamples behind the support of the frontier, and of the halves."""
+UNTESTED = Note.of("sweep-untested")
 DECIMALS = 12
 """What differs by less is equal: the last bits of a mean are the rounding of the machine that made it."""
 
@@ -101,169 +108,431 @@ class ChosenSetting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sweep(Shown):
-    """All settings with what they cover and cost, and which differences are real."""
+class SweepTests:
+    """Which differences between settings are real."""
 
-    drawn_by = "sweep"
-
-    measure: str
-    rows: Sequence[SweepRow]
-    queries: tuple[str, ...]
     baseline: str | None = None
-    tests: Comparison | None = None
+    comparison: Comparison | None = None
     """Each setting with another chunking or retriever against the baseline, corrected by Holm."""
     effects: Mapping[str, Comparison] = field(default_factory=dict)
     """Main effects: "chunking" and "retriever", the mean over all else."""
-    choice: ChosenSetting | None = None
-    cheaper: Sequence[str] = ()
-    """Settings that are cheaper than the best one and cannot be told from it."""
-    pack: str = "prefix"
-    samples: int = SAMPLES
-    """Resamples of the questions, for the support of the frontier."""
-    notes: Sequence[Note] = ()
+
+
+class Sweep(Shown, Mapping[str, SweepRow]):
+    """All settings by name, with what they cover and cost. `sweep` makes it.
+
+    Examples
+    --------
+    >>> items = [{"id": str(i), "retrieved": ["x", f"fact {i}"], "references": [f"fact {i}"]} for i in range(4)]
+    >>> swept = sweep({"small/bm25": items}, k=[1, 2], matching="exact")
+    >>> list(swept), swept["small/bm25@2"].mean, swept.best.name
+    (['small/bm25@1', 'small/bm25@2'], 1.0, 'small/bm25@2')
+    """
+
+    drawn_by = "sweep"
+
+    def __init__(
+        self,
+        measure: str,
+        rows: Sequence[SweepRow],
+        scores: Sequence[Scores],
+        *,
+        choice: ChosenSetting | None = None,
+        cheaper: Sequence[str] = (),
+        pack: Pack = "prefix",
+        notes: Sequence[Note] = (),
+    ) -> None:
+        self.measure = measure
+        self._rows = {row.name: row for row in rows}
+        self.scores = tuple(scores)
+        """Of each setting, in the order of the rows."""
+        self.queries = self.scores[0].queries
+        self.choice = choice
+        """The best setting of one half of the questions, on the other; None if there are few."""
+        self.cheaper = tuple(cheaper)
+        """Settings that are cheaper than the best one and cannot be told from it."""
+        self.pack = pack
+        self.notes = tuple(notes)
+
+    def __getitem__(self, setting: str) -> SweepRow:
+        if setting not in self._rows:
+            raise KeyError(f"{setting!r}; there are: {', '.join(self._rows)}")
+        return self._rows[setting]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"Sweep({self.measure!r})"
 
     @property
     def best(self) -> SweepRow:
         """The row with the highest mean; of equal ones the cheapest."""
-        return max(self.rows, key=lambda row: (row.mean, -row.tokens))
+        return max(self.values(), key=lambda row: (row.mean, -row.tokens))
 
-    def __getitem__(self, name: str) -> SweepRow:
-        found = next((row for row in self.rows if row.name == name), None)
-        if found is None:
-            raise KeyError(f"{name!r}; there are: {', '.join(row.name for row in self.rows)}")
-        return found
+    def compare(self, baseline: str | None = None, *, statistics: Statistics = USUAL) -> Comparison:
+        """Which differences between settings are real, corrected by Holm.
 
-    def to_dict(self) -> dict[str, Any]:
+        Parameters
+        ----------
+        baseline
+            A setting that was named beforehand, such as "small/bm25@5": settings with another chunking or retriever
+            are compared with it. Those that differ in k or budget alone are not, since more texts never cover less.
+            None: every pair of settings.
+        statistics
+            How differences are decided; p-values are corrected by Holm unless it says otherwise.
+
+        Returns
+        -------
+        Comparison
+
+        Raises
+        ------
+        OptionError
+            If no setting has this name, or there is nothing to compare it with.
+
+        Examples
+        --------
+        >>> items = [{"id": str(i), "retrieved": [f"fact {i}", "more"], "references": [f"fact {i}"]} for i in range(9)]
+        >>> other = [{**item, "retrieved": ["more", f"fact {i}"]} for i, item in enumerate(items)]
+        >>> swept = sweep({"a": items, "b": other}, k=1, matching="exact")
+        >>> swept.compare("a@1")["Cover", "a@1", "b@1"].difference
+        -1.0
+        """
+        if baseline is None:
+            return _compared(self.scores, None, statistics)
+        systems = self._against(baseline)
+        if len(systems) < 2:
+            what = f"all settings have the chunking and the retriever of {baseline!r}; there is nothing to compare"
+            raise OptionError(what, hint="compare() without a baseline compares numbers of texts and budgets, too.")
+        return _compared(systems, baseline, statistics)
+
+    def tests(self, baseline: str | None = None, *, statistics: Statistics = USUAL) -> SweepTests:
+        """What was tested: the comparison with a baseline, if one is named, and the main effects."""
+        effects = self._effects(None if baseline is None else self._setting(baseline), statistics)
+        comparison = None
+        if baseline is not None and len(systems := self._against(baseline)) > 1:
+            comparison = _compared(systems, baseline, statistics)
+        return SweepTests(baseline, comparison, effects)
+
+    def _setting(self, name: str) -> Setting:
+        if name not in self._rows:
+            raise _unknown_setting(name, list(self._rows))
+        return self._rows[name].setting
+
+    def _against(self, baseline: str) -> list[Scores]:
+        """The scores of a setting, and of all with another chunking or retriever."""
+        system = self._setting(baseline).system
+        others = [row.name for row in self.values() if row.setting.system != system]
+        by_name = {scores.run: scores for scores in self.scores}
+        return [by_name[name] for name in (baseline, *others)]
+
+    def _effects(self, baseline: Setting | None, statistics: Statistics) -> dict[str, Comparison]:
+        """Chunkings, and retrievers, by their means over everything else that all of them have."""
+        effects: dict[str, Comparison] = {}
+        for factor, other in (("chunking", "retriever"), ("retriever", "chunking")):
+            systems = self._levels(factor, other)
+            if len(systems) > 1:
+                against = None if baseline is None else str(getattr(baseline, factor))
+                effects[factor] = _compared(systems, against, statistics)
+        return effects
+
+    def _levels(self, factor: str, other: str) -> list[Scores]:
+        """The mean scores of each chunking over the retrievers that all have, or the other way round."""
+        settings = [row.setting for row in self.values()]
+        levels = list(dict.fromkeys(getattr(setting, factor) for setting in settings))
+        by_level = [{getattr(s, other) for s in settings if getattr(s, factor) == level} for level in levels]
+        common = set.intersection(*by_level)
+        if not common:
+            return []
+
+        systems = []
+        measure = parse(self.measure)
+        for level in levels:
+            values = [
+                scores.column(self.measure).values
+                for setting, scores in zip(settings, self.scores, strict=True)
+                if getattr(setting, factor) == level and getattr(setting, other) in common
+            ]
+            systems.append(_scores(measure, level, self.queries, np.array(values).mean(axis=0)))
+        return systems
+
+    def to_dict(self, tests: SweepTests | None = None) -> dict[str, Any]:
         """Everything but single questions, as plain values."""
-        rows = [
-            {**row.setting._asdict(), "name": row.name, "mean": row.mean, "low": row.interval.low,
-             "high": row.interval.high, "tokens": row.tokens, "tokens_95": row.tokens_high,
-             "causes": dict(row.causes), "on_frontier": row.on_frontier, "support": row.support, "chance": row.chance}
-            for row in self.rows
-        ]  # fmt: skip
-        tests = [] if self.tests is None else [_plain(pair) for pair in self.tests.pairs]
-        effects = {name: [_plain(pair) for pair in comparison.pairs] for name, comparison in self.effects.items()}
-        return {"measure": self.measure, "questions": len(self.queries), "baseline": self.baseline, "pack": self.pack,
-                "rows": rows, "tests": tests, "effects": effects, "cheaper": list(self.cheaper),
-                "choice": None if self.choice is None else self.choice._asdict(),
-                "notes": [note.to_dict() for note in self.notes]}  # fmt: skip
+        tests = self.tests() if tests is None else tests
+        compared = () if tests.comparison is None else tests.comparison.pairs
+        return {
+            "measure": self.measure,
+            "questions": len(self.queries),
+            "baseline": tests.baseline,
+            "pack": self.pack,
+            "rows": [_plain_row(row) for row in self.values()],
+            "tests": [_plain_pair(pair) for pair in compared],
+            "effects": {name: [_plain_pair(pair) for pair in found.pairs] for name, found in tests.effects.items()},
+            "cheaper": list(self.cheaper),
+            "choice": None if self.choice is None else self.choice._asdict(),
+            "notes": [note.to_dict() for note in self.notes],
+        }
 
 
-def _plain(pair: Any) -> dict[str, Any]:
+def _plain_row(row: SweepRow) -> dict[str, Any]:
+    return {
+        **row.setting._asdict(),
+        "name": row.name,
+        "mean": row.mean,
+        "low": row.interval.low,
+        "high": row.interval.high,
+        "tokens": row.tokens,
+        "tokens_95": row.tokens_high,
+        "causes": dict(row.causes),
+        "on_frontier": row.on_frontier,
+        "support": row.support,
+        "chance": row.chance,
+    }
+
+
+def _plain_pair(pair: Any) -> dict[str, Any]:
     return {"a": pair.a, "b": pair.b, "difference": pair.difference, "p": pair.p_adjusted, "verdict": pair.verdict}
 
 
-@checked
+def _compared(systems: Sequence[Scores], baseline: str | None, statistics: Statistics) -> Comparison:
+    of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
+    usual = replace(statistics, correction=statistics.correction or "holm", samples=statistics.draws(FLIPS))
+    return compare(systems, baseline=baseline, statistics=usual)
+
+
+def _scores(measure: Measure, name: str, queries: tuple[str, ...], values: np.ndarray) -> Scores:
+    """The values of a setting as scores that can be compared."""
+    declared = measure.declaration
+    summary = summarise(measure, values)
+    column = Column(str(measure), values, summary, declared.average, declared.higher_is_better)
+    return Scores(name, queries, {str(measure): column})
+
+
+def _unknown_setting(name: str, names: Sequence[str]) -> OptionError:
+    listed = ", ".join(map(ids.show, names[:12])) + ", ..." * (len(names) > 12)
+    return OptionError(f"no setting is named {name!r}; there are: {listed}", hint=did_you_mean(name, names))
+
+
+@named_arguments
 def sweep(
-    systems: Mapping[Any, Any],
+    systems: Mapping[str, ItemsLike] | Mapping[tuple[str, str], ItemsLike],
+    measure: MeasureLike | None = None,
     *,
-    gold: Any = None,
-    measure: str | None = None,
-    ks: Sequence[int] | int | None = None,
-    budgets: Sequence[int] | int | None = None,
-    pack: str = "prefix",
-    baseline: str | None = None,
-    chunks: Mapping[str, Any] | None = None,
-    coverage: float = 1.0,
-    samples: int = SAMPLES,
-    seed: int = 0,
-    **how: Any,
+    k: int | Sequence[int] | None = None,
+    budget: int | Sequence[int] | None = None,
+    pack: Pack = "prefix",
+    matching: MatchingLike = "rouge-l:0.7",
+    evidence: EvidenceLike | Mapping[str, EvidenceLike] | None = None,
+    convention: ConventionLike = "trec_eval-10",
 ) -> Sweep:
-    """Recall against cost for several chunkings, retrievers, numbers of texts (`ks`) and `budgets` of tokens.
+    """Recall against cost for several chunkings, retrievers, numbers of texts and budgets of tokens.
 
-    `systems` maps ("chunking", "retriever"), or "chunking/retriever", to what that system retrieved: anything that
-    `evaluate_texts` takes. What is needed is in these, the same in all, or once in `gold`. Each system is matched, or
-    placed, once; every k and budget is read off. The `measure` is "EvidenceRecall" for evidence by place, else "Cover".
+    Each system is matched, or placed, once; every k and budget is read off. How coverage grows with texts and with
+    tokens is among what the result shows.
 
-    A `baseline` named beforehand, such as "small/bm25@5" or "small/bm25 500 tokens", is what settings with another
-    chunking or retriever are tested against. `chunks` gives for each chunking all texts of its index, and `sources` all
-    sources, so that causes can be told. Other options are those of `evaluate_texts`.
+    Parameters
+    ----------
+    systems
+        What each system retrieved, by ("chunking", "retriever"), by "chunking/retriever" or by a name: `Items`, or what
+        `read_items` makes them of. What is needed is the same in all; `read_items(source, gold=...)` adds it.
+    measure
+        What is measured, without a cut-off; None: EvidenceRecall for evidence by place, else Cover.
+    k
+        Numbers of texts; None: 1, 3, 5, 10, 20 as far as lists reach, or all texts if there are budgets.
+    budget
+        Budgets of tokens; with `k` every combination.
+    pack
+        How texts are packed into a budget: "prefix", "skip" or "truncate", as in `find_causes`.
+    matching
+        When a text covers a reference: a spelling such as "contains", or a `Matching`.
+    evidence
+        The sources, or an `Evidence`; by chunking where indexes differ: {"small": Evidence("docs/", chunks=...)}.
+    convention
+        The name of a convention, or a `Convention` with policies of its own.
 
-    >>> gold = [{"id": str(i), "references": [f"fact {i}"]} for i in range(4)]
-    >>> found = [{"id": str(i), "retrieved": [f"fact {i}" if i else "x", "some more words"]} for i in range(4)]
-    >>> print(sweep({"small/bm25": found}, gold=gold, ks=[1, 2], matcher="contains")["small/bm25@1"].mean)
+    Returns
+    -------
+    Sweep
+        A row for each setting: "small/bm25@5", "small/bm25 500 tokens". `compare(baseline)` tests them.
+
+    Raises
+    ------
+    InputError
+        If items cannot be read, or fewer than two questions have a value.
+    MismatchError
+        If systems were asked other questions, or need other things.
+    OptionError
+        If an option is not one of its choices, or evidence is of no chunking.
+
+    Examples
+    --------
+    >>> items = [{"id": str(i), "retrieved": [f"fact {i}" if i else "x", "some more words"],
+    ...           "references": [f"fact {i}"]} for i in range(4)]
+    >>> sweep({"small/bm25": items}, k=[1, 2], matching="contains")["small/bm25@1"].mean
     0.75
     """
     named = _named(systems)
     one_of(pack, PACKERS, "pack")
-    depths, spent = _numbers(ks, "ks"), _numbers(budgets, "budgets")
-    reading: dict[str, Any] = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
-    sets = {pair: _items(data, gold, reading) for pair, data in named.items()}
+    matching = as_matching(matching)
+    chunkings = list(dict.fromkeys(chunking for chunking, _ in named))
+    by_chunking = _evidence_by_chunking(evidence, chunkings)
+    sets = {pair: as_items(data) for pair, data in named.items()}
     deepest = _same_gold(sets)
-    if not depths:
-        usual = [k for k, before in zip(KS, (0, *KS), strict=False) if before < max(deepest, 1)]
-        depths = [None] if spent else [*usual]
-    contexts = list(product(depths, spent or [None]))
-    drawn = measure or (COVER if any(item.references for item in next(iter(sets.values()))) else COVER_BY_PLACE)
-    if measure is None and drawn == COVER_BY_PLACE and coverage != 1:
-        drawn = f"{COVER_BY_PLACE}(coverage={coverage!r})"
-    spelled = {context: _spelling(drawn, *context, pack) for context in contexts}
-    unknown = sorted(set(chunks or ()) - {chunking for chunking, _ in named})
-    if unknown:
-        raise OptionError(
-            f"there are chunks of {unknown[0]!r}, and no such chunking",
-            hint=did_you_mean(unknown[0], [chunking for chunking, _ in named]),
-        )
-    settings: list[Setting] = []
-    values: list[np.ndarray] = []
-    costs: list[np.ndarray] = []
-    causes: list[dict[str, int]] = []
-    chances: list[float | None] = []
+    contexts = _contexts(_numbers(k, "k"), _numbers(budget, "budget"), pack, deepest)
+    drawn = _drawn_measure(measure, sets, next(iter(by_chunking.values())).coverage)
+    spelled = {context: _spelling(drawn, context) for context in contexts}
+
+    measured: list[_MeasuredSetting] = []
     scores: list[Scores] = []
-    order: tuple[str, ...] = ()
     for (chunking, retriever), data in sets.items():
-        if data.by_id:
-            raise OptionError(f"{data.name} has ids alone; a sweep needs texts, whose tokens are counted")
-        name = Setting(chunking, retriever, None, None).system
-        diagnosis = diagnose(data, list(spelled.values()), chunks=(chunks or {}).get(chunking), coverage=coverage,
-                         **{**how, "name": name})  # fmt: skip
+        system = Setting(chunking, retriever, None, None).system
+        if reader_of(data).by_id:
+            raise OptionError(f"{reader_of(data).name} has ids alone; a sweep needs texts, whose tokens are counted")
+        options = TextOptions.of(matching, by_chunking[chunking], None, convention)
+        diagnosis = diagnose(data.renamed(system), list(spelled.values()), options)
         scored = score_texts(diagnosis.placed)
         scores.append(scored)
-        order = order or scored.queries
-        at = {query: i for i, query in enumerate(scored.queries)}
-        rows = np.array([at[query] for query in order], np.int64)
-        for k, budget in contexts:
-            settings.append(Setting(chunking, retriever, k, budget))
-            values.append(scored.column(spelled[k, budget]).values[rows])
-            costs.append(_tokens(diagnosis, k, budget, pack)[rows])
-            causes.append(_counted(diagnosis, k, budget, pack))
-            chances.append(_chance(scored))
-    matrix, cost = np.array(values), np.array(costs)
+        for context in contexts:
+            setting = Setting(chunking, retriever, context.k, context.budget)
+            measured.append(_measured(setting, context, diagnosis, scored, spelled[context], scores[0].queries))
+    return _swept(parse(drawn), measured, scores, list(spelled.values()), pack)
+
+
+class _Context(NamedTuple):
+    """What is taken of a list of texts."""
+
+    k: int | None
+    budget: int | None
+    pack: Pack
+
+
+class _MeasuredSetting(NamedTuple):
+    """What a setting covers and costs, question by question."""
+
+    setting: Setting
+    values: np.ndarray
+    costs: np.ndarray
+    causes: dict[str, int]
+    chance: float | None
+
+
+def _contexts(ks: list[int], budgets: list[int], pack: Pack, deepest: int) -> list[_Context]:
+    """Every combination of a number of texts and a budget."""
+    depths: list[int | None] = [*ks]
+    if not ks:
+        usual = [k for k, before in zip(KS, (0, *KS), strict=False) if before < max(deepest, 1)]
+        depths = [None] if budgets else [*usual]
+    spent: list[int | None] = [*budgets] or [None]
+    return [_Context(k, budget, pack) for k, budget in product(depths, spent)]
+
+
+def _drawn_measure(measure: MeasureLike | None, sets: Mapping[tuple[str, str], Items], coverage: float) -> str:
+    if measure is not None:
+        return str(parse(measure))
+    if any(item.references for item in reader_of(next(iter(sets.values())))):
+        return COVER
+    return COVER_BY_PLACE if coverage == 1 else f"{COVER_BY_PLACE}(coverage={coverage!r})"
+
+
+def _evidence_by_chunking(
+    given: EvidenceLike | Mapping[str, EvidenceLike] | None, chunkings: Sequence[str]
+) -> dict[str, Evidence]:
+    """The evidence of each chunking. A mapping of texts is the sources of all."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(chunkings, as_evidence(given))
+    if all(isinstance(value, str) for value in given.values()):
+        if given and set(given) <= set(chunkings):
+            hint = "Evidence by chunking is {'small': Evidence('docs/')}; texts by source are Evidence({...})."
+            raise OptionError("evidence is texts by id, and its ids are chunkings", hint=hint, code="options-conflict")
+        return dict.fromkeys(chunkings, as_evidence(given))  # type: ignore[arg-type]  # texts, as was looked at
+
+    unknown = sorted(str(name) for name in given if name not in chunkings)
+    if unknown:
+        what = f"there is evidence of {unknown[0]!r}, and no such chunking; there are: {', '.join(chunkings)}"
+        raise OptionError(what, hint=did_you_mean(unknown[0], chunkings))
+    lacking = [chunking for chunking in chunkings if chunking not in given]
+    if lacking:
+        what = f"there is no evidence of chunking {lacking[0]!r}"
+        raise OptionError(what, hint="Give it for each chunking, or once for all.")
+    by_chunking = {chunking: as_evidence(given[chunking]) for chunking in chunkings}
+    if len({evidence.coverage for evidence in by_chunking.values()}) > 1:
+        raise OptionError("coverage differs between chunkings", hint="One share is enough evidence for all of them.")
+    return by_chunking
+
+
+def _measured(
+    setting: Setting,
+    context: _Context,
+    diagnosis: Diagnosis,
+    scored: Scores,
+    spelled: str,
+    order: tuple[str, ...],
+) -> _MeasuredSetting:
+    at = {query: i for i, query in enumerate(scored.queries)}
+    rows = np.array([at[query] for query in order], np.int64)
+    return _MeasuredSetting(
+        setting=setting,
+        values=scored.column(spelled).values[rows],
+        costs=_tokens(diagnosis, context)[rows],
+        causes=_counted(diagnosis, context),
+        chance=_chance(scored),
+    )
+
+
+def _swept(
+    measure: Measure, measured: Sequence[_MeasuredSetting], scores: Sequence[Scores], spelled: Sequence[str], pack: Pack
+) -> Sweep:
+    """The result, from what was measured of each setting."""
+    matrix, cost = np.array([each.values for each in measured]), np.array([each.costs for each in measured])
     counted = ~np.isnan(matrix).any(axis=0)
     if counted.sum() < 2:
-        raise InputError(f"{drawn} has a value on {int(counted.sum())} questions; a sweep needs two or more")
-    matrix, cost, order = matrix[:, counted], cost[:, counted], tuple(np.array(order, object)[counted].tolist())
-    means, spends = resampled_means(matrix, samples, seed), resampled_means(cost, samples, seed)
-    on, shares = frontier(cost.mean(axis=1), matrix.mean(axis=1)), support(spends, means)
-    declared = parse(drawn).declaration
-    intervals = [mean_interval(row, low=declared.low, high=declared.high) for row in matrix]
-    table = [
-        SweepRow(setting, float(matrix[i].mean()), band, float(cost[i].mean()), float(np.quantile(cost[i], 0.95)),
-                 causes[i], bool(on[i]), float(shares[i]), chances[i])
-        for i, (setting, band) in enumerate(zip(settings, intervals, strict=True))
-    ]  # fmt: skip
-    notes = _notes(scores, settings, list(spelled.values()), drawn, baseline)
-    setting_scores = _SettingScores(parse(drawn), order, settings, matrix)
-    reach = declared.high - declared.low
-    best = max(range(len(table)), key=lambda i: (table[i].mean, -table[i].tokens))
+        raise InputError(f"{measure} has a value on {int(counted.sum())} questions; a sweep needs two or more")
+    matrix, cost = matrix[:, counted], cost[:, counted]
+    queries = tuple(np.array(scores[0].queries, object)[counted].tolist())
+
+    rows = _rows(measure, measured, matrix, cost)
+    best = max(range(len(rows)), key=lambda i: (rows[i].mean, -rows[i].tokens))
+    reach = measure.declaration.high - measure.declaration.low
     cheaper = [
         row.name
-        for row, own in zip(table, matrix, strict=True)
-        if row.tokens < table[best].tokens and difference_interval(matrix[best] - own, reach=reach).low <= 0
+        for row, own in zip(rows, matrix, strict=True)
+        if row.tokens < rows[best].tokens and difference_interval(matrix[best] - own, reach=reach).low <= 0
     ]
     return Sweep(
-        measure=drawn,
-        rows=tuple(table),
-        queries=order,
-        baseline=baseline,
-        tests=None if baseline is None else setting_scores.against(baseline, seed),
-        effects=setting_scores.effects(baseline, seed),
-        choice=_choice(table, matrix, cost, (declared.low, declared.high), seed) if len(table) > MANY else None,
-        cheaper=tuple(cheaper),
+        str(measure),
+        rows,
+        [_scores(measure, row.name, queries, values) for row, values in zip(rows, matrix, strict=True)],
+        choice=_choice(measure, rows, matrix, cost) if len(rows) > MANY else None,
+        cheaper=cheaper,
         pack=pack,
-        samples=samples,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=_notes(scores, [each.setting for each in measured], spelled, measure),
     )
+
+
+def _rows(
+    measure: Measure, measured: Sequence[_MeasuredSetting], matrix: np.ndarray, cost: np.ndarray
+) -> list[SweepRow]:
+    declared = measure.declaration
+    on_frontier = frontier(cost.mean(axis=1), matrix.mean(axis=1))
+    shares = support(resampled_means(cost, SAMPLES, SEED), resampled_means(matrix, SAMPLES, SEED))
+    return [
+        SweepRow(
+            setting=each.setting,
+            mean=float(matrix[i].mean()),
+            interval=mean_interval(matrix[i], low=declared.low, high=declared.high),
+            tokens=float(cost[i].mean()),
+            tokens_high=float(np.quantile(cost[i], 0.95)),
+            causes=each.causes,
+            on_frontier=bool(on_frontier[i]),
+            support=float(shares[i]),
+            chance=each.chance,
+        )
+        for i, each in enumerate(measured)
+    ]
 
 
 def frontier(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
@@ -295,10 +564,13 @@ def support(costs: np.ndarray, gains: np.ndarray) -> np.ndarray:
     return np.asarray(times / max(len(costs), 1))
 
 
-def _numbers(given: Sequence[int] | int | None, what: str) -> list[int | None]:
+def _numbers(given: Sequence[int] | int | None, what: str) -> list[int]:
     """Whole numbers from 1, ascending, each once."""
-    listed = [] if given is None else [given] if isinstance(given, int) else as_list(given, what)
-    return sorted({whole_number(number, f"one of {what}", 1) for number in listed})  # type: ignore[return-value]
+    if given is None:
+        return []
+    if isinstance(given, int):
+        return [whole_number(given, what, 1, MAX_CUTOFF)]
+    return sorted({whole_number(number, f"one of {what}", 1, MAX_CUTOFF) for number in as_list(given, what)})
 
 
 def _named(systems: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:
@@ -319,12 +591,6 @@ def _named(systems: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:
     return named
 
 
-def _items(data: Any, gold: Any, reading: Mapping[str, Any]) -> Items:
-    if gold is not None:
-        return with_gold(data, gold, **reading)
-    return data if isinstance(data, Items) else read_items(data, **reading)
-
-
 def _same_gold(sets: Mapping[tuple[str, str], Items]) -> int:
     """How many texts the longest list has.
 
@@ -335,10 +601,10 @@ def _same_gold(sets: Mapping[tuple[str, str], Items]) -> int:
     deepest = 0
     for pair, data in sets.items():
         digests: dict[str, str] = {}
-        for given in data.given():
-            needed = repr((list(map(tuple, given.item.references)), given.evidence))
-            digests[given.item.query] = hashlib.sha256(needed.encode("utf-8", "surrogatepass")).hexdigest()
-            deepest = max(deepest, len(given.item.retrieved))
+        for entry in reader_of(data).entries():
+            needed = repr((list(map(tuple, entry.item.references)), entry.evidence))
+            digests[entry.item.query] = hashlib.sha256(needed.encode("utf-8", "surrogatepass")).hexdigest()
+            deepest = max(deepest, len(entry.item.retrieved))
         if first is None:
             first, name = digests, "/".join(pair)
             continue
@@ -346,38 +612,47 @@ def _same_gold(sets: Mapping[tuple[str, str], Items]) -> int:
         if other:
             raise MismatchError(
                 f"{name} and {'/'.join(pair)} have other questions, references or evidence: {ids.samples(other)}",
-                hint="A sweep has one gold set: give it once, gold=... (--gold).",
+                hint="A sweep has one gold set: read_items(source, gold=...) for each system (--gold).",
             )
     return deepest
 
 
-def _spelling(measure: str, k: int | None, budget: int | None, pack: str) -> str:
+def _spelling(measure: str, context: _Context) -> str:
+    """The measure of what a context holds."""
     base = parse(measure)
     if base.k is not None or base.option("tokens") is not None:
-        raise OptionError(f"{measure} has a cut-off or a budget; these are ks= and budgets=")
-    options = "" if budget is None else f"tokens={budget}" + ("" if pack == "prefix" else f', pack="{pack}"')
+        raise OptionError(f"{measure} has a cut-off or a budget; these are k= and budget=")
+
+    options: list[str] = []
+    if context.budget is not None:
+        options.append(f"tokens={context.budget}")
+    if context.budget is not None and context.pack != "prefix":
+        options.append(f'pack="{context.pack}"')
+
     text = str(base)
     if options:
-        text = f"{text[:-1]}, {options})" if text.endswith(")") else f"{text}({options})"
-    return text if k is None else f"{text}@{k}"
+        inner = ", ".join(options)
+        text = f"{text[:-1]}, {inner})" if text.endswith(")") else f"{text}({inner})"
+    return text if context.k is None else f"{text}@{context.k}"
 
 
-def _tokens(diagnosis: Diagnosis, k: int | None, budget: int | None, pack: str) -> np.ndarray:
+def _tokens(diagnosis: Diagnosis, context: _Context) -> np.ndarray:
     """Per question, the tokens of its context."""
     table: Spans | Passages = diagnosis.placed.tables["spans" if diagnosis.by_place else "texts"]
-    if budget is not None:
-        table = table.packed(budget, pack, k)
+    if context.budget is not None:
+        table = table.packed(context.budget, context.pack, context.k)
     if isinstance(table, Spans):
         query, rank, tokens = table.texts.query, table.texts.rank, table.texts.tokens
     else:
         assert table.pairs.lengths is not None
         query, rank, tokens = table.query, table.rank, table.pairs.lengths.tokens
-    near = np.ones(len(rank), bool) if k is None else rank <= k
+    near = np.ones(len(rank), bool) if context.k is None else rank <= context.k
     return np.bincount(query[near], weights=tokens[near], minlength=len(diagnosis.placed.queries))
 
 
-def _counted(diagnosis: Diagnosis, k: int | None, budget: int | None, pack: str) -> dict[str, int]:
-    counts = Counter(diagnosis.by_question(diagnosis.at(k, budget, pack)).tolist())
+def _counted(diagnosis: Diagnosis, context: _Context) -> dict[str, int]:
+    """Questions by cause."""
+    counts = Counter(diagnosis.by_question(diagnosis.at(context.k, context.budget, context.pack)).tolist())
     return {cause: counts[number] for number, cause in enumerate(NAMES) if counts[number]}
 
 
@@ -387,80 +662,27 @@ def _chance(scores: Scores) -> float | None:
 
 
 def _notes(
-    scores: Sequence[Scores], settings: Sequence[Setting], spelled: Sequence[str], drawn: str, baseline: str | None
+    scores: Sequence[Scores], settings: Sequence[Setting], spelled: Sequence[str], measure: Measure
 ) -> list[Note]:
     notes: list[Note] = []
-    chunkings = list(dict.fromkeys(setting.chunking for setting in settings))
-    if len(chunkings) > 1 and parse(drawn).declaration.over != "spans":
+    chunkings = {setting.chunking for setting in settings}
+    if len(chunkings) > 1 and measure.declaration.over != "spans":
         notes.append(Note.of("sweep-by-texts"))
     notes += different_lengths(scores, spelled)
-    if baseline is None:
-        notes.append(Note.of("sweep-untested"))
-    return notes + scored_notes(scores)
+    notes.append(UNTESTED)
+    return list(dict.fromkeys(notes + scored_notes(scores)))
 
 
-class _SettingScores:
-    """The values of all settings as scores that can be compared."""
-
-    def __init__(self, measure: Any, queries: tuple[str, ...], settings: Sequence[Setting], matrix: np.ndarray) -> None:
-        self.measure, self.queries, self.settings, self.matrix = measure, queries, settings, matrix
-
-    def _scores(self, name: str, values: np.ndarray) -> Scores:
-        declared = self.measure.declaration
-        column = Column(str(self.measure), values, summarise(self.measure, values), declared.average,
-                        declared.higher_is_better)  # fmt: skip
-        return Scores(name, self.queries, {str(self.measure): column})
-
-    def against(self, baseline: str, seed: int) -> Comparison | None:
-        """Each setting with another chunking or retriever against the baseline; k and budgets alone are not tested."""
-        names = [setting.name for setting in self.settings]
-        if baseline not in names:
-            raise OptionError(
-                f"no setting is named {baseline!r}; there are: {', '.join(map(ids.show, names[:12]))}"
-                f"{', ...' * (len(names) > 12)}",
-                hint=did_you_mean(baseline, names),
-            )
-        at = names.index(baseline)
-        others = [i for i, setting in enumerate(self.settings) if setting.system != self.settings[at].system]
-        if not others:
-            return None
-        systems = [self._scores(names[i], self.matrix[i]) for i in (at, *others)]
-        return compare(systems, baseline=baseline, correction="holm", seed=seed, curves=False)
-
-    def effects(self, baseline: str | None, seed: int) -> dict[str, Comparison]:
-        """Chunkings, and retrievers, by their means over everything else that all of them have."""
-        effects: dict[str, Comparison] = {}
-        first = next((setting for setting in self.settings if setting.name == baseline), None)
-        for factor, other in (("chunking", "retriever"), ("retriever", "chunking")):
-            levels = list(dict.fromkeys(getattr(setting, factor) for setting in self.settings))
-            having = [{getattr(s, other) for s in self.settings if getattr(s, factor) == level} for level in levels]
-            common = set.intersection(*having)
-            if len(levels) < 2 or not common:
-                continue
-            systems = []
-            for level in levels:
-                rows = [
-                    i
-                    for i, s in enumerate(self.settings)
-                    if getattr(s, factor) == level and getattr(s, other) in common
-                ]
-                systems.append(self._scores(level, self.matrix[rows].mean(axis=0)))
-            against = getattr(first, factor) if first is not None else None
-            effects[factor] = compare(systems, baseline=against, correction="holm", seed=seed, curves=False)
-        return effects
-
-
-def _choice(
-    table: Sequence[SweepRow], matrix: np.ndarray, cost: np.ndarray, bounds: tuple[float, float], seed: int
-) -> ChosenSetting | None:
+def _choice(measure: Measure, rows: Sequence[SweepRow], matrix: np.ndarray, cost: np.ndarray) -> ChosenSetting | None:
     """The best setting of one half of the questions on the other half."""
     size = matrix.shape[1]
     if size // 2 < FEW_QUESTIONS:
         return None
-    order = np.random.default_rng(seed).permutation(size)
+    order = np.random.default_rng(SEED).permutation(size)
     half, other = order[: size // 2], order[size // 2 :]
     chosen, spent = matrix[:, half].mean(axis=1), cost[:, half].mean(axis=1)
-    best = max(range(len(table)), key=lambda i: (chosen[i], -spent[i]))
+    best = max(range(len(rows)), key=lambda i: (chosen[i], -spent[i]))
     rest = matrix[best, other]
-    interval = mean_interval(rest, low=bounds[0], high=bounds[1])
-    return ChosenSetting(table[best].name, float(chosen[best]), float(rest.mean()), interval, len(other))
+    declared = measure.declaration
+    interval = mean_interval(rest, low=declared.low, high=declared.high)
+    return ChosenSetting(rows[best].name, float(chosen[best]), float(rest.mean()), interval, len(other))

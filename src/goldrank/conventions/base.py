@@ -119,6 +119,8 @@ class Convention:
         >>> Convention("ranx", missing="skip").label
         'ranx, missing=skip'
         """
+        if not self._chosen:
+            return self.name
         return ", ".join((self.name, *(f"{policy}={word}" for policy, word in self._chosen)))
 
     @property
@@ -211,7 +213,9 @@ def get(convention: ConventionLike) -> Convention:
     """A convention by name; a `Convention` is itself."""
     if isinstance(convention, Convention):
         return convention
-    return _named(cast(ConventionName, one_of(convention, MODULES, "convention")))
+    if isinstance(convention, str):
+        return _named(convention)
+    return Convention(convention)  # raises the error that lists the names
 
 
 def options_of(label: str) -> MeasureOptions:

@@ -68,8 +68,8 @@ class CountsAllQueries(Quirk):
 
     def summary(self, measure: Measure, summary: SummaryRule) -> SummaryRule:
         if measure.name in OWN_MEASURES:
-            return replace(summary, queries="all")
-        return replace(summary, queries="answered")
+            return summary._replace(queries="all")
+        return summary._replace(queries="answered")
 
 
 @dataclass(frozen=True)

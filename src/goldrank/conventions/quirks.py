@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goldrank.conventions.tool import REPEATS, Quirk, TableReading
@@ -55,8 +55,7 @@ class OrderOfTies(Quirk):
 
     def reading(self, measure: Measure, reading: TableReading) -> TableReading:
         everywhere = self.undefined_from.get("*")
-        return replace(
-            reading,
+        return reading._replace(
             ties=self.by_measure.get(measure.name),
             undefined_from=self.undefined_from.get(measure.name, everywhere),
         )
@@ -81,4 +80,4 @@ class CountsRepeats(Quirk):
         return REPEATS[self.by_measure.get(measure.name, "first")]
 
     def reading(self, measure: Measure, reading: TableReading) -> TableReading:
-        return replace(reading, repeats=self.by_measure.get(measure.name, "first"))
+        return reading._replace(repeats=self.by_measure.get(measure.name, "first"))

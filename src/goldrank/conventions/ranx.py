@@ -5,7 +5,7 @@ Equal scores stay in the order of the input, which ranx's sort keeps up to 15 do
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goldrank.conventions.quirks import OrderOfTies
@@ -34,7 +34,7 @@ class MeansOfCounts(Quirk):
 
     def summary(self, measure: Measure, summary: SummaryRule) -> SummaryRule:
         if measure.name in self.MEASURES:
-            return replace(summary, average="mean")
+            return summary._replace(average="mean")
         return summary
 
 

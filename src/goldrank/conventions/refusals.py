@@ -103,7 +103,7 @@ class Refusal:
     def error(self, measure: Measure, tool: str) -> MeasureError:
         """The error for a measure that is refused."""
         where = f" where {self.when.words}"
-        if self.when == Always():
+        if isinstance(self.when, Always):
             where = ""
 
         return MeasureError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from goldrank.conventions.refusals import Always, Case, Refusal
 from goldrank.errors import InputError, OptionError
@@ -34,8 +34,7 @@ REPEATS = {
 """What a measure may count of a document that a ranking repeats and that keeps its places."""
 
 
-@dataclass(frozen=True)
-class TableReading:
+class TableReading(NamedTuple):
     """How a measure reads its table."""
 
     own_table: str | None = None
@@ -48,8 +47,7 @@ class TableReading:
     """What is counted of a document that a ranking repeats, one of `REPEATS`."""
 
 
-@dataclass(frozen=True)
-class SummaryRule:
+class SummaryRule(NamedTuple):
     """How a measure's values are summed up over queries."""
 
     average: str | None = None
@@ -226,7 +224,7 @@ class Tool:
     def refuse_asked(self, measure: Measure) -> None:
         """Raises for a measure that the convention gives on no data."""
         for refusal in self.refusals:
-            if refusal.when == Always() and refusal.concerns(measure):
+            if isinstance(refusal.when, Always) and refusal.concerns(measure):
                 raise refusal.error(measure, self.name)
 
     def refuse(self, measures: Sequence[Measure], placements: Placements, counted: np.ndarray | None, run: Run) -> None:

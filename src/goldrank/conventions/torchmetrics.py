@@ -37,7 +37,7 @@ class HidesScoresOfZero(Quirk):
 
     def reading(self, measure: Measure, reading: TableReading) -> TableReading:
         if measure.name in self.MEASURES:
-            return replace(reading, own_table=self.rule)
+            return reading._replace(own_table=self.rule)
         return reading
 
     def own_table(self, table: Placements, seen: Seen) -> Placements | None:

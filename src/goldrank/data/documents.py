@@ -147,6 +147,10 @@ def document_of(given: Any, where: str) -> Document:
     if isinstance(given, str):
         return Document(given)
     of_type(given, Mapping, f"{where}: what was given", "a text, or a mapping with 'text' and 'title'")
+    if not any(name in given for name in (*TITLE_FIELDS, *TEXT_FIELDS)):
+        listed = ", ".join(ids.show(str(name)) for name in list(given)[:20])
+        hint = f"Texts are in one of: {', '.join(TEXT_FIELDS)}; or name the field with columns={{'text': ...}}."
+        raise InputError(f"has no text of a document; there are: {listed}", where=where, hint=hint, code="no-texts")
     title = next((given[name] for name in TITLE_FIELDS if given.get(name) is not None), "")
     text = next((given[name] for name in TEXT_FIELDS if given.get(name) is not None), "")
     return Document(str(text), str(title))

@@ -8,6 +8,8 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from goldrank import ids
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.scores import names_of_runs, numbered
@@ -165,7 +167,10 @@ def _pairs(given: Any) -> list[tuple[str, Any]]:
         hint = "Give a list of paths, or read_runs(path, by='file') for a pattern."
         raise InputError("is one path, not several runs", where=os.fspath(given), hint=hint, code="one-path")
     if isinstance(given, Mapping):
-        return [(str(name), run) for name, run in given.items()]
+        pairs = [(str(name), run) for name, run in given.items()]
+        for name, run in pairs:
+            _check_entry(name, run)
+        return pairs
     if not isinstance(given, Iterable):
         raise InputError(f"{type(given).__name__} cannot be read as several runs", hint=HINT, code="unreadable-object")
 
@@ -177,6 +182,31 @@ def _pairs(given: Any) -> list[tuple[str, Any]]:
     wrong = next(entry for entry in entries if not isinstance(entry, Run | str | os.PathLike))
     what = f"an entry is {wrong!r:.60}, neither a path nor a Run"
     raise InputError(what, where="runs", hint=HINT, code="unreadable-object")
+
+
+def _check_entry(name: str, given: object) -> None:
+    """Refuse a list of runs, and the results of one query, in the place of a run."""
+    first: object = None
+    if isinstance(given, list | tuple):
+        first = next(iter(given), None)
+    elif isinstance(given, Mapping) and not isinstance(given, Run):
+        first = next(iter(given.values()), None)
+    where = f"runs: '{ids.show(name)}'"
+
+    if isinstance(given, Mapping):
+        if isinstance(first, int | float | np.number):
+            hint = f"These are the results of a query, and their mapping is one run. {HINT}"
+            raise InputError(f"is {given!r:.60}, not a run", where=where, hint=hint, code="one-run")
+    elif isinstance(first, Run | str | os.PathLike) or _is_mapping_of_rankings(first):
+        hint = f"Runs of one system are pairs: [({name!r:.40}, run), ({name!r:.40}, other)]."
+        raise InputError("is a list, not a run", where=where, hint=hint, code="list-of-runs")
+
+
+def _is_mapping_of_rankings(given: object) -> bool:
+    """Whether it is a run, rather than a row of one: a row's values are no mappings or lists."""
+    if not isinstance(given, Mapping):
+        return False
+    return isinstance(next(iter(given.values()), None), Mapping | list | tuple)
 
 
 def _told_apart(entries: list[Any]) -> list[str]:

@@ -58,6 +58,18 @@ class ByMeasure(dict[str, Value]):
         return dict, (dict(self),)
 
 
+class ByQuery(dict[str, float]):
+    """Values by query id. An integer finds the query whose id it is, as where judgements were given with integers."""
+
+    def __missing__(self, query: object) -> float:
+        if isinstance(query, int | np.integer) and not isinstance(query, bool) and str(query) in self:
+            return self[str(query)]
+        raise KeyError(query)
+
+    def __reduce__(self) -> tuple[type[dict[str, float]], tuple[dict[str, float]]]:
+        return dict, (dict(self),)
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """One measure: its value for each query and their summary."""
@@ -199,7 +211,7 @@ class Scores(Mapping[str, float]):
     @property
     def per_query(self) -> dict[str, dict[str, float]]:
         """Each measure's value by query."""
-        return self._each(lambda column: dict(zip(self.queries, column.values.tolist(), strict=True)))
+        return self._each(lambda column: ByQuery(zip(self.queries, column.values.tolist(), strict=True)))
 
     def _each(self, of: Callable[[Column], Value]) -> ByMeasure[Value]:
         return ByMeasure(((name, of(column)) for name, column in self.columns.items()), self.spelled)

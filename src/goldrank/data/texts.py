@@ -42,7 +42,7 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidencePlaces:
     """One thing that an answer needs, by place. Any of its alternatives suffices.
 
     An alternative is one stretch of a source or several that are needed together.
@@ -62,7 +62,7 @@ class TextItem:
     question: str = ""
     spans: Sequence[Span | Located | None] | None = None
     """Where each retrieved text stands in its source, as far as that is known."""
-    evidence: Sequence[Evidence] = ()
+    evidence: Sequence[EvidencePlaces] = ()
     where: str = ""
     """The item's place in its input, for messages."""
     latency: float | None = None

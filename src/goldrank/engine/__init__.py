@@ -6,6 +6,7 @@ To add one: a file here with an object `ENGINE` that has the methods of `Engine`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Protocol
@@ -29,6 +30,9 @@ ENGINES = {
 class Engine(Protocol):
     """What places the judged documents of a kind of run. Equal input gives equal placements, whichever engine."""
 
+    holds_runs: bool = True
+    """Whether runs are at hand, so that looking at them again reads no file."""
+
     def place(
         self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
     ) -> tuple[Placements, RunCounts]:
@@ -38,6 +42,21 @@ class Engine(Protocol):
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
         """The first `depth` documents of each query, best first; none for a query that is not in the run."""
         ...
+
+    def place_with_top(
+        self, qrels: Qrels, run: Run, convention: Convention, top: TopRequest
+    ) -> tuple[Placements, RunCounts, list[list[str]]]:
+        """As `place`, and the first documents of each judged query. A run that is read piece by piece is read once."""
+        placements, counts = self.place(qrels, run, convention)
+        return placements, counts, self.top_documents(run, placements.queries, top.depth, top.convention)
+
+
+@dataclass(frozen=True)
+class TopRequest:
+    """How many first documents of each query are wanted, and by which rules they are ordered."""
+
+    depth: int
+    convention: Convention
 
 
 class ScoredEngine(Engine, Protocol):
@@ -64,4 +83,4 @@ def _engine(name: str) -> Engine:
     return engine
 
 
-__all__ = ["ENGINES", "Engine", "RunCounts", "ScoredEngine", "engine_for"]
+__all__ = ["ENGINES", "Engine", "RunCounts", "ScoredEngine", "TopRequest", "engine_for"]

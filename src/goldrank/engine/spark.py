@@ -22,6 +22,7 @@ from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import PROBLEMS, Run, SparkLines
+from goldrank.engine import Engine
 from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble
 from goldrank.errors import InputError
 from goldrank.packages import needed
@@ -41,7 +42,7 @@ _SOURCES = ("FileScan", "BatchScan", "LocalTableScan", "InMemoryTableScan", "Sca
 _FREE = ("Project", "Filter", "ColumnarToRow", "AdaptiveSparkPlan", "InMemoryRelation", "ColumnarToRow", *_SOURCES)
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Places runs in Spark by judgements on the driver."""
 
     def place(

@@ -13,8 +13,9 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
-from typing import IO, TypeVar, cast
+from typing import IO, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from goldrank.data.id_column import IdColumn
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine import ScoredEngine
+from goldrank.engine import ScoredEngine, TopRequest
 from goldrank.engine.counts import RunCounts, assemble, compared, in_order, ranked_with_scores
 from goldrank.engine.external_sort import IN_MEMORY, BucketPart, DistinctIds, ExternalSort
 from goldrank.engine.lines import JudgementIndex, RunLines, join
@@ -221,6 +222,8 @@ def one_run(block: Block) -> Iterable[tuple[bytes, Block]]:
 class StreamingEngine(ScoredEngine):
     """Places runs that come in blocks."""
 
+    holds_runs = False
+
     def place(
         self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
     ) -> tuple[Placements, RunCounts]:
@@ -233,34 +236,76 @@ class StreamingEngine(ScoredEngine):
         """Placements of several runs in one input, told apart by their tags; it is read once for all of them."""
         return _place(qrels, source, convention, plan, Block.by_tag)
 
+    def place_with_top(
+        self, qrels: Qrels, run: Run, convention: Convention, top: TopRequest
+    ) -> tuple[Placements, RunCounts, list[list[str]]]:
+        source = cast(BlockSource, run.source)
+        collector = TopCollector(qrels.arrays.queries, top)
+        placements, counts = _place(qrels, source, convention, USUAL, one_run, collector)[b""]
+        return placements, counts, [docs for docs, _ in collector.ranked(run.name)]
+
     def top_scored(
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention
     ) -> Iterator[tuple[list[str], list[float]]]:
-        code = {ids.encode(query): number for number, query in enumerate(queries)}
+        collector = TopCollector(queries, TopRequest(depth, convention))
+        for number, piece in enumerate(cast(BlockSource, run.source).pieces()):
+            collector.add(number, piece())
+        yield from collector.ranked(run.name)
+
+
+class QueryPart(NamedTuple):
+    """Lines of one query in one piece of a run that may be among its first documents."""
+
+    query: int
+    scores: np.ndarray
+    docs: list[bytes]
+
+
+class TopCollector:
+    """The first documents of some queries, from pieces of a run that come in any order and from any thread."""
+
+    def __init__(self, queries: Sequence[str], top: TopRequest) -> None:
+        self._queries = queries
+        self._number = {ids.encode(query): number for number, query in enumerate(queries)}
+        self._top = top
         # Which lines of a document count is known when all are there: the one that does may be far down.
-        cuts = convention.duplicates not in ("first", "last")
-        scores: list[list[float]] = [[] for _ in code]
-        docs: list[list[bytes]] = [[] for _ in code]
-        for piece in cast(BlockSource, run.source).pieces():
-            block = piece()
-            for i, query in enumerate(block.queries):
-                if query not in code:
-                    continue
-                low, high = int(block.start[i]), int(block.start[i + 1])
-                score = compared(block.score[low:high], convention)
-                lines = np.arange(low, high)
-                if cuts and high - low > depth:
-                    # Whatever ties with the last of them may come before it.
-                    least = np.partition(score, high - low - depth)[high - low - depth]
-                    lines = lines[score >= least]
-                scores[code[query]] += block.score[lines].tolist()
-                docs[code[query]] += block.docs(lines).to_list()
-        for i, row in enumerate(scores):
-            if convention.duplicates == "error" and len(set(docs[i])) < len(docs[i]):
-                raise _repeated(docs[i], queries[i], run.name)
-            kept = _counted_lines(docs[i], convention.duplicates)
-            yield ranked_with_scores(np.array(row)[kept], [docs[i][line] for line in kept], depth, convention)
-            docs[i] = []
+        self._cuts = top.convention.duplicates not in ("first", "last")
+        self._pieces: dict[int, list[QueryPart]] = {}
+
+    def add(self, number: int, block: Block) -> None:
+        """Take a piece of the run by its number; one that was taken before is passed over."""
+        if number not in self._pieces:
+            self._pieces[number] = list(self._parts(block))
+
+    def _parts(self, block: Block) -> Iterator[QueryPart]:
+        depth = self._top.depth
+        for i, query in enumerate(block.queries):
+            if query not in self._number:
+                continue
+            low, high = int(block.start[i]), int(block.start[i + 1])
+            lines = np.arange(low, high)
+            if self._cuts and high - low > depth:
+                # Whatever ties with the last of them may come before it.
+                score = compared(block.score[low:high], self._top.convention)
+                least = np.partition(score, high - low - depth)[high - low - depth]
+                lines = lines[score >= least]
+            yield QueryPart(self._number[query], block.score[lines], block.docs(lines).to_list())
+
+    def ranked(self, name: str) -> Iterator[tuple[list[str], list[float]]]:
+        """For each query its first documents, best first, and their scores."""
+        by_query: list[list[QueryPart]] = [[] for _ in self._queries]
+        for number in sorted(self._pieces):
+            for part in self._pieces[number]:
+                by_query[part.query].append(part)
+
+        convention, depth = self._top.convention, self._top.depth
+        for query, parts in zip(self._queries, by_query, strict=True):
+            docs = [doc for part in parts for doc in part.docs]
+            scores = np.concatenate([part.scores for part in parts]) if parts else np.zeros(0)
+            if convention.duplicates == "error" and len(set(docs)) < len(docs):
+                raise _repeated(docs, query, name)
+            counted = _counted_lines(docs, convention.duplicates)
+            yield ranked_with_scores(scores[counted], [docs[line] for line in counted], depth, convention)
 
 
 ENGINE = StreamingEngine()
@@ -288,9 +333,14 @@ def _counted_lines(docs: Sequence[bytes], duplicates: str) -> list[int]:
 
 
 def _place(
-    qrels: Qrels, source: BlockSource, convention: Convention, plan: ReadingPlan, split: Split
+    qrels: Qrels,
+    source: BlockSource,
+    convention: Convention,
+    plan: ReadingPlan,
+    split: Split,
+    collector: TopCollector | None = None,
 ) -> dict[bytes, tuple[Placements, RunCounts]]:
-    return _Placing(source, JudgementIndex(qrels, source), convention, plan, split).place()
+    return _Placing(source, JudgementIndex(qrels, source), convention, plan, split, collector).place()
 
 
 def processors() -> int:
@@ -401,13 +451,28 @@ class _Placing:
     convention: Convention
     plan: ReadingPlan
     split: Split
+    collector: TopCollector | None = None
+    """Takes the first documents of each query from the pieces that are read."""
+
+    def _pieces(self) -> Iterator[Callable[[], Block]]:
+        """What loads each piece of the input, one after the other."""
+        pieces = self.source.pieces(self.plan.share)
+        if self.collector is None:
+            return pieces
+        return (partial(self._collected, number, piece) for number, piece in enumerate(pieces))
+
+    def _collected(self, number: int, piece: Callable[[], Block]) -> Block:
+        block = piece()
+        if self.collector is not None:
+            self.collector.add(number, block)
+        return block
 
     def place(self) -> dict[bytes, tuple[Placements, RunCounts]]:
         """The placements of each run, by tag."""
         source, judged, plan = self.source, self.judged, self.plan
         gathered: dict[bytes, RunAccumulator] = {}
         with named(source.name):
-            given = source.pieces(plan.share)
+            given = self._pieces()
             if plan.limit is None and self.split is one_run:
                 first = [piece() for piece in islice(given, 1)]
                 given = chain((lambda block=block: block for block in first), given)  # type: ignore[misc]
@@ -415,7 +480,7 @@ class _Placing:
                     placed = self._rank_shuffled(given)
                     if placed is not None:
                         return {b"": placed}
-                    given = source.pieces(plan.share)
+                    given = self._pieces()
                 del first
             for pieces in in_threads(self._rank, given, plan.threads):
                 for tag, piece in pieces:

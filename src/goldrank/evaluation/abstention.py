@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from goldrank.data.table import Cells, Head, Part, Sentence, Table, notebook_html, plain
 from goldrank.errors import InputError, MeasureError
+from goldrank.evaluation.text_settings import EvidenceLike, MatchingLike
 from goldrank.evaluation.texts import evaluate_texts
-from goldrank.io.items import Items
-from goldrank.io.items import items as read_items
+from goldrank.io.items import ItemsLike, as_items, reader_of
+from goldrank.keywords import named_arguments
 from goldrank.measures import make, parse
-from goldrank.misuse import checked
+from goldrank.types import ConventionLike, MeasureLike
 
 CURVES_OF = "SelectiveCover"
 """The measure that takes a threshold."""
@@ -52,11 +53,24 @@ class Chosen(NamedTuple):
 @dataclass(frozen=True)
 class AbstentionCurve:
     """SelectiveCover, AbstainRight and AbstainWrong by threshold; and a threshold that was chosen, if there are enough
-    questions of both kinds."""
+    questions of both kinds. `abstention_curve` makes it.
+
+    Examples
+    --------
+    >>> items = [{"retrieved": [("a", 0.9)], "references": ["a"]}, {"retrieved": [("x", 0.2)], "no_answer": True}]
+    >>> curve = abstention_curve(items, matching="contains")
+    >>> curve.points[1], curve.best
+    (Point(threshold=0.9, right=1.0, wrong=0.0, selective=1.0), None)
+    """
 
     measure: str
     points: tuple[Point, ...]
     chosen: Chosen | None
+
+    @property
+    def best(self) -> float | None:
+        """The threshold that was chosen; None if there are too few questions of both kinds."""
+        return None if self.chosen is None else self.chosen.threshold
 
     def parts(self) -> list[Part]:
         """What people see."""
@@ -79,27 +93,60 @@ class AbstentionCurve:
         return notebook_html(self.parts())
 
 
-@checked
-def abstention_curve(items: Any, measure: str = CURVES_OF, **how: Any) -> AbstentionCurve:
+@named_arguments
+def abstention_curve(
+    items: ItemsLike,
+    measure: MeasureLike = CURVES_OF,
+    *,
+    matching: MatchingLike = "rouge-l:0.7",
+    evidence: EvidenceLike | None = None,
+    convention: ConventionLike = "trec_eval-10",
+) -> AbstentionCurve:
     """What every threshold for the score of the first text costs and brings, and which one to take.
 
-    `items` and `how` are those of `evaluate_texts`; the measure is SelectiveCover with any cut-off and options. The
-    threshold is chosen on one half of the questions, drawn among the answerable and the unanswerable ones, and reported
-    on the other half: on the same one it would flatter.
+    The threshold is chosen on one half of the questions, drawn among the answerable and the unanswerable ones, and
+    reported on the other half: on the same one it would flatter.
 
+    Parameters
+    ----------
+    items
+        `Items`, or what `read_items` makes them of. Retrieved texts have scores.
+    measure
+        SelectiveCover, with any cut-off and options.
+    matching
+        When a text covers a reference: a spelling such as "contains", or a `Matching`.
+    evidence
+        Where evidence stands, as in `evaluate_texts`.
+    convention
+        The name of a convention, or a `Convention` with policies of its own.
+
+    Returns
+    -------
+    AbstentionCurve
+        A point for each threshold; `best` is the one that was chosen.
+
+    Raises
+    ------
+    InputError
+        If items cannot be read, have no scores, or are all of one kind.
+    MeasureError
+        If the measure takes no threshold.
+
+    Examples
+    --------
     >>> items = [{"retrieved": [("a", 0.9)], "references": ["a"]}, {"retrieved": [("x", 0.2)], "no_answer": True}]
-    >>> [(point.threshold, point.selective) for point in abstention_curve(items, matcher="contains").points]
+    >>> [(point.threshold, point.selective) for point in abstention_curve(items, matching="contains").points]
     [(0.2, 0.5), (0.9, 1.0), (inf, 0.5)]
     """
     asked = parse(measure)
     if asked.name != CURVES_OF or asked.option("abstain_below") is not None:
         raise MeasureError(f"{asked}: curves of thresholds are of SelectiveCover", hint="For example SelectiveCover@5.")
-    reading = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
-    data = items if isinstance(items, Items) else read_items(items, **reading)
+    data = as_items(items)
     cover = make("Cover", asked.k, dict(asked.options))
-    scores = evaluate_texts(data, [asked, cover, "AbstainAUROC"], **how)  # the last says which scores are missing
+    measures: list[MeasureLike] = [asked, cover, "AbstainAUROC"]  # the last says which scores are missing
+    scores = evaluate_texts(data, measures, matching=matching, evidence=evidence, convention=convention)
     rows = np.flatnonzero(~np.isnan(scores.columns[str(asked)].values))
-    pairs = [(-np.inf if not item.retrieved else item.confidence, item.answerable is False) for item in data]
+    pairs = [(-np.inf if not item.retrieved else item.confidence, item.answerable is False) for item in reader_of(data)]
     score, unanswerable = (np.array(column)[rows] for column in zip(*pairs, strict=True))
     questions = _Questions(score.astype(np.float64), unanswerable, scores.columns[str(cover)].values[rows])
     if len(set(questions.unanswerable.tolist())) < 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,19 +12,21 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.spans import NOWHERE
-from goldrank.data.table import Cells, Head, Part, Row, Table, note_sentences, plain
+from goldrank.data.table import Cells, Head, Part, Row, Table, note_sentences, notebook_html, plain
 from goldrank.data.texts import Chunk, Reference, Span, TextItem
-from goldrank.errors import InputError, OptionError, one_of, whole_number
+from goldrank.errors import InputError, one_of, whole_number
 from goldrank.evaluation.corpus import NO, UNKNOWN, YES, Availability, Corpus
-from goldrank.evaluation.texts import PlacedTexts, place_texts, score_texts
+from goldrank.evaluation.text_settings import EvidenceLike, MatchingLike, Unlocated
+from goldrank.evaluation.texts import PlacedTexts, TextOptions, place_texts, score_texts
 from goldrank.io.corpus import read_chunks
-from goldrank.io.items import ReadItem
-from goldrank.io.items import items as read_items
+from goldrank.io.item_reader import ReadItem
+from goldrank.io.items import Items, ItemsLike, as_items, reader_of
+from goldrank.keywords import named_arguments
 from goldrank.match.folding import fold
 from goldrank.match.pairs import TextCounts, usable_references
-from goldrank.measures.options import PACKERS
-from goldrank.misuse import checked
+from goldrank.measures.options import MAX_CUTOFF, PACKERS
 from goldrank.notes import Note
+from goldrank.types import ConventionLike, Pack
 
 CAUSES = {
     "covered": "a text of the context covers it",
@@ -72,10 +74,9 @@ def decide(
 
 
 class Needed(NamedTuple):
-    """One thing that an answer needs, and what became of it."""
+    """One thing that an answer needs, and what became of it: an entry of `Causes.needed`."""
 
     query: str
-    question: str
     text: str
     cause: str
     why: str
@@ -91,8 +92,8 @@ class Nearest(NamedTuple):
 class Diagnosis:
     """All that is known of each reference of one system, from which causes at any k and budget are read off."""
 
-    def __init__(self, placed: PlacedTexts, corpus: Corpus | None, coverage: float = 1.0) -> None:
-        self.placed, self.corpus, self.coverage = placed, corpus, coverage
+    def __init__(self, placed: PlacedTexts, corpus: Corpus | None) -> None:
+        self.placed, self.corpus, self.coverage = placed, corpus, placed.options.evidence.coverage
         self.by_place = "spans" in placed.tables
         table = placed.tables["spans" if self.by_place else "texts"]
         self.query: np.ndarray = table.evidence_query if self.by_place else table.pairs.judged_query
@@ -133,7 +134,7 @@ class Diagnosis:
     def items(self) -> Iterator[tuple[ReadItem, TextItem, Sequence[Reference]]]:
         """What was given, the item as it was compared, and its references, in the order of their numbers."""
         resolved = iter(self.placed.resolved)
-        for given in self.placed.data.given():
+        for given in self.placed.reader.entries():
             if self.by_place:
                 item = next(resolved)
                 yield given, item, list(_as_references(item, given, self.placed.sources))
@@ -221,54 +222,87 @@ def _as_references(item: TextItem, given: ReadItem, sources: Mapping[str, str]) 
             )
 
 
-def diagnose(
-    items: Any,
-    measures: Sequence[str],
-    *,
-    chunks: Any = None,
-    coverage: float = 1.0,
-    look: bool = True,
-    **how: Any,
-) -> Diagnosis:
-    """Place the texts of a system once, and look where what they lack is. `how` are options of `evaluate_texts`."""
-    if not isinstance(coverage, int | float) or not 0 < coverage <= 1:
-        raise OptionError(f"coverage is {coverage!r}; it must be a number above 0, up to 1")
-    listed: list[Chunk] | None = None if chunks is None else read_chunks(chunks)
-    placed = place_texts(items, measures, count=not read_items(items).by_id, **{"unlocated": "missed", **how})
-    given = how.get("sources") is not None or bool(placed.sources)
+def diagnose(items: Items, measures: Sequence[str], options: TextOptions) -> Diagnosis:
+    """Place the texts of a system once, and look where what they lack is.
+
+    A quotation that is not located is no error here: it is not in the corpus.
+    """
+    evidence = options.evidence
+    chunks: list[Chunk] | None = None if evidence.chunks is None else read_chunks(evidence.chunks)
+    unlocated: Unlocated = "skip" if evidence.unlocated == "skip" else "missed"
+    located = replace(evidence, chunks=None, unlocated=unlocated)
+    placed = place_texts(items, measures, replace(options, evidence=located, counts_tokens=not reader_of(items).by_id))
+
     corpus = None
-    if look and (given or listed is not None):
-        corpus = Corpus(placed.sources, listed, placed.finding, coverage)
-    return Diagnosis(placed, corpus, coverage)
+    if evidence.sources is not None or placed.sources or chunks is not None:
+        corpus = Corpus(placed.sources, chunks, located)
+    return Diagnosis(placed, corpus)
 
 
-@dataclass(frozen=True)
-class Causes:
-    """Every question by the cause for which something is missing in its context."""
+class Causes(Mapping[str, int]):
+    """Questions by the cause for which something is missing in their context: `causes["not retrieved"]`.
 
-    system: str
-    k: int | None
-    budget: int | None
-    pack: str
-    diagnosis: Diagnosis = field(repr=False)
-    notes: Sequence[Note] = ()
+    Causes that no question has are not listed, and count 0. `find_causes` makes it.
+
+    Examples
+    --------
+    >>> causes = find_causes([{"id": "q", "retrieved": ["x", "one two"], "references": ["one two"]}], k=1)
+    >>> dict(causes), causes["not retrieved"], causes.of_questions
+    ({'ranked too low': 1}, 0, {'q': 'ranked too low'})
+    """
+
+    def __init__(
+        self,
+        system: str,
+        diagnosis: Diagnosis,
+        *,
+        k: int | None,
+        budget: int | None,
+        pack: Pack,
+        notes: Sequence[Note] = (),
+    ) -> None:
+        self.system = system
+        self.diagnosis = diagnosis
+        self.k = k
+        self.budget = budget
+        self.pack = pack
+        self.notes = tuple(notes)
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        counts = Counter(self.of_questions.values())
+        return {cause: counts[cause] for cause in NAMES if counts[cause]}
+
+    def __getitem__(self, cause: str) -> int:
+        if cause not in CAUSES:
+            raise KeyError(f"{cause!r}; causes are: {', '.join(NAMES)}")
+        return self._counts.get(cause, 0)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._counts)
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def __contains__(self, cause: object) -> bool:
+        return cause in self._counts
+
+    def __repr__(self) -> str:
+        return f"Causes({self.system!r})"
 
     @cached_property
     def of_references(self) -> np.ndarray:
         """The cause of each reference, as a number in `CAUSES`."""
-        return self.diagnosis.at(self.k, self.budget, self.pack)
+        numbers = self.diagnosis.at(self.k, self.budget, self.pack)
+        numbers.flags.writeable = False
+        return numbers
 
     @cached_property
-    def of_questions(self) -> dict[str, str]:
+    def of_questions(self) -> Mapping[str, str]:
         """The cause of each question that needs anything, by its id."""
-        causes = self.diagnosis.by_question(self.of_references).tolist()
-        return {q: NAMES[n] for q, n in zip(self.diagnosis.placed.queries, causes, strict=True) if n >= 0}
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many questions each cause has."""
-        counts = Counter(self.of_questions.values())
-        return {cause: counts[cause] for cause in NAMES if counts[cause]}
+        numbers = self.diagnosis.by_question(self.of_references).tolist()
+        by_question = zip(self.diagnosis.placed.queries, numbers, strict=True)
+        return {query: NAMES[number] for query, number in by_question if number >= 0}
 
     @property
     def reference_counts(self) -> dict[str, int]:
@@ -276,15 +310,24 @@ class Causes:
         counts = Counter(self.of_references.tolist())
         return {cause: counts[number] for number, cause in enumerate(NAMES) if counts[number]}
 
-    def rows(self) -> list[Needed]:
+    @cached_property
+    def needed(self) -> tuple[Needed, ...]:
         """Everything that is needed, with its cause, in order."""
-        codes, query = self.of_references.tolist(), self.diagnosis.query.tolist()
-        questions = {item.query: item.question for item in self.diagnosis.placed.data}
-        names = self.diagnosis.placed.queries
+        diagnosis = self.diagnosis
+        needed: list[Needed] = []
+        for number, cause in enumerate(self.of_references.tolist()):
+            query = diagnosis.placed.queries[diagnosis.query[number]]
+            needed.append(Needed(query, diagnosis.names[number], NAMES[cause], diagnosis.why(number, cause)))
+        return tuple(needed)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Everything that is needed as flat records, each with its question."""
+        questions = {item.query: item.question for item in self.diagnosis.placed.reader}
         return [
-            Needed(names[q], questions[names[q]], text, NAMES[code], self.diagnosis.why(number, code))
-            for number, (q, code, text) in enumerate(zip(query, codes, self.diagnosis.names, strict=True))
-        ]
+            {"query": each.query, "question": questions[each.query], "text": each.text, "cause": each.cause,
+             "why": each.why}
+            for each in self.needed
+        ]  # fmt: skip
 
     @property
     def context(self) -> str:
@@ -296,11 +339,11 @@ class Causes:
 
     def counts_table(self) -> Table:
         """Causes with how many questions and references each has."""
-        questions, references = self.counts, self.reference_counts
+        references = self.reference_counts
         rows: list[Row | Cells] = [
-            [cause, f"{questions.get(cause, 0):,}", f"{references.get(cause, 0):,}", CAUSES[cause]]
+            [cause, f"{self[cause]:,}", f"{references.get(cause, 0):,}", CAUSES[cause]]
             for cause in NAMES
-            if cause in questions or cause in references
+            if cause in self or cause in references
         ]
         heads = [*Head.texts("cause"), *Head.numbers("questions", "references"), *Head.texts("meaning")]
         title = f"{ids.show(self.system)}: why something is missing in {self.context}"
@@ -308,8 +351,10 @@ class Causes:
 
     def parts(self, most: int = 20) -> list[Part]:
         """The counts, and the first things that are missing."""
-        missing = [row for row in self.rows() if row.cause != "covered"]
-        listed: list[Row | Cells] = [[row.query, ids.show(row.text, 60), row.cause, row.why] for row in missing[:most]]
+        missing = [each for each in self.needed if each.cause != "covered"]
+        listed: list[Row | Cells] = [
+            [each.query, ids.show(each.text, 60), each.cause, each.why] for each in missing[:most]
+        ]
         parts: list[Part] = [self.counts_table()]
         if listed:
             caption = f"{len(missing) - most:,} more are not listed here." if len(missing) > most else ""
@@ -319,46 +364,91 @@ class Causes:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        context = {"k": self.k, "budget": self.budget, "pack": self.pack}
-        rows = [row._asdict() for row in self.rows()]
-        return {"system": self.system, **context, "questions": self.counts, "references": self.reference_counts,
-                "needed": rows}  # fmt: skip
+        return {
+            "system": self.system,
+            "k": self.k,
+            "budget": self.budget,
+            "pack": self.pack,
+            "questions": dict(self),
+            "references": self.reference_counts,
+            "needed": self.rows(),
+        }
 
     def __str__(self) -> str:
         return plain(self.parts())
 
+    def _repr_html_(self) -> str:
+        return notebook_html(self.parts())
 
-@checked
+
+@named_arguments
 def find_causes(
-    items: Any,
+    items: ItemsLike,
     *,
     k: int | None = 5,
     budget: int | None = None,
-    pack: str = "prefix",
-    chunks: Any = None,
-    coverage: float = 1.0,
-    **how: Any,
+    pack: Pack = "prefix",
+    matching: MatchingLike = "rouge-l:0.7",
+    evidence: EvidenceLike | None = None,
+    convention: ConventionLike = "trec_eval-10",
 ) -> Causes:
     """Why is what an answer needs not in the context? Every reference, or evidence, by the first cause that holds.
 
-    The context is made of the first `k` texts (None: of all), packed into a `budget` of tokens if one is given. The
-    `sources` tell what is in the corpus at all, the `chunks` (all texts of the index: a file, or records with id, text,
-    source, start and end) what is in the index, and in one piece. Evidence counts as held from this `coverage` on.
-    Other options are those of `evaluate_texts`; a quotation that is not located is "not in the corpus".
+    Parameters
+    ----------
+    items
+        `Items`, or what `read_items` makes them of.
+    k
+        The context is made of the first k texts; None: of all.
+    budget
+        How many tokens the context holds; None: any number.
+    pack
+        How texts are packed into the budget: "prefix" up to the first that does not fit, "skip" without those that do
+        not fit, "truncate" with the beginning of the first that does not.
+    matching
+        When a text covers a reference: a spelling such as "contains", or a `Matching`.
+    evidence
+        Its `sources` tell what is in the corpus at all, its `chunks` what is in the index, and in one piece; evidence
+        counts as held from its `coverage` on. A quotation that is not located is "not in the corpus".
+    convention
+        The name of a convention, or a `Convention` with policies of its own.
 
+    Returns
+    -------
+    Causes
+        How many questions each cause has; `of_questions` and `needed` say which.
+
+    Raises
+    ------
+    InputError
+        If items cannot be read, or no question needs anything.
+    OptionError
+        If an option is not one of its choices.
+
+    Examples
+    --------
+    >>> from goldrank import Evidence
     >>> items = [{"retrieved": ["x", "one two"], "references": ["one two", "three"]}]
-    >>> find_causes(items, k=1, matcher="contains", chunks=[{"id": "c1", "text": "one two"}]).reference_counts
-    {'ranked too low': 1, 'not in the corpus': 1}
+    >>> indexed = Evidence(chunks=[{"id": "c1", "text": "one two"}])
+    >>> causes = find_causes(items, k=1, matching="contains", evidence=indexed)
+    >>> [(each.text, each.cause) for each in causes.needed]
+    [('one two', 'ranked too low'), ('three', 'not in the corpus')]
     """
-    k = None if k is None else whole_number(k, "k", 1)
-    budget = None if budget is None else whole_number(budget, "budget", 1)
+    k = None if k is None else whole_number(k, "k", 1, MAX_CUTOFF)
+    budget = None if budget is None else whole_number(budget, "budget", 1, MAX_CUTOFF)
     one_of(pack, PACKERS, "pack")
-    data = read_items(items, **{key: how.pop(key) for key in ("fields", "format", "failures") if key in how})
-    by_place = not any(item.references for item in data)
-    measure = COVER_BY_PLACE if by_place else COVER
-    more = [] if budget is None else [f'{measure}(tokens={budget}, pack="{pack}")']
-    diagnosis = diagnose(data, [measure, *more], chunks=chunks, coverage=coverage, **how)
+    options = TextOptions.of(matching, evidence, None, convention)
+
+    data = as_items(items)
+    by_place = not any(item.references for item in reader_of(data))
+    measures = [COVER_BY_PLACE if by_place else COVER]
+    if budget is not None:
+        measures.append(f'{measures[0]}(tokens={budget}, pack="{pack}")')
+    diagnosis = diagnose(data, measures, options)
     if not len(diagnosis.query):
-        raise InputError("no question needs anything", where=data.name)
-    notes = (*score_texts(diagnosis.placed).notes, *(diagnosis.corpus.notes if diagnosis.corpus else ()))
-    return Causes(diagnosis.placed.name, k, budget, pack, diagnosis, notes)
+        raise InputError("no question needs anything", where=reader_of(data).name)
+
+    notes = [*score_texts(diagnosis.placed).notes]
+    if diagnosis.corpus is not None:
+        notes += diagnosis.corpus.notes
+    return Causes(data.name, diagnosis, k=k, budget=budget, pack=pack, notes=notes)

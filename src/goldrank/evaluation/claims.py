@@ -14,7 +14,8 @@ import numpy as np
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column
 from goldrank.data.texts import Reference, TextItem
-from goldrank.errors import InputError, MeasureError, OptionError
+from goldrank.errors import InputError, MeasureError
+from goldrank.evaluation.text_settings import Answers
 from goldrank.match import Matcher, place_items
 from goldrank.match import matcher as as_matcher
 from goldrank.match.pairs import TextCounts
@@ -40,7 +41,7 @@ USUAL = ClaimKind()
 
 
 @dataclass(frozen=True)
-class Answers:
+class ClaimRules:
     """How answers are cut into what texts are held against, and who judges."""
 
     claims: Cutter | None = None
@@ -48,12 +49,9 @@ class Answers:
     judge: Matcher | None = None
 
     @classmethod
-    def of(cls, claims: Cutter | None, entities: Cutter | None, judge: Any) -> Answers:
-        """The same, checked; a judge is a function of a text and a claim, or a matcher."""
-        for name, given in (("claims", claims), ("entities", entities)):
-            if given is not None and not callable(given):
-                raise OptionError(f"{name} is {given!r:.60}; it must be a function from a text to a list of texts")
-        return cls(claims, entities, None if judge is None else as_matcher(judge))
+    def of(cls, answers: Answers) -> ClaimRules:
+        """What a user said of answers."""
+        return cls(answers.claims, answers.entities, answers.rule)
 
     def kind(self, measure: Measure) -> ClaimKind:
         """What a measure wants."""
@@ -63,7 +61,7 @@ class Answers:
         if judged and self.judge is None:
             raise MeasureError(
                 f"{measure} needs a judge",
-                hint="judge= takes any function of a text and a claim that says whether the text supports the claim.",
+                hint="Answers(judge=...) takes a function of a text and a claim, which says if the text supports it.",
                 code="needs-judge",
             )
         return ClaimKind(declared.wanted, "judge" if judged else declared.matched_by or "")
@@ -103,7 +101,7 @@ def _texts(cut: Cutter, answer: str, wanted: str, item: TextItem) -> list[str]:
     return list({fold(part): part for part in reversed(filled)}.values())[::-1] if wanted == "entities" else filled
 
 
-def kinds_of(measures: Sequence[Measure], answers: Answers) -> dict[ClaimKind, list[Measure]]:
+def kinds_of(measures: Sequence[Measure], answers: ClaimRules) -> dict[ClaimKind, list[Measure]]:
     """The measures of texts by what they want; that of most other numbers, the usual one, first."""
     by_kind: dict[ClaimKind, list[Measure]] = {}
     for measure in measures:
@@ -121,7 +119,11 @@ _LACKING = {
 
 
 def place_kind(
-    items: Callable[[], Iterable[TextItem]], kind: ClaimKind, answers: Answers, usual: Matcher, how: Mapping[str, Any]
+    items: Callable[[], Iterable[TextItem]],
+    kind: ClaimKind,
+    answers: ClaimRules,
+    usual: Matcher,
+    how: Mapping[str, Any],
 ) -> tuple[Passages, TextCounts]:
     """The passages of a kind other than the usual one; `how` is what `place_items` takes beside items and matcher."""
     matcher = answers.matcher(kind, usual)
@@ -153,7 +155,7 @@ def tables_for(passages: Passages) -> dict[str, Any]:
 def notes_on(
     columns: Mapping[Measure, Column],
     passages: Mapping[ClaimKind, Passages],
-    answers: Answers,
+    answers: ClaimRules,
     items: Iterable[TextItem],
 ) -> list[Note]:
     """What a reader must know of measures that have their own meaning."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from goldrank.data.intervals import merge
 from goldrank.data.spans import NOWHERE, parts_of
-from goldrank.data.texts import Chunk, Evidence, Reference, Span
+from goldrank.data.texts import Chunk, EvidencePlaces, Reference, Span
 from goldrank.data.white_space import WhiteSpace
+from goldrank.evaluation.text_settings import Evidence
 from goldrank.match import Matcher
 from goldrank.match.evidence import Finder
 from goldrank.match.span_table import chunk_places
@@ -73,11 +74,10 @@ class Corpus:
         self,
         sources: Mapping[str, str],
         chunks: Sequence[Chunk] | None,
-        finding: Mapping[str, Any],
-        coverage: float = 1.0,
+        evidence: Evidence,
     ) -> None:
-        self.sources, self.chunks, self.coverage = sources, chunks, coverage
-        self._finder = Finder(sources, **{**finding, "unlocated": "missed"})
+        self.sources, self.chunks, self.coverage = sources, chunks, evidence.coverage
+        self._finder = Finder(sources, several=evidence.several, unlocated="missed", similarity=evidence.similarity)
         self._index: dict[str, WordIndex] = {}
         self._pieces: list[Span] = []
         self._texts: list[str] = []
@@ -102,7 +102,7 @@ class Corpus:
 
     # Evidence by place.
 
-    def of_evidence(self, evidence: Evidence) -> Availability:
+    def of_evidence(self, evidence: EvidencePlaces) -> Availability:
         """What is there of the alternative that came furthest."""
         return max((self.of_spans(spans) for spans in evidence.alternatives), key=lambda state: state.stage)
 

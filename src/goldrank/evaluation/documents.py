@@ -97,17 +97,31 @@ def evaluate(
             raise unknown_argument("evaluate", name, {*_ARGUMENTS, *conventions.POLICIES})
     rules = conventions.get(convention).with_policies(**policies)
     wanted = resolve_measures(measures, rules)
-    cut_at = whole_depth(depth)
     known = as_catalogue(catalogue)
+    asked = pipeline.Asked(wanted, rules, whole_depth(depth), pipeline.wanted_top(wanted, known))
+    return score_runs(qrels, run, asked, known)
 
-    pipeline.check_asked(wanted, qrels, rules)
+
+@overload
+def score_runs(qrels: JudgementsLike, run: Runs, asked: pipeline.Asked, catalogue: Catalogue) -> ScoresByRun: ...
+@overload
+def score_runs(
+    qrels: JudgementsLike, run: RunLike | Runs, asked: pipeline.Asked, catalogue: Catalogue
+) -> Scores | ScoresByRun: ...
+def score_runs(
+    qrels: JudgementsLike, run: RunLike | Runs, asked: pipeline.Asked, catalogue: Catalogue
+) -> Scores | ScoresByRun:
+    """What `evaluate` answers, for those who also say how many first documents are kept."""
+    pipeline.check_asked(asked.measures, qrels, asked.rules)
     try:
-        inputs = resolve(qrels, run, rules, known)
+        inputs = resolve(qrels, run, asked.rules, catalogue)
     except InputError as error:
         if error.code != "judgements-stay-in-spark" or not io.is_spark(run):
             raise
-        return _on_executors(qrels, io.as_run(run), pipeline.Asked(wanted, rules, cut_at), known, error)
-    scores = [pipeline.score(placed, wanted, cut_at) for placed in pipeline.place_all(inputs)]
+        return _on_executors(qrels, io.as_run(run), asked, catalogue, error)
+
+    placed = pipeline.place_all(inputs, asked.top)
+    scores = [pipeline.score(of_run, asked.measures, asked.depth) for of_run in placed]
     if not isinstance(run, Runs):
         return scores[0]
     return ScoresByRun(_with_systems(run, inputs, scores))

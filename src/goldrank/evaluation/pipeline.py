@@ -23,7 +23,7 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
-from goldrank.engine import RunCounts, engine_for
+from goldrank.engine import RunCounts, TopRequest, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.evaluation import footer, recommending
 from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, Judgements, documents_of
@@ -45,6 +45,27 @@ class Asked:
     measures: Sequence[Measure]
     rules: Convention
     depth: int | None = None
+    top: int = 0
+    """How many first documents of each query are kept for those who ask for them later."""
+
+
+def wanted_top(measures: Sequence[Measure], catalogue: Catalogue) -> int:
+    """How many first documents of each query the measures read; 0 if none, or if only the run can tell."""
+    deepest = 0
+    for measure in measures:
+        reads = measure.declaration.over
+        if reads not in ("heads", "recommended"):
+            continue
+        is_deep = measure.k is None or (reads == "recommended" and _reads_whole_run(measure, catalogue))
+        if is_deep:
+            return 0
+        deepest = max(deepest, int(measure.k or 0))
+    return deepest
+
+
+def _reads_whole_run(measure: Measure, catalogue: Catalogue) -> bool:
+    """Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up."""
+    return catalogue.items is None or bool(measure.option("judged_only"))
 
 
 # 1. Place.
@@ -62,6 +83,8 @@ class Placed:
     catalogue: Catalogue = NO_CATALOGUE
     removed: np.ndarray | None = None
     """How many documents of each query were removed, because the user had them before."""
+    kept_top: KeptTop | None = None
+    """The first documents of each query, if they were taken while the run was read."""
 
     @property
     def qrels(self) -> Qrels:
@@ -69,38 +92,75 @@ class Placed:
         return documents_of(self.judgements)
 
     def top_documents(self, depth: int) -> Sequence[Sequence[str]]:
-        """The first documents of each judged query, best first. This reads the run once more."""
+        """The first documents of each judged query, best first.
+
+        This reads the run once more, unless so many were kept when it was placed.
+        """
         if depth < 1:
             return [[] for _ in self.placements.queries]
         queries, train = self.placements.queries, self.catalogue.removed
         more = 0 if self.removed is None else int(self.removed.max(initial=0))
-        rules = self.rules.with_policies(**tool_of(self.rules).first_documents)
+        rows = self._top_of_run(depth + more)
+        return rows if train is None else unseen(rows, queries, train, depth)
+
+    def _top_of_run(self, depth: int) -> Sequence[Sequence[str]]:
+        if self.kept_top is not None and depth <= self.kept_top.depth:
+            return [docs[:depth] for docs in self.kept_top.documents]
+        rules = top_rules(self.rules)
         if not self.counts.repeated and rules.duplicates in ("first", "last"):
             # Nothing repeats, so that all policies give the same, and this one holds no more than what is asked for.
             rules = rules.with_policies(duplicates="count")
-        rows = engine_for(self.run).top_documents(self.run, queries, depth + more, rules)
-        return rows if train is None else unseen(rows, queries, train, depth)
+        return engine_for(self.run).top_documents(self.run, self.placements.queries, depth, rules)
 
 
-def place(judgements: Judgements, run: Run, rules: Convention, catalogue: Catalogue = NO_CATALOGUE) -> Placed:
-    """Where the run put each judged document, without what users had before."""
+@dataclass(frozen=True)
+class KeptTop:
+    """The first documents of each judged query of a run, taken while it was read."""
+
+    depth: int
+    documents: Sequence[Sequence[str]]
+
+
+def top_rules(rules: Convention) -> Convention:
+    """The rules by which first documents are ordered."""
+    return rules.with_policies(**tool_of(rules).first_documents)
+
+
+def place(
+    judgements: Judgements, run: Run, rules: Convention, catalogue: Catalogue = NO_CATALOGUE, top: int = 0
+) -> Placed:
+    """Where the run put each judged document, without what users had before.
+
+    `top` is how many first documents of each query are kept, for those who ask for them later.
+    """
     qrels = documents_of(judgements)
     run = tool_of(rules).before_placing(run.with_columns_matching(qrels))
     _check_ids(qrels, run, rules)
     if catalogue.removed is None:
-        placements, counts = engine_for(run).place(qrels, run, rules)
-        return _checked(Placed(judgements, run, rules, placements, counts, catalogue))
+        placements, counts, kept_top = _placed(qrels, run, rules, top)
+        return _checked(Placed(judgements, run, rules, placements, counts, catalogue, kept_top=kept_top))
+
     joined = join(qrels, catalogue.removed)
-    placements, counts = engine_for(run).place(joined.qrels, run, rules)
+    longest = max(map(len, catalogue.removed.items.values()), default=0)
+    placements, counts, kept_top = _placed(joined.qrels, run, rules, top + longest if top else 0)
     kept, removed = without_seen(placements, joined, qrels)
-    return _checked(Placed(judgements, run, rules, kept, counts, catalogue, removed))
+    return _checked(Placed(judgements, run, rules, kept, counts, catalogue, removed, kept_top))
 
 
-def place_all(inputs: Inputs) -> Iterable[Placed]:
-    """The same for all runs of the inputs, one after the other."""
+def _placed(qrels: Qrels, run: Run, rules: Convention, top: int) -> tuple[Placements, RunCounts, KeptTop | None]:
+    engine = engine_for(run)
+    if not top or engine.holds_runs:
+        placements, counts = engine.place(qrels, run, rules)
+        return placements, counts, None
+    placements, counts, documents = engine.place_with_top(qrels, run, rules, TopRequest(top, top_rules(rules)))
+    return placements, counts, KeptTop(top, documents)
+
+
+def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
+    """As `place`, for all runs of the inputs, one after the other."""
     if inputs.tagged is None:
         for run in inputs.runs:
-            yield place(inputs.judgements, run, inputs.rules, inputs.catalogue)
+            yield place(inputs.judgements, run, inputs.rules, inputs.catalogue, top)
         return
     if inputs.catalogue.removed is not None:
         raise OptionError(
@@ -181,10 +241,7 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
     asked = [measure for measure in asked if measure.declaration.over == "recommended"]
     if asked:
-        # Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up.
-        deep = placed.catalogue.items is None or any(
-            measure.k is None or measure.option("judged_only") for measure in asked
-        )
+        deep = any(measure.k is None or _reads_whole_run(measure, placed.catalogue) for measure in asked)
         most = int(placements.retrieved.max(initial=0)) if deep else max(int(measure.k or 0) for measure in asked)
         lists = placed.top_documents(most if depth is None else min(most, depth))
         tables["recommended"] = table_of(placements.queries, lists, judgements, placed.catalogue, placed.rules)

@@ -12,7 +12,7 @@ from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
 from goldrank.data.texts import TextItem
 from goldrank.evaluation.text_rules import TextRules
-from goldrank.io.items import Items, ReadItem
+from goldrank.io.item_reader import ItemReader, ReadItem
 from goldrank.match.chance import Sample, chance_level, covered
 from goldrank.match.pairs import TextCounts, explain_item
 from goldrank.measures import Measure
@@ -49,9 +49,9 @@ class Passing:
                 self.expected += (text for reference in given.item.references for text in reference.texts)
             yield given
 
-    def items(self, data: Items) -> Iterator[TextItem]:
+    def items(self, reader: ItemReader) -> Iterator[TextItem]:
         """The same, without what else was said of them."""
-        return (given.item for given in self.by(data.given()))
+        return (given.item for given in self.by(reader.entries()))
 
 
 CHANCE = 0.05
@@ -107,9 +107,9 @@ def chance_notes(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequ
     return [Note.of("chance-level", **facts)]
 
 
-def nothing_matches(data: Iterable[TextItem], how: TextRules) -> Note:
+def nothing_matches(items: Iterable[TextItem], how: TextRules) -> Note:
     """What to look at when everything is zero: a question's nearest pair."""
-    for item in data:
+    for item in items:
         shown = explain_item(item, how.matcher, how.split)
         if shown.degrees.size:
             row, column = divmod(int(shown.degrees.argmax()), len(shown.references))

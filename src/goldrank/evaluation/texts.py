@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import SimpleNamespace
-from typing import Any, NamedTuple, Unpack
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
-from goldrank.errors import InputError, OptionError, did_you_mean
+from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.claims import USUAL, Answers, ClaimKind, kinds_of, notes_on, place_kind, tables_for
+from goldrank.evaluation.claims import USUAL, ClaimKind, ClaimRules, kinds_of, notes_on, place_kind, tables_for
 from goldrank.evaluation.inputs import resolve_measures
 from goldrank.evaluation.mismatch import explain_id_mismatch
 from goldrank.evaluation.text_notes import Passing, chance_notes, notes_of, nothing_matches, numbers_of, ties_at_the_end
@@ -29,247 +29,365 @@ from goldrank.evaluation.text_rules import (
     token_offsets,
     unit_name,
 )
+from goldrank.evaluation.text_settings import (
+    Answers,
+    Evidence,
+    EvidenceLike,
+    Matching,
+    MatchingLike,
+    as_answers,
+    as_evidence,
+    as_matching,
+)
 from goldrank.io.corpus import read_chunks, read_sources
 from goldrank.io.files import is_file
-from goldrank.io.items import Items, ReadItem
-from goldrank.io.items import items as read_items
-from goldrank.match import Matcher, folding, place_items
+from goldrank.io.item_reader import ItemReader, ReadItem
+from goldrank.io.items import Items, ItemsLike, as_items, reader_of
+from goldrank.keywords import named_arguments
+from goldrank.match import folding, place_items
 from goldrank.match import matcher as as_matcher
 from goldrank.match.chance import Sample, Sourced
-from goldrank.match.locate import SIMILARITY
-from goldrank.match.matcher import AsksAJudge
-from goldrank.match.pairs import Splitter, explain_item
+from goldrank.match.pairs import TextCounts, explain_item
 from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.apply import check_credit
-from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import ConventionLike, MeasuresLike, Policies
+from goldrank.types import ConventionLike, MeasuresLike
 
 DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
 """What is measured of texts when nothing is asked for."""
 DEFAULT_OF_PAIRS = ("P@5", "SetP")
 
 
-@checked
+@named_arguments
 def evaluate_texts(
-    items: Any,
+    items: ItemsLike,
     measures: MeasuresLike = None,
     *,
-    matcher: str | Matcher | AsksAJudge | Callable[..., Any] = "rouge-l:0.7",
-    guards: Sequence[str] | None = None,
-    unit: str | Splitter = "chunk",
-    credit: str = "any",
-    tokens: Callable[[str], Any] | None = None,
-    judge: Callable[..., Any] | Matcher | AsksAJudge | None = None,
-    claims: Callable[[str], Any] | None = None,
-    entities: Callable[[str], Any] | None = None,
-    abstain_below: float | None = None,
-    sources: Any = None,
-    chunks: Any = None,
-    lengths: str = "char",
-    several: str = "any",
-    unlocated: str = "error",
-    similarity: float | None = SIMILARITY,
-    fields: Mapping[str, str | None] | None = None,
-    format: str | None = None,
-    failures: str = "error",
-    name: str | None = None,
+    matching: MatchingLike = "rouge-l:0.7",
+    evidence: EvidenceLike | None = None,
+    answers: Answers | None = None,
     convention: ConventionLike = "trec_eval-10",
-    **policies: Unpack[Policies],
 ) -> Scores:
     """Score retrieved texts against the texts that they should cover.
 
-    `items` is a list of dicts, a file (JSON Lines, JSON, Parquet, CSV) or a data frame with, for each question,
-    the retrieved texts and the references; field names of the usual frameworks are known, `fields` maps others
-    ({"retrieved": "outputs.docs"}). A reference that is a list of texts is covered by any of them. Where what is
-    expected is named by ids alone (`expected_ids`), ids are compared.
+    Measures of an answer (`context_recall`) compare texts with the claims of `reference`. Measures of spans
+    (`SpanRecall@5`) find evidence by its place: items then have `evidence`, each {"source": ..., "start": ..., "end":
+    ...} or {"source": ..., "quote": ...}, and retrieved texts have a source and a start, or are looked for in the
+    sources. Where what is expected is named by ids alone (`expected_ids`), ids are compared. Questions with
+    `answerable: false` have no value in measures of coverage.
 
-    `matcher` says when a text covers a reference: a name such as "exact", "contains" or "rouge-l:0.7", or a
-    function of both texts. `guards` are what a match must not differ in ("numbers", "units", "negations", "names");
-    None means those of the matcher, () means none. `unit="sentence"` (or a function) compares sentences, and ranks
-    then count those.
-    `credit` is "any" (a text that covers any reference is relevant; a reference counts once), "one_to_one",
-    "first_free" or "pairs" (docs/texts.md). `tokens` counts a text's tokens (a number, or the tokens) where a measure
-    asks for them; otherwise words are counted.
+    Parameters
+    ----------
+    items
+        `Items`, or what `read_items` makes them of: a list of dicts, a file or a data frame with, for each question,
+        the retrieved texts and the references. A reference that is a list of texts is covered by any of them.
+    measures
+        A measure such as "Cover@5", several, or None for the usual ones.
+    matching
+        When a text covers a reference: a spelling such as "exact", "contains" or "rouge-l:0.7", or a `Matching`.
+    evidence
+        Where evidence stands: its sources (a folder, a file, or texts by id), or an `Evidence`.
+    answers
+        How answers are taken apart, who judges their claims, and when a system abstains.
+    convention
+        The name of a convention, or a `Convention` with policies of its own.
 
-    Measures of an answer (`context_recall`) compare texts with the claims of `reference`: its sentences, or what the
-    function `claims` makes of it; the function `entities` finds names and numbers. `judge`, a function of a text and a
-    claim, perhaps asynchronous, decides instead of the matcher. Questions with `answerable: false` have no value in
-    measures of coverage; a system abstains if it returns nothing, or nothing with a score from `abstain_below` on.
+    Returns
+    -------
+    Scores
+        Under the items' name.
 
-    Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
-    {"source": ..., "start": ..., "end": ...} or {"source": ..., "quote": ...}, and retrieved texts have a source
-    and a start, or are looked for in `sources` (id to text, a folder of texts, or a file). `chunks` are all texts of
-    the corpus, where a measure asks for them; `lengths` are in "char" or "token". `several` says whether a quotation
-    in several places counts in "any" of them, in the "first", or is an "error". `unlocated` says whether one that is
-    not found is an "error", "missed" by every text, or left out ("skip"). `similarity` is the least similarity of
-    an approximate one (None: only exact ones count).
+    Raises
+    ------
+    InputError
+        If items cannot be read, or have nothing that the measures ask for.
+    OptionError
+        If an option is not one of its choices, or a measure needs what is not given.
 
-    `failures` says what to do with questions on which `goldrank.run_retriever` failed: an "error", "skip" or "zero".
-
+    Examples
+    --------
     >>> items = [{"retrieved": ["Paris is in France.", "Rome is in Italy."], "references": ["Rome is in Italy."]}]
     >>> evaluate_texts(items, ["Cover@1", "RR"]).mean
     {'Cover@1': 0.0, 'RR': 0.5}
     """
-    usual = evaluate_texts.__kwdefaults__ or {}
-    given: dict[str, Any] = {key: value for key, value in locals().items() if key in usual}
-    return score_texts(place_texts(items, measures, **given, **policies))
+    options = TextOptions.of(matching, evidence, answers, convention)
+    return score_texts(place_texts(as_items(items), measures, options))
 
 
-class PlacedTexts(NamedTuple):
+@dataclass(frozen=True)
+class TextOptions:
+    """How texts are placed: all that a verb of texts was told."""
+
+    matching: Matching
+    evidence: Evidence
+    answers: Answers
+    convention: Convention
+    counts_tokens: bool = False
+    """Whether tokens are counted though no measure asks for them."""
+
+    @classmethod
+    def of(
+        cls,
+        matching: MatchingLike,
+        evidence: EvidenceLike | None,
+        answers: Answers | None,
+        convention: ConventionLike,
+    ) -> TextOptions:
+        """What users give, words and all."""
+        return cls(as_matching(matching), as_evidence(evidence), as_answers(answers), conventions.get(convention))
+
+    @property
+    def rules(self) -> Convention:
+        """The convention, with the threshold of abstaining."""
+        return abstaining(self.convention, self.answers.abstain_below)
+
+
+@dataclass(frozen=True)
+class PlacedTexts:
     """Texts that were compared with what they should cover: the tables that measures read, and all that scores tell."""
 
     data: Items
-    wanted: list[Measure]
+    options: TextOptions
+    wanted: Sequence[Measure]
     rules: Convention
     how: TextRules
-    answers: Answers
+    claim_rules: ClaimRules
     by_kind: Mapping[ClaimKind, Passages]
     """Passages by what texts are held against."""
-    tables: dict[str, Any]
+    tables: Mapping[str, Any]
     """What measures of places and of the first kind read."""
     queries: tuple[str, ...]
-    numbers: dict[str, int]
-    notes: list[Note]
-    lengths: str
-    name: str
+    numbers: Mapping[str, int]
+    notes: Sequence[Note]
     explainer: Callable[[str], Explanation]
     resolved: Sequence[TextItem]
     """For evidence by place, the items with all places that were found."""
     sources: Mapping[str, str]
-    finding: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What the system is called."""
+        return self.data.name
+
+    @property
+    def reader(self) -> ItemReader:
+        """What reads the items anew."""
+        return reader_of(self.data)
 
 
-def place_texts(
-    items: Any,
-    measures: MeasuresLike = None,
-    *,
-    count: bool = False,
-    **given: Any,  # the arguments of `evaluate_texts`
-) -> PlacedTexts:
-    """Match or locate all texts once. With `count` tokens are counted though no measure asks for them."""
-    usual = dict(evaluate_texts.__kwdefaults__ or {})
-    policies = {key: value for key, value in given.items() if key in conventions.POLICIES}
-    for key in given:
-        if key not in usual and key not in policies:
-            raise OptionError(f"there is no option {key!r}", hint=did_you_mean(key, [*usual, *conventions.POLICIES]))
-    ask = SimpleNamespace(**{**usual, **given})
-    rules = abstaining(conventions.get(ask.convention).with_policies(**policies), ask.abstain_below)
-    asked = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if ask.credit == "pairs" else DEFAULT)
-    wanted = [measure.of_texts for measure in asked]
-    answers = Answers.of(ask.claims, ask.entities, ask.judge)
-    kinds = kinds_of(wanted, answers)
+def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> PlacedTexts:
+    """Match or locate all texts once."""
+    matching, rules = options.matching, options.rules
+    usual = DEFAULT_OF_PAIRS if matching.credit == "pairs" else DEFAULT
+    wanted = [measure.of_texts for measure in resolve_measures(measures, rules, usual)]
+    claim_rules = ClaimRules.of(options.answers)
+    kinds = kinds_of(wanted, claim_rules)
     for measure in wanted:
-        check_credit(measure, ask.credit)
-    matcher, unit = as_matcher(ask.matcher).having(ask.guards), ask.unit
-    data = read_items(items, fields=ask.fields, format=ask.format, failures=ask.failures)
-    by_id = data.by_id
+        check_credit(measure, matching.credit)
+
+    by_id = reader_of(data).by_id
     if by_id:
-        _check_ids_suffice(wanted, answers, data.name)
-        matcher, unit = as_matcher("exact"), "chunk"
-    how = TextRules(matcher, splitter(unit), "id" if by_id else unit_name(unit), ask.credit)
-    finding: dict[str, Any] = {key: getattr(ask, key) for key in ("several", "unlocated", "similarity")}
-    sources = {} if ask.sources is None else read_sources(ask.sources)
-    tables: dict[str, Any] = {}
-    numbers: dict[str, int] = {}
-    notes: list[Note] = [Note.of("ids-compared")] if by_id else []
-    needed = {measure.declaration.over for measure in wanted}
-    counter = token_counter(ask.tokens) if count or any(map(counts_tokens, wanted)) else None
-    cut_for = [measure.option("tokens") for measure in wanted if measure.option("pack") == "truncate"]
-    placing: dict[str, Any] = {"split": how.split, "count_tokens": counter, "cut_for": cut_for}
-    passed = Passing()
-    by_kind: dict[ClaimKind, Passages] = {}
-    first = next(iter(kinds), USUAL)
+        _check_ids_suffice(wanted, claim_rules, reader_of(data).name)
+        how = TextRules(as_matcher("exact"), None, "id", matching.credit)
+    else:
+        how = TextRules(matching.rule, splitter(matching.unit), unit_name(matching.unit), matching.credit)
+
+    placing = _TextPlacing(
+        data=data, options=options, wanted=wanted, rules=rules, how=how, claim_rules=claim_rules, by_id=by_id
+    )
     for kind in kinds:
+        placing.add_kind(kind, is_first=not placing.by_kind)
+    if placing.needs("spans"):
+        placing.add_spans()
+    return placing.finished(next(iter(kinds), USUAL))
+
+
+@dataclass
+class _TextPlacing:
+    """Texts while they are placed, one kind of what they are held against after the other."""
+
+    data: Items
+    options: TextOptions
+    wanted: Sequence[Measure]
+    rules: Convention
+    how: TextRules
+    claim_rules: ClaimRules
+    by_id: bool
+    by_kind: dict[ClaimKind, Passages] = field(default_factory=dict)
+    tables: dict[str, Any] = field(default_factory=dict)
+    queries: tuple[str, ...] = ()
+    numbers: dict[str, int] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    resolved: list[TextItem] = field(default_factory=list)
+    passed: Passing = field(default_factory=Passing)
+
+    def __post_init__(self) -> None:
+        self.reader = reader_of(self.data)
+        if self.by_id:
+            self.notes.append(Note.of("ids-compared"))
+        given = self.options.evidence.sources
+        self.sources: Mapping[str, str] = {} if given is None else read_sources(given)
+        self.counter: Callable[[str], int] | None = None
+        if self.options.counts_tokens or any(map(counts_tokens, self.wanted)):
+            self.counter = token_counter(self.options.matching.token_function)
+        self.cut_for = [measure.option("tokens") for measure in self.wanted if measure.option("pack") == "truncate"]
+
+    def needs(self, table: str) -> bool:
+        """Whether a measure reads this table."""
+        return any(measure.declaration.over == table for measure in self.wanted)
+
+    def add_kind(self, kind: ClaimKind, *, is_first: bool) -> None:
+        """Hold texts against references, claims or entities."""
         sample = Sample()
         if kind == USUAL:
-            passing = sample.passing(map(_with_sources, passed.by(data.given())))
-            passages, counts = place_items(passing, how.matcher, **placing)
-            if not counts.references and not passages.unanswerable.any():
-                what = "no question has a reference text"
-                raise InputError(what, where=data.name, hint=_NO_REFERENCES, code="no-references")
+            passages, counts = self._place_references(sample)
         else:
-            passages, counts = place_kind(lambda: passed.items(data), kind, answers, how.matcher, placing)
-        notes += answers.matcher(kind, how.matcher).take_notes()
-        by_kind[kind] = passages
-        if kind != first:
-            continue
-        tables |= tables_for(passages)
-        queries = passages.queries
-        numbers |= numbers_of(passages, counts)
-        notes += notes_of(numbers, counts, how)
+            placing = {"split": self.how.split, "count_tokens": self.counter, "cut_for": self.cut_for}
+            passages, counts = place_kind(
+                lambda: self.passed.items(self.reader), kind, self.claim_rules, self.how.matcher, placing
+            )
+        self.notes += self.claim_rules.matcher(kind, self.how.matcher).take_notes()
+        self.by_kind[kind] = passages
+        if not is_first:
+            return
+
+        self.tables |= tables_for(passages)
+        self.queries = passages.queries
+        self.numbers |= numbers_of(passages, counts)
+        self.notes += notes_of(self.numbers, counts, self.how)
         if kind != USUAL:
-            continue
-        if "aspects" in needed:
-            tables["aspects"] = passages.aspects
-        if not counts.references:
-            continue
+            return
+
+        if self.needs("aspects"):
+            self.tables["aspects"] = passages.aspects
+        if counts.references:
+            self._note_matches(passages, counts, sample)
+
+    def _place_references(self, sample: Sample) -> tuple[Passages, TextCounts]:
+        passing = sample.passing(map(_with_sources, self.passed.by(self.reader.entries())))
+        passages, counts = place_items(
+            passing, self.how.matcher, split=self.how.split, count_tokens=self.counter, cut_for=self.cut_for
+        )
+        if not counts.references and not passages.unanswerable.any():
+            what = "no question has a reference text"
+            raise InputError(what, where=self.reader.name, hint=_NO_REFERENCES, code="no-references")
+        return passages, counts
+
+    def _note_matches(self, passages: Passages, counts: TextCounts, sample: Sample) -> None:
+        """Say if nothing matches, and else what chance alone would cover."""
         if counts.retrieved and not counts.matching:
-            if by_id and rules.overlap == "error":
-                explain_id_mismatch(data.name, passed.retrieved, passed.expected)
-            notes.append(nothing_matches(data, how))
-        elif how.matcher.free and not by_id:
-            notes += chance_notes(sample, passages.pairs, how, wanted)
-    resolved: list[TextItem] = []
-    if "spans" in needed:
-        tool_of(rules).check_lengths(ask.lengths)
-        more: dict[str, Any] = {"count_tokens": counter, "cut_for": cut_for, "keep": resolved}
-        if ask.lengths == "token" and ask.tokens is not None:
-            more["tokens"] = token_offsets(ask.tokens)
-        places = places_of(passed.by(data.given()), sources)
-        sources = places.texts
-        spans, span_notes = spans_by(places, ask.chunks, ask.lengths, finding | more)
+            if self.by_id and self.rules.overlap == "error":
+                explain_id_mismatch(self.reader.name, self.passed.retrieved, self.passed.expected)
+            self.notes.append(nothing_matches(self.reader, self.how))
+        elif self.how.matcher.free and not self.by_id:
+            self.notes += chance_notes(sample, passages.pairs, self.how, self.wanted)
+
+    def add_spans(self) -> None:
+        """Find evidence and texts by their places."""
+        tool_of(self.rules).check_lengths(self.options.evidence.lengths)
+        places = places_of(self.passed.by(self.reader.entries()), self.sources)
+        self.sources = places.texts
+        spans, span_notes = self._spans_by(places)
         unanswerable = np.array([item.answerable is False for item in places.items], bool)
         if not spans.relevant().any() and not unanswerable.any():
-            lost = any(note.code == "quotations-lost" for note in span_notes)
-            what = (
-                "all evidence was left out: no quotation was located" if lost else "no question has evidence by place"
-            )
-            raise InputError(what, where=data.name, hint=_NONE_LOCATED if lost else _NO_EVIDENCE, code="not-located")
-        tables |= {"spans": spans, "unanswerable": unanswerable}
-        queries = spans.queries
-        numbers |= {
+            raise _no_evidence(span_notes, self.reader.name)
+
+        self.tables |= {"spans": spans, "unanswerable": unanswerable}
+        self.queries = spans.queries
+        self.numbers |= {
             "queries": len(spans),
             "retrieved": int(spans.retrieved.sum()),
             "evidence": int(spans.relevant().sum()),
             "no_results": int((spans.retrieved == 0).sum()),
         }
-        notes += span_notes
-    if not by_id:
-        numbers["characters"] = passed.characters
-    notes += ties_at_the_end(wanted, tables, passed)
-    explainer = _explainer(data, how, answers, first) if "texts" in tables else place_explainer(data, sources, finding)
-    return PlacedTexts(data, wanted, rules, how, answers, by_kind, tables, queries, numbers, notes, ask.lengths,
-                       ask.name or data.name, explainer, resolved, sources, finding)  # fmt: skip
+        self.notes += span_notes
+
+    def _spans_by(self, places: Places) -> tuple[Spans, Sequence[Note]]:
+        """The table that measures of spans read."""
+        from goldrank.match.span_table import spans_of, word_offsets
+
+        evidence, own_tokens = self.options.evidence, self.options.matching.token_function
+        offsets: Callable[[str], list[tuple[int, int]]] = word_offsets
+        if evidence.lengths == "token" and own_tokens is not None:
+            offsets = token_offsets(own_tokens)
+        chunks: Any = evidence.chunks
+        if is_file(chunks) or _are_records(chunks):
+            chunks = read_chunks(chunks)
+        return spans_of(
+            places.items,
+            places.texts or None,
+            unit=evidence.lengths,
+            quotes=places.quotes,
+            chunks=chunks,
+            chunk_sources=places.places,
+            tokens=offsets,
+            count_tokens=self.counter,
+            cut_for=self.cut_for,
+            several=evidence.several,
+            unlocated=evidence.unlocated,
+            similarity=evidence.similarity,
+            keep=self.resolved,
+        )
+
+    def finished(self, first: ClaimKind) -> PlacedTexts:
+        """All that was placed."""
+        if not self.by_id:
+            self.numbers["characters"] = self.passed.characters
+        self.notes += ties_at_the_end(self.wanted, self.tables, self.passed)
+        if "texts" in self.tables:
+            explainer = _explainer(self.reader, self.how, self.claim_rules, first)
+        else:
+            explainer = _place_explainer(self.reader, self.sources, self.options.evidence)
+        return PlacedTexts(
+            data=self.data,
+            options=self.options,
+            wanted=self.wanted,
+            rules=self.rules,
+            how=self.how,
+            claim_rules=self.claim_rules,
+            by_kind=self.by_kind,
+            tables=self.tables,
+            queries=self.queries,
+            numbers=self.numbers,
+            notes=self.notes,
+            explainer=explainer,
+            resolved=self.resolved,
+            sources=self.sources,
+        )
 
 
 def score_texts(placed: PlacedTexts) -> Scores:
     """The `Scores` of texts that were placed."""
-    data, rules, how, tables, queries = placed.data, placed.rules, placed.how, placed.tables, placed.queries
+    rules, how, tables, queries = placed.rules, placed.how, placed.tables, placed.queries
     everything = np.ones(len(queries), bool)
     columns: dict[Measure, Column] = {}
     for measure in placed.wanted:
-        kind = USUAL if measure.declaration.over == "spans" else placed.answers.kind(measure)
-        read = tables if kind == USUAL else tables_for(placed.by_kind[kind])
+        kind = USUAL if measure.declaration.over == "spans" else placed.claim_rules.kind(measure)
+        read = dict(tables) if kind == USUAL else tables_for(placed.by_kind[kind])
         columns |= pipeline.columns_of([measure], read, everything, queries, rules, placed.name, how.credit)[0]
-    notes = [*placed.notes, *notes_on(columns, placed.by_kind, placed.answers, data)]
-    label = [rules.label, *([str(how)] if "texts" in tables else [])]
+
+    notes = [*placed.notes, *notes_on(columns, placed.by_kind, placed.claim_rules, placed.reader)]
+    label = [rules.label]
+    if "texts" in tables:
+        label.append(str(how))
+    if "spans" in tables:
+        label.append(f"spans by {placed.options.evidence.lengths}")
     return Scores(
         run=placed.name,
         queries=queries,
         columns={str(measure): column for measure, column in columns.items()},
-        remarks=Remarks(placed.numbers, (*data.notes, *notes)),
-        convention=", ".join([*label, *([f"spans by {placed.lengths}"] if "spans" in tables else [])]),
-        origin=_origin(data, rules, how, placed.name),
+        remarks=Remarks(dict(placed.numbers), (*placed.data.notes, *notes)),
+        convention=", ".join(label),
+        origin=_origin(placed.data, rules, how),
         explainer=placed.explainer,
         options=tool_of(rules).options,
     )
 
 
-def _check_ids_suffice(wanted: Sequence[Measure], answers: Answers, name: str) -> None:
+def _check_ids_suffice(wanted: Sequence[Measure], claim_rules: ClaimRules, name: str) -> None:
     """Refuse measures that need texts where there are ids alone."""
     for measure in wanted:
-        if counts_tokens(measure) or measure.declaration.over == "spans" or answers.kind(measure) != USUAL:
+        if counts_tokens(measure) or measure.declaration.over == "spans" or claim_rules.kind(measure) != USUAL:
             what = f"{measure} needs texts, and {name} has ids"
             raise OptionError(what, hint="Give retrieved texts too.", code="needs-texts")
 
@@ -286,35 +404,37 @@ def _with_sources(given: ReadItem) -> Sourced:
     return given.item, frozenset(source for source in given.sources or () if source is not None)
 
 
-_NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.they.are'} (--map references=...)."
+_NO_REFERENCES = (
+    "Give texts that should be found: read_items(..., fields={'references': 'where.they.are'}) (--map references=...)."
+)
 _NONE_LOCATED = "Are these the sources that were quoted? unlocated='error' (--unlocated) says what is nearest to each."
 _NO_EVIDENCE = """Measures of spans need "evidence": [{"source": "doc1", "start": 10, "end": 50}], or a quote."""
 
 
-def _origin(data: Items, rules: Convention, how: TextRules, name: str) -> Callable[[], dict[str, Any]]:
+def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict[str, Any]]:
     stamp = pipeline.provenance(rules)
 
     def made() -> dict[str, Any]:
-        gold, returned = _digests(data)
+        gold, returned = _digests(reader_of(data))
         return {
             **stamp,
             "matcher": str(how.matcher),
             "normalisation": folding.NAME if how.matcher.folds else None,
             "unit": how.unit,
             "credit": how.credit,
-            "qrels": {"name": data.name, "sha256": gold, "criteria": None},
-            "run": {"name": name, "sha256": returned},
+            "qrels": {"name": reader_of(data).name, "sha256": gold, "criteria": None},
+            "run": {"name": data.name, "sha256": returned},
         }
 
     return made
 
 
-def _digests(data: Items) -> tuple[str, str]:
+def _digests(reader: ItemReader) -> tuple[str, str]:
     """Hashes of what should be found and of what was: the first stays when only the retriever changes."""
     import hashlib
 
     gold, returned = hashlib.sha256(), hashlib.sha256()
-    for given in data.given():
+    for given in reader.entries():
         item = given.item
         gold.update(repr((item.query, list(map(tuple, item.references)), given.evidence)).encode())
         if item.answerable is not None or item.reference:
@@ -323,12 +443,15 @@ def _digests(data: Items) -> tuple[str, str]:
     return gold.hexdigest(), returned.hexdigest()
 
 
-def _explainer(data: Items, how: TextRules, answers: Answers, kind: ClaimKind) -> Callable[[str], Explanation]:
+def _explainer(
+    reader: ItemReader, how: TextRules, claim_rules: ClaimRules, kind: ClaimKind
+) -> Callable[[str], Explanation]:
     def explain(query: str) -> Explanation:
-        for item in data:
+        for item in reader:
             if item.query == query:
-                return explain_item(answers.item(item, kind.wanted), answers.matcher(kind, how.matcher), how.split)
-        raise InputError(f"question {query!r} is no longer in {data.name}")
+                held = claim_rules.item(item, kind.wanted)
+                return explain_item(held, claim_rules.matcher(kind, how.matcher), how.split)
+        raise InputError(f"question {query!r} is no longer in {reader.name}")
 
     return explain
 
@@ -356,18 +479,21 @@ def places_of(given_items: Iterable[ReadItem], sources: Mapping[str, str] | None
     return places
 
 
-def spans_by(found: Places, chunks: Any, lengths: str, finding: Mapping[str, Any]) -> tuple[Spans, Sequence[Note]]:
-    """The table that measures of spans read."""
-    from goldrank.match.span_table import spans_of
-
-    if is_file(chunks) or (isinstance(chunks, list | tuple) and any(isinstance(chunk, Mapping) for chunk in chunks)):
-        chunks = read_chunks(chunks)
-    places = {"quotes": found.quotes, "chunk_sources": found.places, "chunks": chunks}
-    return spans_of(found.items, found.texts or None, unit=lengths, **places, **finding)
+def _are_records(chunks: object) -> bool:
+    """Whether chunks are records, or else places or texts by source."""
+    return isinstance(chunks, list | tuple) and any(isinstance(chunk, Mapping) for chunk in chunks)
 
 
-def place_explainer(
-    data: Items, sources: Mapping[str, str] | None, finding: Mapping[str, Any]
+def _no_evidence(notes: Sequence[Note], name: str) -> InputError:
+    """The error where nothing is known of the place of any evidence."""
+    if any(note.code == "quotations-lost" for note in notes):
+        what = "all evidence was left out: no quotation was located"
+        return InputError(what, where=name, hint=_NONE_LOCATED, code="not-located")
+    return InputError("no question has evidence by place", where=name, hint=_NO_EVIDENCE, code="not-located")
+
+
+def _place_explainer(
+    reader: ItemReader, sources: Mapping[str, str], evidence: Evidence
 ) -> Callable[[str], Explanation]:
     """What explains a question by the places of its texts and its evidence."""
 
@@ -375,13 +501,17 @@ def place_explainer(
         from goldrank.match.evidence import Finder, resolve
         from goldrank.match.explain_places import explain_places
 
-        texts = places_of(data.given(), sources).texts  # a source may be told of with any question
-        given = next((given for given in data.given() if given.item.query == query), None)
-        if given is None:
-            raise InputError(f"question {query!r} is no longer in {data.name}")
-        places = places_of([given], texts)
-        asked = {key: finding[key] for key in ("several", "unlocated", "similarity")}
-        finder = Finder(places.texts, **asked)
+        texts = places_of(reader.entries(), sources).texts  # a source may be told of with any question
+        entry = next((entry for entry in reader.entries() if entry.item.query == query), None)
+        if entry is None:
+            raise InputError(f"question {query!r} is no longer in {reader.name}")
+        places = places_of([entry], texts)
+        finder = Finder(
+            places.texts,
+            several=evidence.several,
+            unlocated=evidence.unlocated,
+            similarity=evidence.similarity,
+        )
         (item,) = resolve(places.items, finder, places.quotes, places.places)
         return explain_places(item, places.texts)
 

@@ -19,16 +19,14 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.runs import Runs, stem_of
-from goldrank.errors import InputError, OptionError, file_name, one_of
+from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io import aliases, formats, sources
 from goldrank.io.columns import ROLES, Columns
-from goldrank.io.compression import named_by, split_suffix
 from goldrank.io.files import InputFiles, find, is_file, is_frame, is_spark, open_files, parts_run
 from goldrank.io.formats import KnownColumns, Reading
 from goldrank.io.sources import ByteSource
 from goldrank.keywords import named_arguments
 from goldrank.notes import Note
-from goldrank.writing import write_whole
 
 __all__ = [
     "as_qrels", "as_run", "as_runs", "is_file", "is_frame", "is_one_run", "is_spark", "read_aspects",

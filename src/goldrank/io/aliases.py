@@ -7,7 +7,9 @@ earlier one.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
+from typing import Any, Generic, TypeVar
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "query": (
@@ -160,18 +162,56 @@ def normal(name: str) -> str:
     return _KIND.sub("", name.casefold().strip()).replace(" ", "_").replace("-", "_")
 
 
-def all_present(present: Iterable[str], known: Iterable[str]) -> list[str]:
+_Found = TypeVar("_Found")
+
+
+class OncePerShape(Generic[_Found]):
+    """What `find` makes of the keys of a record. It is asked once for each shape: the records of a file have few."""
+
+    MOST = 1_000
+    LONGEST = 4_096
+    """Characters of the keys of a shape that is remembered."""
+
+    def __init__(self, find: Callable[[tuple[Any, ...]], _Found]) -> None:
+        self._find = find
+        self._found: dict[tuple[Any, ...], _Found] = {}
+
+    def __call__(self, keys: tuple[Any, ...]) -> _Found:
+        try:
+            return self._found[keys]
+        except KeyError:
+            found = self._find(keys)
+
+        if sum(len(str(key)) + 1 for key in keys) <= self.LONGEST:
+            if len(self._found) >= self.MOST:
+                self._found.clear()
+            self._found[keys] = found
+        return found
+
+
+@cache
+def _names_among(known: tuple[str, ...]) -> OncePerShape[tuple[str, ...]]:
+    """Finds the names that are among the known ones."""
+
+    def find(present: tuple[Any, ...]) -> tuple[str, ...]:
+        by_name: dict[str, list[str]] = {}
+        for name in present:
+            if isinstance(name, str):
+                by_name.setdefault(normal(name), []).append(name)
+        return tuple(name for alias in known for name in by_name.get(alias, ()))
+
+    return OncePerShape(find)
+
+
+def all_present(present: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     """The names that are among the known ones, in whatever spelling, in the order of those."""
-    by_name: dict[str, list[str]] = {}
-    for name in present:
-        if isinstance(name, str):
-            by_name.setdefault(normal(name), []).append(name)
-    return [name for alias in known for name in by_name.get(alias, ())]
+    return _names_among(tuple(known))(tuple(present))
 
 
 def first_present(present: Iterable[str], known: Iterable[str]) -> str | None:
     """Of the names that are among the known ones, the one known first."""
-    return next(iter(all_present(present, known)), None)
+    names = all_present(present, known)
+    return names[0] if names else None
 
 
 def find(columns: Iterable[str], wanted: str) -> str | None:

@@ -113,7 +113,7 @@ class Columns:
         candidates: dict[str, tuple[str, ...]] = {}
         for role in wanted:
             named = self.take(role, thing, present, where)
-            names = [named] if named is not None else aliases.all_present(present, aliases.COLUMNS[role])
+            names = (named,) if named is not None else aliases.all_present(present, aliases.COLUMNS[role])
             if not names:
                 given = self.named(role, thing)
                 if given is not None:
@@ -121,7 +121,7 @@ class Columns:
                 raise no_column(role, present, where)
             columns[role] = names[0]
             if role in ("query", "doc"):
-                candidates[role] = tuple(names)
+                candidates[role] = names
         return FoundColumns(columns, candidates)
 
     def find_qrels(self, present: Collection[str], where: str) -> FoundColumns:

@@ -8,7 +8,7 @@ from typing import Any
 
 from goldrank import ids
 from goldrank.errors import InputError, MismatchError
-from goldrank.io.items import FAILED, Items
+from goldrank.io.item_reader import FAILED
 from goldrank.io.records import ItemFields, Records, as_mapping, open_records
 from goldrank.notes import Note
 
@@ -17,27 +17,32 @@ _OF_GOLD = (*_NEEDED, "reference", "question")
 _OF_RESULTS = ("retrieved", "retrieved_ids", "scores", "sources", "response", "latency", "question")
 
 
-def with_gold(data: Any, gold: Any, *, fields: Mapping[str, str | None] | None = None, **reading: Any) -> Items:
-    """What a system retrieved, with the references or evidence of another file, question by question by id.
+def with_gold(
+    results: Records,
+    gold: Any,  # records, or what they are opened from
+    *,
+    fields: Mapping[str, str | None] | None = None,
+    gold_fields: Mapping[str, str | None] | None = None,
+    format: str | None = None,
+) -> Records:
+    """What a system retrieved, with the references or evidence of other records, question by question by id.
 
-    A question that the system has nothing for is one for which nothing was retrieved.
-
-    >>> found = with_gold([{"id": "q", "retrieved": ["a"]}], [{"id": "q", "references": ["a"]}, {"id": "r",
-    ...     "references": ["b"]}])
-    >>> [(item.query, len(item.retrieved)) for item in found]
-    [('q', 1), ('r', 0)]
+    A question that the system has nothing for is one for which nothing was retrieved. `fields` names fields of either
+    side, `gold_fields` those of the gold where it has others.
     """
-    wanted = _by_id(gold, ItemFields(fields), "gold", reading.get("format"))
-    opened = open_records(data, ItemFields(fields), reading.get("format"))
-    retrieved = _by_id(opened, ItemFields(fields), opened.name, None)
+    of_results = {role: path for role, path in (fields or {}).items() if role in ("query", *_OF_RESULTS)}
+    of_gold = {role: path for role, path in (fields or {}).items() if role in ("query", *_OF_GOLD)}
+    wanted = _by_id(gold, ItemFields(of_gold if gold_fields is None else gold_fields), "gold", format)
+    retrieved = _by_id(results, ItemFields(of_results), results.name, None)
     if not wanted.keys() & retrieved.keys():
         raise MismatchError(
-            f"no question of {opened.name} is in the gold: {ids.samples(list(retrieved))}; gold: "
+            f"no question of {results.name} is in the gold: {ids.samples(list(retrieved))}; gold: "
             f"{ids.samples(list(wanted))}",
             hint="Both need the same ids.",
         )
-    missing, other = [q for q in wanted if q not in retrieved], [q for q in retrieved if q not in wanted]
-    notes = [*opened.notes]
+    missing = [query for query in wanted if query not in retrieved]
+    other = [query for query in retrieved if query not in wanted]
+    notes = [*results.notes]
     if missing:
         notes.append(Note.of("gold-without-results", count=len(missing), samples=missing))
     if other:
@@ -50,9 +55,10 @@ def with_gold(data: Any, gold: Any, *, fields: Mapping[str, str | None] | None =
         for number, (query, needed) in enumerate(wanted.items()):
             yield number, {"id": query, **retrieved.get(query, nothing), **needed}
 
-    joined = Records(opened.name, opened.label, rows, lambda number: f"{opened.name}: question {number + 1}",
-                     opened.digest, notes)  # fmt: skip
-    return Items(joined, ItemFields(), reading.get("none", "error"), reading.get("failures", "error"))
+    def place(number: int) -> str:
+        return f"{results.name}: question {number + 1}"
+
+    return Records(results.name, results.label, rows, place, results.digest, notes)
 
 
 def _by_id(given: Any, fields: ItemFields, name: str, format: str | None) -> dict[str, dict[str, Any]]:

@@ -48,6 +48,15 @@ class IdLists:
         """Whether a record has lists of ids, of either side."""
         return any(self._find(record, role) is not None for role in FIELD.values())
 
+    @property
+    def role(self) -> str:
+        """What the lists of this side are called."""
+        return FIELD[self.thing]
+
+    def find(self, record: Mapping[str, Any]) -> str | None:
+        """The path of the field with the list of this side, if the record has one."""
+        return self._find(record, self.role)
+
     def is_header(self, header: Sequence[str]) -> bool:
         """The same for the columns of a table."""
         return self.is_record(dict.fromkeys(header))

@@ -1,463 +1,438 @@
-"""Questions with retrieved texts and references -> `TextItem`s: what RAG tools write, in files, frames and objects."""
+"""`Items`: questions with what was retrieved for them and what should have been."""
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import json
-import math
-from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from goldrank import ids
-from goldrank.data.texts import Evidence, Reference, Span, TextItem
-from goldrank.errors import InputError, one_of
-from goldrank.io import text_values
-from goldrank.io.field_values import absent
-from goldrank.io.records import FieldValue, ItemFields, Records, as_mapping, open_records
-from goldrank.io.text_values import RetrievedText
-from goldrank.notes import Note, from_counts
+from goldrank.data.qrels import Qrels
+from goldrank.data.queries import Queries
+from goldrank.data.run import Run
+from goldrank.data.texts import TextItem
+from goldrank.errors import InputError, OptionError, of_type
+from goldrank.io import objects
+from goldrank.io.columns import Columns
+from goldrank.io.field_values import value_at
+from goldrank.io.files import is_file, is_frame
+from goldrank.io.formats import Reading
+from goldrank.io.gold import with_gold
+from goldrank.io.id_lists import IdLists
+from goldrank.io.item_reader import FAILED, ItemReader, ReadQuestion
+from goldrank.io.records import ItemFields, open_records
+from goldrank.io.text_values import retrieved_text
+from goldrank.keywords import named_arguments
+from goldrank.notes import Note
+from goldrank.types import Frame, Path, Rows, Source
+from goldrank.writing import write_whole
 
-FAILED = "retrieval_error"
-"""The field of a record whose question could not be retrieved for: {"type": ..., "text": ...}."""
-
-
-class ReadItem(NamedTuple):
-    """An item and what its record says beside it, as far as it says anything."""
-
-    item: TextItem
-    ids: tuple[str | None, ...] | None = None
-    """The ids of the retrieved texts."""
-    sources: tuple[str | None, ...] | None = None
-    """The names of the sources that they stand in."""
-    source_texts: Mapping[str, str] | None = None
-    """The texts of sources."""
-    evidence: Any = None
-    """The evidence as it was given, quotations and all."""
-    scores: tuple[float | None, ...] | None = None
-    """The scores of the retrieved texts."""
-    by_id: bool = False
-    """Whether the item's texts and references are ids, since its record has no texts to compare."""
+Failures: TypeAlias = Literal["error", "zero", "skip"]
+"""What becomes of questions on which the retriever failed: an error, nothing retrieved, or left out."""
+Nulls: TypeAlias = Literal["error", "empty"]
+"""What a retrieved text that is null means: an error, or an empty text."""
 
 
-def items(
-    data: Any,  # a file, a frame, or objects with fields of any names
-    *,
-    fields: Mapping[str, str | None] | None = None,
-    format: str | None = None,
-    none: str = "error",
-    failures: str = "error",
-) -> Items:
-    """Items from whatever holds questions, retrieved texts and references.
+class Item(NamedTuple):
+    """One question of `Items`."""
 
-    `fields` says where things are by dotted paths, {"retrieved": "outputs.docs"}; None says that a thing is not
-    there. `none` says what a retrieved text that is null means: an "error" or an "empty" text. `failures` says
-    what becomes of questions that `goldrank.run_retriever` failed on: an "error", "zero" (nothing was retrieved) or
-    "skip". Evidence is kept as it was given (`ReadItem.evidence`): it is understood where sources are at hand.
-
-    >>> found = items([{"question": "who?", "contexts": ["a man", "a plan"], "references": ["a plan"]}])
-    >>> [(item.query, item.retrieved, item.references[0].texts) for item in found]
-    [('1', ('a man', 'a plan'), ('a plan',))]
-    """
-    if isinstance(data, Items):
-        return data
-    one_of(none, ("error", "empty"), "none")
-    one_of(failures, ("error", "zero", "skip"), "failures")
-    finder = ItemFields(fields)
-    return Items(open_records(data, finder, format), finder, none, failures)
+    query: str
+    """The question's id."""
+    question: str
+    retrieved: tuple[str, ...]
+    """Texts, best first; ids where records name what is expected by ids alone."""
+    references: tuple[tuple[str, ...], ...]
+    """What the texts should cover; any text of a reference suffices."""
+    response: str
+    """The answer that was given."""
+    answerable: bool | None
+    """Whether the sources hold an answer; None if nothing is said."""
+    latency: float | None
+    """Seconds that retrieving took."""
 
 
 class Items:
-    """Questions with texts, read anew each time that they are iterated over; files stay on the disk.
+    """Questions with what was retrieved for them and what should have been.
 
-    >>> found = items({"question": ["who?"], "contexts": [["a man", ""]], "references": [["a man"]]})
-    >>> found.counts["empty-retrieved"], len(list(found)), len(list(found))
-    (1, 1, 1)
+    They are read when used, and files stay on the disk. `read_items` makes them of files and data frames.
+
+    Parameters
+    ----------
+    records
+        One dict per question, with a question, what was retrieved, and references, evidence or expected ids. Names of
+        fields that RAG tools use are known.
+    name
+        What they are called in results.
+
+    Raises
+    ------
+    InputError
+        If `records` are not a list of records.
+
+    Examples
+    --------
+    >>> items = Items([{"question": "who?", "contexts": ["a man", "a plan"], "references": ["a plan"]}], name="bm25")
+    >>> items, len(items)
+    (Items('bm25'), 1)
+    >>> [(item.query, item.retrieved, item.references) for item in items]
+    [('1', ('a man', 'a plan'), (('a plan',),))]
     """
 
-    def __init__(self, records: Records, fields: ItemFields, none: str, failures: str) -> None:
-        self._records = records
-        self._fields = fields
-        self._none = none
-        self._failures = failures
-        self._counts: Counter[str] | None = None
+    def __init__(self, records: Iterable[Mapping[str, Any]], *, name: str = "items") -> None:
+        if is_file(records) or is_frame(records) or isinstance(records, Mapping):
+            hint = "read_items(source) reads files, data frames and dicts of columns."
+            raise InputError(f"records are of type {type(records).__name__}, not a list of dicts", hint=hint)
+        entries = tuple(records) if isinstance(records, Iterator | list | tuple) else records
+        self._reader = ItemReader(open_records(entries, ItemFields(), name=name), ItemFields())
+        self._name = of_type(name, str, "the name of items", "text")
+
+    @classmethod
+    def _of(cls, reader: ItemReader, name: str) -> Items:
+        items = cls.__new__(cls)
+        items._reader = reader
+        items._name = name
+        return items
 
     @property
     def name(self) -> str:
-        """A short name: the file's, or that of the data."""
-        return self._records.label
+        """What they are called in results."""
+        return self._name
 
-    def __iter__(self) -> Iterator[TextItem]:
-        return (given.item for given in self.given())
+    def __iter__(self) -> Iterator[Item]:
+        return (_public(entry.item) for entry in self._reader.entries(measured=False))
 
-    def given(self) -> Iterator[ReadItem]:
-        """Items with what else their records say."""
-        counts: Counter[str] = Counter()
-        seen: dict[str, int] = {}
-        by_id: bool | None = None
-        place = self._records.place
-        for number, record in self._records.rows(counts):
-            where = place(number)
-            if isinstance(record, TextItem):
-                given = self._check_item(record, where, counts)
-            else:
-                given = self._read_record(as_mapping(record, where), where, str(len(seen) + 1), counts)
-            query = given.item.query
-            if query in seen:
-                what = f"query id '{ids.show(query)}' is duplicated, first at {place(seen[query])}"
-                hint = "Each question has an id of its own: name the field that holds it "
-                hint += "with fields={'query': ...} (--map query=...)."
-                raise InputError(what, where=where, hint=hint)
-            seen[query] = number
-            if by_id is not None and by_id != given.by_id:
-                what = "has ids alone" if given.by_id else "has texts"
-                raise InputError(
-                    f"{what}, and records before it have {'texts' if given.by_id else 'ids alone'}",
-                    where=where,
-                    hint="Either all questions are evaluated by texts or all by ids: split the file.",
-                    code="mixed-items",
-                )
-            by_id = given.by_id
-            if given.item.retrieved is not _SKIPPED:
-                yield given
-        if not seen:
-            what = "no items"
-            raise InputError(what, where=self._records.name, hint="Did the system return anything?", code="empty-input")
-        self._counts = counts
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
+        return sum(1 for _ in self._questions())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Items):
+            return NotImplemented
+        return self._content() == other._content()
+
+    __hash__ = None  # type: ignore[assignment]  # they are equal by content, which is read anew
+
+    def __repr__(self) -> str:
+        return f"Items({self._name!r})"
+
+    def _questions(self) -> Iterator[ReadQuestion]:
+        """Every question with its record, but for those that are left out."""
+        left_out = self._reader.failures == "skip"
+        return (question for question in self._reader.questions() if not (left_out and question.failed))
+
+    def _content(self) -> list[Any]:
+        """Everything that is read, without places."""
+        read = [(question.query, question.question, question.record) for question in self._questions()]
+        return [self._reader.nulls, self._reader.failures, *read]
 
     @property
-    def by_id(self) -> bool:
-        """Whether ids are compared: records name what is expected by id alone."""
-        return next((given.by_id for given in self.given()), False)
+    def queries(self) -> Queries:
+        """The questions by their ids.
+
+        >>> Items([{"id": "q", "question": "who?", "retrieved": ["a"], "references": ["a"]}]).queries["q"].text
+        'who?'
+        """
+        return Queries({question.query: question.question for question in self._questions()}, name=self._name)
 
     @property
-    def counts(self) -> Counter[str]:
-        """What the last whole reading tolerated, by codes of notes. Reads everything if nothing did so far."""
-        if self._counts is None:
-            deque(self.given(), maxlen=0)
-        assert self._counts is not None
-        return self._counts
+    def failures(self) -> tuple[str, ...]:
+        """The ids of questions on which the retriever failed."""
+        return tuple(question.query for question in self._reader.questions() if question.failed)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was tolerated, and what was chosen where there was a choice."""
-        tolerated = from_counts(self.counts)  # reading adds to the notes on fields
-        return (*self._records.notes, *self._fields.notes, *tolerated)
+        """What was tolerated in reading, and what was chosen where there was a choice."""
+        may_fail = self._reader.failures == "error" and not self._reader.was_read
+        if may_fail and self.failures:  # which reading would refuse
+            return (_failure_note(tuple(self._reader.questions())),)
+        return self._reader.notes
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """SHA-256 of the file as stored; for objects, of the items."""
-        if self._records.digest is not None:
-            return self._records.digest()
-        whole = hashlib.sha256()
-        for item in self:
-            evidence = [piece.alternatives for piece in item.evidence]
-            spans = item.spans and list(item.spans)
-            parts: list[Any] = [item.query, item.question, list(item.retrieved), list(item.references), spans, evidence]
-            parts += [
-                part
-                for part in (item.answerable, item.confidence, item.reference, item.response)
-                if part not in (None, "")
-            ]
-            whole.update(json.dumps(parts).encode() + b"\n")
-        return whole.hexdigest()
+        return self._reader.digest
 
-    def __repr__(self) -> str:
-        return f"Items({self.name!r})"
+    @property
+    def qrels(self) -> Qrels:
+        """The ids that were expected, as judgements. Records must name them.
 
-    def _read_record(self, record: Mapping[str, Any], where: str, number: str, counts: Counter[str]) -> ReadItem:
-        fields = self._fields.find(record, where)
-        if self._records.cells:
-            fields = _from_cells(fields, where, counts)
-        known = {
-            name: FieldValue(value, f"{where}: {path}") for name, (value, path) in fields.items() if not absent(value)
-        }
-        if "query" not in known or (self._records.cells and known["query"].value == ""):
-            counts["numbered-items"] += 1
-            query = number
-        else:
-            query = ids.as_text(known["query"].value, "query id", known["query"].path)
-        answerable = _answerable(known)
-        no_texts = "retrieved_ids" in known and "retrieved" not in fields and answerable is False
-        if ("expected_ids" in known or no_texts) and not {"references", "evidence"} & known.keys():
-            return self._read_ids(record, known, query, answerable, where, counts)
-        retrieved: list[RetrievedText] | None = None
-        texts: Sequence[str]
-        if not absent(failure := record.get(FAILED)):
-            texts = self._failed(failure, query, where, counts)
-        elif "retrieved" not in fields:
-            raise self._fields.missing("retrieved", record, where)
-        else:
-            value, path = fields["retrieved"]
-            texts, retrieved = self._retrieved(value, f"{where}: {path}", counts)
-        if answerable is not False and "references" not in fields and "evidence" not in fields:
-            raise self._fields.missing("references", record, where)
-        wanted: tuple[Reference, ...] = ()
-        if "references" in known:
-            wanted = text_values.references(*known["references"], counts)
-        evidence = known["evidence"].value if "evidence" in known else None
-        answers: dict[str, Any] = {
-            role: text_values.answer(known[role].value, role, known[role].path)
-            for role in ("reference", "response")
-            if role in known
-        }
-        if answerable is False:
-            wanted, evidence = _without_answer(wanted, evidence, counts)
-            answers.pop("reference", None)
-        elif not wanted and (evidence is None or evidence == []):
-            counts["no-references"] += 1
-        spans, sources, source_texts = _sources(known.get("sources"), retrieved, texts)
-        scores = _scores(known.get("scores"), retrieved, texts)
-        question, latency = _question(known.get("question")), _latency(known.get("latency"))
-        item = TextItem(
-            query,
-            texts,
-            wanted,
-            question,
-            spans,
-            where=where,
-            latency=latency,
-            answerable=answerable,
-            confidence=scores[0] if scores else None,
-            **answers,
-        )
-        text_ids = _ids(known.get("retrieved_ids"), retrieved, texts)
-        return ReadItem(item, text_ids, sources, source_texts, evidence, scores)
+        >>> dict(Items([{"id": "q", "expected_ids": ["d1"], "retrieved_ids": ["d2", "d1"]}]).qrels["q"])
+        {'d1': 1}
+        """
+        rows, places = self._id_rows("qrels")
+        return objects.qrels_from_rows(rows, self._reader.name, Reading("records"), where=places.__getitem__)
 
-    def _read_ids(
-        self,
-        record: Mapping[str, Any],
-        known: Mapping[str, FieldValue],
-        query: str,
-        answerable: bool | None,
-        where: str,
-        counts: Counter[str],
-    ) -> ReadItem:
-        """A record that says by ids alone what is expected: ids take the place of texts."""
-        retrieved_ids: Sequence[str]
-        retrieved: list[RetrievedText] | None = None
-        if not absent(failure := record.get(FAILED)):
-            retrieved_ids = self._failed(failure, query, where, counts)
-        elif "retrieved_ids" in known:
-            retrieved_ids = text_values.document_ids(*known["retrieved_ids"])
-        elif "retrieved" in known:
-            value, path = known["retrieved"]
-            entries = text_values.listed(value, "texts", path)
-            retrieved = [text_values.retrieved_text(entry, f"{path}[{i}]") for i, entry in enumerate(entries)]
-            retrieved_ids = tuple([text.id for text in retrieved if text.id is not None])
-            if len(retrieved_ids) < len(retrieved):
-                raise self._fields.missing("retrieved_ids", record, where)
-        else:
-            raise self._fields.missing("retrieved_ids", record, where)
-        if not retrieved_ids:
-            counts["nothing-retrieved"] += 1
-        expected = text_values.graded_ids(*known["expected_ids"]) if "expected_ids" in known else {}
-        wanted = tuple(Reference((name,), grade) for name, grade in expected.items())
-        if answerable is False:
-            wanted, _ = _without_answer(wanted, None, counts)
-        elif not wanted:
-            counts["no-references"] += 1
-        question, latency = _question(known.get("question")), _latency(known.get("latency"))
-        scores = _scores(known.get("scores"), retrieved, retrieved_ids)
-        more: dict[str, Any] = {"answerable": answerable, "confidence": scores[0] if scores else None}
-        item = TextItem(query, retrieved_ids, wanted, question, where=where, latency=latency, **more)
-        return ReadItem(item, None if retrieved_ids is _SKIPPED else tuple(retrieved_ids), scores=scores, by_id=True)
+    @property
+    def run(self) -> Run:
+        """The ids that were retrieved, as a run. Scores are the retriever's if they descend, else by rank.
 
-    def _retrieved(
-        self, value: Any, at: str, counts: Counter[str]
-    ) -> tuple[tuple[str, ...], list[RetrievedText] | None]:
-        """The texts, and what else is known of them if they are more than texts."""
-        entries = text_values.listed(value, "texts", at)
-        if not entries:
-            counts["nothing-retrieved"] += 1
-        if all(type(entry) is str for entry in entries):
-            texts = tuple(entries)
-            retrieved = None
-        else:
-            retrieved = [text_values.retrieved_text(entry, f"{at}[{i}]") for i, entry in enumerate(entries)]
-            for i, text in enumerate(retrieved):
-                if text.text is None:
-                    retrieved[i] = self._without_text(text, entries[i], f"{at}[{i}]", counts)
-            texts = tuple([text.text or "" for text in retrieved])
-            scores = [text.score for text in retrieved if text.score is not None]
-            if len(scores) == len(retrieved) and any(b > a for a, b in itertools.pairwise(scores)):
-                counts["scores-not-descending"] += 1
-        empty = sum([not text or text.isspace() for text in texts])
-        if empty:
-            counts["empty-retrieved"] += empty
-        return texts, retrieved
+        >>> Items([{"id": "q", "expected_ids": ["d1"], "retrieved_ids": ["d2", "d1"]}]).run.ranking("q")
+        ['d2', 'd1']
+        """
+        lists = self._id_lists("run")
+        if any(lists.find(question.record) for question in self._questions()):
+            rows, places = self._id_rows("run")
+            return objects.run_from_rows(rows, self._name, where=places.__getitem__)
+        return self._run_of_results()
 
-    def _without_text(self, text: RetrievedText, entry: Any, at: str, counts: Counter[str]) -> RetrievedText:
-        if isinstance(entry, Mapping) and not text_values.has_text_field(entry):
-            hint = "Ids are evaluated beside expected_ids, or by goldrank.evaluate(qrels, run)."
-            raise InputError(f"has an id, '{ids.show(text.id or '')}', and no text", where=at, hint=hint)
-        if self._none == "error":
-            hint = "A text that could not be fetched is no result: leave it out, or say none='empty'."
-            raise InputError(f"is {text_values.shown(entry)}, not a text", where=at, hint=hint)
-        counts["null-retrieved"] += 1
-        return text._replace(text="")
+    def _id_lists(self, thing: str) -> IdLists:
+        """What finds the lists of ids, under names that `fields` gave as well."""
+        given = self._reader.fields.given
+        roles = {"expected_ids": "reference_ids", "retrieved_ids": "retrieved_ids"}
+        named = {roles[role]: path for role, path in given.items() if role in roles and path is not None}
+        return IdLists(thing, Columns(named))
 
-    def _failed(self, failure: Any, query: str, where: str, counts: Counter[str]) -> Sequence[str]:
-        if self._failures == "skip":
-            counts["failed-left-out"] += 1
-            return _SKIPPED
-        if self._failures == "zero":
-            counts["failed-as-nothing"] += 1
-            return ()
-        reason = f"{failure.get('type')}: {failure.get('text')}" if isinstance(failure, Mapping) else str(failure)
-        what = f"retrieving for query '{ids.show(query)}' failed: {ids.show(reason, 200)}"
-        hint = "A question that was not asked has no score. Retrieve again, or say failures='skip' to leave such "
-        hint += "questions out, failures='zero' to count them as if nothing was found."
-        raise InputError(what, where=where, hint=hint)
+    def _id_rows(self, thing: str) -> tuple[list[dict[str, Any]], list[str]]:
+        """The lists of ids by question, and where each stands."""
+        lists = self._id_lists(thing)
+        rows: list[dict[str, Any]] = []
+        places: list[str] = []
+        for question in self._questions():
+            field = lists.find(question.record)
+            if field is None:
+                raise _without_ids(thing, question)
+            rows.append({"query_id": question.query, lists.role: value_at(question.record, field)})
+            places.append(question.where)
+        return rows, places
 
-    def _check_item(self, item: TextItem, where: str, counts: Counter[str]) -> ReadItem:
-        """A `TextItem` of somebody's own."""
-        if not isinstance(item.query, str) or not item.query:
-            raise InputError(f"the query id is {text_values.shown(item.query)}", where=where, hint="Ids are text.")
-        texts, _ = self._retrieved(item.retrieved, f"{where}: $.retrieved", counts)
-        wanted = text_values.references(list(item.references), f"{where}: $.references", counts)
-        evidence = tuple(item.evidence)
-        if not all(isinstance(piece, Evidence) for piece in evidence):
-            raise InputError("evidence of a TextItem is of type Evidence", where=f"{where}: $.evidence")
-        if item.spans is not None and len(item.spans) != len(texts):
-            what = f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts"
-            raise InputError(what, where=f"{where}: $.spans")
-        if item.answerable is False:
-            wanted, _ = _without_answer(wanted, evidence, counts)
-            evidence = ()
-        elif not wanted and not evidence:
-            counts["no-references"] += 1
-        where = item.where or where
-        checked = replace(item, retrieved=texts, references=wanted, evidence=evidence, where=where)
-        return ReadItem(checked, evidence=evidence)
+    def _run_of_results(self) -> Run:
+        """A run of retrieved texts that have ids."""
+        questions = tuple(self._questions())
+        self._refuse_failures(questions)
+
+        rows: list[tuple[str, str, float]] = []
+        for question in questions:
+            rows += _ranked_ids(question, self._reader.fields)
+        queries = [question.query for question in questions]
+        return objects.run_from_rows(rows, self._name, queries=queries)
+
+    def _refuse_failures(self, questions: tuple[ReadQuestion, ...]) -> None:
+        failed = [question for question in questions if question.failed]
+        if not failed or self._reader.failures != "error":
+            return
+        reason = failure_reason(failed[0].record)
+        hint = "Say read_items(items, failures='skip') to leave such questions out, or 'zero' if they count as not "
+        hint += "found."
+        what = f"{_failure_note(questions)}; first '{ids.show(failed[0].query)}': {reason}"
+        raise InputError(what, where=self._name, hint=hint)
+
+    def renamed(self, name: str) -> Items:
+        """The same items under another name.
+
+        Parameters
+        ----------
+        name
+            What they are called in results.
+
+        Returns
+        -------
+        Items
+
+        Raises
+        ------
+        InputError
+            If the name is not text.
+
+        Examples
+        --------
+        >>> Items([{"id": "q", "retrieved": ["a"], "references": ["a"]}]).renamed("bm25").name
+        'bm25'
+        """
+        return Items._of(self._reader, of_type(name, str, "the name of items", "text"))
+
+    def save(self, path: Path) -> None:
+        """Write the records as JSON Lines, which `read_items` reads.
+
+        Parameters
+        ----------
+        path
+            The file. What stood there is replaced.
+
+        Raises
+        ------
+        GoldrankError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "items.jsonl")
+        >>> items = Items([{"id": "q", "retrieved": ["a"], "references": ["a"]}])
+        >>> items.save(path)
+        >>> list(read_items(path)) == list(items)
+        True
+        """
+        write_whole(path, b"".join(_json_line(question.record) for question in self._reader.questions()))
 
 
-_SKIPPED: Sequence[str] = ("",)
-"""Stands for the texts of an item that is left out; known by identity."""
+ItemsLike: TypeAlias = "Items | Source | Frame | Rows"
+"""`Items`, or what `read_items` makes them of."""
 
 
-def _one_for_each(value: Any, texts: Sequence[str], what: str, at: str) -> Sequence[Any]:
-    listed = text_values.listed(value, f"{what}s", at)
-    if len(listed) != len(texts):
-        hint = f"Each retrieved text has one {what} (or null), in the same order."
-        raise InputError(f"has {len(listed):,} {what}s for {len(texts):,} retrieved texts", where=at, hint=hint)
-    return listed
+@named_arguments
+def read_items(
+    source: ItemsLike,
+    *,
+    fields: Mapping[str, str | None] | None = None,
+    format: str | None = None,
+    gold: ItemsLike | None = None,
+    failures: Failures = "error",
+    nulls: Nulls = "error",
+    name: str | None = None,
+) -> Items:
+    """Questions with what was retrieved for them and what should have been, from anybody's data.
+
+    Parameters
+    ----------
+    source
+        A file (JSON Lines, JSON, Parquet, CSV), a pattern, "-", an open binary file, a data frame, a list of dicts or a
+        dict of columns. Field names of the usual frameworks are known.
+    fields
+        Where things are, by dotted paths: {"retrieved": "outputs.docs"}. None says that a thing is not there.
+    format
+        The format, if it cannot be detected from the content.
+    gold
+        References or evidence of another file, put together with the source by the questions' ids. A question that
+        the source has nothing for is one for which nothing was retrieved.
+    failures
+        What becomes of questions on which `run_retriever` failed: an "error", "zero" (nothing was retrieved) or "skip".
+    nulls
+        What a retrieved text that is null means: an "error", or an "empty" text.
+    name
+        What they are called in results; None: the file's name, or "items".
+
+    Returns
+    -------
+    Items
+        They are read when they are used.
+
+    Raises
+    ------
+    InputError
+        If something cannot be read. Most of it is seen when the items are used.
+    OptionError
+        If an option is not one of its choices, or `format` is given for what was read already.
+
+    Examples
+    --------
+    >>> found = read_items([{"id": "q", "docs": ["a", "b"]}], fields={"retrieved": "docs"},
+    ...     gold=[{"id": "q", "references": ["b"]}])
+    >>> [(item.query, item.retrieved, item.references) for item in found]
+    [('q', ('a', 'b'), (('b',),))]
+    """
+    if isinstance(source, Items):
+        reader = _read_again(source._reader, fields, format, failures, nulls)
+        shown = source.name
+    else:
+        finder = ItemFields(fields) if gold is None else ItemFields()
+        records = open_records(source, ItemFields(fields), format)
+        reader = ItemReader(records, finder, nulls=nulls, failures=failures)
+        shown = reader.name
+
+    if gold is not None:
+        wanted = gold._reader.records if isinstance(gold, Items) else gold
+        own = gold._reader.fields.given if isinstance(gold, Items) else None
+        joined = with_gold(reader.records, wanted, fields=fields or reader.fields.given, gold_fields=own, format=format)
+        reader = ItemReader(joined, ItemFields(), nulls=reader.nulls, failures=reader.failures)
+
+    if name is not None:
+        shown = of_type(name, str, "the name of items", "text")
+    return Items._of(reader, shown)
 
 
-def _ids(
-    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
-) -> tuple[str | None, ...] | None:
-    if given is not None and texts:
-        entries = enumerate(_one_for_each(given.value, texts, "id", given.path))
-        return tuple([None if absent(e) else ids.as_text(e, "document id", f"{given.path}[{i}]") for i, e in entries])
-    if retrieved is None or all(text.id is None for text in retrieved):
-        return None
-    return tuple([text.id for text in retrieved])
+def reader_of(items: Items) -> ItemReader:
+    """What reads items with all that their records say, for those who measure them."""
+    return items._reader
 
 
-def _sources(
-    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
-) -> tuple[tuple[Span | None, ...] | None, tuple[str | None, ...] | None, Mapping[str, str] | None]:
-    """Places of the retrieved texts, names of their sources, and texts of sources."""
-    source_texts: Mapping[str, str] | None = None
-    if given is not None and isinstance(given.value, Mapping):
-        source_texts = given.value
-        wrong = next((name for name, text in source_texts.items() if not isinstance(text, str)), None)
-        if wrong is not None:
-            raise InputError(f"the text of source {wrong!r:.40} is no text", where=given.path)
-    elif given is not None:
-        entries = _one_for_each(given.value, texts, "source", given.path)
-        pairs = enumerate(zip(entries, texts, strict=True))
-        retrieved = [_source(entry, text, f"{given.path}[{i}]") for i, (entry, text) in pairs]
-    if retrieved is None:
-        return None, None, source_texts
-    spans = tuple([text.span for text in retrieved]) if any(text.span for text in retrieved) else None
-    named = any(text.source is not None for text in retrieved)
-    return spans, tuple([text.source for text in retrieved]) if named else None, source_texts
+def as_items(source: ItemsLike) -> Items:
+    """`Items` as they are, or of what `read_items` takes."""
+    return source if isinstance(source, Items) else read_items(source)
 
 
-def _from_cells(fields: Mapping[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
-    """Fields of a text table with the lists that their cells hold."""
-    parsed = dict(fields)
-    for role in ("retrieved", "references", "retrieved_ids", "expected_ids", "evidence", "sources", "scores"):
-        if role in parsed and isinstance(parsed[role].value, str):
-            value, path = parsed[role]
-            parsed[role] = FieldValue(text_values.from_cell(value, f"{where}: {path}", counts), path)
-    for role in ("latency", "answerable", "no_answer"):
-        if role in parsed and parsed[role].value == "":
-            del parsed[role]
-    return parsed
+def _read_again(
+    reader: ItemReader, fields: Mapping[str, str | None] | None, format: str | None, failures: str, nulls: str
+) -> ItemReader:
+    """The same records, read otherwise where something else is said."""
+    if format is not None:
+        raise OptionError("format is for what is read; these are Items already", hint="Leave it out.")
+    finder = ItemFields({**reader.fields.given, **fields}) if fields else reader.fields
+    return ItemReader(
+        reader.records,
+        finder,
+        nulls=reader.nulls if nulls == "error" else nulls,
+        failures=reader.failures if failures == "error" else failures,
+    )
 
 
-def _answerable(known: Mapping[str, FieldValue]) -> bool | None:
-    """Whether a question has an answer, as far as its record says so."""
-    said = {role: text_values.yes_or_no(*known[role]) for role in ("answerable", "no_answer") if role in known}
-    meant = {role: yes if role == "answerable" else not yes for role, yes in said.items()}
-    if len(set(meant.values())) > 1:
-        what = f"answerable is {said['answerable']} and no_answer is {said['no_answer']}"
-        raise InputError(what, where=known["answerable"].path, hint="Leave one of them out.")
-    return next(iter(meant.values()), None)
+def _public(item: TextItem) -> Item:
+    return Item(
+        query=item.query,
+        question=item.question,
+        retrieved=tuple(item.retrieved),
+        references=tuple(reference.texts for reference in item.references),
+        response=item.response,
+        answerable=item.answerable,
+        latency=item.latency,
+    )
 
 
-def _without_answer(wanted: tuple[Reference, ...], evidence: Any, counts: Counter[str]) -> tuple[tuple[()], None]:
-    """What a question without an answer needs: nothing. What is given nevertheless is counted."""
-    counts["unanswerable"] += 1
-    if wanted or evidence:
-        counts["unanswerable-references"] += 1
-    return (), None
+def _ranked_ids(question: ReadQuestion, fields: ItemFields) -> list[tuple[str, str, float]]:
+    """The ids of a question's results with their scores; ranks take the place of scores that do not descend."""
+    if question.failed:
+        return []
+    found = fields.find(question.record, question.where)
+    if "retrieved" not in found:
+        raise fields.missing("retrieved", question.record, question.where)
+    texts = [retrieved_text(entry, question.where) for entry in found["retrieved"].value or ()]
+    without_id = next((rank for rank, text in enumerate(texts, 1) if text.id is None), None)
+    if without_id is not None:
+        what = f"result {without_id} of query '{ids.show(question.query)}' has no id"
+        hint = "Evaluate the texts, or have the retriever return ids: run_retriever(..., strings='ids')."
+        raise InputError(what, where=question.where, hint=hint)
+    scores = [text.score for text in texts if text.score is not None]
+    if len(scores) < len(texts) or any(not a > b for a, b in pairwise(scores)):
+        scores = [-float(rank) for rank in range(1, len(texts) + 1)]
+    return [(question.query, str(text.id), score) for text, score in zip(texts, scores, strict=True)]
 
 
-def _scores(
-    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
-) -> tuple[float | None, ...] | None:
-    """The scores of the retrieved texts, as far as they have any."""
-    if given is not None and texts and not isinstance(given.value, Mapping):  # scores by name are of something else
-        listed = _one_for_each(given.value, texts, "score", given.path)
-        return tuple([None if absent(score) else _score(score, given.path, i) for i, score in enumerate(listed)])
-    if retrieved is None or all(text.score is None for text in retrieved):
-        return None
-    return tuple([text.score for text in retrieved])
+def _without_ids(thing: str, question: ReadQuestion) -> InputError:
+    meant, role = ("expected", "expected_ids") if thing == "qrels" else ("retrieved", "retrieved_ids")
+    shown = ", ".join(ids.show(str(key), 40) for key in list(question.record)[:20]) or "nothing"
+    hint = f"Say where they are: read_items(..., fields={{'{role}': ...}}). Texts are measured by evaluate_texts."
+    return InputError(f"has no ids that were {meant}; it has: {shown}", where=question.where, hint=hint)
 
 
-def _score(given: Any, path: str, at: int) -> float:
-    if isinstance(given, bool) or not isinstance(given, text_values.NUMBER):
-        hint = "If it is something else, say fields={'scores': None}."
-        raise InputError(f"the score is {text_values.shown(given)}, not a number", where=f"{path}[{at}]", hint=hint)
-    return float(given)
+def failure_reason(record: Mapping[str, Any]) -> str:
+    """Why nothing could be retrieved, in words."""
+    failure = record[FAILED]
+    if isinstance(failure, Mapping):
+        return f"{failure.get('type')}: {ids.show(str(failure.get('text')), 200)}"
+    return ids.show(str(failure), 200)
 
 
-def _question(given: FieldValue | None) -> str:
-    if given is None:
-        return ""
-    if not isinstance(given.value, str):
-        hint = "Name the field that holds it with fields={'question': ...} (--map question=...)."
-        raise InputError(f"the question is {text_values.shown(given.value)}, not text", where=given.path, hint=hint)
-    return given.value
+def _failure_note(questions: tuple[ReadQuestion, ...]) -> Note:
+    failures = [question.record[FAILED] for question in questions if question.failed]
+    types = Counter(str(failure.get("type")) if isinstance(failure, Mapping) else "error" for failure in failures)
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common())
+    return Note.of("failed-questions", count=len(failures), questions=len(questions), kinds=kinds)
 
 
-def _latency(given: FieldValue | None) -> float | None:
-    if given is None:
-        return None
-    value = given.value
+def _json_line(record: Mapping[str, Any]) -> bytes:
+    text = json.dumps(record, ensure_ascii=False, default=_plain_value)
     try:
-        seconds = float(value) if isinstance(value, str | text_values.NUMBER) and not isinstance(value, bool) else -1.0
-    except ValueError:
-        seconds = -1.0
-    if not math.isfinite(seconds) or seconds < 0:
-        what = f"the latency is {text_values.shown(value)}, not a number of seconds"
-        raise InputError(what, where=given.path, hint="If it is something else, say fields={'latency': None}.")
-    return seconds
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can say only by its number
+        return json.dumps(record, default=_plain_value).encode() + b"\n"
 
 
-def _source(entry: Any, text: str, at: str) -> RetrievedText:
-    """The source of a retrieved text, given beside it: a name, or an object that may say where in it the text is."""
-    if absent(entry):
-        return RetrievedText(text)
-    if isinstance(entry, str):
-        return RetrievedText(text, source=entry)
-    if not isinstance(entry, Mapping):
-        raise InputError(f"is {text_values.shown(entry)}, not a source", where=at, hint=text_values.EVIDENCE_HINT)
-    return text_values.retrieved_text({**entry, "text": text}, at)
+def _plain_value(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return dict(value) if isinstance(value, Mapping) else str(value)

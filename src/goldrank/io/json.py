@@ -19,12 +19,11 @@ from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade, Qrels, reserve_judgements
 from goldrank.data.run import Alternatives, Rankings, Run, check_score
 from goldrank.errors import InputError
-from goldrank.io import aliases, json_rows, json_text, objects, responses
+from goldrank.io import aliases, json_text, objects, responses
 from goldrank.io.formats import Reading, header_of, rows_of
 from goldrank.io.id_lists import IdLists
-from goldrank.io.json_records import RecordRows, is_answer, keys_of, nearest_shape
-from goldrank.io.json_rows import ROW
-from goldrank.io.json_text import step
+from goldrank.io.json_records import ROW, RecordRows, is_answer, keys_of, nearest_shape, rankings
+from goldrank.io.json_text import NumberRule, step
 from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
 from goldrank.io.shapes import failed_search
@@ -42,9 +41,12 @@ TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
 def read_run(source: ByteSource, how: Reading) -> Run:
     """A run from any of the shapes of a run."""
     is_lines = how.format == "jsonl" or json_text.is_lines(source)
-    results = json_rows.rankings(source) if is_lines and not how.columns else None
-    if results is not None:
-        return Run(Rankings(results), name=source.label, id_kind="text", notes=tuple(source.notes))
+    if is_lines and not how.columns:
+        batches = json_text.read_batches(source, Counter(), ONE_OBJECT, json_text.SCORES)
+        results = rankings(batches, source.name)
+        if results is not None:
+            return Run(Rankings(results), name=source.label, id_kind="text", notes=tuple(source.notes))
+
     data, lines = _load(source, how, json_text.SCORES)
     where = source.name
     if isinstance(data, dict) and isinstance(data.get("rank_eval"), dict):
@@ -81,12 +83,15 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     where = source.name
     noticed: Counter[str] = Counter()
     if _is_quepid(data):
-        qrels = _qrels_of_rows(_quepid_rows(data["queries"], where, noticed), source, how)
+        places: list[str] = []
+        rows = _quepid_rows(data["queries"], where, noticed, places)
+        qrels = _qrels_of_rows(rows, places.__getitem__, source, how)
     elif isinstance(data, list):
         reserve_judgements(len(data), where)
         qrels = _qrels_of_records(data, lines, source, how)
     elif "requests" in data or "judgmentRatings" in data:
-        qrels = _qrels_of_rows(_ratings(data, where), source, how)
+        places = []
+        qrels = _qrels_of_rows(_ratings(data, where, places), places.__getitem__, source, how)
     elif ("details" in data and ("metric_score" in data or "quality_level" in data)) or responses.find(
         data, where, None, how.columns
     ):
@@ -104,17 +109,24 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
 
 
 def _qrels_of_rows(
-    placed: Iterable[tuple[Any, Any, Any, str]], source: ByteSource, how: Reading, judged_by: Sequence[Any] = ()
+    rows: Iterable[tuple[Any, Any, Any]],
+    where: Callable[[int], str],
+    source: ByteSource,
+    how: Reading,
+    judged_by: Sequence[Any] = (),
 ) -> Qrels:
-    """Qrels from rows of query, document, grade and where each stands; `judged_by` is filled while they are read."""
-    places: list[str] = []
+    """Qrels from rows of query, document and grade; `where` and `judged_by` know the rows that were read."""
 
-    def rows() -> Iterator[tuple[Any, Any, Any]]:
-        for query, doc, grade, place in placed:
-            places.append(place)
-            yield query, doc, _grade(grade, place, how.real_grades)
+    def graded() -> Iterator[tuple[Any, Any, Any]]:
+        for number, (query, doc, grade) in enumerate(rows):
+            try:
+                checked = _grade(grade, source.name, how.real_grades)
+            except InputError as error:
+                error.where = where(number)
+                raise error from None
+            yield query, doc, checked
 
-    return objects.qrels_from_rows(rows(), source.label, how, where=places.__getitem__, judged_by=judged_by)
+    return objects.qrels_from_rows(graded(), source.label, how, where=where, judged_by=judged_by)
 
 
 def _judgement_keys(data: Mapping[str, Any]) -> bool:
@@ -129,7 +141,7 @@ def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: By
 
     def taken(columns: Mapping[str, str]) -> Run:
         chosen = shape.with_ids(columns)
-        run = objects.run_from_rows(chosen.rows(), source.label, how.duplicates, where=chosen.places.__getitem__)
+        run = objects.run_from_rows(chosen.rows(), source.label, how.duplicates, where=chosen.place_of_row)
         run.id_kind = "text"
         run.notes += shape.notes
         return run
@@ -145,11 +157,12 @@ def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: 
     shape = RecordRows("qrels", data, lines, source.name, how.columns)
     if shape.lists is not None:
         return objects.qrels_from_rows(data, source.label, how, where=shape.place)
-    qrels = _qrels_of_rows(((*row, shape.places[-1]) for row in shape.rows()), source, how, shape.judged_by)
+    qrels = _qrels_of_rows(shape.rows(), shape.place_of_row, source, how, shape.judged_by)
     qrels.notes = (*qrels.notes, *shape.notes)
     if shape.ungraded:
-        place, record = shape.ungraded[0]
-        if len(shape.ungraded) < len(shape.places) and not how.columns.all_relevant():
+        row, record = shape.ungraded[0]
+        place = shape.place_of_row(row)
+        if len(shape.ungraded) < len(shape.origins) and not how.columns.all_relevant():
             hint = "If it was not judged, leave it out; if it is relevant, say so with a grade."
             raise InputError(f"has no grade, and others have; it has: {keys_of(record)}", where=place, hint=hint)
         how.columns.refuse_likely_grades((record for _, record in shape.ungraded), place)
@@ -196,17 +209,20 @@ def _finite(query: str, doc: str, value: Grade) -> Grade:
     return value
 
 
-def _load(source: ByteSource, how: Reading, kinds: dict[str, Any]) -> tuple[Any, Sequence[int] | None]:
+def _load(source: ByteSource, how: Reading, rule: NumberRule) -> tuple[Any, Sequence[int] | None]:
     """An object or a list; JSON Lines as a list of records, with the lines that they stand in."""
     if how.format == "jsonl" or json_text.is_lines(source):
-        numbered = []
-        for line in json_text.read_lines(source, Counter(), ONE_OBJECT, kinds):
-            numbered.append(line)
-            if len(numbered) % HELD_LINES == 0:
-                needed = ROW * (len(numbered) + HELD_LINES)
-                budget.reserve(needed, f"holding {len(numbered):,} lines of JSON", source.name)
-        return [record for _, record in numbered], [number for number, _ in numbered]
-    data = json_text.read_whole(source, ONE_OBJECT, kinds)
+        records: list[Any] = []
+        lines: list[int] = []
+        for batch in json_text.read_batches(source, Counter(), ONE_OBJECT, rule):
+            before = len(records)
+            records += batch.values
+            lines += batch.lines
+            if len(records) // HELD_LINES > before // HELD_LINES:
+                needed = ROW * (len(records) + HELD_LINES)
+                budget.reserve(needed, f"holding {len(records):,} lines of JSON", source.name)
+        return records, lines
+    data = json_text.read_whole(source, ONE_OBJECT, rule)
     if isinstance(data, Mapping) and _is_record(data, how):
         return [data], [1]
     key = next(
@@ -274,8 +290,8 @@ def _hits(details: Mapping[str, Any], where: str, places: list[str]) -> Iterator
             yield query, hit["_id"], -float(rank) if score is None else score
 
 
-def _ratings(data: Mapping[str, Any], where: str) -> Iterator[tuple[Any, Any, Any, str]]:
-    """Rows of the rated searches of Elasticsearch or OpenSearch, with the path of each."""
+def _ratings(data: Mapping[str, Any], where: str, places: list[str]) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows of the rated searches of Elasticsearch or OpenSearch; `places` gets the path of each."""
     top, query, doc = ("requests", "id", "_id") if "requests" in data else ("judgmentRatings", "query", "docId")
     hint = f'Expected {{"{top}": [{{"{query}": ..., "ratings": [{{"{doc}": ..., "rating": ...}}, ...]}}, ...]}}.'
     for i, entry in enumerate(_items(data[top], f"{where}: $.{top}")):
@@ -287,7 +303,8 @@ def _ratings(data: Mapping[str, Any], where: str) -> Iterator[tuple[Any, Any, An
             if not isinstance(item, Mapping) or doc not in item or "rating" not in item:
                 raise InputError(f"has no {doc} with a rating", where=place, hint=hint)
             rating = item["rating"]  # which OpenSearch writes as text
-            yield entry[query], item[doc], _WrittenGrade(rating) if isinstance(rating, str) else rating, place
+            places.append(place)
+            yield entry[query], item[doc], _WrittenGrade(rating) if isinstance(rating, str) else rating
 
 
 class _WrittenGrade(NamedTuple):
@@ -317,8 +334,10 @@ def _is_quepid(data: Any) -> bool:
     return bool(queries[0].keys() & {"ratings", "relevant_documents"}) and "relevant_docs" not in data
 
 
-def _quepid_rows(queries: list[Any], where: str, counts: Counter[str]) -> Iterator[tuple[Any, Any, Any, str]]:
-    """Rows of query, document, rating and place; `counts` gets codes of notes."""
+def _quepid_rows(
+    queries: list[Any], where: str, counts: Counter[str], places: list[str]
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows of query, document and rating; `counts` gets codes of notes, `places` where each row stands."""
     for i, entry in enumerate(queries):
         place = f"{where}: $.queries[{i}]"
         if not isinstance(entry, Mapping):
@@ -335,7 +354,8 @@ def _quepid_rows(queries: list[Any], where: str, counts: Counter[str]) -> Iterat
             if rating is None:
                 counts["ungraded-rows"] += 1
             else:
-                yield query, doc, rating, at
+                places.append(at)
+                yield query, doc, rating
 
 
 def _rated(entry: Mapping[str, Any], place: str) -> Iterator[tuple[Any, Any, str]]:

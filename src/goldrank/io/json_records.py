@@ -2,19 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from goldrank import ids
+from goldrank.data import budget
 from goldrank.data.run import check_score, column_choice
 from goldrank.errors import InputError
-from goldrank.io import aliases, shapes
+from goldrank.io import aliases, responses, shapes
 from goldrank.io.columns import Columns
 from goldrank.io.field_values import MISSING, value_at
 from goldrank.io.id_lists import IdLists, texts_hint
+from goldrank.io.json_text import Batch
 from goldrank.notes import Note
+
+ROW = 500
+"""Bytes that a row of a run takes beside the record that it comes from."""
+
+
+class SignedField(NamedTuple):
+    """The field that has a number; of ranks and distances, whose sign is -1, the lower ones are better."""
+
+    name: str
+    sign: int
+
+
+class RowFields(NamedTuple):
+    """Which fields of records with certain keys hold what; where several may, the one that is known first is first."""
+
+    queries: tuple[str, ...]
+    docs: tuple[str, ...]
+    lists: tuple[str, ...]
+    """Those that may hold the list of a query's documents."""
+    order: SignedField | None
+    """What orders the documents of a run."""
+    grade: SignedField | None
+    judged_by: str | None
+    listed_doc: str | None
+    """The id of a document in a list."""
+
+
+def _row_fields(keys: tuple[str, ...]) -> RowFields:
+    order = [(name, word) for word in aliases.ORDERED_BY if (name := aliases.find(keys, word)) is not None]
+    grade = aliases.find(keys, "grade")
+    return RowFields(
+        queries=aliases.all_present(keys, aliases.COLUMNS["query"]),
+        docs=aliases.all_present(keys, aliases.COLUMNS["doc"]),
+        lists=tuple(key for key in keys if key.casefold() in aliases.RANKED_LISTS),
+        order=SignedField(order[0][0], _sign(order[0][1])) if order else None,
+        grade=None if grade is None else SignedField(grade, _sign("grade")),
+        judged_by=aliases.find(keys, "judged_by"),
+        listed_doc=aliases.first_present(keys, aliases.LISTED_DOC),
+    )
+
+
+row_fields = aliases.OncePerShape(_row_fields)
+"""The fields of records that have certain keys."""
+
+
+def _sign(role: str) -> int:
+    return 1 if role in ("score", "grade") else -1
+
+
+def rankings(batches: Iterable[Batch], where: str) -> dict[str, dict[str, float]] | None:
+    """The scores of a run by query and document; None where a record is not plainly one document of one query.
+
+    Such are texts for the ids and a number for the score, of a document that the query has once. `RecordRows` reads all
+    others, and tells what is wrong.
+    """
+    results: dict[str, dict[str, float]] = {}
+    count = 0
+    try:
+        for batch in batches:
+            rows = _plain_rows(batch.values, is_first=not count)
+            if rows is None:
+                return None
+
+            count += len(batch.values)
+            budget.reserve(ROW * count, f"a run of {count:,} records", where)
+            last: str | None = None
+            row: dict[str, float] = {}
+            for query, doc, score in rows:
+                if query != last:
+                    last, row = query, results.setdefault(query, {})
+                row[doc] = score
+        ids.check_keys(results, "query id", where)
+        for row in results.values():
+            ids.check_keys(row, "document id", where)
+    except InputError:
+        return None
+
+    is_repeated = sum(map(len, results.values())) < count
+    return results if count and not is_repeated else None
+
+
+class _RowNames(NamedTuple):
+    """The fields of a record that is one document of one query."""
+
+    query: str
+    doc: str
+    number: str
+    sign: int
+
+
+def _plain_rows(records: Sequence[Any], is_first: bool) -> Iterable[tuple[str, str, float]] | None:
+    """Query, document and score of each record; None where a record needs a closer look."""
+    if set(map(type, records)) != {dict} or (is_first and not _is_one_document(records[0])):
+        return None
+    names = {_row_names(row_fields(keys)) for keys in set(map(tuple, records))}
+    if len(names) > 1:
+        return None
+    (found,) = names
+    if found is None:
+        return None
+
+    queries = list(map(itemgetter(found.query), records))
+    docs = list(map(itemgetter(found.doc), records))
+    scores = list(map(itemgetter(found.number), records))
+    if {*map(type, queries), *map(type, docs)} != {str} or not set(map(type, scores)) <= {float, int}:
+        return None
+    if any(map(math.isnan, scores)):
+        return None
+    if found.sign < 0 or int in map(type, scores):
+        scores = [found.sign * float(score) for score in scores]
+    return zip(queries, docs, scores, strict=True)
+
+
+def _row_names(fields: RowFields) -> _RowNames | None:
+    """The surest fields, if there are all."""
+    if not fields.queries or not fields.docs or fields.order is None:
+        return None
+    return _RowNames(fields.queries[0], fields.docs[0], *fields.order)
+
+
+def _is_one_document(record: Mapping[str, Any]) -> bool:
+    """Whether the first record of a run says that each has one document, and leaves no choice of ids."""
+    fields = row_fields(tuple(record))
+    for names in (fields.queries, fields.docs):
+        scalar = tuple(name for name in names if isinstance(record[name], str | int))
+        if not names or scalar != names[:1]:
+            return False
+    is_other = IdLists("run", Columns()).is_record(record) or responses.find([record], "", None, Columns()) is not None
+    return not is_other
 
 
 @dataclass(frozen=True)
@@ -30,12 +163,12 @@ class RecordRows:
     columns: Columns
     chosen: Mapping[str, str] = field(default_factory=dict)
     """Fields of ids that were settled by their values."""
-    places: list[str] = field(default_factory=list)
-    """Where each row stands, as far as rows were read."""
+    origins: list[tuple[int, int | None]] = field(default_factory=list)
+    """The record of each row and the row's position in the record's list, as far as rows were read."""
     judged_by: list[Any] = field(default_factory=list)
     """Who judged each row, as far as rows were read."""
-    ungraded: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-    """Where rows without a grade stand and what they have, as far as rows were read."""
+    ungraded: list[tuple[int, Mapping[str, Any]]] = field(default_factory=list)
+    """The numbers of rows without a grade and what they have, as far as rows were read."""
 
     @cached_property
     def _first(self) -> Mapping[str, Any]:
@@ -54,8 +187,8 @@ class RecordRows:
         for role in ("query", "doc"):
             named = self.columns.named(role, self.thing)
             names = aliases.all_present(self._first, aliases.COLUMNS[role])
-            scalar = [name for name in names if isinstance(self._first[name], str | int)]
-            by_role[role] = (named,) if named is not None else tuple(scalar or names)
+            scalar = tuple(name for name in names if isinstance(self._first[name], str | int))
+            by_role[role] = (named,) if named is not None else scalar or names
         return by_role
 
     @property
@@ -70,97 +203,137 @@ class RecordRows:
 
     def with_ids(self, columns: Mapping[str, str]) -> RecordRows:
         """The same with ids from certain fields, to be read anew."""
-        return replace(self, chosen=columns, places=[], judged_by=[], ungraded=[])
+        return replace(self, chosen=columns, origins=[], judged_by=[], ungraded=[])
 
     def place(self, number: int) -> str:
         """Where a record stands."""
         return f"{self.where}: $[{number}]" if self.lines is None else f"{self.where}:{self.lines[number]}"
 
-    def rows(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Query, document and number of each document; `places` gets where it stands."""
-        for number, record in enumerate(self.records):
-            place = self.place(number)
-            if not isinstance(record, Mapping):
-                what = f"is {ids.show(repr(record), 60)}, not an object"
-                raise InputError(what, where=place, hint=RECORD)
-            yield from self._of_record(record, place)
+    def place_of_row(self, row: int) -> str:
+        """Where a row stands."""
+        number, position = self.origins[row]
+        if position is None:
+            return self.place(number)
+        return f"{self.place(number)}, {_list_in(self.records[number])}[{position}]"
 
-    def _of_record(self, record: Mapping[str, Any], place: str) -> Iterator[tuple[Any, Any, Any]]:
-        query, doc = (self._value(record, role, place) for role in ("query", "doc"))
-        items = next((k for k in record if k.casefold() in aliases.RANKED_LISTS and isinstance(record[k], list)), None)
-        value, sign = self._number(record)
+    def rows(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Query, document and number of each document."""
+        for number, record in enumerate(self.records):
+            if not isinstance(record, dict):
+                what = f"is {ids.show(repr(record), 60)}, not an object"
+                raise InputError(what, where=self.place(number), hint=RECORD)
+            yield from self._of_record(record, number)
+
+    def _of_record(self, record: Mapping[str, Any], number: int) -> Iterator[tuple[Any, Any, Any]]:
+        fields = row_fields(tuple(record))
+        query = self._id(record, "query", fields.queries)
+        doc = self._id(record, "doc", fields.docs)
+        items = _list_in(record)
+        value, sign = self._number(record, fields)
         if query is None or (doc is None and items is None):
             missing = "query" if query is None else "document"
-            raise self._missing(record, missing, place)
-        if doc is not None and not isinstance(doc, list | Mapping):
-            implicit = value is MISSING
-            if implicit and (self.thing == "run" or aliases.ordered_by(record) != "score"):
-                raise self._missing(record, "score" if self.thing == "run" else "grade", place)
-            self._begin(place, record)
-            self.ungraded.extend([(place, record)] * implicit)
-            yield query, doc, 1 if implicit else _signed(value, sign, place)
+            raise self._missing(record, missing, number)
+        if doc is None or isinstance(doc, list | dict):
+            if items is None:
+                raise self._missing(record, "document", number)
+            yield from self._of_list(record, query, items, number)
             return
-        if items is None:
-            raise self._missing(record, "document", place)
-        for rank, item in enumerate(record[items], 1):
-            implied: Any = 1 if self.thing == "qrels" else -float(rank)
-            at = f"{place}, {items}[{rank - 1}]"
-            if not isinstance(item, Mapping):
-                self._begin(at, record)
+
+        implicit = value is MISSING
+        if implicit and (self.thing == "run" or aliases.ordered_by(record) != "score"):
+            raise self._missing(record, "score" if self.thing == "run" else "grade", number)
+        if implicit:
+            self.ungraded.append((len(self.origins), record))
+        self.origins.append((number, None))
+        self.judged_by.append(None if fields.judged_by is None else record[fields.judged_by])
+        yield query, doc, 1 if implicit else self._signed(value, sign)
+
+    def _of_list(
+        self, record: Mapping[str, Any], query: Any, items: str, number: int
+    ) -> Iterator[tuple[Any, Any, Any]]:
+        """The rows of a record with a list of documents."""
+        judge = row_fields(tuple(record)).judged_by
+        is_run = self.thing == "run"
+        for position, item in enumerate(record[items]):
+            implied: Any = -float(position + 1) if is_run else 1
+            self.origins.append((number, position))
+            if not isinstance(item, dict):
+                self.judged_by.append(None if judge is None else record[judge])
                 yield query, item, implied
                 continue
-            name = aliases.first_present(item, aliases.LISTED_DOC)
-            if name is None:
-                raise InputError(f"has no document id; it has: {keys_of(item)}", where=at)
-            self._begin(at, {**record, **item})
-            number, sign = self._number(item)
-            self.ungraded.extend([(at, item)] * (number is MISSING))
-            yield query, item[name], implied if number is MISSING else _signed(number, sign, at)
 
-    def _begin(self, place: str, said: Mapping[str, Any]) -> None:
-        """Another row, where it stands, and who judged it."""
-        self.places.append(place)
-        name = aliases.find(said, "judged_by")
-        self.judged_by.append(None if name is None else said[name])
+            fields = row_fields(tuple(item))
+            if fields.listed_doc is None:
+                place = self.place_of_row(-1)
+                raise InputError(f"has no document id; it has: {keys_of(item)}", where=place)
+            name = judge or fields.judged_by
+            self.judged_by.append(None if name is None else item.get(name, record.get(name)))
+            value, sign = self._number(item, fields)
+            if value is MISSING:
+                self.ungraded.append((len(self.origins) - 1, item))
+            yield query, item[fields.listed_doc], implied if value is MISSING else self._signed(value, sign)
 
-    def _value(self, record: Mapping[str, Any], role: str, place: str) -> Any:
+    def _id(self, record: Mapping[str, Any], role: str, names: tuple[str, ...]) -> Any:
         """The id of a query or document; None if there is none."""
         name = self.chosen.get(role)
         if name is not None and name in record:
             return record[name]
-        named = self.columns.named(role, self.thing)
+        named = self._named.get(role)
         if named is not None and (value := value_at(record, named)) is not None:
             self.columns.mark_used(role, self.thing)
             return value
-        names = aliases.all_present(record, aliases.COLUMNS[role])
+        if len(names) == 1:
+            return record[names[0]]
         name = next((name for name in names if isinstance(record[name], str | int)), next(iter(names), None))
         return None if name is None else record[name]
 
-    def _number(self, record: Mapping[str, Any]) -> tuple[Any, int]:
-        """The grade, or what orders documents and whether more of it is better; MISSING if there is no such field."""
-        if self.thing == "qrels" and self.columns.all_relevant():
-            return MISSING, 1
-        roles = ("grade",) if self.thing == "qrels" else aliases.ORDERED_BY
-        for role in roles:
-            named = self.columns.named(role, self.thing)
+    @cached_property
+    def _named(self) -> dict[str, str]:
+        """The fields that the user named."""
+        roles = ("query", "doc", *self._number_roles)
+        by_role = {role: self.columns.named(role, self.thing) for role in roles}
+        return {role: name for role, name in by_role.items() if name is not None}
+
+    @cached_property
+    def _number_roles(self) -> tuple[str, ...]:
+        """What the number of a row may be; nothing where every pair is relevant."""
+        if self.thing == "run":
+            return aliases.ORDERED_BY
+        return () if self.columns.all_relevant() else ("grade",)
+
+    def _number(self, record: Mapping[str, Any], fields: RowFields) -> tuple[Any, int]:
+        """The grade, or what orders documents, with its sign; MISSING if there is no such field."""
+        for role in self._number_roles:
+            named = self._named.get(role)
             if named is not None and (value := value_at(record, named)) is not None:
                 self.columns.mark_used(role, self.thing)
-                return value, 1 if role in ("score", "grade") else -1
-        for role in roles:
-            name = aliases.find(record, role)
-            if name is not None:
-                return record[name], 1 if role in ("score", "grade") else -1
-        return MISSING, 1
+                return value, _sign(role)
 
-    def _missing(self, record: Mapping[str, Any], what: str, place: str) -> InputError:
+        known = fields.order if self.thing == "run" else fields.grade
+        if known is None or not self._number_roles:
+            return MISSING, 1
+        return record[known.name], known.sign
+
+    def _signed(self, value: Any, sign: int) -> Any:
+        """The number of the last row as a score; a rank or a distance is better the lower it is."""
+        if sign > 0:
+            return value
+        try:
+            return -check_score(value, self.where)
+        except InputError as error:
+            error.where = self.place_of_row(-1)
+            raise error from None
+
+    def _missing(self, record: Mapping[str, Any], what: str, number: int) -> InputError:
         role = {"document": "doc"}.get(what, what)
         hint = f"{texts_hint(record)}Say where it is: --map {role}=FIELD. {nearest_shape(record)}"
-        return InputError(f"has no {what}; it has: {keys_of(record)}", where=place, hint=hint)
+        return InputError(f"has no {what}; it has: {keys_of(record)}", where=self.place(number), hint=hint)
 
 
-def _signed(value: Any, sign: int, place: str) -> Any:
-    """A number as a score; a rank or a distance is better the lower it is."""
-    return value if sign > 0 else -check_score(value, place)
+def _list_in(record: Mapping[str, Any]) -> str | None:
+    """The field that holds the list of a query's documents, if there is one."""
+    lists = row_fields(tuple(record)).lists
+    return next((name for name in lists if isinstance(record[name], list)), None) if lists else None
 
 
 # For the error about JSON that is of no known shape: the keys that it has, and the shape that is nearest to them.

@@ -1,13 +1,20 @@
-"""JSON and JSON Lines as values with their places: one parser, one reader of lines, one of arrays."""
+"""JSON and JSON Lines as values with their places: one parser, one reader of lines, one of arrays.
+
+msgspec decodes. What it refuses, and the few things that it takes otherwise than goldrank does, Python's own `json`
+reads again: it gives the value, or the error with its place.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
 
 from goldrank import ids
 from goldrank.data import budget
@@ -17,11 +24,18 @@ from goldrank.io.compression import split_suffix
 from goldrank.io.sources import MAX_RECORD, ByteSource
 
 LONG_LINE = 100_000
+BATCH = 1 << 16
+"""How many bytes of lines are decoded at a time."""
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, in text."""
+
+_LONG = 300
+"""From so many characters on, a sign among them, an integer may be beyond all doubles."""
+_LONG_IN_EVERY = {step: re.compile(rb"[0-9]{%d}" % ((_LONG - 1) // step)) for step in (100, 25, 5, 1)}
+"""What the digits of such an integer leave of themselves where one byte in so many is taken."""
 
 
 class WrittenNumber(float):
@@ -37,22 +51,36 @@ class WrittenNumber(float):
 
 def integer(text: str) -> int | float:
     """An integer, or a double where it has hundreds of digits."""
-    return int(text) if len(text) < 300 else float(text)
+    return int(text) if len(text) < _LONG else float(text)
 
 
-NUMBERS: dict[str, Any] = {}
-SCORES: dict[str, Any] = {"parse_int": integer}
-GRADES: dict[str, Any] = {"parse_int": integer, "parse_float": WrittenNumber}
+@dataclass(frozen=True)
+class NumberRule:
+    """What becomes of numbers, by their texts."""
+
+    whole: Callable[[str], int | float] = int
+    decimal: Callable[[str], float] = float
+    """For numbers with a point or an exponent."""
+
+
+NUMBERS = NumberRule()
+SCORES = NumberRule(whole=integer)
+GRADES = NumberRule(whole=integer, decimal=WrittenNumber)
 """How numbers are read: as Python does, as scores, or as grades."""
 
 
 class JsonParser:
     """Reads JSON in which no object has a key twice; `hint` says what to do about one that has."""
 
-    def __init__(self, hint: str | None = None, numbers: dict[str, Any] = NUMBERS) -> None:
+    def __init__(self, hint: str | None = None, rule: NumberRule = NUMBERS) -> None:
         self._hint = hint
+        self._rule = rule
         self._repeated: list[_RepeatedKey] = []
-        self.decoder = json.JSONDecoder(object_pairs_hook=self._new_object, **numbers)
+        self.decoder = json.JSONDecoder(
+            object_pairs_hook=self._new_object, parse_int=rule.whole, parse_float=rule.decimal
+        )
+        self._decode = msgspec.json.Decoder(float_hook=None if rule.decimal is float else rule.decimal).decode
+        self._encode = msgspec.json.Encoder(enc_hook=float).encode
 
     def _new_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
@@ -61,8 +89,39 @@ class JsonParser:
             self._repeated.append(value)
         return value
 
-    def parse(self, text: str, name: str, line: int) -> Any:
+    def quick(self, texts: Sequence[bytes], joined: bytes) -> list[Any] | None:
+        """The values of texts, which stand in `joined` with blanks between them; None if one needs a closer look."""
+        try:
+            values = list(map(self._decode, texts))
+            has_keys_once = self._has_keys_once(values, joined)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            return None
+
+        if self._rule.whole is not int and _has_long_integer(joined):
+            return None
+        return values if has_keys_once else None
+
+    def _has_keys_once(self, values: list[Any], joined: bytes) -> bool:
+        """Whether it is sure that no object had a key twice: of such msgspec keeps the last value alone.
+
+        Every key has a colon behind it. So none was lost if there are no more colons than keys, or as many in what is
+        written again, unless a colon was escaped and makes up for the one that is missing.
+        """
+        colons = joined.count(b":")
+        if set(map(type, values)) == {dict} and sum(map(len, values)) == colons:
+            return True
+        has_escaped = b"\\" in joined and (b"\\u003a" in joined or b"\\u003A" in joined)
+        return not has_escaped and self._encode(values).count(b":") == colons
+
+    def parse(self, raw: bytes, name: str, line: int) -> Any:
         """The value of a text that begins at a line of a file."""
+        values = self.quick([raw], raw)
+        if values is not None:
+            return values[0]
+        return self.parse_closely(ids.decode(raw), name, line)
+
+    def parse_closely(self, text: str, name: str, line: int) -> Any:
+        """The same by Python's own parser, which says where a mistake is."""
         try:
             data = self.decoder.decode(text)
         except (ValueError, RecursionError):
@@ -105,6 +164,11 @@ class _RepeatedKey(dict[str, Any]):
         super().__init__(value)
         seen: set[str] = set()
         self.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+
+
+def _has_long_integer(raw: bytes) -> bool:
+    """Whether there may be an integer of `_LONG` characters; of text without one few bytes are looked at."""
+    return all(digits.search(raw[::step]) for step, digits in _LONG_IN_EVERY.items())
 
 
 def _walk(data: Any) -> Iterator[tuple[str, Any]]:
@@ -166,33 +230,91 @@ def is_lines(source: ByteSource) -> bool:
     return True
 
 
-def read_lines(
-    source: ByteSource, counts: Counter[str], hint: str, numbers: dict[str, Any] = NUMBERS
-) -> Iterator[tuple[int, Any]]:
-    """The values that stand in a line each, with the numbers of their lines.
+class Batch(NamedTuple):
+    """Values that stand in a line each, and the numbers of their lines."""
 
-    `counts` gets codes of notes, `hint` says what to do about a key that an object has twice.
+    lines: Sequence[int]
+    values: list[Any]
+
+
+def read_batches(source: ByteSource, counts: Counter[str], hint: str, rule: NumberRule = NUMBERS) -> Iterator[Batch]:
+    """The values that stand in a line each, some at a time.
+
+    `counts` gets codes of notes, `hint` says what to do about a key that an object has twice. A line that needs a
+    closer look comes alone, so that what is wrong in lines before it is told first.
     """
-    parser = JsonParser(hint, numbers)
-    for number, line in source.filled_lines(counts):
-        if len(line) > LONG_LINE:
-            budget.reserve(size_of(line), f"holding line {number:,}", source.name)
-        try:
-            text = line.decode()
-        except UnicodeDecodeError:
-            counts["not-utf8"] += 1
-            text = line.decode("utf-8", "surrogateescape")
-        if not text.strip():
-            counts["blank-lines"] += 1
+    parser = JsonParser(hint, rule)
+    first = 1
+    for joined in _batches(source):
+        texts = joined.split(b"\n")
+        lines: Sequence[int] = range(first, first + len(texts))
+        first = lines[-1] + 1
+        filled = [text for text in texts if text and not text.isspace()]
+        if len(filled) < len(texts):
+            counts["blank-lines"] += len(texts) - len(filled)
+            lines = [line for line, text in zip(lines, texts, strict=True) if text and not text.isspace()]
+
+        values = None
+        if max(map(len, filled), default=0) <= LONG_LINE:
+            values = parser.quick(filled, joined)
+        if values:
+            yield Batch(lines, values)
+        if values is not None:
             continue
-        yield number, parser.parse(text, source.name, number)
+
+        del texts, joined
+        for line, text in zip(lines, filled, strict=True):
+            yield from _read_line(parser, text, source.name, line, counts)
 
 
-def read_whole(source: ByteSource, hint: str, numbers: dict[str, Any] = NUMBERS) -> Any:
+def _read_line(parser: JsonParser, raw: bytes, name: str, line: int, counts: Counter[str]) -> Iterator[Batch]:
+    """The value of one line, if there is any."""
+    if len(raw) > LONG_LINE:
+        budget.reserve(size_of(raw), f"holding line {line:,}", name)
+    values = parser.quick([raw], raw)
+    if values is not None:
+        yield Batch([line], values)
+        return
+
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        counts["not-utf8"] += 1
+        text = ids.decode(raw)
+    if text.strip():
+        yield Batch([line], [parser.parse_closely(text, name, line)])
+    else:
+        counts["blank-lines"] += 1
+
+
+def _batches(source: ByteSource) -> Iterator[bytes]:
+    """Lines that follow each other, without the last one's LF; a long line comes alone."""
+    for _, offset, block in source.blocks():
+        start = 0
+        while start <= len(block):
+            end = block.rfind(b"\n", start, start + BATCH)
+            if end < 0:
+                end = block.find(b"\n", start + BATCH)
+            if end < 0 or start + BATCH >= len(block):
+                end = len(block)
+            source.told(offset + end + 1)
+            yield block[start:end]
+            start = end + 1
+
+
+def read_lines(
+    source: ByteSource, counts: Counter[str], hint: str, rule: NumberRule = NUMBERS
+) -> Iterator[tuple[int, Any]]:
+    """The values of `read_batches`, each with the number of its line."""
+    for batch in read_batches(source, counts, hint, rule):
+        yield from zip(batch.lines, batch.values, strict=True)
+
+
+def read_whole(source: ByteSource, hint: str, rule: NumberRule = NUMBERS) -> Any:
     """The one value of a file."""
     raw = source.read()
     budget.reserve(size_of(raw), "holding what is in this JSON", source.name)
-    return JsonParser(hint, numbers).parse(raw.decode("utf-8", "surrogateescape"), source.name, 1)
+    return JsonParser(hint, rule).parse(raw, source.name, 1)
 
 
 VALUE, OBJECT, ARRAY = 200, 240, 90

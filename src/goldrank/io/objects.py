@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows
-from goldrank.data.grades import check_grade
+from goldrank.data.grades import MAX_GRADE, check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Qrels
@@ -187,11 +187,8 @@ def _run(
     for number, (query, doc, score) in enumerate(rows):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        if not (type(query) is str is type(doc) and query and doc and (query + doc).isascii()) or (
-            len(query) + len(doc) > ids.SHORT
-        ):
-            place_of_id = row_name(number)
-            query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
+        if not (ids.is_plain(query) and ids.is_plain(doc)):
+            query, doc = _id_texts(query, doc, row_name, number)
         q, d = query, doc
         kept.append((q, d, score))
         if type(score) is not float or score != score:
@@ -214,6 +211,15 @@ def _run(
         return Run(RowsInMemory(kept, empty, name, row_name), name=name, id_kind=kind, notes=notes)
     notes += from_counts({"repeated-documents": repeated})
     return Run(Rankings(results), name=name, id_kind=kind, notes=notes)
+
+
+def _id_texts(query: Any, doc: Any, row_name: RowName, number: int) -> tuple[str, str]:
+    """The ids of a row as text; the row gets its name if one of them is none."""
+    try:
+        return ids.as_text(query, "query id"), ids.as_text(doc, "document id")
+    except InputError as error:
+        error.where = row_name(number)
+        raise error from None
 
 
 def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates: str) -> Run:
@@ -386,9 +392,13 @@ def _qrels(
     for number, (query, doc, grade) in enumerate(lines):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        columns[0].append(ids.as_text(query, "query id", place(number)))
-        columns[1].append(ids.as_text(doc, "document id", place(number)))
-        columns[2].append(check_grade(grade, place(number), how.real_grades))
+        if not (ids.is_plain(query) and ids.is_plain(doc)):
+            query, doc = _id_texts(query, doc, place, number)
+        if type(grade) is not int or abs(grade) > MAX_GRADE:
+            grade = check_grade(grade, place(number), how.real_grades)
+        columns[0].append(query)
+        columns[1].append(doc)
+        columns[2].append(grade)
     kind = ids.kind(query_types, doc_types, name)
     by_model, notes = models_rows(judged_by)
     return Qrels.from_rows(
@@ -448,6 +458,9 @@ def _pairs(rows: Iterable[Any], where: str) -> Iterator[tuple[Any, Any, Any]]:
 def _triples(rows: Iterable[Any], wanted: tuple[str, str, str], where: str) -> Iterator[tuple[Any, Any, Any]]:
     """The first three values of each row."""
     for number, row in enumerate(rows, 1):
+        if type(row) is tuple and len(row) == len(wanted):
+            yield row
+            continue
         try:
             if isinstance(row, str | bytes | Mapping) or ids.has_no_order(row):
                 raise TypeError

@@ -16,8 +16,17 @@ from typing import Any, NamedTuple
 from goldrank import ids
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, Place, did_you_mean, one_of
+from goldrank.escaping import shown
 from goldrank.io import formats
-from goldrank.io.aliases import ANSWERS, DEEPEVAL_FIELDS, ITEM_FIELDS, LANGSMITH_QUESTIONS, RECORD_LISTS, Groups
+from goldrank.io.aliases import (
+    ANSWERS,
+    DEEPEVAL_FIELDS,
+    ITEM_FIELDS,
+    LANGSMITH_QUESTIONS,
+    RECORD_LISTS,
+    Groups,
+    OncePerShape,
+)
 from goldrank.io.field_values import HINT as HINT
 from goldrank.io.field_values import MISSING, Path, at_path
 from goldrank.io.field_values import as_mapping as as_mapping
@@ -179,7 +188,7 @@ class RecordFields:
     ) -> None:
         if given is not None and not isinstance(given, Mapping):
             hint = 'For example fields={"retrieved": "outputs.docs"}.'
-            raise OptionError(f"fields is {given!r:.60}, not a dict", hint=hint)
+            raise OptionError(f"fields is {shown(given)}, not a dict", hint=hint)
         self.given: dict[str, str | None] = {}
         for role, path in (given or {}).items():
             one_of(role, known, "the name of a field")
@@ -191,6 +200,7 @@ class RecordFields:
         self._roots = {path.split(".")[0] for path in paths} | set(paths)
         self._roles, self._refusal = known, refusal
         self._known = {name for groups in known.values() for group in groups for name in group}
+        self._keys_by_role = OncePerShape(self._find_keys)
 
     def normal(self, name: str) -> str:
         """A name as `aliases` has it."""
@@ -202,16 +212,23 @@ class RecordFields:
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """What the record holds, by goldrank's names; of several fields the one that is known first."""
-        by_name = {self.normal(key): key for key in record if isinstance(key, str)}
         fields = self.find_given(record, where)
-        for role, groups in self._roles.items():
-            keys = [by_name[name] for group in groups for name in group if name in by_name and role not in self.given]
+        for role, keys in self._keys_by_role(tuple(record)).items():
             if self._refusal and len(keys) > 1 and self.normal(keys[0]) != role:
                 listed = ", ".join(map(ids.show, keys))
                 raise InputError(f"more than one field may be the {role}: {listed}", where=where, hint=self._refusal)
-            if keys:
-                fields[role] = FieldValue(record[keys[0]], keys[0])
+            fields[role] = FieldValue(record[keys[0]], keys[0])
         return fields
+
+    def _find_keys(self, keys: tuple[Any, ...]) -> dict[str, list[str]]:
+        """Which of the keys of a record may hold what; the one that is known first comes first."""
+        by_name = {self.normal(key): key for key in keys if isinstance(key, str)}
+        by_role = {}
+        for role, groups in self._roles.items():
+            found = [by_name[name] for group in groups for name in group if name in by_name]
+            if found and role not in self.given:
+                by_role[role] = found
+        return by_role
 
     def find_given(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """The fields that the user named."""
@@ -249,17 +266,14 @@ class ItemFields(RecordFields):
         self._known |= {"context", "inputs", "retrieval_error", *DEEPEVAL_FIELDS}
         self.notes: dict[Note, None] = {}
         """What was chosen where there was a choice, each once."""
-        self._plans: dict[tuple[Any, ...], _KeyPaths] = {}
+        self._plans = OncePerShape(self._plan)
 
     def normal(self, name: str) -> str:
         """retrievalContext as retrieval_context."""
         return _HUMP.sub(lambda hump: "_" + hump[1].lower(), name)
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        keys = tuple(record)
-        if keys not in self._plans:
-            self._plans[keys] = self._plan(keys)
-        plan = self._plans[keys]
+        plan = self._plans(tuple(record))
         fields = {role: FieldValue(record[key], path) for role, key, path in plan.sure}
         for role, groups in plan.open:
             choices = (self._choose(role, group, record, where) for group in groups)

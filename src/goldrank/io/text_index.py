@@ -189,7 +189,7 @@ def json_id(line: bytes) -> bytes | None:
     quick = _QUICK_ID.match(line)
     if quick is not None:
         return quick[1] if quick[1] is not None else quick[2]
-    value = _PARSER.parse(ids.decode(line), "", 1)
+    value = _PARSER.parse(line, "", 1)
     doc = _field(value, ID_FIELDS) if isinstance(value, dict) else None
     return None if doc is None else ids.encode(ids.as_text(doc, "document id"))
 
@@ -249,7 +249,7 @@ class LineFile:
                 file.seek(place)
                 line = file.readline(MAX_RECORD)
             if self._is_json:
-                value = _PARSER.parse(ids.decode(line), self.name, 1)
+                value = _PARSER.parse(line, self.name, 1)
                 if isinstance(value, dict) and ids.encode(ids.as_text(_field(value, ID_FIELDS), "id")) == wanted:
                     return document_of(value, self.name)
             else:

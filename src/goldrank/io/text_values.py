@@ -258,7 +258,7 @@ def _text(value: Any, at: str) -> str:
 
 def _get(value: Any, name: str) -> Any:
     """A key of a mapping or an attribute of an object; None if there is none, or if it cannot be had."""
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return value.get(name)
     try:
         return getattr(value, name, None)

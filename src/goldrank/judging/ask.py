@@ -23,7 +23,7 @@ from goldrank.evaluation.unjudged import worth_judging
 from goldrank.judgements.agreement import alpha
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.function import Function
-from goldrank.judging.item import Item, Judge
+from goldrank.judging.item import Judge, JudgeItem
 from goldrank.judging.runner import Asking, AskOptions, JobOutcome, LogLike
 from goldrank.misuse import checked
 from goldrank.notes import Note
@@ -69,7 +69,7 @@ class Judged:
     most_cost: float = 0.0
     """What they cost at most, by the prices."""
     scale: tuple[Grade, ...] | None = None
-    items: tuple[Item, ...] = field(default=(), repr=False)
+    items: tuple[JudgeItem, ...] = field(default=(), repr=False)
 
     @property
     def consistency(self) -> Consistency | None:
@@ -231,21 +231,21 @@ def _top_documents(run: Run, depth: int, convention: ConventionLike) -> dict[str
 
 def _items(
     pairs: list[tuple[str, str]], docs: Any, queries: Any, criteria: str, limit: int | None
-) -> tuple[list[Item], list[Note]]:
+) -> tuple[list[JudgeItem], list[Note]]:
     if not pairs:
         raise InputError(
             "there is nothing to judge", hint="which='all' (--all) asks for judged documents too.", code="no-holes"
         )
     questions = lookup(queries, "queries")
     texts = document_texts(docs, {doc for _, doc in pairs}, whole=True)
-    items: list[Item] = []
+    items: list[JudgeItem] = []
     without: list[str] = []
     for query, doc in pairs:
         question = questions(query)
         if not isinstance(question, str) or not question.strip() or doc not in texts:
             without.append(f"{query} {doc}")
             continue
-        items.append(Item(query, doc, question, texts[doc], criteria=criteria))
+        items.append(JudgeItem(query, doc, question, texts[doc], criteria=criteria))
     if not items:
         raise InputError(f"none of {len(pairs):,} pairs has a text of the query and of the document", code="no-texts")
     notes = [Note.of("without-text", count=len(without), samples=without)] if without else []

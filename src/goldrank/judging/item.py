@@ -9,7 +9,7 @@ from goldrank.data.qrels import Grade
 
 
 @dataclass(frozen=True)
-class Item:
+class JudgeItem:
     """One thing to judge: a document for a question. `reference` and `criteria` are empty if there is none."""
 
     query: str
@@ -78,7 +78,7 @@ class JobStopped(Exception):  # noqa: N818
 class Call:
     """One question to a judge: an item, which repetition of it, and whether it is asked again after nonsense."""
 
-    item: Item
+    item: JudgeItem
     repeat: int = 0
     again: int = 0
     marker: str = ""

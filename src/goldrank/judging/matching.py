@@ -16,7 +16,7 @@ from goldrank.data.texts import Texts
 from goldrank.errors import JudgeError, OptionError, one_of
 from goldrank.judging.ask import as_judge, opened_log
 from goldrank.judging.endpoint import KEY_VARIABLE, Endpoint
-from goldrank.judging.item import Item, Judge
+from goldrank.judging.item import Judge, JudgeItem
 from goldrank.judging.runner import DEFAULT_LOG, Asking, JobOutcome, LogLike
 from goldrank.match.matcher import Matcher
 from goldrank.notes import Note
@@ -107,7 +107,7 @@ class JudgeMatcher(Matcher):
             degrees.append(FailedCall(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
         return degrees
 
-    def _asked(self, items: Sequence[Item]) -> JobOutcome:
+    def _asked(self, items: Sequence[JudgeItem]) -> JobOutcome:
         outcome = asked(self.judge, items, self._how)
         missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
         if missing and (self.unanswered == "error" or outcome.stopped):
@@ -145,16 +145,16 @@ class JudgeMatcher(Matcher):
         return [told, *lacking, *total.notes]
 
 
-def asked(judge: Judge, items: Sequence[Item], how: Asking) -> JobOutcome:
+def asked(judge: Judge, items: Sequence[JudgeItem], how: Asking) -> JobOutcome:
     """Ask a judge about texts that are no documents of a run: calls are kept in the log, judgements are not made."""
     with opened_log(how.log) as kept:
         outcome: JobOutcome = finished(how.job(judge, items, kept, keep_judgements=False).run())
     return outcome
 
 
-def _item(question: str, text: str, reference: str, criteria: str) -> Item:
+def _item(question: str, text: str, reference: str, criteria: str) -> JudgeItem:
     """The item of a pair; its ids are hashes of what it says."""
-    return Item(_hash(question, reference), _hash(text), question, text, reference, criteria)
+    return JudgeItem(_hash(question, reference), _hash(text), question, text, reference, criteria)
 
 
 def _hash(*texts: str) -> str:

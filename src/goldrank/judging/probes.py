@@ -14,7 +14,7 @@ from goldrank.comparison.ppi import wilson
 from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.judging.ask import as_judge
-from goldrank.judging.item import Item, Judge
+from goldrank.judging.item import Judge, JudgeItem
 from goldrank.judging.matching import asked
 from goldrank.judging.runner import Asking, AskOptions
 from goldrank.misuse import checked
@@ -86,7 +86,7 @@ def judge_gullibility(
     drawn = _drawn([(q, d) for q in people for d, grade in people[q].items() if grade <= 0], docs, queries, pairs, seed)
     top = "1" if asks.scale is None else str(asks.scale[-1])
     items = {
-        (query, doc, way): Item(query, f"{doc} [{way}]", question, variant, criteria=how.criteria)
+        (query, doc, way): JudgeItem(query, f"{doc} [{way}]", question, variant, criteria=how.criteria)
         for (query, doc), (question, text) in drawn.items()
         for way, variant in _ways(question, text, top).items()
     }

@@ -22,7 +22,7 @@ from goldrank.escaping import json_text
 from goldrank.io.corpus import read_sources
 from goldrank.judging.ask import as_judge, opened_log
 from goldrank.judging.function import Function
-from goldrank.judging.item import Answer, Item, Judge
+from goldrank.judging.item import Answer, Judge, JudgeItem
 from goldrank.judging.money import BYTES_A_TOKEN
 from goldrank.judging.runner import Asking, AskOptions, JobOutcome
 from goldrank.match.folding import fold
@@ -163,7 +163,7 @@ def make_questions(
     tally = _Found(dict.fromkeys(texts, 0))
     with opened_log(how.log) as kept:
 
-        def ask(who: Judge, items: Sequence[Item]) -> JobOutcome:
+        def ask(who: Judge, items: Sequence[JudgeItem]) -> JobOutcome:
             job: JobOutcome = finished(how.job(who, items, kept, keep_judgements=False).run())
             tally.outcome.add(job)
             return job
@@ -193,10 +193,10 @@ def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], judges: tuple[J
     write, check = judges
     with opened_log(how.log, dry_run=True) as kept:
         writing = how.job(write, [
-            Item(each.source, f"{each.start}-{each.end} 0", "", text, criteria=how.criteria) for each, text in cut
+            JudgeItem(each.source, f"{each.start}-{each.end} 0", "", text, criteria=how.criteria) for each, text in cut
         ], kept)  # fmt: skip
         checking = how.job(check, [
-            Item(each.source, f"{i}", "x" * BYTES_A_TOKEN * write.max_tokens, text, criteria=how.criteria)
+            JudgeItem(each.source, f"{i}", "x" * BYTES_A_TOKEN * write.max_tokens, text, criteria=how.criteria)
             for i, (each, text) in enumerate(cut)
         ], kept)  # fmt: skip
         sizes = [job.estimate() for job in (writing, checking)]
@@ -289,7 +289,7 @@ def _turn(
     tally: _Found,
     sieve: _Sieve,
     judges: tuple[Judge, Judge],
-    ask: Callable[[Judge, Sequence[Item]], JobOutcome],
+    ask: Callable[[Judge, Sequence[JudgeItem]], JobOutcome],
     texts: dict[str, str],
     criteria: str,
 ) -> None:
@@ -299,11 +299,13 @@ def _turn(
         for passage in shown
     }  # fmt: skip
     written = ask(judges[0], [
-        Item(*name, "", texts[passage.source][passage.start : passage.end], "\n".join(plan.before.get(passage, ())),
-             criteria)
+        JudgeItem(
+            *name, "", texts[passage.source][passage.start : passage.end],
+            reference="\n".join(plan.before.get(passage, ())), criteria=criteria,
+        )
         for name, passage in items.items()
     ])  # fmt: skip
-    candidates: dict[tuple[str, str], tuple[Passage, Item, list[dict[str, Any]]]] = {}
+    candidates: dict[tuple[str, str], tuple[Passage, JudgeItem, list[dict[str, Any]]]] = {}
     for name, passage in items.items():
         answer = written.answers.get(name)
         if answer is None:
@@ -316,7 +318,11 @@ def _turn(
             continue
         question, quote = answer.fields["question"], texts[places[0]["source"]][places[0]["start"] : places[0]["end"]]
         key = hashlib.sha256(f"{passage.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        candidates[passage.source, key] = passage, Item(passage.source, key, question, quote, criteria=criteria), places
+        candidates[passage.source, key] = (
+            passage,
+            JudgeItem(passage.source, key, question, quote, criteria=criteria),
+            places,
+        )
     said = ask(judges[1], [item for _, item, _ in candidates.values()]) if candidates else JobOutcome()
     scale = judges[1].scale
     assert scale is not None

@@ -21,7 +21,7 @@ from goldrank.data.qrels import Grade
 from goldrank.errors import JudgeError, OptionError, whole_number
 from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.records import MOST_COMMENT, Event, checked
-from goldrank.judging.item import Answer, AskAgainLater, Call, Item, ItemFailed, JobStopped, Judge, Reply
+from goldrank.judging.item import Answer, AskAgainLater, Call, ItemFailed, JobStopped, Judge, JudgeItem, Reply
 from goldrank.judging.kept import Paid, key_of
 from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens, prices_of
 from goldrank.notes import Note
@@ -114,7 +114,7 @@ class Job:
     def __init__(
         self,
         judge: Judge,
-        items: Sequence[Item],
+        items: Sequence[JudgeItem],
         log: JudgementLog,
         *,
         budget: Budget,
@@ -149,7 +149,7 @@ class Job:
         self._not_before, self._next_slot = 0.0, 0.0
         self._take_from_log(items, repeats)
 
-    def _take_from_log(self, items: Sequence[Item], repeats: int) -> None:
+    def _take_from_log(self, items: Sequence[JudgeItem], repeats: int) -> None:
         calls = [Call(item, repeat) for repeat in range(repeats) for item in items]
         keys = [self._key(call) for call in calls]
         kept = self.paid.answers(list(dict.fromkeys(keys)))
@@ -431,7 +431,7 @@ class Asking:
     def __post_init__(self) -> None:
         self.purse = Budget(self.budget, prices_of(self.prices), self.max_calls)
 
-    def job(self, judge: Judge, items: Sequence[Item], log: JudgementLog, **more: Any) -> Job:
+    def job(self, judge: Judge, items: Sequence[JudgeItem], log: JudgementLog, **more: Any) -> Job:
         """A job for some items."""
         how: dict[str, Any] = {"concurrency": self.concurrency, "rate": self.rate, "attempts": self.attempts}
         return Job(judge, items, log, budget=self.purse, progress=self.progress, **how, **more)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from goldrank import ids
 from goldrank.data.spans import NOWHERE
-from goldrank.data.texts import Evidence, Located, Span, TextItem
+from goldrank.data.texts import EvidencePlaces, Located, Span, TextItem
 from goldrank.errors import InputError, OptionError, did_you_mean, one_of
 from goldrank.match.folding import fold
 from goldrank.match.locate import SIMILARITY, Locator
@@ -55,13 +55,13 @@ class Quote(NamedTuple):
     text: str
 
 
-EvidenceLike: TypeAlias = Evidence | Quote | Mapping[str, object] | Sequence[object]
+EvidenceLike: TypeAlias = EvidencePlaces | Quote | Mapping[str, object] | Sequence[object]
 """Evidence as it is written down. One place is `{"source": "doc1", "start": 10, "end": 50}`, a list of these three, or
 `{"source": "doc1", "quote": "..."}`, which needs the sources' texts. `{"any_of": [...]}` lists alternatives,
 `{"all_of": [...]}` what is needed together."""
 
 
-def gold_spans(evidence: Iterable[Evidence]) -> Iterator[Span]:
+def gold_spans(evidence: Iterable[EvidencePlaces]) -> Iterator[Span]:
     """All spans of some evidence."""
     return (span for gold in evidence for alternative in gold.alternatives for span in alternative)
 
@@ -129,13 +129,13 @@ class Finder:
 
     # Evidence.
 
-    def evidence(self, given: EvidenceLike, where: str) -> Evidence | None:
+    def evidence(self, given: EvidenceLike, where: str) -> EvidencePlaces | None:
         """Evidence from the way it is written down; None if it was not located and is to be skipped."""
         alternatives = dict.fromkeys(self._alternatives(given, where))
-        return Evidence(tuple(alternatives)) if alternatives else None
+        return EvidencePlaces(tuple(alternatives)) if alternatives else None
 
     def _alternatives(self, given: object, where: str) -> Alternatives:
-        if isinstance(given, Evidence):
+        if isinstance(given, EvidencePlaces):
             if not given.alternatives or not all(given.alternatives):
                 raise InputError("evidence without any span", where=where, hint="Each alternative has at least one.")
             # What was not located before has its place nowhere.
@@ -337,7 +337,7 @@ class Finder:
 
     # Retrieved texts.
 
-    def place(self, text: str, source: str | None, evidence: Sequence[Evidence] = ()) -> Span | Located | None:
+    def place(self, text: str, source: str | None, evidence: Sequence[EvidencePlaces] = ()) -> Span | Located | None:
         """Where a retrieved text stands; None if that cannot be found.
 
         Of several places it is the one that holds most of the evidence: the text is the same in all of them.

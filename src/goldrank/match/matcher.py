@@ -29,6 +29,19 @@ class Matcher(ABC):
 
     Texts come as two lists without repetition and pairs of positions in them, so that each text is prepared
     once and each pair is tested once. No text is empty or white space alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class SameLength(Matcher):
+    ...     name = "same-length"
+    ...     says = "of one length"
+    ...     def degrees(self, retrieved, references, left, right):
+    ...         pairs = zip(left.tolist(), right.tolist())
+    ...         return np.array([float(len(retrieved[i]) == len(references[j])) for i, j in pairs])
+    >>> places = np.array([0]), np.array([0])
+    >>> SameLength().decide(["abc"], ["xyz"], *places).tolist()
+    [True]
     """
 
     name: ClassVar[str]

@@ -79,7 +79,7 @@ def selective_cover(t: Passages, *, k: int | None, rel: float = 1, abstain_below
     `abstain_below` is the score of the first text below which a system counts as abstaining.
 
     >>> items = [{"retrieved": ["a"], "references": ["a", "b"]}, {"retrieved": [], "answerable": False}]
-    >>> evaluate_texts(items, "SelectiveCover", matcher="contains")["SelectiveCover"]
+    >>> evaluate_texts(items, "SelectiveCover", matching="contains")["SelectiveCover"]
     0.75
     """
     abstained = t.abstained(abstain_below)
@@ -108,7 +108,7 @@ def abstain_auroc(t: Passages) -> np.ndarray:
     """For each answerable question, the share of unanswerable ones that have a lower score; ties are halves.
 
     >>> items = [{"retrieved": [("a", 0.9)], "references": ["a"]}, {"retrieved": [("x", 0.2)], "no_answer": True}]
-    >>> evaluate_texts(items, "AbstainAUROC", matcher="contains")["AbstainAUROC"]
+    >>> evaluate_texts(items, "AbstainAUROC", matching="contains")["AbstainAUROC"]
     1.0
     """
     score = t.confident(t.known)
@@ -164,7 +164,7 @@ def aurc(t: Passages, *, k: int | None) -> np.ndarray:
     """The area under the risk against the share of questions answered, the most confident first.
 
     >>> items = [{"retrieved": [("a", 0.9)], "references": ["a"]}, {"retrieved": [("x", 0.2)], "no_answer": True}]
-    >>> evaluate_texts(items, "AURC", matcher="contains")["AURC"]
+    >>> evaluate_texts(items, "AURC", matching="contains")["AURC"]
     0.25
     """
     return _area_of(t, k, "selected")
@@ -185,7 +185,7 @@ def eaurc(t: Passages, *, k: int | None) -> np.ndarray:
     """How far AURC is from what the best order of the same questions would have.
 
     >>> items = [{"retrieved": [("a", 0.1)], "references": ["a"]}, {"retrieved": [("x", 0.2)], "no_answer": True}]
-    >>> evaluate_texts(items, "EAURC", matcher="contains")["EAURC"]
+    >>> evaluate_texts(items, "EAURC", matching="contains")["EAURC"]
     0.5
     """
     return _area_of(t, k, "selected", excess=True)
@@ -204,7 +204,7 @@ def augrc(t: Passages, *, k: int | None) -> np.ndarray:
     """The area under the generalised risk: of losses among all questions, not among those answered.
 
     >>> items = [{"retrieved": [("a", 0.9)], "references": ["a"]}, {"retrieved": [("x", 0.2)], "no_answer": True}]
-    >>> evaluate_texts(items, "AUGRC", matcher="contains")["AUGRC"]
+    >>> evaluate_texts(items, "AUGRC", matching="contains")["AUGRC"]
     0.25
     """
     return _area_of(t, k, "all")

@@ -42,7 +42,7 @@ def context_precision(t: Passages, *, k: int | None, rel: float = 1, by: str = "
     `by` says who decides: the "judge" if there is one ("auto"), or the "matcher".
 
     >>> items = [{"retrieved": ["x", "It rains."], "reference": "It rains. It pours."}]
-    >>> evaluate_texts(items, "context_precision", matcher="contains")["context_precision"]
+    >>> evaluate_texts(items, "context_precision", matching="contains")["context_precision"]
     0.5
     """
     return _precision_of_found(t, k, rel)
@@ -61,7 +61,7 @@ def context_recall(t: Passages, *, k: int | None, rel: float = 1, by: str = "aut
     `by` says who decides: the "judge" if there is one ("auto"), or the "matcher".
 
     >>> items = [{"retrieved": ["x", "It rains."], "reference": "It rains. It pours."}]
-    >>> evaluate_texts(items, "context_recall", matcher="contains")["context_recall"]
+    >>> evaluate_texts(items, "context_recall", matching="contains")["context_recall"]
     0.5
     """
     return recall(t.pairs.per_label, k=k, rel=rel)
@@ -123,7 +123,7 @@ def faithfulness(t: Passages, *, k: int | None, by: str = "auto") -> np.ndarray:
     `by` says who decides: the "judge" if there is one ("auto"), or the "matcher".
 
     >>> items = [{"retrieved": ["It rains."], "response": "It rains. It pours.", "references": ["?"]}]
-    >>> evaluate_texts(items, "Faithfulness", matcher="contains")["Faithfulness"]
+    >>> evaluate_texts(items, "Faithfulness", matching="contains")["Faithfulness"]
     0.5
     """
     return _where_any(t, recall(t.pairs.per_label, k=k, rel=1))
@@ -176,7 +176,7 @@ def noise_sensitivity(t: Passages, *, mode: str = "relevant") -> np.ndarray:
 
     >>> items = [{"retrieved": ["a", "b"], "reference": "a", "response": "b"}]
     >>> judge = lambda text, claim: claim in text
-    >>> evaluate_texts(items, 'NoiseSensitivity(mode="irrelevant")', judge=judge).mean
+    >>> evaluate_texts(items, 'NoiseSensitivity(mode="irrelevant")', answers=Answers(judge=judge)).mean
     {'NoiseSensitivity(mode="irrelevant")': 1.0}
     """
     pairs = t.pairs
@@ -210,7 +210,7 @@ def noise_share(t: Passages, *, k: int, rel: float = 1, divisor: str = "k") -> n
     `divisor="retrieved"` divides by the texts returned where those are fewer than k.
 
     >>> items = [{"retrieved": ["x", "a", "y", "z"], "references": ["a"]}]
-    >>> evaluate_texts(items, "NoiseShare@4", matcher="contains")["NoiseShare@4"]
+    >>> evaluate_texts(items, "NoiseShare@4", matching="contains")["NoiseShare@4"]
     0.75
     """
     return 1.0 - precision(t.pairs.per_rank, k=k, rel=rel, divisor=divisor)

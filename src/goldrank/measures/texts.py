@@ -26,7 +26,7 @@ def cover(t: Passages, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The share of references that any of the first k texts covers.
 
     >>> items = [{"retrieved": ["one and two", "x"], "references": ["one", "two", "three", "four"]}]
-    >>> evaluate_texts(items, "Cover@1", matcher="contains")["Cover@1"]
+    >>> evaluate_texts(items, "Cover@1", matching="contains")["Cover@1"]
     0.5
     """
     return recall(t.pairs.per_label, k=k, rel=rel)
@@ -45,7 +45,7 @@ def cover_all(t: Passages, *, k: int, rel: float = 1) -> np.ndarray:
     """Whether the first k texts cover every reference.
 
     >>> items = [{"retrieved": ["one", "two"], "references": ["one", "two"]}]
-    >>> scores = evaluate_texts(items, ["CoverAll@1", "CoverAll@2"], matcher="contains")
+    >>> scores = evaluate_texts(items, ["CoverAll@1", "CoverAll@2"], matching="contains")
     >>> scores["CoverAll@1"], scores["CoverAll@2"]
     (0.0, 1.0)
     """
@@ -67,7 +67,7 @@ def cover_area(t: Passages, *, k: int | None, rel: float = 1, tokens: int = 0) -
     """The area under Cover against the budget of tokens, from 0 to `tokens`.
 
     >>> items = [{"retrieved": ["x y", "a b"], "references": ["a b"]}]
-    >>> evaluate_texts(items, "CoverArea(tokens=8)", matcher="contains")["CoverArea(tokens=8)"]
+    >>> evaluate_texts(items, "CoverArea(tokens=8)", matching="contains")["CoverArea(tokens=8)"]
     0.5
     """
     first = t.pairs.per_label
@@ -107,7 +107,7 @@ def redundant(t: Passages, *, k: int | None) -> np.ndarray:
     """The share of the first k texts that cover only what texts above them cover.
 
     >>> items = [{"retrieved": ["say a", "a again", "b"], "references": ["a", "b"]}]
-    >>> evaluate_texts(items, "Redundant", matcher="contains")["Redundant"]
+    >>> evaluate_texts(items, "Redundant", matching="contains")["Redundant"]
     0.3333333333333333
     """
     inside = t.rank <= (np.inf if k is None else k)

@@ -15,7 +15,7 @@ from goldrank.data.table import note_sentences
 from goldrank.data.texts import Reference, TextItem
 from goldrank.escaping import script_json
 from goldrank.evaluation.causes import NAMES, Causes
-from goldrank.io.items import ReadItem
+from goldrank.io.item_reader import ReadItem
 from goldrank.match.tokens import Stretches
 from goldrank.report.html import render
 
@@ -25,7 +25,7 @@ MOST_CHARACTERS = 30_000_000
 
 def page(causes: Causes) -> str:
     """One HTML file with all questions: filter by cause, unfold full texts."""
-    counts = causes.counts
+    counts = dict(causes)
     values = {
         "table": replace(causes.counts_table(), title=""),
         "counts": [(cause, f"{counts[cause]:,}") for cause in NAMES if cause in counts],

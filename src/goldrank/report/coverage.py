@@ -12,17 +12,15 @@ import numpy as np
 
 from goldrank.comparison.intervals import Interval, mean_interval
 from goldrank.comparison.statistics import facts_of
+from goldrank.comparison.sweep import Sweep, SweepRow
 from goldrank.data.scores import Column, Scores
 from goldrank.data.table import Cells, Head, Part, Table, entities, note_sentences, plain
 from goldrank.errors import InputError, OptionError, as_list, one_of, whole_number
-from goldrank.evaluation.causes import COVER, COVER_BY_PLACE
+from goldrank.evaluation.causes import COVER
 from goldrank.evaluation.text_rules import token_counter
-from goldrank.evaluation.texts import evaluate_texts
-from goldrank.io.items import Items
-from goldrank.io.items import items as read_items
+from goldrank.io.items import Items, reader_of
 from goldrank.measures import known
 from goldrank.measures.options import PACKERS
-from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.report.charts import Chart, curves
 from goldrank.report.numbers import sparkline
@@ -109,38 +107,32 @@ class CoverageCurves:
         return "".join(f"<h4>{entities(chart.title)}</h4>{chart.alone().partition('?>')[2]}" for chart in self.charts)
 
 
-@checked
-def coverage_curves(
-    *systems: Any,
-    names: Sequence[str] | None = None,
-    depths: Sequence[int] = DEPTHS,
-    budgets: Sequence[int] | None = None,
-    measure: str | None = None,
-    pack: str = "prefix",
-    **how: Any,
-) -> CoverageCurves:
-    """How coverage grows with the number of texts and with the tokens that they have.
+def curves_of_sweep(sweep: Sweep) -> CoverageCurves:
+    """How coverage grows over the settings of a sweep: over k, and over budgets, wherever there are two or more."""
+    by_texts: dict[str, list[SweepRow]] = {}
+    by_tokens: dict[str, list[SweepRow]] = {}
+    for row in sweep.values():
+        setting = row.setting
+        if setting.budget is None:
+            by_texts.setdefault(setting.system, []).append(row)
+        else:
+            by_tokens.setdefault(setting.system if setting.k is None else f"{setting.system}@{setting.k}", []).append(
+                row
+            )
 
-    Each of the systems is what `evaluate_texts` takes, and `how` are its options (matcher, unit, tokens, ...). What is
-    drawn is "Cover", or "EvidenceRecall" for questions that have evidence by place and no references; or the `measure`.
-    Without `budgets` there are eight, from the median text to all texts of a long list; `pack` makes their contexts.
-    Points after which nothing grows any more are left out.
+    texts, text_bands = _lines(by_texts, lambda row: float(row.setting.k or 0))
+    tokens, token_bands = _lines(by_tokens, lambda row: float(row.setting.budget or 0))
+    notes = [Note.of("skip-not-monotone")] if tokens and sweep.pack == "skip" else []
+    return CoverageCurves(texts, tokens, sweep.measure, text_bands, token_bands, notes)
 
-    >>> items = [{"retrieved": ["one", "two three"], "references": ["one", "two"]}]
-    >>> print(coverage_curves(items, matcher="contains", budgets=[]))
-    first k texts          1      2
-    items          ▅█  0.500  1.000
-    """
-    if not systems or (names is not None and len(names) != len(systems)):
-        raise OptionError(f"there are {len(systems)} systems and {len(names or ())} names")
-    reading = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
-    sets = [system if isinstance(system, Items) else read_items(system, **reading) for system in systems]
-    drawn = measure or (COVER if any(item.references for item in sets[0]) else COVER_BY_PLACE)
-    if budgets is None:
-        budgets = automatic_budgets(sets, how.get("tokens"))
-    wanted = curve_measures(depths, budgets, drawn, pack)
-    scores = [evaluate_texts(items, wanted, **how) for items in sets]
-    return curves_of(with_names(scores, names), drawn)
+
+def _lines(
+    by_system: Mapping[str, list[SweepRow]], place: Callable[[SweepRow], float]
+) -> tuple[dict[str, Points], Bands]:
+    """The points of each system with their intervals; no line has fewer than two."""
+    long = {system: rows for system, rows in by_system.items() if len(rows) > 1}
+    lines: dict[str, Points] = {system: [(place(row), row.mean) for row in rows] for system, rows in long.items()}
+    return lines, {system: [row.interval for row in rows] for system, rows in long.items()}
 
 
 def with_names(scores: Sequence[Scores], names: Sequence[str] | None = None) -> list[Scores]:
@@ -158,7 +150,7 @@ def automatic_budgets(sets: Sequence[Items], tokens: Callable[[str], Any] | None
     lengths: dict[str, int] = {}
     texts: list[int] = []
     lists: list[int] = []
-    for item in chain.from_iterable(sets):
+    for item in chain.from_iterable(map(reader_of, sets)):
         for text in item.retrieved:
             if text not in lengths:
                 lengths[text] = count_tokens(text)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from goldrank.comparison.resampling import SAMPLES
 from goldrank.comparison.result import Comparison
-from goldrank.comparison.sweep import FIRM, LIKELY, Sweep, SweepRow
+from goldrank.comparison.sweep import FIRM, LIKELY, UNTESTED, Sweep, SweepRow, SweepTests
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, escape_html, note_sentences
 from goldrank.evaluation.causes import NAMES
+from goldrank.notes import Note
 from goldrank.report.charts import COLOURS, Chart, Scale, log_scale, scale, x_axis, y_axis
 from goldrank.report.charts import ticks as round_ticks
+from goldrank.report.coverage import curves_of_sweep
 from goldrank.report.numbers import interval, p_value
 
 WIDE, NARROW = 760, 380
@@ -18,21 +21,28 @@ WIDE, NARROW = 760, 380
 MOST_TESTS = 60
 
 
-def parts(sweep: Sweep) -> list[Part]:
-    """What a sweep has to say: the answer first, then all settings, then what was tested."""
-    shown: list[Part] = [*_answers(sweep), table(sweep)]
-    if sweep.tests is not None:
-        shown.append(tests_table(sweep.tests, f"Against {sweep.baseline} (paired, corrected by Holm)"))
-    for factor, comparison in sweep.effects.items():
+def parts(sweep: Sweep, tests: SweepTests | None = None) -> list[Part]:
+    """What a sweep has to say: the answer first, then all settings, how coverage grows, and what was tested."""
+    tests = sweep.tests() if tests is None else tests
+    shown: list[Part] = [*_answers(sweep), table(sweep), *curves_of_sweep(sweep).tables()]
+    if tests.comparison is not None:
+        shown.append(tests_table(tests.comparison, f"Against {tests.baseline} (paired, corrected by Holm)"))
+    for factor, comparison in tests.effects.items():
         shown.append(tests_table(comparison, f"Main effect of the {factor} (mean over all else)"))
-    return [*shown, *note_sentences(sweep.notes)]
+    return [*shown, *note_sentences(_notes(sweep, tests))]
+
+
+def _notes(sweep: Sweep, tests: SweepTests) -> list[Note]:
+    """The notes of a sweep, and of its curves. One that was tested is not said to be untested."""
+    notes = [note for note in sweep.notes if tests.baseline is None or note != UNTESTED]
+    return [*notes, *curves_of_sweep(sweep).notes]
 
 
 def _answers(sweep: Sweep) -> list[Sentence]:
     best = sweep.best
     told = [
         f"{best.name} covers most: {sweep.measure} {best.mean:.3f} ({interval(best.interval, 3)}) for "
-        f"{best.tokens:,.0f} tokens a question; {len(sweep.rows)} settings, {len(sweep.queries):,} questions."
+        f"{best.tokens:,.0f} tokens a question; {len(sweep)} settings, {len(sweep.queries):,} questions."
     ]
     if (choice := sweep.choice) is not None:
         told.append(
@@ -48,12 +58,12 @@ def _answers(sweep: Sweep) -> list[Sentence]:
 
 def table(sweep: Sweep) -> Table:
     """One row per setting; a star is on the frontier."""
-    causes = [cause for cause in NAMES if any(cause in row.causes for row in sweep.rows)]
-    by_chance = any(row.chance is not None for row in sweep.rows)
-    by_budget = any(row.setting.budget is not None for row in sweep.rows)
+    causes = [cause for cause in NAMES if any(cause in row.causes for row in sweep.values())]
+    by_chance = any(row.chance is not None for row in sweep.values())
+    by_budget = any(row.setting.budget is not None for row in sweep.values())
     systems = _systems(sweep)
     rows: list[Row | Cells] = []
-    for row in sweep.rows:
+    for row in sweep.values():
         setting = row.setting
         cells: list[Cell | str | float] = [setting.chunking, setting.retriever]
         cells.append(Cell("all", math.inf) if setting.k is None else Cell(str(setting.k), setting.k))
@@ -77,14 +87,14 @@ def table(sweep: Sweep) -> Table:
     heads += Head.numbers(*causes)
     caption = (
         "On the frontier (marked): no other setting costs no more and covers no less. Frontier: in how many of "
-        f"{sweep.samples:,} resamples of the questions a setting is on it."
+        f"{SAMPLES:,} resamples of the questions a setting is on it."
     )
     return Table(heads, rows, "Settings", caption, id="settings", sortable=True)
 
 
 def _systems(sweep: Sweep) -> list[str]:
     """Each system once, in order: pages know it by its place in this list."""
-    return list(dict.fromkeys(row.setting.system for row in sweep.rows))
+    return list(dict.fromkeys(row.setting.system for row in sweep.values()))
 
 
 def tests_table(comparison: Comparison, title: str) -> Table:
@@ -112,7 +122,7 @@ def tests_table(comparison: Comparison, title: str) -> Table:
 
 def chart(sweep: Sweep, width: int = WIDE) -> Chart:
     """Recall against cost: a point with its interval for each setting, a colour for each system, and the frontier."""
-    rows = sweep.rows
+    rows = list(sweep.values())
     systems = _systems(sweep)
     paid = [max(row.tokens, 1.0) for row in rows]
     low, high = min(paid) / 1.1, max(paid) * 1.1
@@ -166,20 +176,22 @@ def _costs(low: float, high: float, most: int) -> list[float]:
     return inside[:: math.ceil(len(inside) / most)]
 
 
-def page(sweep: Sweep) -> str:
-    """One HTML file: the answer, recall against cost, all settings to sort and filter, tests and notes."""
+def page(sweep: Sweep, tests: SweepTests | None = None) -> str:
+    """One HTML file: the answer, recall against cost, all settings to sort and filter, curves, tests and notes."""
     from goldrank.report import html
 
-    tests = [] if sweep.tests is None else [tests_table(sweep.tests, "")]
+    tests = sweep.tests() if tests is None else tests
+    tables = [] if tests.comparison is None else [tests_table(tests.comparison, "")]
     values = {
         "answers": _answers(sweep),
         "charts": [chart(sweep, WIDE), chart(sweep, NARROW)],
         "table": replace(table(sweep), title=""),
         "systems": _systems(sweep),
-        "tests": tests,
-        "baseline": sweep.baseline or "",
-        "effects": [(factor, tests_table(comparison, "")) for factor, comparison in sweep.effects.items()],
-        "notes": note_sentences(sweep.notes),
-        "count": f"{len(sweep.rows):,} settings, {len(sweep.queries):,} questions, {sweep.measure}",
+        "curves": curves_of_sweep(sweep).charts,
+        "tests": tables,
+        "baseline": tests.baseline or "",
+        "effects": [(factor, tests_table(comparison, "")) for factor, comparison in tests.effects.items()],
+        "notes": note_sentences(_notes(sweep, tests)),
+        "count": f"{len(sweep):,} settings, {len(sweep.queries):,} questions, {sweep.measure}",
     }
     return html.render("sweep.html.jinja", "Sweep: recall against cost", values, styles=["trend.css"])

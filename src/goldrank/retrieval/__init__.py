@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from goldrank.retrieval.retrieved import Failure, RetrievalInterrupted, Retrieved
-from goldrank.retrieval.runner import run_retriever
+from goldrank.retrieval.runner import RetrievalInterrupted, run_retriever
 
-__all__ = ["Failure", "RetrievalInterrupted", "Retrieved", "run_retriever"]
+__all__ = ["RetrievalInterrupted", "run_retriever"]

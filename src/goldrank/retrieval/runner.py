@@ -14,88 +14,140 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from goldrank import ids
 from goldrank.data.texts import TextItem
 from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of, whole_number
 from goldrank.io.field_values import absent
-from goldrank.io.items import FAILED
+from goldrank.io.item_reader import FAILED, expected
+from goldrank.io.items import Items, ItemsLike, reader_of
 from goldrank.io.json_text import step
 from goldrank.io.objects import refuse_unordered
 from goldrank.io.records import ItemFields, as_mapping, open_records
 from goldrank.io.text_values import retrieved_text
-from goldrank.misuse import checked
+from goldrank.keywords import named_arguments
 from goldrank.packages import installed, needed
-from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
 from goldrank.waiting import EventLoop
 
+Strings: TypeAlias = Literal["texts", "ids"]
+"""What a string in a result is."""
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 """Seconds before the second attempt, doubled before each further one, up to the longest."""
 
+_KEPT = ("references", "evidence", "sources", "expected_ids", "reference", "answerable", "no_answer")
+"""What a question comes with that is kept under goldrank's names; everything that is not known is kept as it is."""
 _PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, SyntaxError, GoldrankError)
 """Errors that another attempt will not remove."""
 
 
-@checked
+class RetrievalInterrupted(KeyboardInterrupt):
+    """Ctrl-C while retrieving. `items` holds what was done; the rest is among its failures."""
+
+    def __init__(self, items: Items) -> None:
+        self.items = items
+        done = len(items) - len(items.failures)
+        super().__init__(f"interrupted after {done:,} of {len(items):,} questions")
+
+
+@named_arguments
 def run_retriever(
-    retriever: Any,  # a function, or an object of any framework
-    questions: Any,  # strings, or whatever items are read from
+    retriever: Callable[..., Any] | object,
+    questions: ItemsLike | Sequence[str],
     *,
     k: int | None = None,
-    fields: Mapping[str, str | None] | None = None,
-    strings: str = "texts",
+    strings: Strings = "texts",
     concurrency: int = 8,
     retries: int = 2,
     timeout: float | None = None,
-    progress: bool | Callable[[int, int], None] | None = None,
-    sleep: Callable[[float], None] = time.sleep,
-    name: str | None = None,
-) -> Retrieved:
+    progress: Callable[[int, int], None] | bool | None = None,
+) -> Items:
     """Ask a retriever every question and keep what it returns, how long it took, and what failed.
 
-    The retriever is a function (also an async one) from a question to a list of texts, documents or ids, or an
-    object with LangChain's `invoke`, LlamaIndex's `retrieve` or Haystack's `run(query=...)`. Questions are strings,
-    or anything that items are read from; what they come with, such as references, is kept. `strings` says what a
-    string in a result is: one of the "texts" or of the "ids".
+    A question that fails for good does not stop the others, and is among the `failures` of the result. On Ctrl-C what
+    was done is in the `items` of the exception.
 
-    `concurrency` questions are asked at a time. After a failure a question is asked again, `retries` times, with
-    pauses of 0.5, 1, 2, ... seconds; errors of programming (TypeError and the like) are not retried. `timeout` is
-    in seconds per attempt; a function that is not async goes on in the background when it is over. A question
-    that fails for good does not stop the others; if all fail, that is an error. On Ctrl-C what was done is in the
-    `retrieved` of the exception. `progress` is True, False, a function of (done, total), or None: on a terminal.
+    Parameters
+    ----------
+    retriever
+        A function (also an async one) from a question to a list of texts, documents or ids, or an object with
+        LangChain's `invoke`, LlamaIndex's `retrieve` or Haystack's `run(query=...)`.
+    questions
+        Strings, `Items`, or what `read_items` makes them of; what questions come with, such as references, is kept.
+    k
+        How many results are kept; None: all.
+    strings
+        What a string in a result is: one of the "texts" or of the "ids".
+    concurrency
+        How many questions are asked at a time.
+    retries
+        How often a question is asked again after a failure, with pauses of 0.5, 1, 2, ... seconds. Errors of
+        programming (TypeError and the like) are not retried.
+    timeout
+        Seconds for each attempt; None: any number. A function that is not async goes on in the background when it is
+        over.
+    progress
+        A function of (done, total), True or False; None: a bar on a terminal.
 
-    >>> found = run_retriever(lambda question: ["a man", "a plan"], ["who?"], progress=False)
-    >>> found[0]["query"], found[0]["retrieved"]
-    ('1', ['a man', 'a plan'])
+    Returns
+    -------
+    Items
+        One item for each question, in their order, under the retriever's name. `evaluate_texts` refuses failures,
+        unless `read_items(items, failures="skip")` leaves them out or "zero" counts them.
+
+    Raises
+    ------
+    InputError
+        If there are no questions, or one is not text.
+    OptionError
+        If an option is not one of its choices.
+    RetrievalError
+        If every question fails, or the retriever cannot be asked. Its `items` are what there is.
+
+    Examples
+    --------
+    >>> found = run_retriever(lambda question: ["a man", "a plan"], [{"question": "who?", "references": ["a man"]}])
+    >>> [(item.query, item.retrieved) for item in found]
+    [('1', ('a man', 'a plan'))]
     """
     whole_number(1 if k is None else k, "k", 1)
     whole_number(concurrency, "concurrency", 1)
     whole_number(retries, "retries", 0)
-    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+    if timeout is not None and not _is_time(timeout):
         raise OptionError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
-    one_of(strings, ("texts", "ids"), "strings")
-    call, default_name = _caller_of(retriever, k)
-    asked = list(_questions(questions, ItemFields(fields)))
+    one_of(strings, get_args(Strings), "strings")
+    call, name = _caller_of(retriever, k)
+    asked = list(_questions(questions))
     if not asked:
         raise InputError("no questions", where=getattr(questions, "name", "questions"))
-    runner = _Runner(call, asked, k, strings, retries, timeout, sleep)
+
+    runner = _Runner(call, asked, k, strings, retries, timeout)
     with _progress(progress, len(asked)) as tell:
         answers = runner.run(min(concurrency, len(asked)), tell)
-    records = [_record(question, answers.get(i)) for i, question in enumerate(asked)]
-    retrieved = Retrieved(records, name or default_name)
+    items = Items([_record(question, answers.get(i)) for i, question in enumerate(asked)], name=name)
     if runner.interrupted is not None:
-        raise RetrievalInterrupted(retrieved) from runner.interrupted
-    failures = retrieved.failures
-    if len(failures) == len(retrieved):
-        first = failures[0]
-        what = f"retrieving failed for every question ({len(retrieved):,}); the first, '{ids.show(first.query)}', "
-        what += f"with {first.type}: {ids.show(first.text, 300)}"
-        error = RetrievalError(what, hint="Try the retriever on one question by itself.")
-        error.retrieved = retrieved
-        raise error from runner.first_error
-    return retrieved
+        raise RetrievalInterrupted(items) from runner.interrupted
+    if len(items.failures) == len(items):
+        raise _all_failed(items, asked, answers) from runner.first_error
+    return items
+
+
+def _is_time(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
+
+
+def _all_failed(items: Items, asked: Sequence[_AskedQuestion], answers: Mapping[int, _Answer]) -> RetrievalError:
+    reason = type(answers[0].error).__name__ + f": {ids.show(str(answers[0].error), 300)}"
+    what = f"retrieving failed for every question ({len(asked):,}); the first, '{ids.show(asked[0].query)}', "
+    error = RetrievalError(f"{what}with {reason}", hint="Try the retriever on one question by itself.")
+    error.items = items
+    return error
+
+
+def _pause(seconds: float) -> None:
+    """Wait before the next attempt."""
+    time.sleep(seconds)
 
 
 class _AskedQuestion(NamedTuple):
@@ -106,11 +158,12 @@ class _AskedQuestion(NamedTuple):
     others: dict[str, Any]
 
 
-def _questions(given: Any, fields: ItemFields) -> Iterator[_AskedQuestion]:
+def _questions(given: ItemsLike | Sequence[str]) -> Iterator[_AskedQuestion]:
     """Questions with their ids and all that they came with, but for what was retrieved before."""
     if isinstance(given, str) and not os.path.exists(given) and (" " in given or given.endswith("?")):
         raise InputError(f"'{ids.show(given)}' is one question", hint="Give a list of questions, or a path.")
-    records = open_records(given, fields)
+    fields = reader_of(given).fields if isinstance(given, Items) else ItemFields()
+    records = reader_of(given).records if isinstance(given, Items) else open_records(given, fields)
     seen: dict[str, str] = {}
     for number, record in records.rows(Counter()):
         where = records.place(number)
@@ -125,7 +178,7 @@ def _questions(given: Any, fields: ItemFields) -> Iterator[_AskedQuestion]:
 def _question(record: Any, where: str, fields: ItemFields, number: int) -> _AskedQuestion:
     asked = _AskedQuestion(str(number), record, {})
     if isinstance(record, TextItem):
-        asked = _AskedQuestion(record.query, record.question, _expected(record))
+        asked = _AskedQuestion(record.query, record.question, expected(record))
     elif not isinstance(record, str):
         asked = _of_record(as_mapping(record, where), where, fields, number)
     if not isinstance(asked.text, str) or not asked.text.strip():
@@ -139,7 +192,7 @@ def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number
         raise fields.missing("question", record, where)
     query = by_role["query"].value if "query" in by_role else None
     others: dict[str, Any] = {}
-    others |= {role: by_role[role].value for role in ("references", "evidence", "sources") if role in by_role}
+    others |= {role: by_role[role].value for role in _KEPT if role in by_role}
     if "sources" in others and not isinstance(others["sources"], Mapping):
         del others["sources"]  # they belong to the texts that were retrieved before
     used = {field.path for field in by_role.values()}
@@ -149,16 +202,6 @@ def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number
             others[key] = value
     text_id = str(number) if absent(query) else ids.as_text(query, "query id")
     return _AskedQuestion(text_id, by_role["question"].value, others)
-
-
-def _expected(item: TextItem) -> dict[str, Any]:
-    """References and evidence as plain objects, as far as there are any."""
-    references = [{"any_of": list(reference.texts), "grade": reference.grade} for reference in item.references]
-    evidence = [
-        {"any_of": [{"all_of": [span._asdict() for span in spans]} for spans in piece.alternatives]}
-        for piece in item.evidence
-    ]
-    return {key: value for key, value in (("references", references), ("evidence", evidence)) if value}
 
 
 @dataclass
@@ -176,10 +219,9 @@ class _Runner:
     call: Callable[[str], Any]
     asked: Sequence[_AskedQuestion]
     k: int | None
-    strings: str
+    strings: Strings
     retries: int
     timeout: float | None
-    sleep: Callable[[float], None]
     interrupted: BaseException | None = None
     first_error: BaseException | None = None
     _loop: EventLoop = field(default_factory=EventLoop)
@@ -238,7 +280,7 @@ class _Runner:
                 is_final = not isinstance(error, Exception) or isinstance(error, _PERMANENT)
                 if is_final or attempt > self.retries or self._stop.is_set():
                     return _Answer(attempt, error=error)
-            self.sleep(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE))
+            _pause(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE))
 
     def _call_once(self, question: str) -> Any:
         if self.timeout is None or inspect.iscoroutinefunction(self.call):

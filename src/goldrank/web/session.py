@@ -400,13 +400,25 @@ class Session:
 
 
 def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> list[str | None]:
-    """Each query's number of words, as one of three groups of about the same size."""
-    lengths = [len(texts.get(query, "").split()) for query in queries]
-    low, high = np.quantile(lengths, [1 / 3, 2 / 3], method="inverted_cdf").astype(int).tolist()
-    first = f"1 to {low} words" if low > 1 else "1 word"
-    between = f"{high} words" if high == low + 1 else f"{low + 1} or {high} words" if high == low + 2 else ""
-    between = between or f"{low + 1} to {high} words"
-    names = [
-        None if not n else first if n <= low else between if n <= high else f"{high + 1} or more words" for n in lengths
-    ]
-    return names
+    """Each query's number of words, as one of three groups of about the same size; None without a text."""
+    counts = [len(texts.get(query, "").split()) for query in queries]
+    low, high = np.quantile([count for count in counts if count], [1 / 3, 2 / 3], method="inverted_cdf").astype(int)
+
+    def group(count: int) -> str | None:
+        if count == 0:
+            return None
+        if count <= low:
+            return _word_range(1, int(low))
+        if count <= high:
+            return _word_range(int(low) + 1, int(high))
+        return f"{high + 1} or more words"
+
+    return [group(count) for count in counts]
+
+
+def _word_range(least: int, most: int) -> str:
+    if least == most:
+        return f"{most} word{'s' * (most != 1)}"
+    if least + 1 == most:
+        return f"{least} or {most} words"
+    return f"{least} to {most} words"

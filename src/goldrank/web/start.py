@@ -13,6 +13,7 @@ from goldrank.conventions import Convention
 from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, Place
+from goldrank.evaluation.text_settings import MatchingLike
 from goldrank.io.numbers import grade_of
 from goldrank.io.queries import FILES_OF_BEIR, read_queries
 from goldrank.io.sources import open_source
@@ -101,18 +102,17 @@ def text_session_of(
     *,
     measures: Any = None,
     title: str = "",
-    how: Mapping[str, Any] | None = None,
+    matching: MatchingLike = "rouge-l:0.7",
 ) -> Session:
     """A session of questions with retrieved texts: (name, file) of each system."""
     from goldrank.evaluation.texts import evaluate_texts
-    from goldrank.io.items import items
+    from goldrank.io.items import read_items
     from goldrank.report.coverage import with_names
     from goldrank.web.text_session import TextSession
 
-    sets = [items(path) for _, path in files]
-    pairs = zip(sets, files, strict=True)
-    scores = [evaluate_texts(given, measures or None, name=name, **(how or {})) for given, (name, _) in pairs]
-    questions = {item.query: item.question for given in sets for item in given if item.question}
+    sets = [read_items(path, name=name) for name, path in files]
+    scores = [evaluate_texts(items, measures or None, matching=matching) for items in sets]
+    questions = {query: known.text for items in sets for query, known in items.queries.items() if known.text}
     return TextSession(with_names(scores), title, questions)
 
 

@@ -112,13 +112,13 @@ class TextSession(Session):
 
 def is_items(path: str) -> bool:
     """Whether a file holds questions with retrieved texts."""
-    from goldrank.io.items import items
+    from goldrank.io.items import read_items, reader_of
     from goldrank.io.sources import open_source
 
     try:
         head = open_source(path).head
         if head.lstrip()[:1] not in (b"{", b"[") and not head.startswith(b"PAR1"):
             return False
-        return next(iter(items(path)), None) is not None
+        return next(iter(reader_of(read_items(path))), None) is not None
     except (InputError, OSError):
         return False

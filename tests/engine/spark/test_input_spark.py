@@ -39,8 +39,8 @@ def check(scores) -> None:
 def test_either_side_may_be_in_spark(spark, tmp_path):
     assert 2 + 1 / math.log2(3) == IDEAL_Q1
     run, qrels = run_frame(spark, lines(RUN)), qrels_frame(spark, QRELS)
-    goldrank.write_qrels(QRELS, tmp_path / "qrels")
-    goldrank.write_run(RUN, tmp_path / "run")
+    goldrank.read_qrels(QRELS).save(tmp_path / "qrels")
+    goldrank.read_run(RUN).save(tmp_path / "run")
     for judged in (QRELS, qrels, tmp_path / "qrels"):
         check(evaluate(judged, run, MEASURES))
     for ranked in (RUN, tmp_path / "run"):
