@@ -15,7 +15,6 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.core import core
-from goldrank.data import budget
 from goldrank.data.grades import HIGH_GRADE, are_usual, check_grade, notes_on_grades
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import (
@@ -31,6 +30,7 @@ from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.data.placements import Ideals
 from goldrank.data.read_only import ReadOnlyRows
 from goldrank.errors import InputError, Place, of_type, one_of, whole_number
+from goldrank.machine import fits
 from goldrank.notes import Note
 
 if TYPE_CHECKING:
@@ -603,9 +603,9 @@ def _some(qrels: Qrels, queries: set[str]) -> Qrels:
     return Qrels({query: docs for query, docs in qrels.text.items() if query in queries}, real_grades=True)
 
 
-def reserve_judgements(count: int, where: str, beside: int = 0, each: int = JUDGEMENT) -> None:
+def judgements_fit(count: int, where: str, beside: int = 0, each: int = JUDGEMENT) -> None:
     """Raises if so many judgements, and some bytes beside, do not fit into memory."""
-    budget.reserve(each * count + beside, f"holding {count:,} judgements", where)
+    fits(each * count + beside, f"holding {count:,} judgements", where)
 
 
 def shard_of(query: bytes, of: int) -> int:

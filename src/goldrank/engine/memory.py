@@ -17,7 +17,6 @@ import numpy as np
 from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.core import TIES_ASCENDING, TIES_BY_INPUT, TIES_DESCENDING, core
-from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels, judged_rows
 from goldrank.data.run import Rankings, Run, changed, double_scores, rows_of
@@ -31,9 +30,7 @@ _TIES = {"input": TIES_BY_INPUT, "docid-ascending": TIES_ASCENDING}
 class MemoryEngine(ScoredEngine):
     """Places runs that are mappings of mappings."""
 
-    def place(
-        self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
-    ) -> tuple[Placements, RunCounts]:
+    def place(self, qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
         arrays, results, counts = qrels.arrays, rows_of(run), RunCounts()
         retrieved, answered = np.empty(len(arrays.queries), np.int64), np.empty(len(arrays.queries), bool)
         rows, tied, left, unjudged = _place_plain(qrels, run, convention, retrieved, answered, counts)

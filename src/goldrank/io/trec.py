@@ -25,7 +25,7 @@ from goldrank.data.grades import MAX_GRADE
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import grade_array
 from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import TEXT_JUDGEMENT, Grade, Judgements, Qrels, reserve_judgements
+from goldrank.data.qrels import TEXT_JUDGEMENT, Grade, Judgements, Qrels, judgements_fit
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
@@ -37,12 +37,8 @@ from goldrank.notes import Note
 BLANKS = b" \t\n\v\f\r"
 BY_MODEL = b"model"
 """The second field of a line of qrels that a model judged. Other tools do not read that field."""
-TIMES_PIECE = 16
-"""How many times its size a piece takes while it is parsed and ranked: 7.5 with lines of 39 bytes, 14 with 19."""
 TAIL = 1 << 16
 """Bytes at the end of a file in which its last line is looked for."""
-UNPACKING = 16 << 20
-"""What a decompressor takes; zstd's largest usual window is 8 MB."""
 
 
 @dataclass(frozen=True)
@@ -89,22 +85,15 @@ class TrecRun(BlockSource):
         self.source = source
         self.layout = RUN_LAYOUTS[layout]
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+    def pieces(self) -> Iterator[Callable[[], Block]]:
         load: sources.Load | None = None
-        for offset, load in self.source.pieces(share):
+        for offset, load in self.source.pieces():
             yield lambda offset=offset, load=load: self._block(load(), offset)  # type: ignore[misc]
         if load is None:
             raise self.source.empty()
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return docs.hashes()
-
-    def memory(self, threads: int, share: float) -> int:
-        piece = share * sources.PIECE
-        if self.source.compression is None:
-            piece = min(piece, self.source.size or 0)
-        packed = UNPACKING if self.source.compression else 0
-        return int(packed + (threads + 1) * TIMES_PIECE * piece)
 
     def digest(self) -> str | None:
         return self.source.digest()
@@ -130,7 +119,6 @@ class TrecRun(BlockSource):
                 docs=lambda wanted: whole.ids(doc_column, local[wanted]),
                 place=lambda line: place(int(lines[line])),
                 claimed=lambda wanted: self._claimed(whole, local[wanted]),
-                held=whole.data.nbytes + 8 * whole.width * whole.size,
             )
 
         tags: Tags | None = None
@@ -202,7 +190,7 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     for offset, load in source.pieces():
         parts.append(_judgements(load(), offset, source, layout, how.real_grades, counts))
         rows += len(parts[-1].docs)
-        reserve_judgements(rows, source.name, each=TEXT_JUDGEMENT)
+        judgements_fit(rows, source.name, each=TEXT_JUDGEMENT)
     if not rows:
         raise source.empty()
     return replace(Judgements.joined(parts), notes=[*source.notes, *notes.from_counts(counts)])
@@ -261,7 +249,7 @@ def _columns(source: ByteSource, how: Reading) -> tuple[list[list[bytes]], Calla
     """The columns of a file, where each line stands, and what was tolerated."""
     layout = JUDGEMENT_LAYOUTS[how.format]
     raw = source.read(lines=True)
-    reserve_judgements(raw.count(b"\n"), source.name, 4 * len(raw))
+    judgements_fit(raw.count(b"\n"), source.name, 4 * len(raw))
     lines, numbers, counts = tidy(raw, source.start, source, layout)
     if not lines:
         raise source.empty()
