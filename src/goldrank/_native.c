@@ -1844,9 +1844,9 @@ place(PyObject *module, PyObject *args)
     const double *scores = (const double *)(const void *)bytes;
     Py_ssize_t given = held.counts[0] / 8;
     size = held.counts[2];
-    if (held.counts[0] % 8 || (uintptr_t)bytes % sizeof *scores || !PyDict_CheckExact(numbers) || !PyList_Check(judged) ||
-        PyList_Size(judged) != size || held.counts[1] != size + 1 || held.counts[3] != size || held.counts[4] % 5 ||
-        start[0] != 0 || start[size] != held.counts[4] / 5) {
+    if (ties < BY_INPUT || ties > ASCENDING || held.counts[0] % 8 || (uintptr_t)bytes % sizeof *scores ||
+        !PyDict_CheckExact(numbers) || !PyList_Check(judged) || PyList_Size(judged) != size || held.counts[1] != size + 1 ||
+        held.counts[3] != size || held.counts[4] % 5 || start[0] != 0 || start[size] != held.counts[4] / 5) {
         do_not_fit();
         goto done;
     }

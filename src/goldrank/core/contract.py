@@ -22,7 +22,7 @@ CONTRACT = 10
 
 Buffer: TypeAlias = "np.ndarray | bytes"
 Rows: TypeAlias = "list[dict[str, Any]]"
-TieRule: TypeAlias = Literal[0, 1, 2]
+TieRule = Literal[0, 1, 2]
 """How documents of one score are ordered: as in the input, by descending id, by ascending id (`TIES_*`)."""
 
 TIES_BY_INPUT: TieRule = 0
@@ -62,7 +62,7 @@ class Core(Protocol):
 
         The first `size` bytes of `data` are lines and end with LF; at least 16 zero bytes follow. It declines unless
         every line has `width` fields with one blank or tab between two, no other byte up to 32, no field of more than
-        `longest` bytes, and does not begin with #; or if there are more lines than `score` has room for.
+        `longest` bytes, and does not begin with #; or if there are more lines than `key` has room for.
 
         `ends` (32 bits; a row of room for all lines per field) gets where each field ends, `score` the field `number`
         as the double nearest to it (-1: there is none), `key` the hash of field `doc`, `begin` the lines at which field

@@ -13,12 +13,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from goldrank.core.contract import CONTRACT as CONTRACT
-from goldrank.core.contract import TIES_BY_INPUT, TIES_DESCENDING, Buffer, Rows
+from goldrank.core.contract import TIES_BY_INPUT, TIES_DESCENDING, Buffer, Rows, TieRule
 from goldrank.core.hashing import hashed, pair_keys, words_of
 
 MAKE = "without the compiled core"
@@ -41,6 +41,12 @@ def _do_not_fit() -> ValueError:
 
 def _changed() -> RuntimeError:
     return RuntimeError("a dict changed while it was read")
+
+
+def _check_whole(*numbers: object) -> None:
+    """Raise TypeError unless all are whole numbers."""
+    for number in numbers:
+        operator.index(number)  # type: ignore[arg-type]
 
 
 def _array(buffer: Buffer, kind: str, *, writable: bool = False) -> np.ndarray:
@@ -140,15 +146,16 @@ def columns(
     begin: Buffer,
     left: Buffer,
 ) -> tuple[int, int, int] | None:
+    _check_whole(size, width, query, doc, number, longest)
     text = _array(data, "u1")
     field_ends, scores, keys = _out(ends, "i4"), _out(score, "f8"), _out(key, "u8")
     stretches, undone = _out(begin, "i8"), _out(left, "i8")
-    room = len(scores)
+    room = len(keys)
     if width < 1 or not 0 <= query < width or not 0 <= doc < width or number >= width or longest < 0:
         raise _do_not_fit()
     if not 1 <= size <= min(len(text) - _BEHIND_TEXT, (1 << 31) - 1):
         raise _do_not_fit()
-    if min(len(field_ends) // width, len(keys), len(stretches), len(undone)) < room:
+    if min(len(field_ends) // width, len(scores), len(stretches), len(undone)) < room:
         raise _do_not_fit()
 
     raw = text[:size].tobytes()
@@ -244,6 +251,7 @@ def _is_done(text: bytes) -> bool:
 def tidy(
     data: Buffer, size: int, width: int, extra: bool, longest: int, out: Buffer, number: Buffer
 ) -> tuple[int, int, int, int, int, int] | None:
+    _check_whole(size, width, longest)
     text, written, numbers = _array(data, "u1"), _out(out, "u1"), _out(number, "i8")
     if width < 1 or longest < 0 or not 1 <= size <= len(text) - _BEHIND_TEXT or len(written) < size:
         raise _do_not_fit()
@@ -562,6 +570,7 @@ def _are_ids(names: Collection[object], longest: int) -> bool:
 
 
 def copied(results: object, longest: int) -> tuple[dict[str, dict[str, float]], bytes] | None:
+    _check_whole(longest)
     if type(results) is not dict:
         return None
     own = results.copy()
@@ -588,6 +597,7 @@ def copied(results: object, longest: int) -> tuple[dict[str, dict[str, float]], 
 
 
 def candidates(rows: object, first: int, out: Buffer) -> list[str] | None:
+    _check_whole(first)
     numbers = _out(out, "i8")
     if type(rows) is not list or not all(type(row) is dict for row in rows):
         return None
@@ -603,6 +613,7 @@ def candidates(rows: object, first: int, out: Buffer) -> list[str] | None:
 
 
 def judgements(given: object, longest: int, highest: int) -> dict[str, dict[str, Any]] | None:
+    _check_whole(longest, highest)
     if type(given) is not dict:
         return None
     own = given.copy()
@@ -658,8 +669,12 @@ def place(
     found: Buffer,
 ) -> tuple[int, int, int, list[int], list[str], int, int] | None:
     starts, sizes, has_row, out = _array(start, "i8"), _out(retrieved, "i8"), _out(answered, "u1"), _out(found, "i8")
+    packed = _array(scores, "u1")
+    _check_whole(ties)
     count = len(sizes)
-    if len(scores) % 8 or len(judged) != count or len(starts) != count + 1 or len(has_row) != count:
+    if type(numbers) is not dict or not isinstance(judged, list) or ties not in get_args(TieRule):
+        raise _do_not_fit()
+    if len(packed) % 8 or len(judged) != count or len(starts) != count + 1 or len(has_row) != count:
         raise _do_not_fit()
     if len(out) % 5 or starts[0] != 0 or starts[-1] != len(out) // 5:
         raise _do_not_fit()
@@ -683,10 +698,10 @@ def place(
             rows[number] = row
             begins[number] = at
         at += len(row)
-    if at != len(scores) // 8:
+    if at != len(packed) // 8:
         raise _changed()
 
-    compared = _rounded(np.frombuffer(scores) if scores else np.zeros(0), single).tolist()
+    compared = _rounded(packed.view(np.float64), single).tolist()
     hits: list[tuple[int, _Placed]] = []
     left: list[int] = []
     infinite = constant = 0
@@ -811,7 +826,7 @@ def first(query: Buffer, which: Buffer, rank: Buffer, out: Buffer) -> bool:
     queries, marks, ranks, firsts = arrays
     if len(marks) != len(queries) or len(ranks) != len(queries) or not _are_below(queries, len(firsts)):
         return False
-    rows = np.flatnonzero(marks)[::-1]  # the first of a query is written last
+    rows = np.flatnonzero((marks != 0) & (firsts[queries] == 0))[::-1]  # the first of a query is written last
     firsts[queries[rows]] = ranks[rows]
     return True
 
