@@ -19,14 +19,17 @@ TRAIN = {"u": ["a", "b"], "v": ["a"], "w": ["b", "c"]}
 RUN: dict[str, list[str]] = {"u": ["c", "d"], "v": ["d", "e"], "w": []}
 QRELS = {"u": {"c": 1}, "v": {"e": 1}, "w": {"d": 1}}
 ACROSS, UP = (1, 0), (0, 1)
-CATALOGUE = Catalogue(
-    list("abcdef"),
-    vectors={"a": ACROSS, "b": ACROSS, "c": UP, "d": UP, "e": ACROSS, "f": UP},
-    genres={"a": "x", "b": "y", "c": "x", "d": ["y"], "e": ("x",), "f": "y"},
-    groups={"a": "g", "b": "h", "c": "g", "d": "h", "e": "h", "f": "h"},
-)
+ITEMS: dict[str, Any] = {
+    "items": list("abcdef"),
+    "vectors": {"a": ACROSS, "b": ACROSS, "c": UP, "d": UP, "e": ACROSS, "f": UP},
+    "genres": {"a": "x", "b": "y", "c": "x", "d": ["y"], "e": ("x",), "f": "y"},
+    "groups": {"a": "g", "b": "h", "c": "g", "d": "h", "e": "h", "f": "h"},
+}
+CATALOGUE = Catalogue(**ITEMS)
 PRIMITIVE = {"u": ["d", "c"], "v": ["a", "b"], "w": ["a"]}
-GIVEN: dict[str, Any] = {"train": TRAIN, "catalogue": CATALOGUE, "against": PRIMITIVE}
+REMOVED: dict[str, Any] = {**ITEMS, "train": TRAIN, "against": PRIMITIVE}
+"""All that is known, by the arguments of `Catalogue`: what users had is removed from runs."""
+KEPT: dict[str, Any] = {**REMOVED, "seen": "keep"}
 
 
 class Case(NamedTuple):

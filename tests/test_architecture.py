@@ -98,10 +98,9 @@ LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
     "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
-    "data": {"measures"},  # Scores understands every spelling of a measure
+    "data": {"measures", "io"},  # Scores understands every spelling of a measure; nouns read what they are given
     "types": {"data", "measures", "conventions"},  # for type checkers
     "conventions": {"data", "measures"},  # for type checkers; a tool that changes a run makes a new one
-    "evaluation": {"comparison"},  # evaluate(judged_by="corrected")
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},
 }

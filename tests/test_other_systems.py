@@ -17,9 +17,8 @@ from lanes import few
 import goldrank
 from goldrank import evaluate, forking, read_run, writing
 from goldrank.cli.inputs import named_file
-from goldrank.io import scan, sources
+from goldrank.io import scan, sources, text_index
 from goldrank.judging import command
-from goldrank.web import text_index
 
 QRELS = {"q": {"a": 1, "b": 0}}
 RUN = {"q": {"a": 0.1234567890123456789, "b": 12345678901234567.0, "c": 0.30000000000000004}}

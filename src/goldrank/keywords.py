@@ -62,6 +62,7 @@ READERS = {
     "shard": "qrels.shard(2, 8)",
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
+    "duplicates": "evaluate(qrels, run, duplicates=...): a run keeps every row",
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
 }
@@ -97,10 +98,15 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
         argument, *fields = words.split()
         if name in fields and argument in known:
             return f"It is a field of {noun}: {argument}={noun}({name}=...)."
-    if name in OF_EVALUATE and "convention" not in known:
+    if name in OF_EVALUATE and known & {"scores", "runs"}:
         scored = "evaluate(qrels, Runs(runs)" if "runs" in known else "evaluate(qrels, run"
         return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
     if name in READERS:
         return f"It belongs to {READERS[name]}."
     near = did_you_mean(name, known)
-    return near or f"It has: {', '.join(sorted(known))}."
+    if near:
+        return near
+    listed = f"It has: {', '.join(sorted(known))}."
+    if "measures" in known or "measure" in known:
+        listed += f" Options of a measure are part of its name: 'AP({name}=True)'."
+    return listed

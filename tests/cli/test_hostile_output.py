@@ -324,7 +324,7 @@ def test_terminals(folder, columns, arguments):
 
 def test_errors_and_notes_in_python():
     """What people print themselves is safe too."""
-    from goldrank import GoldrankError, evaluate
+    from goldrank import GoldrankError, Runs, evaluate
     from goldrank.notes import Note
 
     qrels, _, second = hostile_names.data()
@@ -332,7 +332,7 @@ def test_errors_and_notes_in_python():
         no_harm(str(GoldrankError(text, where=text, hint=text)), text)
         assert len(str(GoldrankError(text, where=text, hint=text)).splitlines()) <= 2
         assert len(str(Note.of("text", text=text, about=text)).splitlines()) <= 1
-    found = evaluate(qrels, {NASTY[0]: second, NASTY[7]: second}, ["AP"], overlap="allow")
+    found = evaluate(qrels, Runs({NASTY[0]: second, NASTY[7]: second}), ["AP"], overlap="allow")
     no_harm(repr(found), "scores")
     for one in found.values():
         no_harm(repr(one), "scores")

@@ -13,7 +13,8 @@ from lanes import many
 from raising import raises_code
 
 from goldrank import AspectQrels, GoldrankError, Preferences, Scores, cli, evaluate, evaluate_texts
-from goldrank.data.qrels import Qrels
+from goldrank.data.qrels import Qrels, shard_of
+from goldrank.errors import InputError, OptionError
 from goldrank.measures import REGISTRY
 
 CUTS = {"none": "", "recall": "@0.5", "multiple": "@0.5"}
@@ -179,7 +180,7 @@ def test_shards_by_hash_merge_exactly(of: int, tmp_path: Path) -> None:
         for bounds in ({}, {"bounds": "unjudged"}, {"ties": "bounds"}):
             measures = ["AP", "nDCG@10"] if bounds else every_measure("placements", "heads")
             whole = evaluate(qrels, given, measures, **bounds)
-            shards = [evaluate(qrels, given, measures, shard=f"{i}/{of}", **bounds) for i in range(1, of + 1)]
+            shards = [evaluate(Qrels(qrels).shard(i, of), given, measures, **bounds) for i in range(1, of + 1)]
             same(Scores.merge(shards), whole)
             assert whole.counts["missing"]
             assert whole.counts["unjudged_queries"] == 2
@@ -231,21 +232,24 @@ def test_what_does_not_merge() -> None:
 
 def test_shards_that_are_missing_are_named() -> None:
     qrels, run = made_up(1)
-    parts = [evaluate(qrels, run, "RR", shard=f"{i}/3") for i in (1, 2, 3)]
+    judged = Qrels(qrels)
+    parts = [evaluate(judged.shard(i, 3), run, "RR") for i in (1, 2, 3)]
     assert "shards are missing: 2 of 3" in refused([parts[0], parts[2]])
-    other = evaluate(qrels, run, "RR", shard="1/4")
+    other = evaluate(judged.shard(1, 4), run, "RR")
     assert "numbers of shards differ: 3 in shard 1 ('run'), 4 in shard 2" in refused([parts[0], other])
-    elsewhere = evaluate({**qrels, "q1": {"d1": 3}}, run, "RR", shard="2/3")
+    elsewhere = evaluate(Qrels({**qrels, "q1": {"d1": 3}}).shard(2, 3), run, "RR")
     assert "judgements differ: " in refused([parts[0], elsewhere, parts[2]])
-    for wrong in ("0/3", "4/3", "x", "1", "-1/3", "1/0"):
-        with pytest.raises(GoldrankError, match="For example '2/8'"):
-            evaluate(qrels, run, "RR", shard=wrong)
-    with raises_code(GoldrankError, "empty-shard"):
-        evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, "RR", shard=f"{3 - _shard_of_q1()}/2")
+    for number, of, name in ((0, 3, "number"), (4, 3, "number"), ("x", 3, "number"), (-1, 3, "number"), (1, 0, "of")):
+        with pytest.raises(OptionError, match=f"^{name} is "):
+            judged.shard(number, of)  # type: ignore[arg-type]
 
 
-def _shard_of_q1() -> int:
-    return 1 if len(Qrels({"q1": {"a": 1}}).of_shard(1, 2)) else 2
+def test_a_shard_without_queries_is_refused() -> None:
+    judged = Qrels({"q1": {"a": 1}})
+    number = shard_of(b"q1", 2)
+    assert list(judged.shard(number, 2)) == ["q1"]
+    with raises_code(InputError, "empty-shard"):
+        judged.shard(3 - number, 2)
 
 
 def test_notes_of_shards_are_kept() -> None:

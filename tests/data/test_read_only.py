@@ -37,7 +37,7 @@ def made(kind: str, folder: Path) -> Any:
         "run of a file": read_run(folder / "run"),
         "judgements of a file": read_qrels(folder / "qrels"),
         "text of a file": read_qrels(folder / "qrels").text,
-        "a shard": qrels.of_shard(1, 1),
+        "a shard": qrels.shard(1, 1),
     }[kind]
 
 

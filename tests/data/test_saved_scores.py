@@ -14,7 +14,7 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank import Scores
+from goldrank import Runs, Scores
 from goldrank.data.scores import ScoresByRun
 from goldrank.errors import InputError
 
@@ -133,7 +133,7 @@ def test_mutated_files_are_refused_or_consistent(seed: int, tmp_path: Path) -> N
 
 def test_runs_with_other_measures_are_one_table(tmp_path: Path) -> None:
     """A file of several runs may have been put together by hand."""
-    goldrank.evaluate(QRELS, {"a": RUN, "b": RUN}, ["AP", "RR"]).save(tmp_path / "s.json")
+    goldrank.evaluate(QRELS, Runs(a=RUN, b=RUN), ["AP", "RR"]).save(tmp_path / "s.json")
     data = json.loads((tmp_path / "s.json").read_text())
     del data["runs"][1]["measures"]["RR"]
     (tmp_path / "s.json").write_text(json.dumps(data))
@@ -153,11 +153,11 @@ def test_a_count_that_cannot_be_is_refused(count):
 @pytest.mark.parametrize(
     "change",
     [lambda runs: 3, lambda runs: None, lambda runs: [], lambda runs: dict(enumerate(runs)),
-     lambda runs: [*runs, runs[0]], lambda runs: [3], lambda runs: [runs]],
+     lambda runs: [3], lambda runs: [runs]],
 )  # fmt: skip
 def test_runs_edited_by_hand_are_refused(tmp_path: Path, change) -> None:
     path = tmp_path / "s.json"
-    goldrank.evaluate(QRELS, {"a": RUN, "b": RUN}, ["AP"]).save(path)
+    goldrank.evaluate(QRELS, Runs(a=RUN, b=RUN), ["AP"]).save(path)
     data = json.loads(path.read_text())
     path.write_text(json.dumps(data | {"runs": change(data["runs"])}))
     with pytest.raises(InputError, match=re.escape(str(path))):
@@ -181,7 +181,7 @@ def test_names_that_no_measure_has_are_refused(name: str, tmp_path: Path) -> Non
 
 
 def test_data_frames_show_the_bytes_of_a_name_that_is_no_text() -> None:
-    both = goldrank.evaluate(QRELS, {"caf\udce9": RUN, "b": RUN}, "RR")
+    both = goldrank.evaluate(QRELS, Runs({"caf\udce9": RUN, "b": RUN}), "RR")
     expected = {"caf\\udce9", "b"}  # a file called so in Latin-1
     assert set(both.to_polars()["run"]) == expected
     assert set(both.to_pandas()["run"]) == expected

@@ -105,7 +105,7 @@ def test_frames(scores: Scores) -> None:
 
 
 def test_several_runs() -> None:
-    both = goldrank.evaluate(QRELS, {"a": RUN, "b": {"q1": ["d3"]}}, "RR")
+    both = goldrank.evaluate(QRELS, goldrank.Runs(a=RUN, b={"q1": ["d3"]}), "RR")
     assert list(both) == ["a", "b"]
     assert both.mean == {"a": {"RR": 2 / 3}, "b": {"RR": 1 / 3}}
     assert both.to_polars().columns == ["run", "query", "RR"]
@@ -114,7 +114,7 @@ def test_several_runs() -> None:
 
 
 def test_scores_of_several_runs_as_frames_and_files(tmp_path: Path) -> None:
-    both = goldrank.evaluate(QRELS, {"a": RUN, "b": {"q1": ["d2"]}}, ["RR", "P@2"])
+    both = goldrank.evaluate(QRELS, goldrank.Runs(a=RUN, b={"q1": ["d2"]}), ["RR", "P@2"])
     frame = both.to_pandas()
     assert list(frame.columns) == ["run", "query", "RR", "P@2"]
     assert frame.to_dict("list") == both.to_polars().to_dict(as_series=False)
@@ -122,9 +122,11 @@ def test_scores_of_several_runs_as_frames_and_files(tmp_path: Path) -> None:
     back = ScoresByRun.load(tmp_path / "both.json")
     assert list(back) == ["a", "b"]
     assert back.to_dict() == both.to_dict()
-    both["a"].save(tmp_path / "one.json")
-    with raises_code(InputError, "not-saved-scores"):
-        ScoresByRun.load(tmp_path / "one.json")
+    assert back == both
+    for name in ("a", "b"):
+        both[name].save(tmp_path / f"{name}.json")
+    assert ScoresByRun.load(tmp_path / "a.json", tmp_path / "b.json") == both
+    assert list(ScoresByRun.load(tmp_path / "a.json")) == ["a"]
     (tmp_path / "list.json").write_text("[]")
     with raises_code(InputError, "not-saved-scores"):
         ScoresByRun.load(tmp_path / "list.json")
@@ -133,7 +135,7 @@ def test_scores_of_several_runs_as_frames_and_files(tmp_path: Path) -> None:
 
 
 def test_html_is_escaped() -> None:
-    page = goldrank.evaluate({"q": {"d": 1}}, {"<script>": {"q": {"d": 1.0}}}, "RR")._repr_html_()
+    page = goldrank.evaluate({"q": {"d": 1}}, goldrank.Runs({"<script>": {"q": {"d": 1.0}}}), "RR")._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
 

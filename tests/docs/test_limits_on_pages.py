@@ -19,7 +19,7 @@ from goldrank.evaluation import causes, executors, text_notes
 from goldrank.gating import documents, rules
 from goldrank.history import file as history_file
 from goldrank.ids import MAX_ID_BYTES
-from goldrank.io import sources
+from goldrank.io import sources, text_index
 from goldrank.io import spark as spark_input
 from goldrank.io.tables import MOST_SLICED
 from goldrank.judging import endpoint
@@ -28,7 +28,7 @@ from goldrank.match import chance, evidence, semantic
 from goldrank.match.seeds import LENGTH
 from goldrank.report import comparison_page, coverage
 from goldrank.waiting import AT_A_TIME
-from goldrank.web import heads, history_page, query_page, serving, session, sides, text_index
+from goldrank.web import heads, history_page, query_page, serving, session, sides
 
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 8: "eight", 10: "ten"}
 

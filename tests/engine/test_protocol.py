@@ -26,6 +26,8 @@ def test_a_new_engine_is_one_module_and_one_line(monkeypatch: pytest.MonkeyPatch
         engine = "recorded"
 
     class RecordingEngine:
+        holds_runs = True
+
         def place(self, qrels, run, convention, plan=None):  # type: ignore[no-untyped-def]
             asked.append("place")
             return engine_for(Run(Rankings(run.results))).place(qrels, run, convention)

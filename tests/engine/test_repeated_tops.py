@@ -11,10 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 from raising import raises_code
-from recommender_cases import GIVEN, QRELS
+from recommender_cases import KEPT, QRELS, REMOVED
 
-from goldrank import conventions, evaluate, read_run, worth_judging
-from goldrank.conventions import Convention
+from goldrank import Catalogue, Convention, conventions, evaluate, read_run, worth_judging
 from goldrank.errors import InputError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve
@@ -28,7 +27,7 @@ OVER_TOPS = [name for name, declared in REGISTRY.items() if declared.over in ("h
 OPTIONS = {"ExposureShare": "(group='g')"}
 """What a measure cannot do without."""
 MEASURES = [str(parse(f"{name}{OPTIONS.get(name, '')}@{k}")) for name in OVER_TOPS for k in (1, 2, 4)]
-BESIDE = {**GIVEN, "seen": "keep"}
+BESIDE = {"catalogue": Catalogue(**KEPT)}
 
 
 def drawn(seed: int) -> Rows:
@@ -132,7 +131,7 @@ def test_by_hand() -> None:
 def test_first_documents_are_those_that_count(policy: str, route: str, tmp_path: Path) -> None:
     for seed in range(15):
         rows = drawn(seed)
-        rules = Convention("trec_eval-10", duplicates=policy)
+        rules = Convention(duplicates=policy)
         inputs = resolve(QRELS, ROUTES[route](rows, tmp_path), rules)
         placed = pipeline.place(inputs.judgements, inputs.runs[0], rules)
         by_hand = ranked(rows, policy)
@@ -173,8 +172,10 @@ def test_what_users_had_is_removed_from_what_counts(policy: Any, tmp_path: Path)
     for seed in range(15):
         rows = drawn(seed)
         alone = {user: dict(line) for user, line in counted(rows, policy).items()}
-        wanted = evaluate(QRELS, alone, MEASURES, overlap="allow", **GIVEN)
-        found = evaluate(QRELS, trec(rows, tmp_path), MEASURES, duplicates=policy, overlap="allow", **GIVEN)
+        wanted = evaluate(QRELS, alone, MEASURES, overlap="allow", catalogue=Catalogue(**REMOVED))
+        found = evaluate(
+            QRELS, trec(rows, tmp_path), MEASURES, duplicates=policy, overlap="allow", catalogue=Catalogue(**REMOVED)
+        )
         assert found.mean == pytest.approx(wanted.mean, abs=0, nan_ok=True), seed
 
 
@@ -205,11 +206,14 @@ def test_the_run_to_compare_with_is_held_to_the_policy_too(route: str, tmp_path:
         rows = drawn(seed)
         alone = {user: dict(line) for user, line in counted(rows, "first").items()}
         lists = {"u": ["c", "d"], "v": ["d", "e"], "w": ["a"]}
-        wanted = evaluate(QRELS, lists, "Serendipity@2", **{**BESIDE, "against": alone})
+        wanted = evaluate(QRELS, lists, "Serendipity@2", catalogue=Catalogue(**{**KEPT, "against": alone}))
         against = ROUTES[route](rows, tmp_path)
-        found = evaluate(QRELS, lists, "Serendipity@2", duplicates="first", **{**BESIDE, "against": against})
+        found = evaluate(
+            QRELS, lists, "Serendipity@2", duplicates="first", catalogue=Catalogue(**{**KEPT, "against": against})
+        )
         assert found.mean == wanted.mean, seed
 
     rows = [("u", "c", 2.0), ("u", "c", 1.0)]
     with raises_code(InputError, "duplicate-document", match="'c'"):
-        evaluate(QRELS, lists, "Serendipity@2", **{**BESIDE, "against": ROUTES[route](rows, tmp_path)})
+        against = ROUTES[route](rows, tmp_path)
+        evaluate(QRELS, lists, "Serendipity@2", catalogue=Catalogue(**{**KEPT, "against": against}))

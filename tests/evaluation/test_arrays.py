@@ -13,6 +13,7 @@ from lanes import many
 from raising import raises_code
 
 from goldrank import GoldrankError, Scores, compare, evaluate, evaluate_arrays, parse
+from goldrank.data.scores import Remarks
 from goldrank.errors import MeasureError
 from goldrank.io.arrays import as_array
 from goldrank.measures import REGISTRY
@@ -34,7 +35,8 @@ def tables(grades: Any, scores: Any, mask: Any = None) -> tuple[dict[str, Any], 
 
 
 def without_padding(scores: Scores) -> Scores:
-    return replace(scores, notes=tuple(note for note in scores.notes if note.code != "padding"))
+    notes = tuple(note for note in scores.notes if note.code != "padding")
+    return replace(scores, remarks=Remarks(scores.counts, notes))
 
 
 @pytest.mark.parametrize("ties", ["docid", "docid-ascending", "input", "expected", "bounds"])

@@ -7,7 +7,7 @@ import pytest
 from helpers import codes, words
 from raising import raises_code
 
-from goldrank import GoldrankError, evaluate
+from goldrank import GoldrankError, Runs, evaluate
 from goldrank.errors import MeasureError, OptionError
 
 QRELS = {"q": {"a": 1, "b": 1}}
@@ -30,7 +30,7 @@ def test_no_depth_is_said_too():
 
 
 def test_depth_of_several_runs():
-    scores = evaluate(QRELS, {"one": RUN, "two": {"q": ["x", "y", "a"]}}, "R", depth=np.int64(2))
+    scores = evaluate(QRELS, Runs(one=RUN, two={"q": ["x", "y", "a"]}), "R", depth=np.int64(2))
     assert {name: one["R"] for name, one in scores.items()} == {"one": 1 / 2, "two": 0.0}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from helpers import PEAK_MEMORY
 from raising import raises_code
 
 from goldrank import cli, evaluate
+from goldrank.data import budget
 from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.qrels import Qrels
 from goldrank.engine.external_sort import DistinctIds
@@ -27,10 +29,13 @@ CODE = f"""
 {PEAK_MEMORY}
 import json, sys
 import goldrank
-limit = sys.argv[3] or None
+from goldrank.data import budget
+from goldrank.evaluation import memory
+limit = memory.size(sys.argv[3]) if sys.argv[3] else None
 run = goldrank.read_runs(sys.argv[2]) if "tags" in sys.argv[2] else sys.argv[2]
 try:
-    found = goldrank.evaluate(sys.argv[1], run, ["AP", "nDCG@10"], max_memory=limit, overlap="allow")
+    with budget.limited(limit):
+        found = goldrank.evaluate(sys.argv[1], run, ["AP", "nDCG@10"], overlap="allow")
     found = len(found) if "tags" in sys.argv[2] else [found["AP"], found.counts["unjudged_queries"]]
 except goldrank.GoldrankError as error:
     found = type(error).__name__ + " " + str(error)
@@ -237,23 +242,19 @@ def test_distinct_ids(most: int) -> None:
 @needs_proc
 def test_what_cannot_fit_is_refused(data: Path) -> None:
     found = evaluated(data / "qrels", data / "run.parquet", "60MB")
-    assert "more than the 60 MB of max_memory" in found["found"]
+    assert "more than the 60 MB that there are" in found["found"]
     assert found["peak"] < 150_000_000
 
 
 def test_large_files_are_refused_unread(tmp_path: Path) -> None:
     """Sparse files: had anybody read them, this would take minutes."""
-    for name, head, what in (
-        ("qrels", b"q1 0 d1 1\n", "reading the judgements takes about"),
-        ("run.json", b'{"q1": {"d1": 1.0', "holding the run takes about"),
-    ):
-        path = tmp_path / name
-        with open(path, "wb") as file:
-            file.write(head)
-            file.truncate(100 << 30)
-        given = (path, {"q1": {"d1": 1.0}}) if name == "qrels" else ({"q1": {"d1": 1}}, path)
-        with pytest.raises(MemoryLimitError, match=what) as caught:
-            evaluate(*given, "AP", max_memory="4GB")
+    path = tmp_path / "table.json"
+    with open(path, "wb") as file:
+        file.write(b'{"q1": {"d1": 1.0')
+        file.truncate(100 << 30)
+    for given in ((path, {"q1": {"d1": 1.0}}), ({"q1": {"d1": 1}}, path)):
+        with pytest.raises(MemoryLimitError, match="takes about") as caught, budget.limited(4 * 10**9):
+            evaluate(*given, "AP")
         assert "more than the 4.0 GB" in str(caught.value)
         assert "docs/scale.md" in str(caught.value)
 
@@ -263,8 +264,32 @@ def test_large_row_groups_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     frame.write_parquet(tmp_path / "run.parquet")
     monkeypatch.setattr("goldrank.io.tables.MOST_SLICED", 100)
     monkeypatch.setattr("goldrank.io.tables.ROW", 10_000_000)
-    with raises_code(MemoryLimitError, "over-memory-limit", match="smaller row groups"):
-        evaluate({"q1": {"d1": 1}}, tmp_path / "run.parquet", "AP", max_memory="4GB")
+    with raises_code(MemoryLimitError, "over-memory-limit", match="smaller row groups"), budget.limited(4 * 10**9):
+        evaluate({"q1": {"d1": 1}}, tmp_path / "run.parquet", "AP")
+
+
+def test_the_machine_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody says how much memory there is: what surely does not fit into the machine is refused before it is read."""
+    monkeypatch.setattr(budget, "of_machine", lambda: 4 * 10**9)
+    path = tmp_path / "run.json"
+    with open(path, "wb") as file:
+        file.write(b'{"q1": {"d1": 1.0')
+        file.truncate(100 << 30)
+    with raises_code(MemoryLimitError, "over-memory-limit", match="more than the 4.0 GB that there are"):
+        evaluate({"q1": {"d1": 1}}, path, "AP")
+
+
+@needs_proc
+def test_memory_of_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit of the group counts if it is less than the machine has; "max" says that there is none."""
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    group = tmp_path / "memory.max"
+    monkeypatch.setattr(budget, "GROUP_LIMITS", (str(group), str(tmp_path / "none")))
+    for text, expected in (("max\n", machine), ("5000000\n", 5_000_000), (f"{2**63 - 4096}\n", machine)):
+        group.write_text(text)
+        budget.of_machine.cache_clear()
+        assert budget.of_machine() == expected
+    budget.of_machine.cache_clear()
 
 
 class Greedy:
@@ -302,15 +327,6 @@ def test_sizes(text: str | int, size: int) -> None:
 def test_sizes_that_are_none(text: Any) -> None:
     with pytest.raises(OptionError, match="For example 500MB"):
         memory.size(text)
-
-
-@pytest.mark.slow
-def test_command(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    qrels, run = str(data / "qrels"), str(data / "run.txt")
-    assert cli.run(["eval", qrels, run, "--max-memory", "1MB"]) == 2
-    assert "takes about" in capsys.readouterr().err
-    assert cli.run(["eval", qrels, run, "--max-memory", "lots"]) == 2
-    assert "'lots' is no amount of memory" in capsys.readouterr().err
 
 
 def test_by_tag_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,6 @@ import pytest
 from lanes import QUICK
 
 from goldrank import GoldrankError, evaluate, read_run
-from goldrank.cli import run
 from goldrank.data import budget
 from goldrank.io.table_checks import check_arrow
 
@@ -89,25 +88,5 @@ def test_a_bomb_is_refused() -> None:
 def test_the_limit_of_memory_holds(tmp_path: Any) -> None:
     rows = pl.select(query=pl.int_range(2_000_000).cast(pl.String), doc=pl.int_range(2_000_000).cast(pl.String))
     (tmp_path / "run").write_bytes(arrow("zstd", rows.with_columns(score=1.0)))
-    with pytest.raises(GoldrankError, match="more than the 200 MB of max_memory"):
-        evaluate({"1": {"1": 1}}, tmp_path / "run", "AP", max_memory="200MB")
-
-
-@pytest.mark.parametrize("command", ["eval", "compare"])
-@pytest.mark.parametrize("name", ["run.arrow", "run.csv", "run.json", "run.jsonl"])
-def test_the_limit_holds_while_commands_read(command: str, name: str, tmp_path: Any, monkeypatch: Any) -> None:
-    """Files that are held whole are read before anything is evaluated: their readers must know the limit."""
-    (tmp_path / "qrels").write_text("1 0 1 1\n")
-    frame = pl.select(query=pl.lit("1"), doc=pl.int_range(9).cast(pl.String)).with_columns(score=1.0)
-    writers = {"run.arrow": frame.write_ipc, "run.csv": frame.write_csv, "run.jsonl": frame.write_ndjson}
-    if name in writers:
-        writers[name](tmp_path / name)
-    else:
-        (tmp_path / name).write_text('{"1": {"1": 1.0}}')
-    asked = []
-    monkeypatch.setattr("goldrank.data.budget.reserve", lambda *given: asked.append(budget._limit.get()))
-    runs = [str(tmp_path / name), f"b={tmp_path / name}"][: 1 + (command == "compare")]
-    # The limit is that of the process, which other tests may have filled.
-    assert run([command, str(tmp_path / "qrels"), *runs, "-m", "AP", "--max-memory", "500GB"]) == 0
-    assert set(asked) == {500 * 10**9}
-    assert budget._limit.get() is None
+    with pytest.raises(GoldrankError, match="more than the 200 MB that there are"), budget.limited(200 * 10**6):
+        evaluate({"1": {"1": 1}}, tmp_path / "run", "AP")

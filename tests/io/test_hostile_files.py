@@ -55,7 +55,7 @@ PAIRS: dict[str, Value | Error] = {
     ),
     "49": Value(notes=("1 query of the run is not judged and was left out: 'qX'",)),
     "51": Value(mean(Q1, (0, 0)), ("1 query has no relevant document",)),
-    "53": Error("53.r:", ("no query id of the run is judged. Run: '01', '02'; judged: '1', '2'", "leading zeros")),
+    "53": Error("53:", ("no query id of the run is judged. Run: '01', '02'; judged: '1', '2'", "leading zeros")),
     "55": Value(notes=("qrels: comment lines: 1", "run: comment lines: 1")),
     "55c": Value(notes=("qrels: comment lines: 1", "run: comment lines: 1")),
     "56": Value(notes=(f"qrels: {NO_LINE_END}", f"run: {NO_LINE_END}")),
@@ -430,7 +430,7 @@ def test_last_judgement_by_policy(tmp_path: Path) -> None:
 
 def test_run_without_tag_by_format(tmp_path: Path) -> None:
     (tmp_path / "run").write_bytes(RUN.replace(b" r\n", b"\n"))
-    check(Value(), HOSTILE / "00.q", tmp_path / "run", format="trec-no-tag")
+    check(Value(), HOSTILE / "00.q", read_run(tmp_path / "run", format="trec-no-tag"))
 
 
 # 57 to 60: paths.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 from goldrank import Qrels, evaluate, io, read_qrels
@@ -21,14 +23,21 @@ def codes(notes):
 @pytest.mark.parametrize(
     ("name", "model", "noted"),
     [
-        ("x.qrels", {"q1": {"c": 2}, "q3": {"z": 1}}, ["model-grades-not-kept"]),
+        (
+            "x.qrels",
+            {"q1": {"c": 2}, "q3": {"z": 1}},
+            ["trec has one grade for a pair: 1 grades of the model for pairs that people judged were left out"],
+        ),
         ("x.parquet", {"q1": {"a": 3, "c": 2}, "q3": {"z": 1}}, []),
-        ("x.json", None, ["judges-not-kept"]),
+        ("x.json", None, ["json cannot say who judged: 2 of 5 judgements are a model's, and not marked as such"]),
     ],
 )
 def test_written_and_read_again(tmp_path, name, model, noted):
     path = tmp_path / name
-    assert codes(BOTH.save(path)) == noted
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        BOTH.save(path)
+    assert [str(warning.message) for warning in warned] == noted
     found = read_qrels(path)
     assert plain(found) == MERGED
     if model is None:
@@ -41,7 +50,8 @@ def test_written_and_read_again(tmp_path, name, model, noted):
 
 def test_other_tools_read_trec_files_as_before(tmp_path):
     path = tmp_path / "x.qrels"
-    BOTH.save(path)
+    with pytest.warns(UserWarning, match="one grade for a pair"):
+        BOTH.save(path)
     assert path.read_text() == "q1 0 a 1\nq1 0 b 0\nq1 model c 2\nq2 0 x 2\nq3 model z 1\n"
     Qrels(MERGED).save(path)
     assert " model " not in path.read_text()

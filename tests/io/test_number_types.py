@@ -18,9 +18,9 @@ import pyarrow as pa
 import pytest
 from raising import raises_code
 
-from goldrank import Qrels, Run, evaluate, read_run
+from goldrank import Qrels, Run, evaluate, read_qrels, read_run
 from goldrank.errors import InputError
-from goldrank.io import as_qrels, as_run
+from goldrank.io import as_run
 from goldrank.io.text_values import retrieved_text
 
 WHOLE: dict[str, Callable[[float], Any]] = {
@@ -239,7 +239,7 @@ def test_a_grade_that_is_not_whole_is_refused_or_a_gain(grade: Any, route: str) 
         evaluate(GRADE_ROUTES[route](rows), RUN, "nDCG@3")
 
     if route != "Qrels":
-        gains = as_qrels(GRADE_ROUTES[route](rows), real_grades=True)
+        gains = read_qrels(GRADE_ROUTES[route](rows), real_grades=True)
         assert {query: dict(row) for query, row in gains.items()} == {"q0": {"d0": 1.5, "d1": 3}}
         assert set(map(type, gains["q0"].values())) == {float, int}
 

@@ -19,6 +19,7 @@ from goldrank import (
     GoldrankError,
     Qrels,
     Run,
+    Runs,
     Scores,
     compare,
     evaluate,
@@ -171,7 +172,7 @@ NAMES: dict[str, Callable[[str], Any]] = {
     "Run": lambda name: Run(R, name=name),
     "renamed": lambda name: Run(R).renamed(name),
     "read_run": lambda name: read_run(stream("q1 Q0 d1 1 1 t\n"), name=name),
-    "evaluate": lambda name: evaluate(Q, {name: R, "other": R}),
+    "evaluate": lambda name: evaluate(Q, Runs({name: R, "other": R})),
     "compare": lambda name: compare(Q, {name: R, "other": R}),
     "arrays": lambda name: evaluate_arrays([1, 0], [1.0, 0.5], indexes=[name, "x"]),
 }

@@ -10,7 +10,7 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank import evaluate, io
+from goldrank import evaluate, io, read_items
 from goldrank.errors import InputError
 
 TWICE = [{"question": "a", "expected_ids": ["d2"], "retrieved_ids": ["d1", "d1", "d2"]}]
@@ -33,17 +33,18 @@ def forms(records: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("form", ["rows", "polars", "pandas", "parquet", "jsonl", "csv"])
 def test_repeated_ids_in_lists_follow_the_policy(form: str, tmp_path: Path) -> None:
-    given = forms(TWICE, tmp_path)[form]
+    items = read_items(forms(TWICE, tmp_path)[form])
     for duplicates, want in REPEATED.items():
-        assert evaluate(given, measures="RR", duplicates=duplicates)["RR"] == want
+        assert evaluate(items.qrels, items.run, "RR", duplicates=duplicates)["RR"] == want
     with raises_code(InputError, "duplicate-document"):
-        evaluate(given, measures="RR")
+        evaluate(items.qrels, items.run, "RR")
 
 
 @pytest.mark.parametrize("form", ["rows", "parquet", "jsonl", "csv"])
 def test_scores_by_id_order_what_has_no_order(form: str, tmp_path: Path) -> None:
     records = [{"question": "a", "expected_ids": ["d2"], "retrieved_ids": {"d1": 0.2, "d2": 0.9}}]
-    assert evaluate(forms(records, tmp_path)[form], measures="RR")["RR"] == 1
+    items = read_items(forms(records, tmp_path)[form])
+    assert evaluate(items.qrels, items.run, "RR")["RR"] == 1
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from goldrank import AspectQrels, GoldrankError, Preferences, Qrels, evaluate, parse
+from goldrank import AspectQrels, GoldrankError, Preferences, evaluate, parse
 from goldrank.evaluation import memory
-from goldrank.evaluation.inputs import of_shard
 from goldrank.measures.declare import REGISTRY
 from goldrank.measures.options import Number
 from goldrank.measures.spelling import make
@@ -71,8 +70,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:8]))
 def test_long_spellings(text: str) -> None:
-    qrels = Qrels({"q": {"d": 1}})
-    for read in (parse, memory.size, lambda text: of_shard(qrels, text)):
+    for read in (parse, memory.size):
         with pytest.raises(GoldrankError) as caught:
             read(text)
         assert len(str(caught.value)) < 1_000

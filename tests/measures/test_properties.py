@@ -64,8 +64,8 @@ def background(run: Run) -> dict[str, Any]:
     users = list(run) + [f"other{i}" for i in range(4)]
     train = {user: items[int(user[-1]) % 3 : 9 : 1 + int(user[-1]) % 4] for user in users}
     against = dict.fromkeys(run, items[4:9])
-    known = Catalogue(items, vectors=vectors, groups=groups, genres=groups)
-    return {"train": train, "catalogue": known, "against": against, "seen": "keep"}
+    known = Catalogue(items, train=train, seen="keep", vectors=vectors, groups=groups, genres=groups, against=against)
+    return {"catalogue": known}
 
 
 def judgements(qrels: Qrels, measure: Measure) -> Any:

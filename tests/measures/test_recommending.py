@@ -12,9 +12,9 @@ import places
 import pytest
 from helpers import codes
 from raising import raises_code
-from recommender_cases import CATALOGUE, GIVEN, PAIR, QRELS, RECOMMENDED, RUN, SAMPLED, TRAIN
+from recommender_cases import CATALOGUE, KEPT, PAIR, QRELS, RECOMMENDED, RUN, SAMPLED, TRAIN
 
-from goldrank import Catalogue, GoldrankError, Scores, compare, evaluate, gate, parse, score_intervals
+from goldrank import Catalogue, GoldrankError, Runs, Scores, compare, evaluate, gate, parse, score_intervals
 from goldrank.measures import REGISTRY
 from goldrank.measures.sampled import corrected, rank_chances
 
@@ -27,15 +27,15 @@ TOY_GRADES = {user: dict.fromkeys(items, 1) for user, items in TOY["relevant"].i
 NAMES = sorted(name for name, one in REGISTRY.items() if one.over == "recommended")
 
 
-def toy(measure: str, *, seen: str = "keep", **catalogue: Any) -> float:
-    known = Catalogue(TOY["catalogue"], **catalogue)
-    scores = evaluate(TOY_GRADES, TOY["recommended"], measure, train=TOY["train"], catalogue=known, seen=seen)
+def toy(measure: str, *, seen: Any = "keep", **catalogue: Any) -> float:
+    known = Catalogue(TOY["catalogue"], train=TOY["train"], seen=seen, **catalogue)
+    scores = evaluate(TOY_GRADES, TOY["recommended"], measure, catalogue=known)
     return float(scores[measure])
 
 
 @pytest.mark.parametrize("case", RECOMMENDED, ids=[case.measure for case in RECOMMENDED])
 def test_value(case):
-    found = evaluate(QRELS, RUN, case.measure, seen="keep", **GIVEN)[case.measure]
+    found = evaluate(QRELS, RUN, case.measure, catalogue=Catalogue(**KEPT))[case.measure]
     assert found == pytest.approx(case.value, abs=1e-12), case.why
 
 
@@ -105,8 +105,8 @@ def test_golden_calibration():
         genres = {f"{genre}{i}": genre for genre in "xyz" for i in range(40)}
         had = [f"x{i}" for i in range(7)] + [f"y{i}" for i in range(3)]
         shown = [f"{g}{i}" for g, share in zip("xyz", shares, strict=True) for i in range(20, 20 + round(10 * share))]
-        scores = evaluate({"u": {"x30": 1}}, {"u": shown}, "Calibration", train={"u": had}, overlap="allow",
-                          catalogue=Catalogue(genres=genres))  # fmt: skip
+        scores = evaluate({"u": {"x30": 1}}, {"u": shown}, "Calibration", overlap="allow",
+                          catalogue=Catalogue(train={"u": had}, genres=genres))  # fmt: skip
         assert scores["Calibration"] == pytest.approx(wanted, abs=1e-10)
 
 
@@ -122,7 +122,7 @@ def test_hit_rate_by_all_its_names():
 def test_train_is_removed_before_the_cut_and_said():
     qrels = {"u": {"c": 1}, "v": {"c": 1}}
     run = {"u": ["a", "b", "c", "d"], "v": ["a", "c"]}
-    scores = evaluate(qrels, run, ["RR", "P@2", "R@2"], train={"u": ["a", "b"], "w": ["c"]})
+    scores = evaluate(qrels, run, ["RR", "P@2", "R@2"], catalogue=Catalogue(train={"u": ["a", "b"], "w": ["c"]}))
     assert scores.per_query["RR"] == {"u": 1.0, "v": 0.5}
     assert scores["R@2"] == 1.0
     note = next(note for note in scores.notes if note.code == "seen-removed")
@@ -131,21 +131,23 @@ def test_train_is_removed_before_the_cut_and_said():
 
 
 def test_users_left_short_are_counted():
-    scores = evaluate({"u": {"c": 1}}, {"u": ["a", "b", "c"]}, "P@3", train=[("u", "a", 5.0)])
+    scores = evaluate({"u": {"c": 1}}, {"u": ["a", "b", "c"]}, "P@3", catalogue=Catalogue(train=[("u", "a", 5.0)]))
     note = next(note for note in scores.notes if note.code == "seen-removed")
     assert note.fact("short") == 1
     assert scores["P@3"] == pytest.approx(1 / 3)
 
 
 def test_judged_items_that_were_had_are_warned_of():
-    scores = evaluate({"u": {"a": 1, "b": 1}}, {"u": ["a", "b"]}, ["R@2", "RR"], train={"u": ["a"]})
+    scores = evaluate(
+        {"u": {"a": 1, "b": 1}}, {"u": ["a", "b"]}, ["R@2", "RR"], catalogue=Catalogue(train={"u": ["a"]})
+    )
     assert scores["R@2"] == 0.5
     assert scores["RR"] == 1.0
     assert "judged-in-train" in codes(scores)
 
 
 def test_train_of_other_users_is_warned_of():
-    scores = evaluate({"u": {"a": 1}}, {"u": ["a"]}, "RR", train={"U": ["b"]})
+    scores = evaluate({"u": {"a": 1}}, {"u": ["a"]}, "RR", catalogue=Catalogue(train={"U": ["b"]}))
     assert "train-without-users" in codes(scores)
 
 
@@ -160,15 +162,18 @@ def test_train_of_other_users_is_warned_of():
     ],
 )
 def test_train_in_any_shape(train):
-    assert evaluate({"u": {"c": 1}}, {"u": ["a", "b", "c"]}, "RR", train=train)["RR"] == 1.0
+    assert evaluate({"u": {"c": 1}}, {"u": ["a", "b", "c"]}, "RR", catalogue=Catalogue(train=train))["RR"] == 1.0
 
 
 def test_train_in_frames_and_files(tmp_path):
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"user_id": ["u", "u"], "item_id": ["a", "b"], "rating": [5, 4]})
-    assert evaluate({"u": {"c": 1}}, {"u": ["a", "b", "c"]}, "RR", train=frame)["RR"] == 1.0
+    assert evaluate({"u": {"c": 1}}, {"u": ["a", "b", "c"]}, "RR", catalogue=Catalogue(train=frame))["RR"] == 1.0
     frame.write_csv(tmp_path / "train.csv")
-    assert evaluate({"u": {"c": 1}}, {"u": ["a", "b", "c"]}, "RR", train=tmp_path / "train.csv")["RR"] == 1.0
+    assert (
+        evaluate({"u": {"c": 1}}, {"u": ["a", "b", "c"]}, "RR", catalogue=Catalogue(train=tmp_path / "train.csv"))["RR"]
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize("ties", ["docid", "input", "docid-ascending", "expected"])
@@ -185,7 +190,7 @@ def test_train_does_what_leaving_out_does(ties):
         if not any(train.values()):
             continue
         rest = {user: {item: s for item, s in row.items() if item not in train[user]} for user, row in run.items()}
-        ours = evaluate(qrels, run, measures, train=train, catalogue=items, ties=ties, overlap="allow")
+        ours = evaluate(qrels, run, measures, catalogue=Catalogue(items, train=train), ties=ties, overlap="allow")
         theirs = evaluate(qrels, rest, measures, catalogue=items, ties=ties, overlap="allow")
         assert ours.per_query == theirs.per_query
         assert ours.counts["tied"] == theirs.counts["tied"]
@@ -194,7 +199,9 @@ def test_train_does_what_leaving_out_does(ties):
 
 def test_train_with_a_file_of_a_run(tmp_path):
     (tmp_path / "run").write_text("".join(f"u Q0 {item} {i} {9 - i} t\n" for i, item in enumerate("abcd", 1)))
-    scores = evaluate({"u": {"c": 1}}, tmp_path / "run", ["RR", "ItemCoverage@1"], train={"u": ["a"]})
+    scores = evaluate(
+        {"u": {"c": 1}}, tmp_path / "run", ["RR", "ItemCoverage@1"], catalogue=Catalogue(train={"u": ["a"]})
+    )
     assert scores["RR"] == 0.5
     assert scores["ItemCoverage@1"] == 1 / 4
 
@@ -211,9 +218,9 @@ def test_train_with_a_file_of_a_run(tmp_path):
         ("IntraListDiversity@2", {"catalogue": Catalogue(vectors={"c": [1, 0]})}),
         ("IntraListDiversity@2", {"catalogue": list("abcdef")}),
         ("Serendipity@2", {"catalogue": CATALOGUE}),
-        ('Serendipity(unexpected="run")@2', {"train": TRAIN}),
-        ("Calibration@2", {"train": TRAIN}),
-        ("Calibration@2", {"train": TRAIN, "catalogue": Catalogue(genres={"c": "x"})}),
+        ('Serendipity(unexpected="run")@2', {"catalogue": Catalogue(train=TRAIN)}),
+        ("Calibration@2", {"catalogue": Catalogue(train=TRAIN)}),
+        ("Calibration@2", {"catalogue": Catalogue(train=TRAIN, genres={"c": "x"})}),
         ("ExposureParity@2", {}),
         ("ExposureShare@2", {"catalogue": CATALOGUE}),
         ('ExposureShare(group="no")@2', {"catalogue": CATALOGUE}),
@@ -239,10 +246,10 @@ def test_missing_knowledge_is_asked_for(measure, known):
         lambda: Catalogue(["a", "b"], vectors=[[1, 0]]),
         lambda: Catalogue(genres={"a": 3}),
         lambda: Catalogue(groups=["a"]),
-        lambda: evaluate(QRELS, RUN, "RR", train=3),
-        lambda: evaluate(QRELS, RUN, "RR", train={}),
-        lambda: evaluate(QRELS, RUN, "RR", train=[("u",)]),
-        lambda: evaluate(QRELS, RUN, "RR", train=TRAIN, seen="forget"),
+        lambda: evaluate(QRELS, RUN, "RR", catalogue=Catalogue(train=3)),
+        lambda: evaluate(QRELS, RUN, "RR", catalogue=Catalogue(train={})),
+        lambda: evaluate(QRELS, RUN, "RR", catalogue=Catalogue(train=[("u",)])),
+        lambda: evaluate(QRELS, RUN, "RR", catalogue=Catalogue(train=TRAIN, seen="forget")),
     ],
 )
 def test_wrong_knowledge_is_refused(make):
@@ -251,7 +258,7 @@ def test_wrong_knowledge_is_refused(make):
 
 
 def test_a_guessed_catalogue_and_users_left_out_are_said():
-    scores = evaluate(QRELS, RUN, ["Gini@2", "Novelty@2"], train=TRAIN)
+    scores = evaluate(QRELS, RUN, ["Gini@2", "Novelty@2"], catalogue=Catalogue(train=TRAIN))
     assert {"guessed-catalogue", "users-left-out", "never-seen-items"} <= set(codes(scores))
     assert evaluate(QRELS, RUN, "Gini@2", catalogue=CATALOGUE).notes[-1].code == "users-left-out"
 
@@ -271,10 +278,12 @@ def test_numbers_of_all_users_do_not_merge():
 
 
 def test_numbers_of_users_merge_if_the_training_data_is_the_same():
-    parts = [evaluate({u: QRELS[u]}, {u: RUN[u]}, "Novelty@2", seen="keep", **GIVEN) for u in ("u", "v", "w")]
-    whole = evaluate(QRELS, RUN, "Novelty@2", seen="keep", **GIVEN)
+    parts = [evaluate({u: QRELS[u]}, {u: RUN[u]}, "Novelty@2", catalogue=Catalogue(**KEPT)) for u in ("u", "v", "w")]
+    whole = evaluate(QRELS, RUN, "Novelty@2", catalogue=Catalogue(**KEPT))
     assert Scores.merge(parts)["Novelty@2"] == whole["Novelty@2"]
-    other = evaluate({"v": QRELS["v"]}, {"v": RUN["v"]}, "Novelty@2", seen="keep", train={"v": ["a"]})
+    other = evaluate(
+        {"v": QRELS["v"]}, {"v": RUN["v"]}, "Novelty@2", catalogue=Catalogue(train={"v": ["a"]}, seen="keep")
+    )
     with pytest.raises(GoldrankError, match="train"):
         Scores.merge([parts[0], other])
 
@@ -282,7 +291,9 @@ def test_numbers_of_users_merge_if_the_training_data_is_the_same():
 def test_a_comparison_tests_nothing_with_them():
     qrels = {f"u{i}": {"a": 1} for i in range(30)}
     runs = {"one": {u: ["a", "b"] for u in qrels}, "other": {u: ["b", f"x{u}"] for u in qrels}}
-    found = compare(qrels, runs, ["RR", "Gini@2"], train={"u0": ["z"]}, overlap="allow")
+    found = compare(
+        evaluate(qrels, Runs(runs), ["RR", "Gini@2"], catalogue=Catalogue(train={"u0": ["z"]}), overlap="allow")
+    )
     assert found["RR", "one", "other"].verdict == "worse"
     assert found["Gini@2", "one", "other"].verdict == "diagnostic"
 
@@ -309,7 +320,7 @@ def test_there_is_no_interval_of_a_number_of_all_users():
 @pytest.mark.parametrize("name", NAMES)
 def test_saved_scores_come_back(name, tmp_path):
     spelled = f'{name}(group="g")@2' if name == "ExposureShare" else f"{name}@2"
-    scores = evaluate(QRELS, RUN, spelled, seen="keep", **GIVEN)
+    scores = evaluate(QRELS, RUN, spelled, catalogue=Catalogue(**KEPT))
     scores.save(tmp_path / "scores.json")
     assert Scores.load(tmp_path / "scores.json") == scores
 

@@ -12,7 +12,7 @@ import pytest
 from lanes import QUICK
 from served import Served
 
-from goldrank import demo, evaluate, io
+from goldrank import Document, Runs, demo, evaluate, io
 from goldrank.errors import GoldrankError
 from goldrank.judgements.log import JudgementLog
 from goldrank.web.judging import Judging, RefusedError
@@ -37,7 +37,7 @@ def test_a_judgement_moves_values_as_evaluate_does(judging):
     grade(judging)
     qrels = {**demo.load()["qrels"]}
     qrels["q04"] = {**qrels["q04"], "plant-2": 2}
-    expected = evaluate(qrels, demo.runs(), ["nDCG@10", "AP", "P@1"])
+    expected = evaluate(qrels, Runs(demo.runs()), ["nDCG@10", "AP", "P@1"])
     for system in session.systems:
         for measure in session.measures:
             assert system.mean(measure) == expected[system.name][str(measure)]
@@ -48,7 +48,7 @@ def test_the_export_gives_the_shown_numbers(judging):
         grade(judging, doc, given)
     with JudgementLog.open(judging.path, read_only=True) as log:
         exported = log.export(demo.load()["qrels"]).qrels
-    scores = evaluate(exported, demo.runs(), ["nDCG@10"])
+    scores = evaluate(exported, Runs(demo.runs()), ["nDCG@10"])
     for system in judging.session.systems:
         assert system.mean(judging.session.measures[0]) == scores[system.name]["nDCG@10"]
 
@@ -150,7 +150,7 @@ def test_a_page_that_is_older_than_the_judges_word_is_refused(judging):
 
 def test_a_text_in_several_pieces_was_not_seen_whole(judging):
     source = judging.session.texts._source
-    source._texts = {**source._texts, "plant-2": "word " * 20_000}
+    source.documents = {**source.documents, "plant-2": Document("word " * 20_000)}
     grade(judging, whole=True, doc="plant-2")
     grade(judging, whole=True, doc="coffee-4")
     with JudgementLog.open(judging.path, read_only=True) as log:
@@ -245,10 +245,10 @@ def test_killed_judges_lose_nothing_in_200_kills(tmp_path):
 @pytest.mark.slow
 def test_qrels_are_never_written(tmp_path):
     qrels = tmp_path / "q.qrels"
-    io.write_qrels(demo.load()["qrels"], qrels)
+    io.read_qrels(demo.load()["qrels"]).save(qrels)
     runs = []
     for name, run in demo.runs().items():
-        io.write_run(io.as_run(run, name=name), tmp_path / f"{name}.run")
+        io.as_run(run, name=name).save(tmp_path / f"{name}.run")
         runs.append(f"{name}={tmp_path / name}.run")
     before = qrels.read_bytes()
     with Served(str(qrels), *runs, cache=tmp_path) as server:

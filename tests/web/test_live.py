@@ -5,7 +5,7 @@ import pytest
 from lanes import many
 from made_sessions import MEASURES, made_up, session_of
 
-from goldrank import evaluate, io
+from goldrank import Runs, evaluate, io
 from goldrank.conventions import Convention
 from goldrank.web.heads import DEPTH
 from goldrank.web.session import Session
@@ -30,7 +30,7 @@ def test_values_after_judgements_are_those_of_evaluate(tmp_path, ties, form):
             doc = docs[int(rng.integers(len(docs)))] if rng.random() < 0.9 else "not-returned"
             qrels[query] = {**qrels[query], doc: int(rng.integers(0, 4))}
             session.set_grades(query, qrels[query], seq)
-        expected = evaluate(qrels, runs, MEASURES)
+        expected = evaluate(qrels, Runs(runs), MEASURES)
         for system in session.systems:
             for measure in session.measures:
                 name = str(measure)
@@ -76,7 +76,7 @@ def test_missing_queries_count_as_the_policy_says():
         rules = Convention(missing=missing)
         opened = [io.as_run(run).renamed(name) for name, run in runs.items()]
         session = Session("", io.as_qrels(qrels), opened, rules, MEASURES)
-        expected = evaluate(qrels, runs, MEASURES, missing=missing)
+        expected = evaluate(qrels, Runs(runs), MEASURES, missing=missing)
         for system in session.systems:
             assert system.mean(session.measures[0]) == expected[system.name]["nDCG@10"]
 

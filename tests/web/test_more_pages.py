@@ -8,13 +8,13 @@ import pytest
 from places import ROOT
 from served import Served
 
-from goldrank import demo, evaluate, io
+from goldrank import demo, evaluate, io, read_queries
 from goldrank.conventions import Convention
 from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.history import History
 from goldrank.judgements import Event, JudgementLog
 from goldrank.match.explain_places import explain_places
-from goldrank.web import queries_page, start, texts, texts_page
+from goldrank.web import queries_page, start, texts_page
 from goldrank.web.judging import Judging, RefusedError
 from goldrank.web.session import Session
 
@@ -142,7 +142,8 @@ class Dataset:
 
 
 def test_objects_shaped_as_datasets():
-    assert texts.read_queries(Dataset()) == {"q1": "what is one", "q2": "what is two"}
+    known = read_queries(Dataset())
+    assert {query: one.text for query, one in known.items()} == {"q1": "what is one", "q2": "what is two"}
     runs = {name: io.as_run(run) for name, run in RUNS.items()}
     made = start.session_of(QRELS, runs, docs=Dataset(), queries=Dataset())
     made.texts.wait()

@@ -7,18 +7,19 @@ from collections import namedtuple
 
 import polars as pl
 import pytest
-from goldrank.web.text_index import Text, json_id
 
+from goldrank import Document, read_queries
 from goldrank.errors import InputError
-from goldrank.web import text_index
-from goldrank.web.texts import Texts, open_texts, read_queries
+from goldrank.io import text_index
+from goldrank.io.text_index import json_id
+from goldrank.web.texts import Texts, open_texts
 
 DOCS = {
-    "d1": Text("First", "alpha beta"),
-    "17": Text("", "seventeen"),
-    'quo"te\\': Text("Quoted", "text\nof two lines"),
-    "日本": Text("", "東京"),
-    "../../etc/passwd": Text("Up", "not a path"),
+    "d1": Document("alpha beta", "First"),
+    "17": Document("seventeen", ""),
+    'quo"te\\': Document("text\nof two lines", "Quoted"),
+    "日本": Document("東京", ""),
+    "../../etc/passwd": Document("not a path", "Up"),
 }
 
 
@@ -29,7 +30,7 @@ def _cache(tmp_path, monkeypatch):
 
 def jsonl(path, docs=DOCS, opener=open):
     with opener(path, "wt", encoding="utf-8") as file:
-        for doc, (title, text) in docs.items():
+        for doc, (text, title) in docs.items():
             file.write(json.dumps({"_id": doc, "title": title, "text": text}, ensure_ascii=False) + "\n")
     return path
 
@@ -81,13 +82,13 @@ def test_an_object_of_ir_datasets():
 
     dataset = namedtuple("Dataset", "docs_store")(Store)
     texts = open_texts(dataset, tuple)
-    assert (texts.get("d"), texts.get("e")) == (Text("T", "body"), None)
+    assert (texts.get("d"), texts.get("e")) == (Document("body", "T"), None)
 
 
 def test_ids_that_are_not_utf8(tmp_path):
     (tmp_path / "c.tsv").write_bytes(b"\xff\xfe1\ttext of it\n")
     texts = open_texts(tmp_path / "c.tsv", tuple)
-    assert texts.get(b"\xff\xfe1".decode("utf-8", "surrogateescape")) == Text("", "text of it")
+    assert texts.get(b"\xff\xfe1".decode("utf-8", "surrogateescape")) == Document("text of it", "")
 
 
 def test_the_first_of_duplicated_ids_counts(tmp_path):
@@ -175,7 +176,7 @@ def test_queries_of_every_form(tmp_path):
     (tmp_path / "beir" / "queries.jsonl").write_text((tmp_path / "q.jsonl").read_text())
     expected = {"q1": "one two", "q2": "three"}
     for given in ("q.tsv", "q.jsonl", "beir"):
-        assert read_queries(tmp_path / given) == expected
+        assert {query: one.text for query, one in read_queries(tmp_path / given).items()} == expected
     (tmp_path / "bad.tsv").write_text("q1 no tab\n")
     with pytest.raises(InputError, match="without a tab"):
         read_queries(tmp_path / "bad.tsv")

@@ -118,10 +118,10 @@ def compared_runs(
     policies = dict(asked.policies)
     rules = conventions.get(policies.pop("convention")).with_policies(**policies)
     catalogue = as_catalogue(how.catalogue)
-    scores = scores_to_compare(qrels, runs, measures, asked.question.statistics, rules, catalogue)
+    scores = scores_to_compare(qrels, runs, measures, asked.request.statistics, rules, catalogue)
     if asked.same_queries:
         scores = ScoresByRun(scores, queries="same")
-    return compare_scores(scores, asked.question)
+    return compare_scores(scores, asked.request)
 
 
 def compared(scores: Sequence[Scores], asked: AskedComparison) -> Comparison:
@@ -132,7 +132,7 @@ def compared(scores: Sequence[Scores], asked: AskedComparison) -> Comparison:
     if asked.documents is not None:
         raise click.UsageError("--documents is about runs, not saved scores")
     by_run = ScoresByRun(scores, queries="same" if asked.same_queries else "common")
-    return compare_scores(by_run, asked.question)
+    return compare_scores(by_run, asked.request)
 
 
 def _of_records(db: str, refs: tuple[str, ...], asked: AskedComparison) -> Comparison:
@@ -142,7 +142,7 @@ def _of_records(db: str, refs: tuple[str, ...], asked: AskedComparison) -> Compa
 
     with History.open(db, read_only=True) as history:
         scores = record_scores(history, refs)
-        if asked.question.baseline is not None:
-            baseline = record_name(history.get(asked.question.baseline))
-            asked = asked._replace(question=replace(asked.question, baseline=baseline))
+        if asked.request.baseline is not None:
+            baseline = record_name(history.get(asked.request.baseline))
+            asked = asked._replace(request=replace(asked.request, baseline=baseline))
     return compared(list(scores.values()), asked)

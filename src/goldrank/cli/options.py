@@ -17,7 +17,7 @@ from goldrank.errors import OptionError
 from goldrank.io.columns import Columns
 
 if TYPE_CHECKING:
-    from goldrank.comparison.build import Question
+    from goldrank.comparison.build import CompareRequest
     from goldrank.comparison.settings import Statistics
     from goldrank.data.catalogue import Catalogue, UserHistory
     from goldrank.data.queries import Queries
@@ -322,7 +322,7 @@ def comparison_files(svg: str | None, save: str | None, **options: Any) -> tuple
 class AskedComparison(NamedTuple):
     """What the options of a comparison ask for, and how runs are scored for it."""
 
-    question: Question
+    request: CompareRequest
     same_queries: bool
     documents: str | None
     policies: dict[str, Any]
@@ -333,7 +333,7 @@ def asked_comparison(
     measures: tuple[str, ...] = (), baseline: str | None = None, primary: str | None = None, **options: Any
 ) -> AskedComparison:
     """The options of a command by `statistics_options` or `leaderboard_options`."""
-    from goldrank.comparison.build import Question
+    from goldrank.comparison.build import CompareRequest
 
     slices = options.pop("slices", ())
     queries = _queries_of(
@@ -344,8 +344,8 @@ def asked_comparison(
     documents = options.pop("documents", None)
     same_queries = options.pop("align") == "error"
     statistics = _statistics_of(options)
-    question = Question(baseline, primary, queries, slices, statistics, measures or None)
-    return AskedComparison(question, same_queries, documents, options)
+    request = CompareRequest(baseline, primary, queries, slices, statistics, measures or None)
+    return AskedComparison(request, same_queries, documents, options)
 
 
 def _statistics_of(options: dict[str, Any]) -> Statistics:

@@ -141,7 +141,7 @@ def compare(
         scores = _scores_of(qrels)
         if measures is not None:
             raise _scored_already("measures")
-    return compare_scores(scores, Question(baseline, primary, known, names, statistics))
+    return compare_scores(scores, CompareRequest(baseline, primary, known, names, statistics))
 
 
 def scores_to_compare(
@@ -163,8 +163,8 @@ def scores_to_compare(
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of the scores of several systems."""
+class CompareRequest:
+    """What a caller asks of the scores of several systems."""
 
     baseline: str | None = None
     primary: MeasureLike | None = None
@@ -175,30 +175,30 @@ class Question:
     """The measures to compare by; None for all that the systems share."""
 
 
-def compare_scores(scores: ScoresByRun, question: Question) -> Comparison:
+def compare_scores(scores: ScoresByRun, request: CompareRequest) -> Comparison:
     """The comparison of systems that were scored."""
     notes: list[Note] = []
-    statistics = question.statistics
+    statistics = request.statistics
 
     replicates = _replicates(scores)
     systems = list(scores.values())
     if replicates:
         systems = [averaged(name, of_system) for name, of_system in replicates.items()]
     names = [system.run for system in systems]
-    _check_names(names, question.baseline, scores)
+    _check_names(names, request.baseline, scores)
 
     common, rows = _align(systems, notes)
-    shared = _measures(systems, _asked(question.measures, systems), notes)
+    shared = _measures(systems, _asked(request.measures, systems), notes)
     by_measure = {name: [system.columns[name] for system in systems] for name in shared}
     values = {name: _values(name, by_measure[name], rows, notes) for name in shared}
 
     facts = [facts_of(by_measure[name][0], values[name]) for name in shared]
     facts.sort(key=lambda about: about.diagnostic)  # what decides comes first
-    primary = None if question.primary is None else _primary(question.primary, facts)
+    primary = None if request.primary is None else _primary(request.primary, facts)
     if primary is not None:
         facts.sort(key=lambda about: about.name != primary)
 
-    design = make_design(common, question.queries, notes)
+    design = make_design(common, request.queries, notes)
     _check_design(design, statistics, bool(replicates))
     _leave_out_weightless(values, design, notes)
 
@@ -207,7 +207,7 @@ def compare_scores(scores: ScoresByRun, question: Question) -> Comparison:
         values=values,
         replicates=run_values(replicates, {name: by_measure[name][0].average for name in shared}, common),
         facts=facts,
-        pairs=_pairs_of(names, question.baseline),
+        pairs=_pairs_of(names, request.baseline),
         statistics=statistics,
         design=design,
         primary=primary,
@@ -231,7 +231,7 @@ def compare_scores(scores: ScoresByRun, question: Question) -> Comparison:
             for i, name in enumerate(names)
         },
         pairs=tuple(tested),
-        baseline=question.baseline,
+        baseline=request.baseline,
         statistics=statistics,
         named_primary=primary,
         notes=tuple(dict.fromkeys(notes)),
@@ -240,12 +240,12 @@ def compare_scores(scores: ScoresByRun, question: Question) -> Comparison:
         placed=placed,
         design=None if design.is_plain else design,
         replicates=replicates,
-        known=question.queries,
+        known=request.queries,
     )
     _check_texts(comparison)
-    if not question.slice_by and not comparison.texts:
+    if not request.slice_by and not comparison.texts:
         return comparison
-    return with_slices(comparison, question.slice_by)
+    return with_slices(comparison, request.slice_by)
 
 
 def _are_scores(given: object) -> bool:

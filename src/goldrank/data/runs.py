@@ -199,6 +199,8 @@ def _check_entry(name: str, given: object) -> None:
             raise InputError(f"is {given!r:.60}, not a run", where=where, hint=hint, code="one-run")
     elif isinstance(first, Run | str | os.PathLike) or _is_mapping_of_rankings(first):
         hint = f"Runs of one system are pairs: [({name!r:.40}, run), ({name!r:.40}, other)]."
+        if isinstance(first, str):
+            hint += f" If these are the results of a query, their mapping is one run. {HINT}"
         raise InputError("is a list, not a run", where=where, hint=hint, code="list-of-runs")
 
 
