@@ -219,7 +219,8 @@ def test_a_system_that_does_not_say_is_believed(monkeypatch: pytest.MonkeyPatch)
 KB, MB = 1 << 10, 1 << 20
 MEMINFO = {"proc/meminfo": "MemTotal: 900000 kB\nMemAvailable: 400000 kB\nSwapFree: 100000 kB\n"}
 V2 = {"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": f"{300 * MB}\n",
-      "sys/fs/cgroup/a/memory.current": f"{250 * MB}\n", "sys/fs/cgroup/a/memory.stat": f"anon 1\ninactive_file {20 * MB}\n",
+      "sys/fs/cgroup/a/memory.current": f"{250 * MB}\n",
+      "sys/fs/cgroup/a/memory.stat": f"anon 1\ninactive_file {20 * MB}\n",
       "sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/b/memory.current": "1\n"}  # fmt: skip
 V1 = {"proc/self/cgroup": "3:cpu:/x\n2:memory:/c\n", "sys/fs/cgroup/memory/c/memory.limit_in_bytes": f"{200 * MB}\n",
       "sys/fs/cgroup/memory/c/memory.usage_in_bytes": f"{50 * MB}\n",

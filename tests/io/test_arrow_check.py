@@ -88,5 +88,5 @@ def test_a_table_that_does_not_fit_is_refused(tmp_path: Any, monkeypatch: pytest
     rows = pl.select(query=pl.int_range(2_000_000).cast(pl.String), doc=pl.int_range(2_000_000).cast(pl.String))
     (tmp_path / "run").write_bytes(arrow("zstd", rows.with_columns(score=1.0)))
     monkeypatch.setattr(machine, "available", lambda: 70_000_000)
-    with pytest.raises(GoldrankError, match="holding a table takes about .* and 70 MB of memory are available"):
+    with pytest.raises(GoldrankError, match=r"holding a table takes about .* and 70 MB of memory are available"):
         evaluate({"1": {"1": 1}}, tmp_path / "run", "AP")

@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,7 @@ def test_order_of_lines_and_pieces_changes_nothing(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(tables, "BATCH", rng.choice((3, 17, 1000)))
         monkeypatch.setattr(tables, "MOST_SLICED", rng.choice((0, 1000)))
         monkeypatch.setattr(streaming, "IN_MEMORY", rng.choice((0, 1 << 20)))
-        monkeypatch.setattr(streaming, "processors", lambda threads=rng.choice((1, 2)): threads)
+        monkeypatch.setattr(streaming, "processors", partial(rng.choice, (1, 2)))
         monkeypatch.setattr(streaming, "LINES_AT_A_TIME", rng.choice((1, 20, 10_000)))
         for name in ("run", "run.parquet"):
             same(evaluate(qrels, tmp_path / name, MEASURES), whole)
