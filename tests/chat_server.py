@@ -85,10 +85,10 @@ def serving(behave=lambda body, number: answer(body)):
                     self.close_connection = True
                     return
                 status, headers, said = found
-                if status == 200 and '"finish_reason"' in said:
+                data = said if isinstance(said, bytes) else said.encode()
+                if status == 200 and b'"finish_reason"' in data:
                     with chat.lock:
                         chat.answered[user_message(body).split("\n", 1)[1]] += 1
-                data = said.encode()
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)

@@ -21,7 +21,6 @@ _GROUND = (
     *(
         "escaping",
         "errors",
-        "misuse",
         "ids",
         "note_kinds",
         "notes",
@@ -43,7 +42,6 @@ LAYERS = {
     "__init__": (),
     "escaping": (),
     "errors": ("escaping",),
-    "misuse": ("errors", "escaping"),
     "ids": ("errors", "escaping"),
     "note_kinds": (),
     "notes": ("errors", "ids", "note_kinds"),
@@ -64,15 +62,15 @@ LAYERS = {
     "match": (*_GROUND, "data"),
     "measures": (*_GROUND, "data"),
     "retrieval": (*_GROUND, "data", "io"),
-    "clicks": (*_GROUND, "data", "io"),
     "guide": (*_GROUND, "data", "measures"),
     "evaluation": ("__init__", *_GROUND, *_ROOMS),
     "comparison": ("__init__", *_GROUND, *_ROOMS),
     "fusion": ("__init__", *_GROUND, *_ROOMS),
     "judgements": (*_GROUND, *_ROOMS),
     "judging": (*_GROUND, *_ROOMS, "judgements", "comparison"),
-    "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
-    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
+    "clicks": (*_GROUND, *_ROOMS, "comparison"),
+    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison"),
+    "history": ("__init__", *_GROUND, *_ROOMS, "comparison", "gating"),
     "report": ("__init__", *_GROUND, *_ROOMS, "clicks", "judgements", "judging", "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
@@ -105,6 +103,8 @@ LAZILY = {
     "conventions": {"data", "measures"},  # for type checkers; a tool that changes a run makes a new one
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},
+    "history": {"report"},
+    "judging": {"report"},
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
 

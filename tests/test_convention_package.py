@@ -322,7 +322,7 @@ def test_a_tool_that_sums_up_otherwise_and_refuses():
 
 def test_hooks_of_a_quirk_do_nothing_unless_written():
     quirk, reading, summary = Quirk(), TableReading(), SummaryRule()
-    measure = goldrank.parse("AP")
+    measure = goldrank.Measure.parse("AP")
     assert quirk.reading(measure, reading) is reading
     assert quirk.summary(measure, summary) is summary
     assert quirk.before_placing(RUN) is RUN

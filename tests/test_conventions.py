@@ -116,7 +116,7 @@ def test_a_column_is_found_by_what_was_asked(convention, tmp_path):
     scores.save(tmp_path / "scores.json")
     by_run = evaluate(QRELS, RUNS, ASKED, convention=convention)
     by_run.save(tmp_path / "runs.json")
-    with History.open(tmp_path / "history.db", create=True) as history:
+    with History(tmp_path / "history.db") as history:
         recorded = history.scores(history.record(scores))
     again = [
         Scores.load(tmp_path / "scores.json"),

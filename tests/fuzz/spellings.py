@@ -12,11 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evaluate_texts, parse
+from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evaluate_texts
 from goldrank.cli import run as command
 from goldrank.cli.inputs import key_values, named_file
 from goldrank.cli.options import slice_arguments
 from goldrank.match import matcher
+from goldrank.measures import parse
 from tests.fuzz import mutations
 from tests.fuzz.outcomes import Difference, outcome
 from tests.random_cases import MEASURES
@@ -45,7 +46,7 @@ def _rule(text: str) -> None:
     again = Rule.parse(str(rule))
     if again.to_dict() != rule.to_dict():
         raise Difference(f"{text!r} -> {rule.to_dict()}\n{rule} -> {again.to_dict()}")
-    Rules.of([text])
+    Rules([text])
 
 
 def _command(text: str) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import re
 import socket
 import threading
+import tracemalloc
+import zlib
 from contextlib import contextmanager
 
 import pytest
@@ -15,9 +18,10 @@ from lanes import few
 
 from goldrank.errors import GoldrankError, JudgeError
 from goldrank.judging import endpoint
+from goldrank.judging.decoding import unpacked
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import Call, JudgeItem
-from goldrank.judging.money import Budget, Prices
+from goldrank.judging.nouns import Calls
 from goldrank.judging.prompt import Prompt
 from goldrank.judging.runner import Job
 
@@ -25,10 +29,9 @@ pytest.importorskip("httpx")
 pytestmark = pytest.mark.usefixtures("key")
 
 
-def run(url, given, log, *, budget=None, attempts=2, **options):
-    job = Job(Endpoint("tiny", url, **options), given, log, budget=budget or Budget(None, None, None), first_wait=0.002,
-              attempts=attempts)  # fmt: skip
-    return asyncio.run(job.run())
+def run(url, given, log, *, attempts=2, max_cost=None, prices=None, **options):
+    calls = Calls(attempts=attempts, max_cost=max_cost, prices=prices)
+    return asyncio.run(Job(Endpoint("tiny", url, **options), given, log, calls, first_wait=0.002).run())
 
 
 @contextmanager
@@ -74,10 +77,86 @@ def test_an_endless_body_is_not_read_to_its_end(log):
     assert len(body) <= 1_000_000
 
 
+def zlibbed(data, wbits):
+    packer = zlib.compressobj(wbits=wbits)
+    return packer.compress(data) + packer.flush()
+
+
+PACKERS = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": lambda data: zlibbed(data, zlib.MAX_WBITS),
+    "deflate, gzip": lambda data: gzip.compress(zlibbed(data, -zlib.MAX_WBITS)),
+    "identity": lambda data: data,
+}
+
+
+@pytest.mark.parametrize("encoding", PACKERS)
+def test_packed_answers_are_read(log, encoding):
+    def behave(request, number):
+        status, _, said = answer(request)
+        return status, {"Content-Encoding": encoding}, PACKERS[encoding](said.encode())
+
+    with serving(behave) as chat:
+        assert run(chat.url, items(2), log).grades == expected(2)
+    assert chat.headers[0]["Accept-Encoding"] == "gzip, deflate"
+
+
+BOMB = {
+    "gzip": lambda: gzip.compress(bytes(200_000_000)),
+    "gzip, gzip": lambda: gzip.compress(gzip.compress(bytes(200_000_000))),
+    "deflate": lambda: zlibbed(bytes(200_000_000), zlib.MAX_WBITS),
+    "deflate, gzip": lambda: gzip.compress(zlibbed(bytes(200_000_000), -zlib.MAX_WBITS)),
+}
+
+
+@pytest.mark.parametrize("encoding", BOMB)
+def test_an_answer_is_not_unpacked_beyond_the_limit(encoding):
+    packed = BOMB[encoding]()
+    tracemalloc.start()
+    try:
+        found = unpacked(packed, encoding, endpoint._MOST_BODY)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found) == endpoint._MOST_BODY
+    assert peak < 5 * endpoint._MOST_BODY
+
+
+def test_a_small_answer_does_not_take_much_memory(log):
+    packed = gzip.compress(gzip.compress(bytes(500_000_000)))
+    assert len(packed) < 20_000
+    with serving(lambda body, number: (200, {"Content-Encoding": "gzip, gzip"}, packed)) as chat:
+        tracemalloc.start()
+        try:
+            found = run(chat.url, items(1), log, attempts=1)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert found.failed
+    assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, br", "gzip, gzip, gzip", "compress"])
+def test_an_encoding_that_was_not_asked_for_ends_the_job(log, encoding):
+    behave = lambda body, number: (200, {"Content-Encoding": encoding}, b"x" * 100)  # noqa: E731
+    with serving(behave) as chat, pytest.raises(JudgeError, match="packs its answers"):
+        run(chat.url, items(5), log)
+    assert len(chat.requests) <= 5
+
+
+def test_an_answer_that_is_not_packed_as_it_says_is_asked_again(log):
+    def behave(request, number):
+        return answer(request) if number else (200, {"Content-Encoding": "gzip"}, b"no gzip")
+
+    with serving(behave) as chat:
+        assert run(chat.url, items(1), log).grades == expected(1)
+
+
 @pytest.mark.slow
 def test_a_body_that_drips_ends_in_time(log):
     with endless(b" ", 0.05) as (url, _):
-        found = run(url, items(1), log, attempts=1, read_timeout=0.3, connect_timeout=0.3)
+        found = run(url, items(1), log, attempts=1, timeout=0.3)
     assert found.failed
     assert found.perhaps_paid == 1
 
@@ -117,7 +196,7 @@ def test_numbers_of_tokens_that_cannot_be_are_estimated(log, wrong):
         return status, headers, json.dumps(found)
 
     with serving(behave) as chat:
-        found = run(chat.url, items(2), log, budget=Budget(10.0, Prices(1.0, 1.0, 0.5), None))
+        found = run(chat.url, items(2), log, max_cost=10.0, prices=(1.0, 1.0, 0.5))
     assert found.grades == expected(2)
     assert found.estimated == 2
     assert 0 < found.cost < 0.1
@@ -153,12 +232,12 @@ def test_what_the_log_cannot_keep_is_said_before_anything_is_paid(log, judge, cr
 @pytest.mark.parametrize("options", [{"concurrency": 0}, {"attempts": 0}, {"rate": 0}, {"rate": float("nan")}])
 def test_jobs_that_could_do_nothing_are_refused(log, options):
     with pytest.raises(GoldrankError):
-        Job(Endpoint("tiny", "http://127.0.0.1:9/v1"), items(1), log, budget=Budget(None, None, None), **options)
+        Job(Endpoint("tiny", "http://127.0.0.1:9/v1"), items(1), log, Calls(**options))
 
 
 def test_a_budget_of_nothing_asks_nothing(log):
     with serving() as chat:
-        found = run(chat.url, items(3), log, budget=Budget(0, Prices(1.0, 1.0), None))
+        found = run(chat.url, items(3), log, max_cost=0, prices=(1.0, 1.0))
     assert not chat.requests
     assert (found.not_asked, found.cost) == (3, 0.0)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from goldrank import AspectQrels, GoldrankError, Preferences, evaluate, parse
+from goldrank import AspectQrels, GoldrankError, Preferences, evaluate
 from goldrank.evaluation import memory
+from goldrank.measures import parse
 from goldrank.measures.declare import REGISTRY
 from goldrank.measures.options import Number
 from goldrank.measures.spelling import make

@@ -152,6 +152,28 @@ class BlockSource(ABC):
 
         return digest_of(self.results())
 
+    def distinct(self, keep: str) -> tuple[dict[str, dict[str, float]], int]:
+        """The whole run with each document of a query once, and how many lines were left out.
+
+        `keep` says which line of a document stays, "first" or "last".
+        """
+        results: dict[str, dict[str, float]] = {query: {} for query in self.empty_queries().texts()}
+        dropped = 0
+        for piece in self.pieces():
+            block = piece()
+            docs = block.docs(np.arange(len(block))).texts()
+            scores = block.score.tolist()
+            for query, (low, high) in zip(block.queries.texts(), pairwise(block.start.tolist()), strict=True):
+                row = results.setdefault(query, {})
+                for doc, score in zip(docs[low:high], scores[low:high], strict=True):
+                    if doc in row:
+                        dropped += 1
+                        if keep == "first":
+                            continue
+                        del row[doc]  # the line that stays says the document's place
+                    row[doc] = score
+        return results, dropped
+
     def results(self) -> dict[str, dict[str, float]]:
         """The whole run as a mapping of mappings."""
         results: dict[str, dict[str, float]] = {query: {} for query in self.empty_queries().texts()}
@@ -175,7 +197,7 @@ def _repetition(block: Block, query: str, lines: range, seen: set[str]) -> Input
     return InputError(
         f"a document is duplicated in the ranking of query '{ids.show(query)}': '{ids.show(docs[line])}'",
         where=block.place(line),
-        hint="A mapping holds each document once: remove the others.",
+        hint="Each document can be here once: run.drop_duplicates() keeps the first, or with keep='last' the last.",
         code="duplicate-document",
     )
 

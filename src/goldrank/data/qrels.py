@@ -34,7 +34,7 @@ from goldrank.machine import fits
 from goldrank.notes import Note
 
 if TYPE_CHECKING:
-    from goldrank.types import Path, QrelsLike
+    from goldrank.types import Path, QrelsLike, QrelsMapping
 
 JUDGEMENT = 320
 """Bytes that a judgement takes while qrels are made, beside those of the file: benchmarks/memory.py measures 170 to 240
@@ -93,13 +93,17 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     def __init__(
         self,
-        judgements: Mapping[Any, Mapping[Any, Any]],
+        judgements: QrelsMapping,
         *,
         name: str = "qrels",
         criteria: str | None = None,
         real_grades: bool = False,
     ) -> None:
         given = of_type(judgements, Mapping, name, "a mapping")
+        if any(isinstance(docs, list | tuple | set | frozenset | np.ndarray) for docs in given.values()):
+            from goldrank.io.objects import graded
+
+            given = {query: graded(query, docs, name) for query, docs in given.items()}
         text = core.judgements(given, ids.SHORT, HIGH_GRADE)
         kind = "str" if text else ""
         notes: tuple[Note, ...] = ()

@@ -16,6 +16,10 @@ from goldrank.engine.counts import compared, tie_order
 from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import InputError
 
+REMOVE_REPEATS = (
+    "Remove one of the lines (run.drop_duplicates()), or choose: duplicates='first', 'last', 'places' or 'count'"
+)
+"""What to do about a document that a ranking has twice."""
 KEEP_REPEATS = ("count", "places")
 """The policies under which a document may be in a ranking twice."""
 
@@ -267,7 +271,7 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
             raise InputError(
                 f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.place(before)}",
                 where=str(lines.place(line)),
-                hint="Remove one of the lines, or choose: duplicates='first', 'last', 'places' or 'count'. "
+                hint=f"{REMOVE_REPEATS}. "
                 "Several runs in one file, told apart by tag, are scored with read_runs, or --by-tag.",
                 code="duplicate-document",
             )

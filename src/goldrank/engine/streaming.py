@@ -33,6 +33,7 @@ from goldrank.engine.lines import JudgementIndex, RunLines, join
 from goldrank.engine.ranking import (
     PER_ROW,
     RARE,
+    REMOVE_REPEATS,
     PartialPlacements,
     no_placements,
     rank_block,
@@ -309,7 +310,7 @@ def _repeated(docs: Sequence[bytes], query: str, name: str) -> InputError:
     return InputError(
         f"document '{ids.show(ids.decode(doc))}' is in the ranking of query '{ids.show(query)}' twice",
         where=name,
-        hint="Remove one of the lines, or choose: duplicates='first', 'last', 'places' or 'count'.",
+        hint=f"{REMOVE_REPEATS}.",
         code="duplicate-document",
     )
 

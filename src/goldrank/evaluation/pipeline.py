@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ from goldrank.data.catalogue import Catalogue
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
+from goldrank.data.query_facts import QueryFacts, judgement_hashes
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.engine import RunCounts, TopRequest, engine_for
@@ -85,6 +87,8 @@ class Placed:
     """How many documents of each query were removed, because the user had them before."""
     kept_top: KeptTop | None = None
     """The first documents of each query, if they were taken while the run was read."""
+    depth: int | None = None
+    """The rank at which the placements were cut, if they were."""
 
     @property
     def qrels(self) -> Qrels:
@@ -464,7 +468,19 @@ def score(
         origin=origin(placed.judgements, placed.run, rules, depth, placed.catalogue),
         bounds=by_name,
         options=tool.options,
-        placed=placed if depth is None else replace(placed, placements=placements),
+        placed=placed if depth is None else replace(placed, placements=placements, depth=depth),
+        facts=partial(facts_of, placements, placed.judgements, counted),
+    )
+
+
+def facts_of(placements: Placements, judgements: Judgements, counted: np.ndarray | None) -> QueryFacts:
+    """What is known of the queries that count; None is all."""
+    which = slice(None) if counted is None else counted
+    return QueryFacts(
+        returned=placements.retrieved[which],
+        judged=placements.count(placements.grade >= 0)[which],
+        relevant=placements.relevant(1)[which],
+        hashes=partial(judgement_hashes, judgements),
     )
 
 

@@ -250,6 +250,6 @@ def check_finite(lists: RankedLists) -> None:
         raise InputError(
             f"query '{ids.show(lists.queries[query])}' has scores that are not finite, which cannot be normalised",
             where=lists.runs[run],
-            hint="Use method='rrf' or normalise='rank', which need ranks only.",
+            hint="Use 'rrf', or normalization='rank', which need ranks only.",
             code="not-finite",
         )

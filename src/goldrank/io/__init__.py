@@ -20,6 +20,7 @@ from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.runs import Runs, stem_of
 from goldrank.errors import InputError, OptionError, one_of
+from goldrank.escaping import shown
 from goldrank.io import aliases, formats, sources
 from goldrank.io.columns import ROLES, Columns
 from goldrank.io.files import InputFiles, find, is_file, is_frame, is_spark, open_files, parts_run
@@ -111,7 +112,7 @@ def _run_of_object(given: Any, name: str, columns: Columns) -> Run:
     if is_frame(given):
         from goldrank.io import tables
 
-        return tables.run_from_frame(given, name, columns, "error")
+        return tables.run_from_frame(given, name, columns)
     return objects.run_from_rows(_iterable(given, "a run"), name, columns=columns)
 
 
@@ -129,6 +130,7 @@ def _known_columns(columns: Columns, thing: str) -> KnownColumns:
     return known
 
 
+@named_arguments
 def read_runs(
     source: types.Path | Sequence[types.Path] | types.Frame,
     *,
@@ -167,7 +169,7 @@ def read_runs(
     one_of(by, ("tag", "file"), "by")
     if by == "file":
         return _runs_of_files(source, format, columns)
-    if isinstance(source, list | tuple):
+    if isinstance(source, Sequence) and not isinstance(source, str):
         hint = "Give one file or pattern, or read_runs(paths, by='file')."
         raise InputError("a list of paths has a run in each file", hint=hint, code="several-runs")
 
@@ -194,7 +196,7 @@ def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
     if files.format.in_memory:
         from goldrank.io import objects
 
-        return objects.joined_run(files.read("run", **how), names, files.label, "error")
+        return objects.joined_run(files.read("run", **how), names, files.label)
     parts: list[Callable[[], Run]] = files.readers("run", **how)
     notes = [note.with_about(source.label) for source, _ in files.opened for note in source.notes]
     if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
@@ -329,6 +331,8 @@ def _reading(judgements: str, columns: Columns, relevant_from: float | None, rea
         isinstance(relevant_from, bool) or not isinstance(relevant_from, int | float) or relevant_from != relevant_from
     ):
         raise OptionError(f"relevant_from is {relevant_from!r:.80}, not a number", hint="For example relevant_from=4.")
+    if not isinstance(real_grades, bool):
+        raise OptionError(f"real_grades is {shown(real_grades)}, not True or False", code="wrong-type")
     return {
         "judgements": judgements,
         "real_grades": real_grades or relevant_from is not None,
@@ -372,16 +376,16 @@ def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
 
 
 @named_arguments
-def read_aspects(given: FileLike) -> AspectQrels:
+def read_aspects(source: FileLike) -> AspectQrels:
     """Qrels in four columns of which the second is an aspect of the query (a subtopic, a judge)."""
-    aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(given))
+    aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(source))
     return aspects
 
 
 @named_arguments
-def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
+def read_preferences(source: FileLike, *, format: str = "prefs") -> Preferences:
     """Preferences in five columns (query, judge, list, document, level), or in four as "qrels_prefs"."""
-    preferences: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(given))
+    preferences: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(source))
     return preferences
 
 

@@ -50,7 +50,6 @@ class Reading:
     format: str
     partition: Partition = ()
     """Columns whose one value is in the path and not in the file."""
-    duplicates: str = "error"
     judgements: str = "error"
     real_grades: bool = False
     relevant_from: float | None = None

@@ -54,10 +54,10 @@ def read_run(source: ByteSource, how: Reading) -> Run:
     if isinstance(data, Mapping) and isinstance(data.get("details"), Mapping):
         places: list[str] = []
         rows, queries = _hits(data["details"], where, places), tuple(data["details"])
-        run = objects.run_from_rows(rows, source.label, how.duplicates, queries, where=places.__getitem__)
+        run = objects.run_from_rows(rows, source.label, queries, where=places.__getitem__)
     elif (reply := responses.find(data, where, lines, how.columns)) is not None:
         ranked = list(reply.rows())
-        run = objects.run_from_rows(ranked, source.label, how.duplicates, reply.queries, where=reply.places.__getitem__)
+        run = objects.run_from_rows(ranked, source.label, reply.queries, where=reply.places.__getitem__)
         run.notes += from_counts(reply.counts)
     elif isinstance(data, list):
         fits(ROW * len(data), f"a run of {len(data):,} records", where)
@@ -71,7 +71,7 @@ def read_run(source: ByteSource, how: Reading) -> Run:
             what = "has the keys of an answer of a search engine, and no results that can be read"
             raise InputError(what, where=where, hint=nearest_shape(table))
         _check_table(table, f"{where}: {path}", lambda score: check_score(score, where))
-        run = objects.run_from_mapping(table, source.label, how.duplicates)
+        run = objects.run_from_mapping(table, source.label)
     run.id_kind = "text"
     run.notes = (*source.notes, *run.notes)
     return run
@@ -137,11 +137,11 @@ def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: By
     """A run from records: one for each document, or for each query with its documents in a list."""
     shape = RecordRows("run", data, lines, source.name, how.columns)
     if shape.lists is not None:
-        return objects.run_of_lists(shape.lists, data, source.label, how.duplicates, shape.place)
+        return objects.run_of_lists(shape.lists, data, source.label, shape.place)
 
     def taken(columns: Mapping[str, str]) -> Run:
         chosen = shape.with_ids(columns)
-        run = objects.run_from_rows(chosen.rows(), source.label, how.duplicates, where=chosen.place_of_row)
+        run = objects.run_from_rows(chosen.rows(), source.label, where=chosen.place_of_row)
         run.id_kind = "text"
         run.notes += shape.notes
         return run

@@ -12,6 +12,7 @@ from goldrank.data.queries import ROLES, Queries
 from goldrank.errors import InputError, OptionError, Place
 from goldrank.io.plain_records import AllFields, NamedColumns, id_of, is_records, records_of
 from goldrank.io.sources import ByteSource, open_source
+from goldrank.keywords import named_arguments
 from goldrank.types import Columns, QueriesLike
 
 ID_FIELDS = ("query", "query_id", "qid", "_id", "id")
@@ -19,6 +20,7 @@ ID_FIELDS = ("query", "query_id", "qid", "_id", "id")
 FILES_OF_BEIR = ("queries.jsonl", "queries.jsonl.gz", "queries.tsv")
 
 
+@named_arguments
 def read_queries(source: QueriesLike, *, format: str | None = None, columns: Columns | None = None) -> Queries:
     """Read what is known of queries: their texts, clusters, weights, strata and attributes.
 
@@ -68,7 +70,11 @@ def read_queries(source: QueriesLike, *, format: str | None = None, columns: Col
         raise InputError(
             f"{type(source).__name__} cannot be read as queries", where=name, hint=hint, code="unreadable-object"
         )
-    return Queries(dict(_of_records(source, named, format)), name=name)
+    known = dict(_of_records(source, named, format))
+    if not known:
+        hint = "Is it the right file? Lines are: id, tab, text; tables have a header."
+        raise InputError("no queries", where=name, hint=hint, code="empty-input")
+    return Queries(known, name=name)
 
 
 def _of_mapping(given: Mapping[Any, Any], named: NamedColumns) -> Queries:

@@ -129,7 +129,7 @@ def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callab
 
 
 def read_run(table: InputTable, how: Reading) -> Run:
-    return _run(table.with_columns_of_path(how.partition), how.columns, how.duplicates)
+    return _run(table.with_columns_of_path(how.partition), how.columns)
 
 
 def read_qrels(table: InputTable, how: Reading) -> Judgements | Qrels:
@@ -153,9 +153,9 @@ def read_records(table: InputTable, how: Reading) -> Records:
     return Records(table.where, table.label, rows, table.row_name, digest, list(table.notes))
 
 
-def run_from_frame(frame: Any, name: str, columns: Columns, duplicates: str) -> Run:
+def run_from_frame(frame: Any, name: str, columns: Columns) -> Run:
     """A run from a data frame with columns for query, document and score (or what orders documents in its place)."""
-    return _run(InputTable(to_lazy(frame, name), name=name), columns, duplicates)
+    return _run(InputTable(to_lazy(frame, name), name=name), columns)
 
 
 def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
@@ -288,11 +288,11 @@ def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
     return IdColumn.packed((joined or "").encode(), column.bin.size().to_numpy().astype(np.int64))
 
 
-def _run(table: InputTable, columns: Columns, duplicates: str) -> Run:
+def _run(table: InputTable, columns: Columns) -> Run:
     present, is_file = table.columns(), table.source is not None
     if (rows := _list_rows(table, present, "run", columns)) is not None:
         lists = IdLists("run", columns)
-        run = objects.run_of_lists(lists, rows, table.label, duplicates, lambda i: str(table.place(i)))
+        run = objects.run_of_lists(lists, rows, table.label, lambda i: str(table.place(i)))
         run.id_kind = "text" if is_file else run.id_kind
         run.notes = (*table.notes, *run.notes)
         return run

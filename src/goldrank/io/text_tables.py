@@ -46,8 +46,10 @@ million cells it was 20 and 125."""
 _BLANK = " \t\n\r\x0b\x0c"
 """A line, or a row of cells, that holds nothing else is blank."""
 _BLANKS = np.frombuffer(_BLANK.encode(), np.uint8)
-_GAP = re.compile(rb"\n[ \t\n\r\x0b\x0c]{1000,}\n")
-"""Many blank lines, which are taken out at once."""
+_WHITE_SPACE = rb"[ \t\n\r\x0b\x0c]"
+_LEAST_GAP = 1_000
+_GAP = re.compile(rb"(?<!%b)%b{%d,}+" % (_WHITE_SPACE, _WHITE_SPACE, _LEAST_GAP))
+"""So much white space, looked at once from its beginning; the blank lines in it are taken out at once."""
 
 Blocks = Iterable[tuple[int, int, bytes]]
 """Lines that follow each other, without the last one's LF, with the first one's number and offset."""
@@ -258,10 +260,14 @@ def _without_gaps(body: bytes, numbers: _Numbers, counts: Counter[str]) -> bytes
     """A table without quotes, with one line end in place of each `_GAP`."""
     parts, at, line = [], 0, 0
     for gap in _GAP.finditer(body):
-        parts.append(body[at : gap.start() + 1])
+        first, last = body.find(b"\n", *gap.span()), body.rfind(b"\n", *gap.span())
+        if last - first < _LEAST_GAP:
+            continue
+
+        parts.append(body[at : first + 1])
         line += parts[-1].count(b"\n")
-        at = gap.end()
-        blank = body.count(b"\n", *gap.span()) - 1
+        at = last + 1
+        blank = body.count(b"\n", first, at) - 1
         numbers.ends.append(line)
         numbers.taken.append(numbers.taken[-1] + blank)
     counts["blank-lines"] += numbers.taken[-1]

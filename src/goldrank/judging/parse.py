@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +13,8 @@ from goldrank.data.qrels import Grade
 from goldrank.judging.item import Answer
 from goldrank.judging.prompt import Prompt
 
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"^```[a-zA-Z]*\s*\n?(.*?)\n?```$", re.DOTALL)
+_THOUGHT = re.compile(r"<(/?)think>", re.IGNORECASE)
+_FENCE = "```"
 _INTEGER = re.compile(r"-?\d{1,7}")
 MOST_REASON = 2_000
 
@@ -31,9 +32,7 @@ def read_answer(text: str | None, prompt: Prompt, marker: str, finish: str | Non
         return Answer(None, problem=f"the answer ended with {finish!r:.40}, not with 'stop'")
     if text is None:
         return Answer(None, problem="there is no text in the answer")
-    plain = _THOUGHTS.sub("", text).strip()
-    fenced = _FENCE.match(plain)
-    plain = fenced[1].strip() if fenced else plain
+    plain = _without_fence(_without_thoughts(text).strip())
     objects = _objects(plain)
     if not objects:
         lone = plain.strip("\"'*. \n")
@@ -98,6 +97,31 @@ def whole(value: Any) -> Grade | None:
 
 def _not_on_scale(value: Any) -> str:
     return f"{str(value)!r:.60} is not on the scale"
+
+
+def _without_thoughts(text: str) -> str:
+    """A text without what stands between <think> and </think>.
+
+    Each tag is looked at once: one pattern for both would look for the end of every beginning through the whole text.
+    """
+    kept = []
+    start = 0
+    opened: int | None = None
+    for tag in _THOUGHT.finditer(text):
+        if not tag[1]:
+            opened = tag.start() if opened is None else opened
+        elif opened is not None:
+            kept.append(text[start:opened])
+            start = tag.end()
+            opened = None
+    return "".join([*kept, text[start:]])
+
+
+def _without_fence(text: str) -> str:
+    """What stands between three backticks, with the name of a language after the first, if the text is that alone."""
+    if len(text) < 2 * len(_FENCE) or not text.startswith(_FENCE) or not text.endswith(_FENCE):
+        return text
+    return text[len(_FENCE) : -len(_FENCE)].lstrip(string.ascii_letters).strip()
 
 
 class _TwiceError(ValueError):
