@@ -73,7 +73,7 @@ def test_the_advice_for_recommendations_knows_them():
 def test_scores_with_and_without_train_are_kept_apart(tmp_path):
     qrels, run = {"u1": ["c"], "u2": ["b"]}, {"u1": ["a", "c"], "u2": ["b", "a"]}
     without = goldrank.evaluate(qrels, run, "R@1")
-    known = goldrank.Catalogue(catalogue=goldrank.Catalogue(train={"u1": ["a"], "u2": ["c"]}))
+    known = goldrank.Catalogue(train={"u1": ["a"], "u2": ["c"]})
     removed = goldrank.evaluate(qrels, run, "R@1", catalogue=known)
     with pytest.raises(BaselineError, match="train removed"):
         goldrank.gate(removed, "R@1: -5%", without)
