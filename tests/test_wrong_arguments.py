@@ -94,7 +94,6 @@ SOUND = {
     "Rule.from_table": ({"measure": "AP", "floor": 0.1},),
     "Rules": (["AP >= 0.1"],),
     "Rules.load": ("no.file",),
-    "parse": ("AP",),
     "Fusion": ("rrf",),
 }
 OTHERS = {
@@ -131,7 +130,7 @@ OTHERS = {
 
 FUNCTIONS = {
     *("matcher_agreement", "run_retriever", "evaluate", "evaluate_arrays", "evaluate_texts", "compare"),
-    *("diff", "corrected_values", "explain_difference", "tune_fusion", "worth_judging", "parse"),
+    *("diff", "corrected_values", "explain_difference", "tune_fusion", "worth_judging"),
 }
 """They take functions, which types are too: as measures, matchers and retrievers."""
 

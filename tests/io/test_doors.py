@@ -112,7 +112,8 @@ def test_named_columns_everywhere(tmp_path: Any) -> None:
     qrels, run = str(tmp_path / "qrels.csv"), str(tmp_path / "run.csv")
     columns = {"run.query": "topic_nr", "run.doc": "hit", "score": "points"}
     columns |= {"qrels.query": "q", "qrels.doc": "d", "grade": "stars"}
-    judged, found = read_qrels(qrels, columns=columns), read_run(run, columns=columns)
+    judged = read_qrels(qrels, columns={"query": "q", "doc": "d", "grade": "stars"})
+    found = read_run(run, columns=MAP)
     assert evaluate(judged, found, "RR").mean["RR"] == 0.75
     mapping = ["--map", ",".join(f"{role}={name}" for role, name in columns.items())]
     assert command(["eval", qrels, run, "-m", "RR", *mapping]) == 0
@@ -133,7 +134,7 @@ def test_named_columns_everywhere(tmp_path: Any) -> None:
 )  # fmt: skip
 def test_names_that_are_wrong(columns: Any, error: type) -> None:
     with pytest.raises(error):
-        evaluate(QRELS, pl.DataFrame(TERRIER), "RR", columns=columns)
+        read_run(pl.DataFrame(TERRIER), columns=columns)
 
 
 def test_distances_are_better_the_lower() -> None:
@@ -407,7 +408,8 @@ def test_one_file(tmp_path: Any) -> None:
     files = [str(tmp_path / f"i.{end}") for end in ("parquet", "csv", "json", "jsonl")]
     stream = io.BytesIO((tmp_path / "i.jsonl").read_bytes())
     for given in (*files, frame, pd.DataFrame(ITEMS), ITEMS, iter(ITEMS), stream):
-        scores = evaluate(given, measures="RR")
+        items = read_items(given)
+        scores = evaluate(items.qrels, items.run, "RR")
         assert scores.mean["RR"] == 0.5, given
         assert scores.queries == ("none", "one", "two")
 
