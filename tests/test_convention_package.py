@@ -111,7 +111,8 @@ def test_a_wrong_word_is_an_error_that_lists_the_right_ones(wrong, message, hint
     calls = [lambda: Convention(**wrong)]
     if "name" not in wrong:
         calls += [lambda: Convention("ranx").with_policies(**wrong)]
-        calls += [lambda: evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", **wrong)]
+        if "mising" not in wrong:
+            calls += [lambda: evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", **wrong)]
     else:
         calls += [lambda: evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", convention=wrong["name"])]
     for call in calls:
@@ -119,6 +120,12 @@ def test_a_wrong_word_is_an_error_that_lists_the_right_ones(wrong, message, hint
             call()
         assert caught.value.what.startswith(message)
         assert hint is None or hint in caught.value.hint
+
+
+def test_a_policy_that_evaluate_does_not_have_is_named_as_an_argument():
+    with pytest.raises(OptionError, match="evaluate has no argument 'mising'") as caught:
+        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", mising="skip")
+    assert caught.value.hint == "Did you mean missing?"
 
 
 def test_signatures_show_the_default_by_its_name():

@@ -117,7 +117,7 @@ OTHERS = {
     "Unjudged",
     "Advice",
     *("Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions", "CorrectedValue", "CorrectedValues", "Event"),
-    *("ClickJudgements", "Preference"),
+    *("ClickJudgements", "Preference", "Trend", "Finding"),
     "Record",
     "Comparison",
     "Verdict",
