@@ -38,8 +38,8 @@ def fuse(
 
 def _fused(runs: Sequence[Run], norm: str | None, method: str, params: Mapping[str, Any], name: str | None) -> Run:
     known: Any = get_method(method).name
-    how: Any = {"normalization": norm or "none", "ties": "input", "equal": 0.0}  # ranx gives 0 to equal scores
-    fused = combine.fuse(native_runs(runs), Fusion(known, **how, **params))
+    options: Any = {"normalization": norm or "none", "ties": "input", "equal": 0.0}  # ranx gives 0 to equal scores
+    fused = combine.fuse(native_runs(runs), Fusion(known, **options, **params))
     return Run(fused.source.results(), name or NAMES.get(known, known))
 
 
@@ -80,8 +80,8 @@ def optimize_fusion(
     judged = qrels.native()
     measure = named.measure_of(metric, named.highest(judged))
     known: Any = get_method(method).name
-    how: Any = {"normalization": norm or "none", "equal": 0.0}
-    search = SettingSearch(judged, native_runs(runs), Fusion(known, **how), measure, RULES)
+    options: Any = {"normalization": norm or "none", "equal": 0.0}
+    search = SettingSearch(judged, native_runs(runs), Fusion(known, **options), measure, RULES)
     settings = _settings(method, len(runs), ranges)
     tried = search.tried(settings, search.all_queries)
     means = tried.means
