@@ -16,7 +16,6 @@ from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evalu
 from goldrank.cli import run as command
 from goldrank.cli.inputs import key_values, named_file
 from goldrank.cli.options import slice_arguments
-from goldrank.evaluation.memory import size
 from goldrank.match import matcher
 from goldrank.measures import parse
 from tests.fuzz import mutations
@@ -50,11 +49,6 @@ def _rule(text: str) -> None:
     Rules([text])
 
 
-def _size(text: str) -> None:
-    if not isinstance(size(text), int) or size(text) < 0:
-        raise Difference(f"{text!r} -> {size(text)!r}\na size -> a whole number of bytes")
-
-
 def _command(text: str) -> None:
     """A command line: its exit code is one of those that are documented, and no word speaks of a bug."""
     said = io.StringIO()
@@ -81,7 +75,6 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], Parser]] = {
          "nDCG(gain=\"exp2\")@10 >= 0.4", "latency p95 <= 200ms", "judged@10 >= 90%"),
         _rule,
     ),
-    "size": (("500MB", "2GiB", "1000000", "1.5 GB", "64KiB"), _size),
     "shard": (("1/8", "8/8", "2/3"), lambda text: evaluate(QRELS, RUN, "AP", shard=text)),
     "convention": (("trec_eval-10", "trec_eval-9", "chroma"), conventions.get),
     "file": (("a=b.run", "b.run", "=x", "a="), named_file),

@@ -11,9 +11,10 @@ from importlib import import_module
 
 import click
 
-from goldrank import __version__, native
+from goldrank import __version__
 from goldrank.cli import examples, hints
 from goldrank.cli.output import echo, say
+from goldrank.core import core
 from goldrank.errors import GoldrankError, did_you_mean
 
 COMMANDS = {
@@ -105,7 +106,7 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=examples.epilog("goldrank")
 )
-@click.version_option(__version__, prog_name="goldrank", message=f"%(prog)s, version %(version)s ({native.in_use()})")
+@click.version_option(__version__, prog_name="goldrank", message=f"%(prog)s, version %(version)s ({core.MAKE})")
 def group() -> None:
     """How much gold is in your ranking? Exact, explained numbers for search, RAG and recommendation."""
 

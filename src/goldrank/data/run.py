@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from goldrank import ids
+from goldrank.core import core
 from goldrank.data.read_only import ReadOnlyRows
 from goldrank.errors import InputError, Place, one_of, whole_number
-from goldrank.native import core
 from goldrank.notes import Note, from_counts
 
 if TYPE_CHECKING:
@@ -437,9 +437,9 @@ def rankings_of(results: Mapping[Any, Any], name: str) -> tuple[Rankings, str]:
 
 
 def plain_copy(results: Mapping[Any, Any], name: str = "run") -> Rankings | None:
-    """A copy of rankings; None if something in them must be looked at more closely, or there is no compiled core."""
+    """A copy of rankings; None if something in them must be looked at more closely."""
     copy = _copied(results, name)
-    if copy is None and core is not None:
+    if copy is None:
         rows = dict(results)
         are_exact = type(results) is dict and all(type(row) is dict for row in rows.values())
         if not are_exact and all(isinstance(row, Mapping) for row in rows.values()):
@@ -451,15 +451,12 @@ def plain_copy(results: Mapping[Any, Any], name: str = "run") -> Rankings | None
 def _copied(results: Mapping[Any, Any], name: str = "run") -> tuple[dict[str, dict[str, float]], bytes] | None:
     """A copy of a run that is a dict of dicts in which all ids and scores are plain, and its scores as doubles.
 
-    None if something must be looked at more closely, or there is no compiled core.
+    None if something must be looked at more closely.
     """
-    if core is None:
-        return None
     try:
-        copy: tuple[dict[str, dict[str, float]], bytes] | None = core.copied(results, ids.SHORT)
+        return core.copied(results, ids.SHORT)
     except RuntimeError as error:
         raise changed(name) from error
-    return copy
 
 
 def changed(name: str) -> InputError:

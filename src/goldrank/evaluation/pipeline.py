@@ -17,9 +17,7 @@ import numpy as np
 from goldrank import __version__, ids
 from goldrank.conventions import Convention, tool_of
 from goldrank.conventions.tool import Seen
-from goldrank.data import budget
 from goldrank.data.aspects import AspectQrels
-from goldrank.data.blocks import USUAL, BlockSource, ReadingPlan
 from goldrank.data.catalogue import Catalogue
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
@@ -29,7 +27,7 @@ from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.engine import RunCounts, TopRequest, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
-from goldrank.evaluation import footer, memory, recommending
+from goldrank.evaluation import footer, recommending
 from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.evaluation.recommending import join, table_of, unseen, without_seen
@@ -155,22 +153,11 @@ def place(
 
 def _placed(qrels: Qrels, run: Run, rules: Convention, top: int) -> tuple[Placements, RunCounts, KeptTop | None]:
     engine = engine_for(run)
-    plan = _reading_plan(qrels, run.source) if isinstance(run.source, BlockSource) else USUAL
-    if not top or engine.holds_runs or plan is not USUAL:
-        placements, counts = engine.place(qrels, run, rules, plan)
+    if not top or engine.holds_runs:
+        placements, counts = engine.place(qrels, run, rules)
         return placements, counts, None
     placements, counts, documents = engine.place_with_top(qrels, run, rules, TopRequest(top, top_rules(rules)))
     return placements, counts, KeptTop(top, documents)
-
-
-def _reading_plan(qrels: Qrels, source: BlockSource) -> ReadingPlan:
-    """How a run is read so that it fits into memory: as usual, wherever that fits."""
-    limit = budget.most()
-    if limit is None:
-        return USUAL
-    plan = memory.plan(limit, qrels, [source])
-    is_usual = (plan.threads, plan.share, plan.lines) == (memory.processors(), USUAL.share, USUAL.lines)
-    return USUAL if is_usual and not budget.is_set() else plan
 
 
 def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
@@ -188,8 +175,7 @@ def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
 
     qrels = documents_of(inputs.judgements)
     tagged = inputs.tagged.with_columns_matching(qrels)
-    plan = _reading_plan(qrels, tagged.source)
-    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules, plan)
+    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules)
     for tag, (placements, counts) in placed.items():
         run = tagged.run(ids.decode(tag))
         if tool_of(inputs.rules).before_placing(run) is not run:

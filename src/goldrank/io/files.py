@@ -221,12 +221,9 @@ class PartsRun(BlockSource):
             assert isinstance(blocks, BlockSource)
             yield blocks
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+    def pieces(self) -> Iterator[Callable[[], Block]]:
         for blocks in self._opened():
-            yield from blocks.pieces(share)
-
-    def memory(self, threads: int, share: float) -> int:
-        return max(blocks.held() + blocks.memory(threads, share) for blocks in self._opened())
+            yield from blocks.pieces()
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return next(self._opened()).keys(docs)

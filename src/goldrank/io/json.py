@@ -14,9 +14,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.data import budget
 from goldrank.data.grades import check_grade
-from goldrank.data.qrels import Grade, Qrels, reserve_judgements
+from goldrank.data.qrels import Grade, Qrels, judgements_fit
 from goldrank.data.run import Alternatives, Rankings, Run, check_score
 from goldrank.errors import InputError
 from goldrank.io import aliases, json_text, objects, responses
@@ -28,6 +27,7 @@ from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
 from goldrank.io.shapes import failed_search
 from goldrank.io.sources import ByteSource
+from goldrank.machine import fits
 from goldrank.notes import Note, from_counts
 
 HELD_LINES = 1_000
@@ -60,7 +60,7 @@ def read_run(source: ByteSource, how: Reading) -> Run:
         run = objects.run_from_rows(ranked, source.label, reply.queries, where=reply.places.__getitem__)
         run.notes += from_counts(reply.counts)
     elif isinstance(data, list):
-        budget.reserve(ROW * len(data), f"a run of {len(data):,} records", where)
+        fits(ROW * len(data), f"a run of {len(data):,} records", where)
         run = _run_of_records(data, lines, source, how)
     elif _judgement_keys(data):
         hint = "Are the two files swapped? To convert judgements, say --qrels."
@@ -87,7 +87,7 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
         rows = _quepid_rows(data["queries"], where, noticed, places)
         qrels = _qrels_of_rows(rows, places.__getitem__, source, how)
     elif isinstance(data, list):
-        reserve_judgements(len(data), where)
+        judgements_fit(len(data), where)
         qrels = _qrels_of_records(data, lines, source, how)
     elif "requests" in data or "judgmentRatings" in data:
         places = []
@@ -220,7 +220,7 @@ def _load(source: ByteSource, how: Reading, rule: NumberRule) -> tuple[Any, Sequ
             lines += batch.lines
             if len(records) // HELD_LINES > before // HELD_LINES:
                 needed = ROW * (len(records) + HELD_LINES)
-                budget.reserve(needed, f"holding {len(records):,} lines of JSON", source.name)
+                fits(needed, f"holding {len(records):,} lines of JSON", source.name)
         return records, lines
     data = json_text.read_whole(source, ONE_OBJECT, rule)
     if isinstance(data, Mapping) and _is_record(data, how):

@@ -256,11 +256,8 @@ class RowsInMemory(BlockSource):
     def empty_queries(self) -> IdColumn:
         return IdColumn.of(map(ids.encode, self.empty))
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+    def pieces(self) -> Iterator[Callable[[], Block]]:
         yield self._block
-
-    def memory(self, threads: int, share: float) -> int:
-        return 0
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return docs.hashes()
