@@ -111,7 +111,7 @@ def test_a_wrong_word_is_an_error_that_lists_the_right_ones(wrong, message, hint
     calls = [lambda: Convention(**wrong)]
     if "name" not in wrong:
         calls += [lambda: Convention("ranx").with_policies(**wrong)]
-        if "mising" not in wrong:
+        if "mising" not in wrong:  # evaluate says that it has no such argument
             calls += [lambda: evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", **wrong)]
     else:
         calls += [lambda: evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", convention=wrong["name"])]

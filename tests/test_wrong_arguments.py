@@ -98,7 +98,7 @@ SOUND = {
 }
 OTHERS = {
     "evaluate_spark",
-    *("Query", "Document", "Pair", "Interval", "Leaderboard", "Standing", "Note"),
+    *("Trend", "Finding", "Query", "Document", "Pair", "Interval", "Leaderboard", "Standing", "Note"),
     "Item",
     "Matcher",
     "Causes",

@@ -75,7 +75,6 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], Parser]] = {
          "nDCG(gain=\"exp2\")@10 >= 0.4", "latency p95 <= 200ms", "judged@10 >= 90%"),
         _rule,
     ),
-    "shard": (("1/8", "8/8", "2/3"), lambda text: evaluate(QRELS, RUN, "AP", shard=text)),
     "convention": (("trec_eval-10", "trec_eval-9", "chroma"), conventions.get),
     "file": (("a=b.run", "b.run", "=x", "a="), named_file),
     "fields": (("a=b", "retrieved=outputs.docs"), lambda text: key_values([text], "--map")),
@@ -83,7 +82,7 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], Parser]] = {
     "use": (("rag", "web search", "recommendation"), choose),
     "policy": (("docid", "input", "bounds"), lambda text: evaluate(QRELS, RUN, "AP", ties=text)),
     "command": (
-        ("measures\nnDCG", "eval\nno.qrels\nno.run\n-m\nAP", "eval\nno\nno\n--max-memory\n5MB", "choose\nrag",
+        ("measures\nnDCG", "eval\nno.qrels\nno.run\n-m\nAP", "eval\nno\nno\n--shard\n1/2", "choose\nrag",
          "--version",
          "trec_eval\n-m\nmap\nno.qrels\nno.run", "gate\nno\nno\n--rule\nAP >= 0.4",
          "compare\nno\na=no\nb=no\n--slice\nx"),
