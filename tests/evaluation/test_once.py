@@ -36,8 +36,8 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
         counts.top_documents += 1
         return top(self, *given)
 
-    def counted_pieces(self, share=1.0):  # type: ignore[no-untyped-def]
-        for offset, load in pieces(self, share):
+    def counted_pieces(self):  # type: ignore[no-untyped-def]
+        for offset, load in pieces(self):
 
             def counted(load=load):  # type: ignore[no-untyped-def]
                 data = load()
