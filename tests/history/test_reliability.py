@@ -20,7 +20,7 @@ from raising import raises_code
 
 from goldrank import GoldrankError, History
 from goldrank.errors import HistoryError
-from goldrank.history.record import record_digest
+from goldrank.history.record import RecordRow, record_digest
 
 HERE = Path(__file__).parent
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parents[1] / "src"), str(HERE.parent)])}
@@ -354,11 +354,11 @@ def test_bombs_are_not_unpacked(tmp_path):
                 ("UPDATE record SET query_set = ?", (digest.digest(),)),
             )
             with sqlite3.connect(path) as db:
-                row = db.execute("SELECT time, label, query_set, queries, details FROM record").fetchone()
+                row = db.execute(f"SELECT {', '.join(RecordRow._fields)} FROM record").fetchone()
                 columns = db.execute(
                     "SELECT position, kind, measure, summary, average, higher_is_better, sha256 FROM value"
                 ).fetchall()
-                db.execute("UPDATE record SET digest = ?", (record_digest(*row, columns),))
+                db.execute("UPDATE record SET digest = ?", (record_digest(RecordRow(*row), columns),))
             db.close()
         else:
             head = struct.pack("<BBII", 1, 0, 1 << 26, 1 << 26)

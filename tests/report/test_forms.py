@@ -9,7 +9,7 @@ import pytest
 from gates import gate_run
 from rich.console import Console
 
-from goldrank import Runs, Statistics, compare, diff, evaluate
+from goldrank import Runs, Statistics, compare, diff, evaluate, read_run
 from goldrank.data.table import Cell, Fold, Head, Sentence, Table, html, note_sentences, plain
 from goldrank.notes import Note
 from goldrank.report import latex, markdown, separated
@@ -158,7 +158,7 @@ def results():
         "scores": before,
         "scores by run": evaluate(qrels, Runs(runs), ["nDCG@10", "RR"]),
         "comparison": compare(qrels, runs, ["nDCG@10", "RR"], statistics=Statistics(samples=200)),
-        "diff": diff(qrels, runs["old"], runs[NAME], names=("old", NAME)),
+        "diff": diff(qrels, read_run(runs["old"], name="old"), read_run(runs[NAME], name=NAME)),
         "verdict": gate_run(qrels, runs["old"], ["nDCG@10: -1%", "nDCG@10 >= 0.1"], before),
     }
 

@@ -77,6 +77,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("s.json", "a.json", "b.json"):
         scores = goldrank.evaluate("qrels.txt", "run.txt", ["nDCG@10", "AP"])
         scores.renamed(name.removesuffix(".json")).save(name)
+    goldrank.Baseline(scores).save("main.json")
     return tmp_path
 
 

@@ -457,6 +457,8 @@ def _read(name: str) -> str:
         raise cannot_open(error, name, RuleError) from None
     except UnicodeDecodeError as error:
         raise RuleError(f"is not UTF-8: {error}", where=name, code="not-utf8") from None
+    except ValueError as error:  # such as a null byte in a name
+        raise RuleError(f"cannot be opened: {error}", where=name, code="cannot-open") from None
 
 
 def _parsed(text: str, lines: Sequence[str], name: str) -> dict[str, Any]:

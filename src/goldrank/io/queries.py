@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from goldrank import ids
-from goldrank.data.queries import ROLES, Queries
+from goldrank.data.queries import ROLES, TEXT_FIELDS, Queries
 from goldrank.errors import InputError, OptionError, Place
 from goldrank.io.plain_records import AllFields, NamedColumns, id_of, is_records, records_of
 from goldrank.io.sources import ByteSource, open_source
@@ -126,10 +126,10 @@ def _of_lines(source: ByteSource) -> dict[str, str]:
 def _of_records(given: Any, named: NamedColumns, format: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
     seen: set[str] = set()
     for where, record in records_of(given, AllFields(ID_FIELDS), "queries", format):
-        fields = named.renamed(record, where)
-        if _is_by_id(fields):
-            yield from Queries(fields).fields.items()
+        if _is_by_id(record, named):
+            yield from _of_mapping(record, named).fields.items()
             continue
+        fields = named.renamed(record, where)
         key, query = id_of(fields, ID_FIELDS, where, "query")
         if query in seen:
             raise _twice(query, where)
@@ -137,10 +137,12 @@ def _of_records(given: Any, named: NamedColumns, format: str | None) -> Iterator
         yield query, {name: value for name, value in fields.items() if name != key}
 
 
-def _is_by_id(record: Mapping[str, Any]) -> bool:
+def _is_by_id(record: Mapping[str, Any], named: NamedColumns) -> bool:
     """Whether a JSON object is not one query but all of them by their ids."""
-    has_id = any(name in record for name in ID_FIELDS)
-    return not has_id and all(isinstance(value, str | Mapping) for value in record.values())
+    of_one_query = (*ID_FIELDS, *TEXT_FIELDS, *ROLES, *named.columns.values())
+    if any(name in record for name in of_one_query):
+        return False
+    return all(isinstance(value, str | Mapping) for value in record.values())
 
 
 def _twice(query: str, where: str) -> InputError:
