@@ -13,9 +13,10 @@ and ends in them (64 bits). A stretch is some lines that follow each other; the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 CONTRACT = 10
 """Raised here and in `_native.c` when a promise changes: a module that was built from other sources is not used."""
