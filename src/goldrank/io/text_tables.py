@@ -45,7 +45,7 @@ million cells it was 20 and 125."""
 
 _BLANK = " \t\n\r\x0b\x0c"
 """A line, or a row of cells, that holds nothing else is blank."""
-_WHITE_SPACES = np.frombuffer(_WHITE_SPACE.encode(), np.uint8)
+_BLANKS = np.frombuffer(_BLANK.encode(), np.uint8)
 _WHITE_SPACE = rb"[ \t\n\r\x0b\x0c]"
 _LEAST_GAP = 1_000
 _GAP = re.compile(rb"(?<!%b)%b{%d,}+" % (_WHITE_SPACE, _WHITE_SPACE, _LEAST_GAP))
