@@ -111,7 +111,7 @@ class SourceText:
 
 
 LONG_NEEDLE = 1_000
-"""Letters. The time of rapidfuzz's alignment grows with their third power, so of longer needles both ends are aligned."""
+"""Letters. The time of rapidfuzz's alignment grows with their third power: of longer needles both ends are aligned."""
 
 
 def _window(needle: str, text: str, similarity: float) -> tuple[int, int] | None:
