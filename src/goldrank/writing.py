@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 from pathlib import Path
+from typing import BinaryIO
 
 from goldrank.errors import GoldrankError, file_name
 
@@ -54,28 +55,50 @@ def _write(name: str, content: bytes) -> None:
     except FileNotFoundError:
         there = None
     if there is not None and not stat.S_ISREG(there.st_mode):
-        _write_to(target, content, "wb")
+        _write_to(target, content)
         return
     folder, last = os.path.split(target)
     # Short enough in any alphabet, and another one for each thread that writes the same file.
     temporary = os.path.join(folder, f".{last[:40]}.{os.getpid()}.{threading.get_ident()}.new")
     try:
-        _write_to(temporary, content, "xb")
-        if there is not None:
-            os.chmod(temporary, stat.S_IMODE(there.st_mode))
+        with _new_file(temporary, None if there is None else stat.S_IMODE(there.st_mode)) as file:
+            _fill(file, content)
         os.replace(temporary, target)
     except PermissionError:
         # A folder that takes no new file, or (Windows) a file that is open elsewhere.
         _remove(temporary)
-        _write_to(target, content, "wb")
+        _write_to(target, content)
     except BaseException:
         _remove(temporary)
         raise
 
 
-def _write_to(path: str, content: bytes, mode: str) -> None:
-    with open(path, mode) as file:
-        file.write(content)
+def private_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """A new file that only its owner may read, from the first byte on."""
+    return _new_file(path, 0o600)
+
+
+def _new_file(path: str | os.PathLike[str], mode: int | None) -> BinaryIO:
+    """A new file that is open for writing, with these permissions before anything stands in it; None: the usual ones."""
+    usual = 0o666  # less what the umask takes away
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, usual if mode is None else 0o600)
+    file = os.fdopen(descriptor, "wb")
+    if mode is not None:
+        os.chmod(path, mode)
+    return file
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
+"""Of Windows."""
+
+
+def _write_to(path: str, content: bytes) -> None:
+    with open(path, "wb") as file:
+        _fill(file, content)
+
+
+def _fill(file: BinaryIO, content: bytes) -> None:
+    file.write(content)
 
 
 def _remove(path: str) -> None:

@@ -117,11 +117,11 @@ def test_a_full_disk_leaves_the_file_that_was_there(folder, tmp_path, monkeypatc
     Scores.load("s.json").save(target)
     before = target.read_bytes()
 
-    def full(path, content, mode):
-        Path(path).write_bytes(content[:10])
+    def full(file, content):
+        file.write(content[:10])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing, "_write_to", full)
+    monkeypatch.setattr(writing, "_fill", full)
     with pytest.raises(GoldrankError, match="No space left on device"):
         Scores.load("s2.json").save(target)
     assert target.read_bytes() == before

@@ -139,7 +139,9 @@ def test_a_small_answer_does_not_take_much_memory(log):
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, br", "gzip, gzip, gzip", "compress"])
 def test_an_encoding_that_was_not_asked_for_ends_the_job(log, encoding):
-    behave = lambda body, number: (200, {"Content-Encoding": encoding}, b"x" * 100)  # noqa: E731
+    def behave(request, number):
+        return 200, {"Content-Encoding": encoding}, b"x" * 100
+
     with serving(behave) as chat, pytest.raises(JudgeError, match="packs its answers"):
         run(chat.url, items(5), log)
     assert len(chat.requests) <= 5

@@ -25,7 +25,7 @@ from rouge import Rouge as RougePackage
 from rouge_score.rouge_scorer import RougeScorer
 
 from goldrank import evaluate_texts
-from goldrank.errors import OptionError
+from goldrank.errors import InputError, OptionError
 from goldrank.match import common_tokens, exact, rouge
 from goldrank.match.contain import Contains, Either, is_part
 from goldrank.match.exact import Exact, ExactNormalised, normalise
@@ -575,3 +575,13 @@ def test_the_code_of_the_page_runs() -> None:
     assert decided(found["alike"], pairs).tolist() == [True, True, False]
     assert decided(found["many"], pairs).tolist() == [False, True, False]
     assert decided(found["near"], pairs)[1]
+
+
+def test_a_best_stretch_is_not_looked_for_in_long_texts() -> None:
+    """The time grows with the third power of the shorter text: 8,000 characters took 34 s."""
+    short, long = "a b" * 600, "b a " * 10_000
+    assert degrees_of(matcher("partial-ratio"), [(short, long)])[0] > 0
+    with pytest.raises(InputError, match=r"8,000 characters or more each; at most 2,000 of the shorter") as raised:
+        degrees_of(matcher("partial-ratio"), [("a b " * 2_000, "b a " * 2_500)])
+    assert raised.value.code == "text-too-long"
+    assert "rouge-l" in str(raised.value)

@@ -3,8 +3,15 @@
 import asyncio
 import contextlib
 import socket
+import stat
+import sys
+import tempfile
 import threading
 import time
+import webbrowser
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 from served import Served
@@ -51,6 +58,72 @@ def test_every_answer_has_the_policy(server, page):
 )
 def test_foreign_host_names(server, host):
     assert server.get("/", Host=host)[0] in (400, 421)  # 400: not even HTTP
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost", "::1", "0:0:0:0:0:0:0:1"])
+def test_the_printed_address_is_answered(host, tmp_path):
+    """127.0.0.2 was listened on, and answered with 421."""
+    try:
+        socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError:
+        pytest.skip(f"this machine has no {host}")
+    with Served("--demo", "--host", host, "--log", str(tmp_path / "log.db"), cache=tmp_path) as running:
+        assert running.get("/")[0] == 200
+        assert running.get("/", Host="evil.example")[0] == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "names"),
+    [
+        ("127.0.0.3", {"127.0.0.3"}),
+        ("192.0.2.1", {"192.0.2.1"}),
+        ("Machine.example", {"machine.example"}),
+        ("0:0:0:0:0:0:0:1", {"0:0:0:0:0:0:0:1"}),
+        ("localhost", set()),
+    ],
+)
+def test_names_that_are_answered(host, names):
+    assert set(serving.allowed_hosts(host)) == {"127.0.0.1", "localhost", "::1"} | names
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0:0:0:0:0:0:0:0"])
+def test_all_addresses_have_any_name(host):
+    assert serving.allowed_hosts(host) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of Unix")
+def test_the_token_is_not_in_the_arguments_of_the_browser(monkeypatch, tmp_path):
+    """Every user of a machine can read the arguments of programs."""
+    opened = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(serving, "LEADING", 0.5)
+    serving.open_browser("http://127.0.0.1:8642/?token=s3cret&x=1", is_secret=True)
+
+    wait_for(lambda: opened)
+    assert "s3cret" not in opened[0]
+    path = Path(url2pathname(urlsplit(opened[0]).path))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "url=http://127.0.0.1:8642/?token=s3cret&amp;x=1" in path.read_text()
+    wait_for(lambda: not path.exists())
+
+
+def test_an_address_without_a_secret_is_opened_as_it_is(monkeypatch):
+    opened = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    serving.open_browser("http://127.0.0.1:8642/", is_secret=False)
+    wait_for(lambda: opened)
+    assert opened == ["http://127.0.0.1:8642/"]
+
+
+def wait_for(condition):
+    for _ in range(200):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not come")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1234", "localhost", "[::1]:99", "LOCALHOST:8"])

@@ -191,3 +191,41 @@ def test_a_line_that_breaks_off_is_complained_of_when_it_is_read(tmp_path):
     assert texts.state == ""
     assert texts.get("a") is None
     assert "c.jsonl" in texts.state
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b'{"_id": "d1", "text": "' + b"a" * 500_000 + b'"}\n', b"d1\t" + b"a" * 500_000 + b"\n"],
+    ids=["json", "tsv"],
+)
+def test_a_packed_corpus_is_unpacked_within_the_limits(tmp_path, line):
+    """Ten other commands kept them; this one filled the disk."""
+    path = tmp_path / "corpus.gz"
+    path.write_bytes(gzip.compress(line * 200))
+    with pytest.raises(InputError, match="unpacks to more than 250 times its size"):
+        open_texts(str(path), None).get("d1")
+    assert not list((tmp_path / "cache").rglob("*.copy"))
+    assert not list((tmp_path / "cache").rglob("*.new"))
+
+
+def test_a_line_without_end_is_not_copied(tmp_path, monkeypatch):
+    monkeypatch.setattr("goldrank.io.sources.MAX_RECORD", 1_000)
+    path = tmp_path / "corpus.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"_id": "d1", "text": "' + b"a" * 10_000 + b'"}\n'))
+    with pytest.raises(InputError, match="a line is longer than 1,000 bytes"):
+        open_texts(str(path), None).get("d1")
+
+
+def test_parquet_is_unpacked_within_the_limits(tmp_path):
+    path = tmp_path / "corpus.parquet"
+    pl.select(docid=pl.repeat("d", 5_000_000), text=pl.repeat("a", 5_000_000)).write_parquet(path, compression="zstd")
+    with pytest.raises(InputError, match="unpacks to more than 250 times its size"):
+        open_texts(str(path), None).get("d")
+
+
+def test_packed_parquet_says_what_to_do(tmp_path):
+    path = write_parquet(tmp_path / "c.parquet")
+    packed = tmp_path / "c.parquet.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match="compressed once more"):
+        open_texts(str(packed), None).get("d1")

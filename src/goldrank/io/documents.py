@@ -197,6 +197,9 @@ def indexed(path: Path, wanted: Callable[[], Collection[str]] | None) -> LineFil
     source = open_source(path)
     names = None if wanted is None else wanted()
     if source.head.startswith(b"PAR1"):
+        if source.compression is not None:
+            what = f"is Parquet that was compressed once more ({source.compression.name})"
+            raise InputError(what, where=source.name, hint="Unpack it first: Parquet is compressed inside.")
         return ParquetFile(path, names)
     if source.compression is not None:
         source = plain_copy(source, names)

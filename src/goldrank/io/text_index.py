@@ -27,8 +27,9 @@ from goldrank.data.documents import TEXT_FIELDS, TITLE_FIELDS, Document, documen
 from goldrank.errors import InputError, Place
 from goldrank.io.json_text import JsonParser
 from goldrank.io.sources import MAX_RECORD, ByteSource, open_source
+from goldrank.io.table_checks import check_parquet
 from goldrank.packages import needed
-from goldrank.writing import cache_folder
+from goldrank.writing import cache_folder, private_file
 
 VERSION = 1
 MOST_IDS = 20_000_000
@@ -150,14 +151,14 @@ def _kept(path: Path, keys: Any, places: Any, stamp: Stamp, whole: bool) -> Text
 
 
 def _put(path: Path, write: Callable[[BinaryIO], None]) -> Path:
-    """Make a file of the cache, whole or not at all; where it is.
+    """Make a file of the cache, whole or not at all, that only its owner reads; where it is.
 
     Windows does not replace a file that a session has mapped or open: the new one then keeps a name of its own.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}.new")
     try:
-        with temporary.open("wb") as file:
+        with private_file(temporary) as file:
             write(file)
         try:
             os.replace(temporary, path)
@@ -225,21 +226,8 @@ class LineFile:
                 if len(line) > MAX_RECORD:
                     raise InputError(f"a line of {len(line):,} bytes", where=Place(self.name, number))
                 if not line.isspace():
-                    raw = self._id(line, number)
-                    yield raw, place
+                    yield _id_of_line(line, self._is_json, Place(self.name, number)), place
                 place += len(line)
-
-    def _id(self, line: bytes, number: int) -> bytes:
-        if not self._is_json:
-            return line.partition(b"\t")[0].rstrip(b"\r\n")
-        try:
-            raw = json_id(line)
-        except ValueError as error:
-            raise InputError(f"is no JSON: {error}", where=Place(self.name, number)) from None
-        if raw is None:
-            hint = f"Ids are in one of: {', '.join(ID_FIELDS)}."
-            raise InputError("a text has no id", where=Place(self.name, number), hint=hint)
-        return raw
 
     def get(self, doc: str) -> Document | None:
         """The text of an id; None if the file has none."""
@@ -271,6 +259,8 @@ class ParquetFile:
             import polars as pl
 
         self.path, self.name = path, str(path)
+        with path.open("rb") as file:
+            check_parquet(file, self.name)
         self._scan: Callable[[], pl.LazyFrame] = partial(pl.scan_parquet, path)
         schema = self._scan().collect_schema().names()
         column = next((name for name in ID_FIELDS if name in schema), None)
@@ -311,7 +301,10 @@ def _is_stale(path: Path, index: TextIndex) -> bool:
 
 
 def plain_copy(source: ByteSource, wanted: Collection[str] | None) -> ByteSource:
-    """The lines of a compressed file whose texts are wanted (None: all), as a plain file beside the cache."""
+    """The lines of a compressed file whose texts are wanted (None: all), as a plain file beside the cache.
+
+    It is unpacked within the limits of all compressed files, and only its owner reads it.
+    """
     assert source.path is not None
     stamp = Stamp.of(Path(source.path))
     keys = None if wanted is None else {ids.encode(doc) for doc in wanted}
@@ -319,15 +312,28 @@ def plain_copy(source: ByteSource, wanted: Collection[str] | None) -> ByteSource
     for part in (os.fsencode(os.path.realpath(source.path)), repr(stamp).encode(), *sorted(keys or ())):
         name.update(part + b"\0")
     target = table_folder() / f"{name.hexdigest()}.copy"
-    if not target.exists():
-        is_json = source.head.lstrip()[:1] == b"{"
-
-        def write(file: BinaryIO) -> None:
-            with source.open() as lines:
-                for line in lines:
-                    raw = json_id(line) if is_json else line.partition(b"\t")[0].rstrip(b"\r\n")
-                    if keys is None or raw in keys:
-                        file.write(line if line.endswith(b"\n") else line + b"\n")
-
-        target = _put(target, write)
+    if not os.access(target, os.R_OK):
+        target = _put(target, partial(_copy_lines, source, keys))
     return open_source(target)
+
+
+def _copy_lines(source: ByteSource, keys: Collection[bytes] | None, file: BinaryIO) -> None:
+    """Write the lines of these documents (None: of all)."""
+    is_json = source.head.lstrip()[:1] == b"{"
+    for number, line in source.filled_lines():
+        raw = _id_of_line(line, is_json, Place(source.name, number))
+        if keys is None or raw in keys:
+            file.write(line + b"\n")
+
+
+def _id_of_line(line: bytes, is_json: bool, where: Place) -> bytes:
+    """The id of a line of JSON or of columns; an error where there is none."""
+    if not is_json:
+        return line.partition(b"\t")[0].rstrip(b"\r\n")
+    try:
+        raw = json_id(line)
+    except ValueError as error:
+        raise InputError(f"is no JSON: {error}", where=where) from None
+    if raw is None:
+        raise InputError("a text has no id", where=where, hint=f"Ids are in one of: {', '.join(ID_FIELDS)}.")
+    return raw

@@ -137,10 +137,12 @@ def chained(previous: str, row: tuple[Any, ...], judge: tuple[str, str], criteri
 
 def standing_numbers(rows: Iterable[tuple[Any, ...]]) -> list[int]:
     """Of one judge's events on a pair, as (seq, action, knew) in order: those that were not taken back."""
-    left: list[int] = []
+    left: dict[int, None] = {}
     for seq, action, knew in rows:
         if action != "withdraw":
-            left.append(seq)
+            left[seq] = None
+        elif knew is None:
+            left.clear()
         else:
-            left = [number for number in left if knew is not None and number != knew]
-    return left
+            left.pop(knew, None)
+    return list(left)

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from goldrank.data.texts import Texts
+from goldrank.errors import InputError
 from goldrank.match.common_tokens import SLACK, common_positions, scored
 from goldrank.match.exact import by_characters, normalise, original_span
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
@@ -21,6 +22,11 @@ from goldrank.packages import needed
 
 with needed("rapidfuzz"):
     from rapidfuzz import distance, fuzz
+
+
+MOST_CHARACTERS = 2_000
+"""Of the shorter of two texts whose best stretch is looked for: the time grows with its third power. So many take a
+quarter of a second, 8,000 take 15 s."""
 
 
 class Fuzzy(PruningMatcher):
@@ -82,6 +88,16 @@ class PartialRatio(Fuzzy):
     says = "ratio of common letters in the best stretch"
     scorer = fuzz.partial_ratio
 
+    def degrees(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
+    ) -> np.ndarray:
+        ours, theirs = (np.fromiter(map(len, side), np.int64, len(side)) for side in (retrieved, references))
+        shorter = np.minimum(ours[left], theirs[right])
+        if len(shorter) and shorter.max() > MOST_CHARACTERS:
+            raise _too_long(int(shorter.max()))
+
+        return super().degrees(retrieved, references, left, right, deciding=deciding)
+
     def stretches(self, retrieved: str, reference: str) -> Stretches:
         if len(retrieved) <= len(reference):
             return super().stretches(retrieved, reference)
@@ -133,3 +149,12 @@ class Levenshtein(PruningMatcher):
     def marks(self, retrieved: str, reference: str) -> Stretches:
         kept = distance.Levenshtein.opcodes(retrieved, reference)
         return merged(retrieved, ((part.src_start, part.src_end) for part in kept if part.tag == "equal"))
+
+
+def _too_long(characters: int) -> InputError:
+    return InputError(
+        f"partial-ratio compares a text and a reference of {characters:,} characters or more each; at most "
+        f"{MOST_CHARACTERS:,} of the shorter can be compared, because the time grows with their third power",
+        hint="Take rouge-l or ratio for texts of that length, or cut the texts into sentences.",
+        code="text-too-long",
+    )

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -284,9 +284,14 @@ class TextFacts:
         if list(stretches) == [(0, len(self.text))]:
             return self
         part = TextFacts(" ".join(self.text[start:end] for start, end in stretches))
-        part.__dict__["numbers"] = [q for s, e in stretches for q in quantities(self.text, s, e)]
+        part.__dict__["numbers"] = [number for s, e in stretches for number in self._numbers(s, e)]
         part.__dict__["negations"] = [n for s, e in stretches for n in self._denials(s, e)]
         return part
+
+    def _numbers(self, start: int, end: int) -> Sequence[Quantity]:
+        """The numbers that reach into a stretch; they ascend."""
+        low = bisect_right(self.numbers, start, key=lambda number: number.end)
+        return self.numbers[low : bisect_left(self.numbers, end, lo=low, key=lambda number: number.start)]
 
     def _denials(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The negations of a stretch, with one right before it ("No refunds"), and one that denies what it follows."""
@@ -335,23 +340,30 @@ def refusing(reference: TextFacts, text: TextFacts, guards: Sequence[str]) -> st
 
 def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) -> bool:
     """Whether each number is among others, as often, with its unit if that counts."""
-    by_reading: dict[Value | str, list[int]] = {}
+    waiting: dict[tuple[Value | str, str | None], deque[int]] = {}
     for number, other in enumerate(there):
         for reading in other.readings:
-            by_reading.setdefault(reading, []).append(number)
+            waiting.setdefault((reading, None), deque()).append(number)
+            if units and other.unit is not None:
+                waiting.setdefault((reading, other.unit), deque()).append(number)
+
     taken: set[int] = set()
     # Those that can be met in one way only come first.
     for quantity in sorted(wanted, key=lambda item: (len(item.readings), item.unit is None)):
-        at = next(
-            (
-                at
-                for reading in quantity.readings
-                for at in by_reading.get(reading, ())
-                if at not in taken and (not units or quantity.unit in (None, there[at].unit))
-            ),
-            None,
-        )
+        unit = quantity.unit if units else None
+        at = _first_left((waiting.get((reading, unit)) for reading in quantity.readings), taken)
         if at is None:
             return False
         taken.add(at)
     return True
+
+
+def _first_left(queues: Iterable[deque[int] | None], taken: Container[int]) -> int | None:
+    """The first of the queues' numbers that is not taken. Those that are taken leave their queue, so that each is
+    looked at once."""
+    for queue in queues:
+        while queue and queue[0] in taken:
+            queue.popleft()
+        if queue:
+            return queue[0]
+    return None

@@ -90,20 +90,15 @@ class SourceText:
         return self._approximate(quotation, 0.0)
 
     def _approximate(self, quotation: str, similarity: float) -> Location | None:
-        with needed("rapidfuzz"):
-            from rapidfuzz import fuzz
-
         needle, text = fold(quotation), self.folded.text
         if not needle or len(needle) * similarity > len(text):
             return None
         low, high = 0, len(text)
         if len(needle) < len(text):
-            # A window of the needle's own length understates the similarity where letters were left out.
-            near = fuzz.partial_ratio_alignment(needle, text, score_cutoff=max(100 * similarity - 15, 1))
-            if near is None:
+            window = _window(needle, text, similarity)
+            if window is None:
                 return None
-            margin = 8 + len(needle) // 5
-            low, high = max(near.dest_start - margin, 0), near.dest_end + margin
+            low, high = window
         start, end, changes = nearest(needle, text[low:high])
         if start == end:
             return None
@@ -113,6 +108,30 @@ class SourceText:
         changes += int(past - first) - (end - start)
         degree = 1 - changes / max(len(needle), int(past - first))
         return Location((place,), "approximate", degree) if degree >= similarity else None
+
+
+LONG_NEEDLE = 1_000
+"""Letters. The time of rapidfuzz's alignment grows with their third power: of longer needles both ends are aligned."""
+
+
+def _window(needle: str, text: str, similarity: float) -> tuple[int, int] | None:
+    """Where in a longer text the stretch that is most like a needle may begin and end."""
+    with needed("rapidfuzz"):
+        from rapidfuzz import fuzz
+
+    margin = 8 + len(needle) // 5
+    if len(needle) <= LONG_NEEDLE:
+        # A window of the needle's own length understates the similarity where letters were left out.
+        near = fuzz.partial_ratio_alignment(needle, text, score_cutoff=max(100 * similarity - 15, 1))
+        return None if near is None else (max(near.dest_start - margin, 0), near.dest_end + margin)
+
+    head = fuzz.partial_ratio_alignment(needle[:LONG_NEEDLE], text)
+    tail = fuzz.partial_ratio_alignment(needle[-LONG_NEEDLE:], text)
+    assert head is not None
+    assert tail is not None  # there is no cut-off
+    if tail.score > head.score:
+        return max(tail.dest_end - len(needle) - margin, 0), tail.dest_end + margin
+    return max(head.dest_start - margin, 0), head.dest_start + len(needle) + margin
 
 
 def places(text: FoldedText, needle: str) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ import hashlib
 import importlib
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from goldrank.errors import InputError, OptionError
 from goldrank.packages import needed
-from goldrank.writing import cache_folder
+from goldrank.writing import cache_folder, private_file
 
 Function = Callable[[list[Any]], Any]
 
@@ -147,6 +147,8 @@ class KeptVectors:
         """Use the file, if one can be had: what cannot be kept in the usual folder is made anew the next time."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                private_file(self.path).close()  # vectors tell much of the texts that they were made of
             with closing(sqlite3.connect(self.path, timeout=30)) as opened, opened:
                 opened.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
                 work(opened)

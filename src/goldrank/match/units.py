@@ -139,7 +139,8 @@ def entities(text: str) -> list[str]:
     """
     distinct: dict[str, str] = {}
     for sentence in sentences(text):
-        places = [(number.start, sentence[number.start : number.end]) for number in quantities(sentence)]
+        numbers = {(number.start, number.end) for number in quantities(sentence)}  # a list of numbers is one place
+        places = [(start, sentence[start:end]) for start, end in numbers]
         for match in _NAME.finditer(sentence):
             words = list(re.finditer(r"\S+", match[0]))
             while words and (begins_sentences(words[0][0]) or not words[0][0][0].isupper()):

@@ -56,6 +56,8 @@ class Judging:
         self._log = JudgementLog(path)
         self._lock = threading.RLock()
         self._events: dict[tuple[str, str], dict[str, list[Entry]]] = {}
+        self._judged: dict[str, dict[str, None]] = {}
+        """The documents of each query that have events, in the order of the first."""
         self._by_judge: dict[str, list[Entry]] = {}
         self._leases: dict[tuple[str, str], tuple[str, float]] = {}
         self._befores: dict[str, Before] = {}
@@ -80,6 +82,7 @@ class Judging:
             queries: dict[str, None] = {}
             for event in fresh:
                 self._events.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
+                self._judged.setdefault(event.query, {})[event.doc] = None
                 self._by_judge.setdefault(event.judge, []).append(event)
                 self._seen = event.seq
                 if event.query in self.session.numbers:
@@ -91,11 +94,10 @@ class Judging:
     def grades(self, query: str) -> dict[str, Grade]:
         """The judgements of a query: those of the log where it has any, else those of the file."""
         grades = dict(self.session.qrels.text[query])
-        for (of_query, doc), _ in self._events.items():
-            if of_query == query:
-                given = self.given(query, doc)
-                if given:
-                    grades[doc] = merged_grade(given, "median", None, self.path)
+        for doc in self._judged.get(query, ()):
+            given = self.given(query, doc)
+            if given:
+                grades[doc] = merged_grade(given, "median", None, self.path)
         return grades
 
     def standing(self, query: str, doc: str) -> dict[str, StandingJudgement]:
@@ -285,11 +287,15 @@ class Judging:
     def last(self, judge: str, count: int = LAST) -> list[Entry]:
         """A judge's last events that stand, the newest first."""
         events: list[Entry] = []
+        looked_at: set[tuple[str, str]] = set()
         for event in reversed(self._by_judge.get(judge, [])):
-            if event.action in ("grade", "skip", "cannot_tell"):
-                stands = StandingJudgement.of(self._events[event.pair][judge])
-                if stands.state not in ("withdrawn", "open") and all(event.pair != other.pair for other in events):
-                    events.append(replace(event, grade=stands.grade))
+            if event.action not in ("grade", "skip", "cannot_tell") or event.pair in looked_at:
+                continue
+
+            looked_at.add(event.pair)
+            stands = StandingJudgement.of(self._events[event.pair][judge])
+            if stands.state not in ("withdrawn", "open"):
+                events.append(replace(event, grade=stands.grade))
             if len(events) == count:
                 break
         return events

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
+import html
 import ipaddress
 import os
 import socket
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from goldrank.errors import OptionError
@@ -20,6 +25,8 @@ CONNECTIONS = 64
 LOOKS = 5
 """How often within `PATIENCE` it is looked whether a client takes its answer; within 6 times that it has to end."""
 PORT = 8_642
+LEADING = 60.0
+"""Seconds for which the file is there that leads a browser to the pages."""
 TRIED = 20
 """Ports after the usual one that are tried if it is taken."""
 
@@ -35,10 +42,18 @@ def is_loopback(host: str) -> bool:
 
 
 def allowed_hosts(host: str) -> tuple[str, ...] | None:
-    """What the Host header may name: this machine, and an address that was asked for; any if that is all addresses."""
-    if is_loopback(host):
-        return LOOPBACK
-    return None if host in ("0.0.0.0", "::") else (*LOOPBACK, host)  # noqa: S104 - compared, not bound
+    """What the Host header may name: this machine, and the address that was asked for; any if that is all addresses.
+
+    >>> allowed_hosts("127.0.0.2")
+    ('127.0.0.1', 'localhost', '::1', '127.0.0.2')
+    """
+    try:
+        ip = ipaddress.ip_address(host)
+    except ValueError:
+        return tuple(dict.fromkeys((*LOOPBACK, host.lower())))
+    if ip.is_unspecified:
+        return None
+    return tuple(dict.fromkeys((*LOOPBACK, str(ip), host.lower())))
 
 
 def listening(host: str, port: int | None) -> socket.socket:
@@ -159,10 +174,42 @@ def _Server(config: Any, opened: Callable[[], object]) -> Any:  # noqa: N802 - a
     return Server(config)
 
 
-def open_browser(address: str) -> None:
-    """Open the address, if there is a screen; in a thread, because a browser may take its time."""
+def open_browser(address: str, *, is_secret: bool) -> None:
+    """Open the address, if there is a screen; in a thread, because a browser may take its time.
+
+    The arguments of a browser can be read by every user of the machine. Where the address is a secret, the browser is
+    given a file that only its owner reads, and that leads to the address.
+    """
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if has_screen:
-        import webbrowser
+        threading.Thread(target=_open, args=(address, is_secret), daemon=True).start()
 
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+def _open(address: str, is_secret: bool) -> None:
+    import webbrowser
+
+    if not is_secret:
+        webbrowser.open(address)
+        return
+
+    path = leading_file(address)
+    atexit.register(path.unlink, missing_ok=True)
+    webbrowser.open(path.as_uri())
+    time.sleep(LEADING)
+    path.unlink(missing_ok=True)
+
+
+def leading_file(address: str) -> Path:
+    """A temporary page that only its owner reads, and that leads to an address."""
+    descriptor, name = tempfile.mkstemp(prefix="goldrank-", suffix=".html")  # with mode 0600
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(_LEADING_PAGE.format(html.escape(address)))
+    return Path(name)
+
+
+_LEADING_PAGE = """<!doctype html>
+<meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={0}">
+<title>goldrank</title>
+<a href="{0}">Open the explorer</a>
+"""

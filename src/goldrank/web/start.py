@@ -254,6 +254,6 @@ def _serve(make: Callable[..., Any], access: Access, say: Callable[[str], None],
             say("Whoever has this address can read all queries, texts and judgements, and judge. It is not encrypted.")
         say(said)
         if access.browser:
-            serving.open_browser(address)
+            serving.open_browser(address, is_secret=token is not None)
 
     serving.run(make(token, port, serving.allowed_hosts(access.host)), where, opened)

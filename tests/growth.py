@@ -1,0 +1,46 @@
+"""How the time of some work grows with its input, in CPU time: other programs do not count."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+HIGHEST = 1.3
+"""The exponent between n and 4n from which on work is not linear; n log n has 1.1, n * n has 2."""
+_SHORTEST = 0.02
+"""Seconds from which on a time says something."""
+_TRIES = 3
+
+
+def exponent(make: Callable[[int], Any], work: Callable[[Any], object], size: int) -> float:
+    """The power of the input's size with which the time grows, the least of some tries.
+
+    Work that is too short to be measured gets more input; what is too short with 64 times as much grows slowly enough.
+    """
+    most = 64 * size
+    small = make(size)
+    while _seconds(work, small) < _SHORTEST:
+        if size >= most:
+            return 0.0
+        size *= 4
+        small = make(size)
+
+    large = make(4 * size)
+    least = math.inf
+    for _ in range(_TRIES):
+        least = min(least, math.log(_seconds(work, large) / _seconds(work, small), 4))
+        if least < HIGHEST:
+            break
+    return least
+
+
+def _seconds(work: Callable[[Any], object], given: Any) -> float:
+    """The shortest of three times."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        work(given)
+        times.append(time.process_time() - start)
+    return max(min(times), 1e-6)
