@@ -85,7 +85,7 @@ def test_parts_are_one_run(form: str, order: str, tmp_path: Path) -> None:
         found = evaluate(qrels, given, MEASURES)
         same(found, whole)
         assert not [note for note in found.notes if note.about == "run" and note.code != "no-line-end"]
-    assert read_run(folder).name == "run.d"
+    assert read_run(folder).name == "run"
     if order == "neighbours":
         assert len(read_run(f"{folder}/part-[01].{suffix}")) < len(read_run(folder))
 

@@ -64,6 +64,21 @@ def test_mypy_says_so(file: str) -> None:
     assert WAITING[file] - about == set(), "these wait no longer"
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
+def test_mypy_names_what_is_meant(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        'from goldrank import evaluate\nevaluate("qrels", "run", missng="skip")\nevaluate("qrels", "run", depth="ten")\n'
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", str(file)]
+    environment = {**os.environ, "MYPYPATH": str(places.ROOT / "src")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=places.ROOT, env=environment, timeout=600)
+    errors = [line for line in done.stdout.splitlines() if ": error: " in line]
+    assert any(":2: error" in line and "missng" in line for line in errors), done.stdout
+    assert any(":3: error" in line for line in errors), "a depth of text"
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files that probes name."""
