@@ -4,6 +4,7 @@ counted."""
 from __future__ import annotations
 
 import heapq
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import IO, Any, NamedTuple
@@ -153,7 +154,8 @@ class DistinctIds:
             buckets[hash(text) % ID_BUCKETS].append(text)
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="goldrank-")  # noqa: SIM115 - closed by `finish`
+                self._file = tempfile.TemporaryFile(prefix="goldrank-")  # noqa: SIM115 - closed with this object
+                weakref.finalize(self, self._file.close)
             file = self._file
             for parts, texts in zip(self._parts, buckets, strict=True):
                 joined = b"".join(texts)
