@@ -16,7 +16,7 @@ from goldrank.data.blocks import Block
 from goldrank.data.id_column import IdColumn
 from goldrank.engine.counts import MOST_EXAMPLES
 from goldrank.engine.lines import JudgementIndex, RunLines
-from goldrank.errors import GoldrankError, Place
+from goldrank.errors import GoldrankError, Position
 
 IN_MEMORY = 64 << 20
 """Bytes of scattered lines that are kept in memory rather than in a temporary file."""
@@ -104,7 +104,7 @@ class ExternalSort:
         lines = sum(size for _, size, *_ in self.index[bucket])
         return lines, SCATTERED_LINE * lines + 2 * sum(doc_bytes for *_, doc_bytes, _ in self.index[bucket])
 
-    def read(self, bucket: int, place_of: Callable[[int, int], Place | str]) -> RunLines:
+    def read(self, bucket: int, place_of: Callable[[int, int], Position | str]) -> RunLines:
         """The lines of a bucket, in input order."""
         columns: dict[str, list[np.ndarray]] = {name: [] for name in STORED}
         texts: list[bytes] = []
