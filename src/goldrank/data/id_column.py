@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goldrank import ids
+from goldrank import ids, native
 from goldrank.native import core
 
 PAD = 32
@@ -23,7 +23,7 @@ SORTED_AS_WORDS = 64
 """Bytes of the longest id up to which ids are sorted as words, of which there are then few."""
 EIGHT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
 """Masks that keep the first n bytes of a word."""
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIX, _MIX_WORD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 
 
 def padded(raw: bytes | np.ndarray) -> np.ndarray:
@@ -260,11 +260,15 @@ def words_at(data: np.ndarray, begin: np.ndarray) -> np.ndarray:
 
 
 def hashed(columns: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """A 64-bit hash of ids given as words (see `IdColumn.words`); trailing zero words change nothing."""
-    value = np.zeros(size, np.uint64)
+    """A 64-bit hash of ids given as words (see `IdColumn.words`); words of zeros change nothing.
+
+    It begins with a secret number, and each word goes into the one before: nobody can choose ids that have one hash.
+    """
+    value = np.full(size, native.SEED, np.uint64)
     for i, column in enumerate(columns):
-        mixed = (column + np.uint64(i) * (column != 0)) * _MIX
-        value ^= (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93 + 2 * i)
+        mixed = ((value ^ column) + np.uint64(i)) * _MIX
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * _MIX_WORD
+        value = np.where(column != 0, mixed ^ (mixed >> np.uint64(29)), value)
     return value ^ (value >> np.uint64(32))
 
 
