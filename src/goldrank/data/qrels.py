@@ -147,8 +147,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def shard(self, number: int, of: int) -> Qrels:
         """The judgements of one part of the queries, for evaluating parts on several machines.
 
-        A query is in a part by a hash of its id alone. A part may have no query: its scores have none, and `Scores.merge`
-        puts the scores of all parts together.
+        A query is in a part by a hash of its id alone. A part may have no query, and its scores then have
+        none. `Scores.merge` puts the scores of all parts together.
 
         Parameters
         ----------
