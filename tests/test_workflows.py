@@ -1,4 +1,4 @@
-"""What runs on GitHub: actions pinned by commit, no more permissions than each job needs, publication from a tag only."""
+"""What runs on GitHub: actions by commit, no more permissions than each job needs, publication from a tag only."""
 
 from __future__ import annotations
 
