@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 LOWEST := .lowest
 BOTH_WAYS := tests/engine/test_differential.py tests/engine/test_lists.py tests/engine/test_protocol.py tests/io tests/data \
 	tests/native tests/compat/test_golden.py tests/evaluation tests/fusion
+STYLES_AND_SCRIPTS := $(wildcard src/goldrank/*/assets/*.css src/goldrank/*/assets/*.js)
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
 # Tests start Python hundreds of times: without compiled files each start would compile goldrank anew.
@@ -32,6 +33,10 @@ lint: $(VENV)/.lint  ## Check style and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/djlint --check src/goldrank
+	$(BIN)/djlint --lint src/goldrank
+	$(BIN)/oxfmt --check $(STYLES_AND_SCRIPTS)
+	$(BIN)/oxlint --deny-warnings $(STYLES_AND_SCRIPTS)
 
 lowest: $(LOWEST)/.made  ## Run the fast tests with the lowest versions that pyproject.toml allows.
 	GOLDRANK_QUICK=1 PYTHONPATH=$(CURDIR)/src $(LOWEST)/bin/python -m pytest -n auto -m "not slow" -p no:cacheprovider \

@@ -120,7 +120,7 @@ def measured(queries: int, only: Sequence[str] = (), turns: int = TURNS) -> Iter
         if theirs:
             ranx.fuse(few, THEIR_NORMS[how], name, given)  # for it to compile
         for _ in range(turns):
-            spent, fused = cpu(partial(goldrank.fuse, ours, name, normalise=how, equal=0.0, **given))
+            spent, fused = cpu(partial(goldrank.fuse, ours, name, normalization=how, equal=0.0, **given))
             best = min(best, spent)
             if theirs:
                 spent, other = cpu(partial(ranx.fuse, few if slow else theirs, THEIR_NORMS[how], name, given))

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank import Rules, Scores, evaluate, gate
-from goldrank.data.scores import Column
+from goldrank.comparison.settings import Statistics
+from goldrank.data.scores import Column, Remarks
 from goldrank.gating.verdict import Verdict
 
 POPULATION, DOCUMENTS, DEPTH = 20_000, 60, 10
@@ -72,7 +73,8 @@ class Population:
 def scores_of(values: np.ndarray, measure: str) -> Scores:
     """Values of queries as scores that nothing else is known of."""
     queries = tuple(f"q{i:05d}" for i in range(len(values)))
-    return Scores("run", queries, {measure: Column(measure, values, float(values.mean()), "mean")}, {"retrieved": 1})
+    column = Column(measure, values, float(values.mean()), "mean")
+    return Scores("run", queries, {measure: column}, Remarks({"retrieved": 1}))
 
 
 def old_rule(before: np.ndarray, after: np.ndarray, tolerance: float) -> bool:
@@ -88,14 +90,14 @@ def outcomes(
 ) -> dict[str, float]:
     """The shares of samples that fail, that are shown to pass, and that the old rule fails."""
     rng = np.random.default_rng([seed, n])
-    rules = Rules.of({"samples": 1_000, "rules": [f"{measure}: -{100 * tolerance:g}%"]})
+    rules = Rules(f"{measure}: -{100 * tolerance:g}%", statistics=Statistics(samples=1_000))
     counts = {"fail": 0, "shown": 0, "old": 0}
     for _ in range(times):
         at = rng.integers(0, len(both[0]), n)
         before, after = both[0][at], both[1][at]
-        verdict = gate(scores_of(after, measure), rules=rules, baseline=scores_of(before, measure))
-        counts["fail"] += verdict.findings[0].status == "fail"
-        counts["shown"] += verdict.findings[0].status == "pass"
+        verdict = gate(scores_of(after, measure), rules, scores_of(before, measure))
+        counts["fail"] += verdict[0].status == "fail"
+        counts["shown"] += verdict[0].status == "pass"
         counts["old"] += old_rule(before, after, tolerance)
     return {key: count / times for key, count in counts.items()}
 
@@ -105,7 +107,8 @@ def families(n: int, times: int, seed: int = 2) -> float:
     population = Population.make(seed)
     both = {measure: population.at_drop(measure, 0.05) for measure in MEASURES}
     rng = np.random.default_rng([seed, n])
-    rules = Rules.of({"samples": 1_000, "rules": [f"{m}{group}: -5%" for m in MEASURES for group in ("", " [kind]")]})
+    spelled = [f"{measure}{group}: -5%" for measure in MEASURES for group in ("", " [kind]")]
+    rules = Rules(spelled, statistics=Statistics(samples=1_000))
     failed = 0
     for _ in range(times):
         at = rng.integers(0, POPULATION, n)
@@ -114,9 +117,9 @@ def families(n: int, times: int, seed: int = 2) -> float:
             for side in (0, 1)
         ]
         queries = tuple(f"q{i:05d}" for i in range(n))
-        before, after = (Scores("run", queries, made, {"retrieved": 1}) for made in columns)
-        kinds = {"kind": {query: "abc"[i % 3] for i, query in enumerate(queries)}}
-        failed += bool(gate(after, rules=rules, baseline=before, metadata=kinds).failed)
+        before, after = (Scores("run", queries, made, Remarks({"retrieved": 1})) for made in columns)
+        kinds = {query: {"kind": "abc"[i % 3]} for i, query in enumerate(queries)}
+        failed += bool(gate(after, rules, before, queries=kinds).failed)
     return failed / times
 
 
@@ -150,13 +153,14 @@ def pooled(by: float, n: int = 50, times: int = 50, seed: int = 3, agreement: fl
             for run, top in zip(runs, tops, strict=True):
                 run[query] = top
         rule = "nDCG@10: -5%"
-        by_some, by_all = ([evaluate(qrels, run, [*POOLED, "NumRet"]) for run in runs] for qrels in (some, every))
+        ignoring = Rules(rule, statistics=Statistics(unjudged="ignore"))
+        by_some, by_all = ([evaluate(qrels, run, POOLED) for run in runs] for qrels in (some, every))
         changes.append([_share(by_some, POOLED[0]), _share(by_all, POOLED[0]), _share(by_some, POOLED[1])])
         shares.append(by_some[1]["Judged@10"])
         told: dict[str, Verdict] = {
-            "observed": gate(some, runs[1], rule, by_some[0], holes="ignore"),
-            "rule": gate(some, runs[1], rule, by_some[0]),
-            "all": gate(every, runs[1], rule, by_all[0]),
+            "observed": gate(by_some[1], ignoring, by_some[0]),
+            "rule": gate(by_some[1], rule, by_some[0]),
+            "all": gate(by_all[1], rule, by_all[0]),
         }
         for name, verdict in told.items():
             fails[name] += verdict.status == "fail"

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import generate
@@ -34,10 +36,8 @@ def moved(scores: Scores, rng: np.random.Generator) -> Scores:
     for name, column in scores.columns.items():
         values = column.values[order]
         columns[name] = Column(name, values, float(values.mean()), column.average, column.higher_is_better)
-    provenance = scores.provenance
-    return Scores(
-        scores.run, scores.queries, columns, scores.counts, scores.notes, scores.convention, lambda: provenance
-    )
+    facts = scores.query_facts.made()
+    return replace(scores, columns=columns, origin=partial(dict, scores.provenance), facts=facts, placed=None)
 
 
 def main() -> None:
@@ -57,7 +57,7 @@ def main() -> None:
         for _ in range(ROUNDS):
             one = moved(scores, rng)
             began = time.perf_counter()
-            with History.open(path, create=True) as history:
+            with History(path) as history:
                 history.record(one, label="main")
             times.append(time.perf_counter() - began)
             sizes.append(path.stat().st_size)
@@ -66,7 +66,7 @@ def main() -> None:
         )
         later = (sizes[-1] - sizes[1]) / (ROUNDS - 1)
         print(f"file after the first record {sizes[1] / 1000:.0f} KB, each later one {later / 1000:.0f} KB")
-        with History.open(path) as history:
+        with History(path) as history:
             for _ in range(options.records - ROUNDS):
                 history.record(moved(scores, rng), label="main")
             began = time.perf_counter()

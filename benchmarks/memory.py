@@ -1,9 +1,9 @@
-"""What the constants behind --max-memory stand for, measured: python benchmarks/memory.py [--items 200000]
+"""What the estimates of memory stand for, measured: python benchmarks/memory.py [--items 200000]
 
-A plan for a limit on memory adds up bytes for each judgement, query, line, tag and so on. Each row here is one of these
-constants: the work of a process with so many items and with twice as many, and the difference of their highest memory
-for each item. A constant must not be below what is measured, or limits would not be kept, and not far above, or what
-would fit is refused.
+Before something is held whole, `goldrank.machine.fits` asks whether there is room for it, by bytes for each judgement,
+line, tag and so on. Each row here is one of these constants: the work of a process with so many items and with twice as
+many, and the difference of their highest memory for each item. A constant must not be far above what is measured, or
+what would fit is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pathlib import Path
 from goldrank.data.qrels import JUDGEMENT, TEXT_JUDGEMENT
 from goldrank.engine.external_sort import SCATTERED_LINE
 from goldrank.engine.streaming import RANKED_LINE, RUN
-from goldrank.evaluation.memory import HELD_ID, PER_JUDGEMENT, PER_QUERY
 from goldrank.io.json_records import ROW
 
 CODE = """
@@ -43,11 +42,7 @@ work = {
     "qrels": lambda: goldrank.read_qrels(given).columns,
     "run": lambda: evaluated(small, goldrank.read_run(given)),
     "tags": lambda: goldrank.evaluate(small, goldrank.read_runs(given), "AP", overlap="allow"),
-}.get(what)
-if work is None:
-    qrels = goldrank.read_qrels(given)
-    qrels.columns
-    work = lambda: evaluated(qrels, f"{folder}/other.run" if what == "placing" else run)
+}[what]
 goldrank.read_qrels(f"{folder}/warm{os.path.splitext(given)[1]}") if what == "qrels" else None
 open("/proc/self/clear_refs", "w").write("5")  # the highest begins anew
 before = highest()
@@ -95,19 +90,6 @@ def lines(line: Callable[[int], str]) -> Callable[[Path, int], None]:
     return make
 
 
-def judgements(per_query: int) -> Callable[[Path, int], None]:
-    """Many judgements, and a run in which all of them are."""
-
-    def make(folder: Path, items: int) -> None:
-        (folder / "given.qrels").write_text(trec(judged(items, per_query)))
-        text = "".join(
-            f"{query} Q0 {doc} 1 {9 - i % 10} t\n" for i, (query, doc, _) in enumerate(judged(items, per_query))
-        )
-        (folder / "other.run").write_text(text)
-
-    return make
-
-
 def scattered(i: int) -> str:
     """A line of one query, or now and then of another."""
     return f"q{1 + (i % 1000 == 0)} Q0 document{i:07} 1 {-i}.5 t\n"
@@ -124,9 +106,6 @@ CASES: list[Case] = [
     ("JUDGEMENT, Parquet", JUDGEMENT, "qrels", qrels_file(".parquet"), 1),
     ("JUDGEMENT, CSV", JUDGEMENT, "qrels", qrels_file(".csv"), 1),
     ("JUDGEMENT, JSON", JUDGEMENT, "qrels", qrels_file(".json"), 1),
-    ("PER_JUDGEMENT + PER_QUERY / 10", PER_JUDGEMENT + PER_QUERY // 10, "placing", judgements(10), 4),
-    ("PER_JUDGEMENT + PER_QUERY", PER_JUDGEMENT + PER_QUERY, "placing", judgements(1), 4),
-    ("HELD_ID", HELD_ID, "run", lines(lambda i: f"query{i:07} Q0 doc{i} 1 0.5 t\n"), 1),
     ("RANKED_LINE and line", RANKED_LINE, "run", lines(lambda i: f"q1 Q0 document{i:07} {i} {-i}.5 t\n"), 1),
     ("RANKED_LINE and line, tied", RANKED_LINE, "run", lines(lambda i: f"q1 Q0 document{i:07} {i} 0.5 t\n"), 1),
     ("SCATTERED_LINE", SCATTERED_LINE, "run", lines(scattered), 1),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 RULES = """\
 # What must hold before a change is merged.
-holes = "ignore"       # whoever judged this small collection has seen all of it: what is unjudged is not relevant
+unjudged = "ignore"    # whoever judged this small collection has seen all of it: what is unjudged is not relevant
 rules = [
   "nDCG@10: -1%",      # fails if it surely dropped by more than 1%
   "AP: -1%",
@@ -26,9 +26,9 @@ rules = [
 
 SEARCH = """\
 import sys
-from goldrank import demo, write_run
+from goldrank import demo, read_run
 
-write_run(demo.runs()["{ranker}"], sys.argv[1])
+read_run(demo.runs()["{ranker}"]).save(sys.argv[1])
 """
 
 
@@ -51,12 +51,12 @@ def commit(message: str) -> None:
 
 def main() -> None:
     """Record, break, fail, read, mend."""
-    from goldrank import demo, write_qrels
+    from goldrank import Qrels, demo
 
     run("git", "init", "--quiet", ".")
     Path("rules.toml").write_text(RULES)
     Path(".gitignore").write_text("out/\n")
-    write_qrels(demo.load()["qrels"], "qrels.txt")
+    Qrels(demo.load()["qrels"]).save("qrels.txt")
 
     print("--- A search that works is frozen as the baseline, which is committed with the code.\n")
     Path("search.py").write_text(SEARCH.replace("{ranker}", "bm25"))

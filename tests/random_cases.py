@@ -6,7 +6,7 @@ import math
 import random
 from dataclasses import dataclass, field
 
-from goldrank import parse
+from goldrank.measures import parse
 
 MEASURES = [
     "P@1", "P@5", "P(divisor=\"retrieved\")@7", "P(rel=2)@3", "P(judged_only=True)@4", "R", "R@3", "R(rel=0)@5",

@@ -21,7 +21,6 @@ _GROUND = (
     *(
         "escaping",
         "errors",
-        "misuse",
         "ids",
         "note_kinds",
         "notes",
@@ -30,7 +29,8 @@ _GROUND = (
         "writing",
         "forking",
         "waiting",
-        "native",
+        "core",
+        "machine",
         "sqlite_file",
         "packages",
         "options",
@@ -42,7 +42,6 @@ LAYERS = {
     "__init__": (),
     "escaping": (),
     "errors": ("escaping",),
-    "misuse": ("errors", "escaping"),
     "ids": ("errors", "escaping"),
     "note_kinds": (),
     "notes": ("errors", "ids", "note_kinds"),
@@ -54,7 +53,8 @@ LAYERS = {
     "waiting": (),
     "options": (),
     "keywords": ("errors",),
-    "native": (),
+    "core": (),
+    "machine": ("errors",),
     "types": (),
     "data": _GROUND,
     "io": (*_GROUND, "data"),
@@ -62,15 +62,15 @@ LAYERS = {
     "match": (*_GROUND, "data"),
     "measures": (*_GROUND, "data"),
     "retrieval": (*_GROUND, "data", "io"),
-    "clicks": (*_GROUND, "data", "io"),
-    "guide": (*_GROUND, "data", "measures"),
+    "guide": (*_GROUND, "data", "io", "measures"),
     "evaluation": ("__init__", *_GROUND, *_ROOMS),
     "comparison": ("__init__", *_GROUND, *_ROOMS),
     "fusion": ("__init__", *_GROUND, *_ROOMS),
     "judgements": (*_GROUND, *_ROOMS),
     "judging": (*_GROUND, *_ROOMS, "judgements", "comparison"),
-    "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
-    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
+    "clicks": (*_GROUND, *_ROOMS, "comparison"),
+    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison"),
+    "history": ("__init__", *_GROUND, *_ROOMS, "comparison", "gating"),
     "report": ("__init__", *_GROUND, *_ROOMS, "clicks", "judgements", "judging", "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
@@ -103,6 +103,8 @@ LAZILY = {
     "conventions": {"data", "measures"},  # for type checkers; a tool that changes a run makes a new one
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},
+    "history": {"report"},
+    "judging": {"report"},
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
 
@@ -176,6 +178,62 @@ def test_the_table_sees_violations(tmp_path):
         ("io", False),
         ("measures", True),
     ]
+
+
+# The core.
+
+
+def decisions(tree: ast.AST, name: str) -> list[int]:
+    """The lines in which something depends on what a name is: a comparison, or whether it is there at all."""
+    asked: list[tuple[ast.AST, int]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            asked += [(one, node.lineno) for one in (node.left, *node.comparators)]
+        elif isinstance(node, ast.BoolOp):
+            asked += [(one, node.lineno) for one in node.values]
+        elif isinstance(node, ast.UnaryOp):
+            asked.append((node.operand, node.lineno))
+        elif isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+            asked.append((node.test, node.lineno))
+    return [line for one, line in asked if isinstance(one, ast.Name) and one.id == name]
+
+
+def test_one_place_asks_which_core_there_is():
+    """All others call it, and have one path."""
+    asking = []
+    for path in FILES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        asking += [path.relative_to(SOURCE).as_posix() for name in ("core", "compiled") for _ in decisions(tree, name)]
+    assert asking == ["core/__init__.py"]
+    assert [path.relative_to(SOURCE).as_posix() for path in FILES if "GOLDRANK_PURE" in code_of(path)] == asking
+
+
+def test_decisions_are_seen():
+    text = "if core is None: pass\nx = core or y\nx = 1 if core else 2\nassert not core\ncore.count(x) or y\nf(core)\n"
+    assert sorted(decisions(ast.parse(text), "core")) == [1, 2, 3, 4]
+
+
+def code_of(path: Path) -> str:
+    """A file without comments and strings, but for names of the environment and of modules."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value = ast.Constant(None)
+    return ast.unparse(tree)
+
+
+def test_the_makes_of_the_core_are_no_concern_of_others():
+    """They import `goldrank.core` or what both makes share, and never a make."""
+    makes = ("goldrank._native", "goldrank.core.portable")
+    shared = {"goldrank.core", "goldrank.core.contract", "goldrank.core.hashing"}
+    outside = [path for path in FILES if part_of(path) != "core"]
+    for path in outside:
+        code = code_of(path)
+        assert not [make for make in makes if make in code], path
+        modules = set(re.findall(r"goldrank\.core[.\w]*", code))
+        assert modules <= shared, path
+        assert "from goldrank.core import portable" not in code, path
+    assert sum("from goldrank.core import core" in code_of(path) for path in outside) > 10
 
 
 # What is loaded when.

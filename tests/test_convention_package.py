@@ -111,7 +111,8 @@ def test_a_wrong_word_is_an_error_that_lists_the_right_ones(wrong, message, hint
     calls = [lambda: Convention(**wrong)]
     if "name" not in wrong:
         calls += [lambda: Convention("ranx").with_policies(**wrong)]
-        calls += [lambda: evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", **wrong)]
+        if "mising" not in wrong:  # evaluate says that it has no such argument
+            calls += [lambda: evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", **wrong)]
     else:
         calls += [lambda: evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", convention=wrong["name"])]
     for call in calls:
@@ -119,6 +120,12 @@ def test_a_wrong_word_is_an_error_that_lists_the_right_ones(wrong, message, hint
             call()
         assert caught.value.what.startswith(message)
         assert hint is None or hint in caught.value.hint
+
+
+def test_a_policy_that_evaluate_does_not_have_is_named_as_an_argument():
+    with pytest.raises(OptionError, match="evaluate has no argument 'mising'") as caught:
+        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", mising="skip")
+    assert caught.value.hint == "Did you mean missing?"
 
 
 def test_signatures_show_the_default_by_its_name():
@@ -322,7 +329,7 @@ def test_a_tool_that_sums_up_otherwise_and_refuses():
 
 def test_hooks_of_a_quirk_do_nothing_unless_written():
     quirk, reading, summary = Quirk(), TableReading(), SummaryRule()
-    measure = goldrank.parse("AP")
+    measure = goldrank.Measure.parse("AP")
     assert quirk.reading(measure, reading) is reading
     assert quirk.summary(measure, summary) is summary
     assert quirk.before_placing(RUN) is RUN

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from goldrank import History, Scores, compare, evaluate, explain_difference, gate
+from goldrank import History, Runs, Scores, compare, evaluate, explain_difference, gate
 from goldrank.cli import run as goldrank
 from goldrank.conventions import NAMES, convention_of
 from goldrank.conventions.tool import Tool
@@ -114,9 +114,9 @@ OWN = convention_of(Tool("own", options={"nDCG": {"gain": "exp2", "cut_ideal": F
 def test_a_column_is_found_by_what_was_asked(convention, tmp_path):
     scores = evaluate(QRELS, RUNS["one"], ASKED, convention=convention)
     scores.save(tmp_path / "scores.json")
-    by_run = evaluate(QRELS, RUNS, ASKED, convention=convention)
+    by_run = evaluate(QRELS, Runs(RUNS), ASKED, convention=convention)
     by_run.save(tmp_path / "runs.json")
-    with History.open(tmp_path / "history.db", create=True) as history:
+    with History(tmp_path / "history.db") as history:
         recorded = history.scores(history.record(scores))
     again = [
         Scores.load(tmp_path / "scores.json"),
@@ -149,12 +149,11 @@ def test_an_option_that_was_asked_for_is_not_left_out():
 
 @pytest.mark.parametrize("convention", ["axion", "sklearn", "ir_eval_numba", OWN], ids=str)
 def test_comparisons_and_gates_find_it_too(convention, tmp_path):
-    both = evaluate(QRELS, RUNS, ASKED, convention=convention)
-    compared = compare(both, measures=["P@1", "nDCG@2"])
-    assert compared.measures == (both["one"].spelled("P@1"), both["one"].spelled("nDCG@2"))
+    both = evaluate(QRELS, Runs(RUNS), ["P@1", "nDCG@2"], convention=convention)
+    compared = compare(both, primary="nDCG@2")
+    assert compared.measures == (both["one"].spelled("nDCG@2"), both["one"].spelled("P@1"))
     assert compared["P@1", "one", "two"].difference == both["two"]["P@1"] - both["one"]["P@1"]
-    direct = compare(QRELS, RUNS, ["P@1", "nDCG@2"], convention=convention)
-    assert direct["nDCG@2", "one", "two"].difference == compared["nDCG@2", "one", "two"].difference
+    assert compared["nDCG@2", "one", "two"].difference == both["two"]["nDCG@2"] - both["one"]["nDCG@2"]
     verdict = gate(both["one"], rules=["P@1 >= 0.5", "nDCG@2: -1%"], baseline=both["one"])
     # Two queries cannot show that nothing fell.
     assert [finding.status for finding in verdict.findings] == ["pass", "unclear"]

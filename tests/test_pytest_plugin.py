@@ -9,21 +9,21 @@ import tomllib
 import places
 import pytest
 
-from goldrank import demo
+from goldrank import Baseline, History, demo, evaluate
 
 ROOT = places.ROOT
 
 TESTS = """
-from goldrank import demo
-import pytest
-DATA = demo.load()
+from goldrank import demo, evaluate
+QRELS = demo.load()["qrels"]
 
 def test_good(goldrank_gate):
-    verdict = goldrank_gate(DATA["qrels"], demo.runs()["{first}"], baseline="base/one.json")
-    assert verdict.status == "pass"
+    scores = evaluate(QRELS, demo.runs()["{first}"], "nDCG@10")
+    assert goldrank_gate(scores, baseline="base/one.json").status == "pass"
 
 def test_other(goldrank_gate):
-    goldrank_gate(DATA["qrels"], demo.runs()["{second}"], rules=["AP >= 0.1", "AP: -1%"], baseline="base/two.json")
+    scores = evaluate(QRELS, demo.runs()["{second}"], "AP")
+    goldrank_gate(scores, ["AP >= 0.1", "AP: -1%"], "base/two.json")
 """
 
 
@@ -37,7 +37,7 @@ def session(folder, *arguments):
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\ngoldrank_rules = rules.toml\n")
-    (tmp_path / "rules.toml").write_text('holes = "ignore"\nrules = ["nDCG@10: -1%"]\n')
+    (tmp_path / "rules.toml").write_text('unjudged = "ignore"\nrules = ["nDCG@10: -1%"]\n')
     write(tmp_path, "bm25", "bm25")
     return tmp_path
 
@@ -101,8 +101,6 @@ def assert_shows_the_loss(text):
 
 
 def demo_values(name):
-    from goldrank import evaluate
-
     return evaluate(demo.load()["qrels"], demo.runs()[name], "nDCG@10").per_query["nDCG@10"]
 
 
@@ -143,15 +141,53 @@ def test_entry_point_is_declared():
     assert project["entry-points"]["pytest11"] == {"goldrank": "goldrank.pytest_plugin"}
 
 
-@pytest.mark.slow
-def test_scores_are_held_to_rules_too(folder):
-    (folder / "test_it.py").write_text(
-        "from goldrank import demo, evaluate\n"
-        "def test_scores(goldrank_gate):\n"
-        "    scores = evaluate(demo.load()['qrels'], demo.runs()['bm25'], ['nDCG@10', 'NumRet'])\n"
-        "    assert goldrank_gate(scores, baseline='b.json').scores is scores\n"
+def test_update_freezes_these_very_scores(tmp_path):
+    """Relevant are grades from 4 on, so that RR is 1/2. A baseline that was measured anew without that had RR 1."""
+    (tmp_path / "qrels.csv").write_text("query,doc,grade\n" + "".join(f"u{i},a,3\nu{i},b,4\n" for i in range(20)))
+    (tmp_path / "test_it.py").write_text(
+        "from goldrank import evaluate, read_qrels\n"
+        "def test_rr(goldrank_gate):\n"
+        "    qrels = read_qrels('qrels.csv', relevant_from=4)\n"
+        "    scores = evaluate(qrels, {f'u{i}': ['a', 'b'] for i in range(20)}, 'RR')\n"
+        "    goldrank_gate(scores, 'RR: -1%', 'b.json')\n"
     )
     for arguments in (["--goldrank-update"], []):
-        done = session(folder, *arguments)
+        done = session(tmp_path, *arguments)
         assert done.returncode == 0, done.stdout
-    assert (folder / "b.json").exists()
+    assert Baseline.load(tmp_path / "b.json").scores["RR"] == 0.5
+
+
+def test_what_cannot_be_held_to_the_rules_is_not_frozen(folder):
+    (folder / "test_it.py").write_text(
+        "from goldrank import Baseline, demo, evaluate\n"
+        "SCORES = evaluate(demo.load()['qrels'], demo.runs()['bm25'], 'AP')\n"
+        "def test_other_measure(goldrank_gate):\n"
+        "    goldrank_gate(SCORES, 'RR >= 0.1', 'b.json')\n"
+        "def test_no_file(goldrank_gate):\n"
+        "    goldrank_gate(SCORES, 'AP: -1%', Baseline(SCORES))\n"
+    )
+    done = session(folder, "--goldrank-update")
+    assert "2 failed" in done.stdout
+    assert "RR was not measured" in done.stdout
+    assert "--goldrank-update sets baseline files only" in done.stdout
+    assert not (folder / "b.json").exists()
+
+
+@pytest.mark.slow
+def test_baselines_of_a_history(folder):
+    qrels = demo.load()["qrels"]
+    with History(folder / "h.db") as history:
+        for name in ("bm25", "overlap"):
+            record = history.record(evaluate(qrels, demo.runs()[name], "nDCG@10"), label=name)
+            history.set_baseline(name, record)
+    (folder / "test_it.py").write_text(
+        "from goldrank import demo, evaluate\n"
+        "SCORES = evaluate(demo.load()['qrels'], demo.runs()['overlap'], 'nDCG@10')\n"
+        "def test_named(goldrank_gate):\n"
+        "    assert goldrank_gate(SCORES, baseline='overlap').scores is SCORES\n"
+        "def test_settings(goldrank_gate):\n"
+        "    goldrank_gate(SCORES)\n"
+    )
+    done = session(folder, "--goldrank-db", "h.db", "--goldrank-baseline", "bm25")
+    assert "1 failed, 1 passed" in done.stdout
+    assert "nDCG@10 fell from 0.8503 to 0.7106" in done.stdout

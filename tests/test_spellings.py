@@ -28,7 +28,6 @@ PARSERS = {
         "    r.load('r.toml')"
     ),
     "matchers": "from goldrank.match import matcher as parse",
-    "sizes": "from goldrank.evaluation.memory import size as parse",
     "shards": (
         "from goldrank import evaluate\n"
         "parse = lambda text: evaluate({'q': {'d': 1}}, {'q': ['d']}, 'AP', shard=text)"

@@ -122,8 +122,8 @@ def main(folder: Path) -> None:
     after = goldrank.evaluate_texts(items["medium", "bm25"].renamed("bm25"), measures, evidence=sources)
     before.save(folder / "now.json")
     after.save(folder / "bm25.json")
-    goldrank.Baseline.freeze(before, folder / "baseline.json")
-    verdict = goldrank.gate(after, rules=["EvidenceRecall@3: -2%"], baseline=folder / "baseline.json")
+    goldrank.Baseline(before).save(folder / "baseline.json")
+    verdict = goldrank.gate(after, "EvidenceRecall@3: -2%", folder / "baseline.json")
     print(f"\n{verdict}")
     assert verdict.status == "pass"
     assert swept["small/bm25 120 tokens"].tokens <= 120

@@ -12,18 +12,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goldrank.clicks import judgements_from_clicks
+    from goldrank.clicks import ClickJudgements, judgements_from_clicks
     from goldrank.comparison import Comparison, Pair, compare
-    from goldrank.comparison.agreement import rank_agreement
-    from goldrank.comparison.convention_difference import explain_difference
-    from goldrank.comparison.corrected import corrected_values
-    from goldrank.comparison.interleaving import analyse_interleaving
+    from goldrank.comparison.agreement import RankAgreement, rank_agreement
+    from goldrank.comparison.convention_difference import Difference, explain_difference
+    from goldrank.comparison.corrected import CorrectedValue, CorrectedValues, corrected_values
+    from goldrank.comparison.interleaving import Preference, analyse_interleaving
     from goldrank.comparison.intervals import Interval
     from goldrank.comparison.leaderboard import Leaderboard, Standing
     from goldrank.comparison.matching import MatcherAgreements, matcher_agreement
     from goldrank.comparison.one_system import score_intervals
-    from goldrank.comparison.planning import plan
-    from goldrank.comparison.rank_changes import diff
+    from goldrank.comparison.planning import Plan, plan
+    from goldrank.comparison.rank_changes import Diff, DocumentChange, QueryChange, diff
     from goldrank.comparison.settings import Statistics
     from goldrank.comparison.sweep import Sweep, SweepRow, sweep
     from goldrank.conventions import Convention
@@ -57,27 +57,33 @@ if TYPE_CHECKING:
     from goldrank.evaluation.executors import evaluate_spark
     from goldrank.evaluation.text_settings import Answers, Evidence, Matching
     from goldrank.evaluation.texts import evaluate_texts
-    from goldrank.evaluation.unjudged import worth_judging
+    from goldrank.evaluation.unjudged import Unjudged, worth_judging
     from goldrank.fusion.combine import fuse, normalize
-    from goldrank.fusion.tuning import tune_fusion
+    from goldrank.fusion.options import Fusion
+    from goldrank.fusion.tuning import TunedFusion, tune_fusion
     from goldrank.gating.baseline import Baseline
     from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
-    from goldrank.gating.verdict import Verdict
-    from goldrank.guide.advice import choose
+    from goldrank.gating.verdict import Finding, Verdict
+    from goldrank.guide.advice import Advice, choose
     from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
+    from goldrank.history.over_time import Trend
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs
     from goldrank.io.documents import read_documents
     from goldrank.io.items import Item, Items, read_items
     from goldrank.io.queries import read_queries
-    from goldrank.judgements import JudgementLog
-    from goldrank.judging.ask import judge
-    from goldrank.judging.bias import judge_agreement
-    from goldrank.judging.probes import judge_gullibility
-    from goldrank.judging.questions import make_questions
+    from goldrank.judgements import Event, JudgementLog
+    from goldrank.judging.ask import Judged, judge
+    from goldrank.judging.bias import JudgeAgreement, judge_agreement
+    from goldrank.judging.command import Command
+    from goldrank.judging.endpoint import Endpoint
+    from goldrank.judging.item import Judge
+    from goldrank.judging.nouns import Calls, Pool
+    from goldrank.judging.probes import Gullibility, judge_gullibility
+    from goldrank.judging.questions import Questions, make_questions
     from goldrank.match.matcher import Matcher
-    from goldrank.measures import Measure, measure, parse
+    from goldrank.measures import Measure, measure
     from goldrank.notes import Note
     from goldrank.retrieval import run_retriever
 
@@ -96,29 +102,34 @@ _MODULES = {
     "retrieval": "run_retriever",
     "io.items": "read_items Items Item",
     "evaluation.executors": "evaluate_spark",
-    "guide.advice": "choose",
+    "guide.advice": "choose Advice",
     "guide.pitfalls": "pitfalls",
     "comparison": "compare Comparison Pair",
     "comparison.settings": "Statistics",
     "comparison.intervals": "Interval",
     "comparison.leaderboard": "Leaderboard Standing",
-    "comparison.rank_changes": "diff",
+    "comparison.rank_changes": "diff Diff QueryChange DocumentChange",
     "fusion.combine": "fuse normalize",
-    "fusion.tuning": "tune_fusion",
-    "comparison.agreement": "rank_agreement",
-    "comparison.interleaving": "analyse_interleaving",
+    "fusion.tuning": "tune_fusion TunedFusion",
+    "fusion.options": "Fusion",
+    "comparison.agreement": "rank_agreement RankAgreement",
+    "comparison.interleaving": "analyse_interleaving Preference",
     "comparison.one_system": "score_intervals",
-    "comparison.planning": "plan",
-    "comparison.corrected": "corrected_values",
-    "comparison.convention_difference": "explain_difference",
-    "clicks": "judgements_from_clicks",
+    "comparison.planning": "plan Plan",
+    "comparison.corrected": "corrected_values CorrectedValue CorrectedValues",
+    "comparison.convention_difference": "explain_difference Difference",
+    "clicks": "judgements_from_clicks ClickJudgements",
     "gating.decide": "gate",
-    "evaluation.unjudged": "worth_judging",
-    "judging.ask": "judge",
-    "judging.bias": "judge_agreement",
-    "judging.probes": "judge_gullibility",
-    "judging.questions": "make_questions",
-    "judgements": "JudgementLog",
+    "evaluation.unjudged": "worth_judging Unjudged",
+    "judging.ask": "judge Judged",
+    "judging.bias": "judge_agreement JudgeAgreement",
+    "judging.probes": "judge_gullibility Gullibility",
+    "judging.questions": "make_questions Questions",
+    "judging.nouns": "Pool Calls",
+    "judging.endpoint": "Endpoint",
+    "judging.command": "Command",
+    "judging.item": "Judge",
+    "judgements": "JudgementLog Event",
     "io": "read_qrels read_run read_runs read_aspects read_preferences",
     "io.queries": "read_queries",
     "io.documents": "read_documents",
@@ -133,10 +144,11 @@ _MODULES = {
     "data.scores": "Scores ScoresByRun",
     "notes": "Note",
     "history": "History Record",
+    "history.over_time": "Trend",
     "gating.baseline": "Baseline",
     "gating.rules": "Rule Rules",
-    "gating.verdict": "Verdict",
-    "measures": "Measure measure parse",
+    "gating.verdict": "Finding Verdict",
+    "measures": "Measure measure",
     "conventions": "Convention",
     "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError"
     " MeasureError NotMeasuredError JudgeError RetrievalError MemoryLimitError",
@@ -151,11 +163,14 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "judge_agreement", "judge_gullibility", "corrected_values", "make_questions", "read_qrels", "read_run", "read_runs",
     "read_items", "read_aspects", "read_preferences", "read_queries", "read_documents",
     "Qrels", "AspectQrels", "Preferences", "Run", "Runs", "Items", "Item", "Queries", "Query", "Documents", "Document",
-    "Catalogue", "Convention", "Matching", "Evidence", "Answers", "Statistics", "Matcher",
-    "Measure", "measure", "parse",
+    "Catalogue", "Convention", "Matching", "Evidence", "Answers", "Statistics", "Fusion", "Matcher",
+    "Measure", "measure",
     "Scores", "ScoresByRun", "Comparison", "Pair", "Interval", "Leaderboard", "Standing",
     "Causes", "Needed", "Sweep", "SweepRow", "AbstentionCurve", "MatcherAgreements",
-    "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict", "Note",
+    "Diff", "QueryChange", "DocumentChange", "Difference", "RankAgreement", "Plan", "Unjudged", "TunedFusion", "Advice",
+    "Pool", "Calls", "Endpoint", "Command", "Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions",
+    "CorrectedValue", "CorrectedValues", "ClickJudgements", "Preference",
+    "History", "Record", "Trend", "JudgementLog", "Event", "Baseline", "Rule", "Rules", "Verdict", "Finding", "Note",
     "GoldrankError", "InputError", "MismatchError", "MissingQueryError", "NoRelevantError", "BaselineError",
     "OptionError", "MeasureError", "NotMeasuredError", "JudgeError", "RetrievalError", "MemoryLimitError",
     "__version__",

@@ -1,12 +1,10 @@
-/* Inner loops of goldrank, compiled. They know no policy, no message and no measure.
+/* The compiled make of the core. It knows no policy, no message and no measure.
 
-   Each function has a twin in NumPy or Python that gives the same bits: `columns` and `tidy` in io/scan.py, those of many ids
-   in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `copied` in data/run.py, `candidates` in fusion/lists.py,
-   `judgements` and `grades` in data/qrels.py, `place` in engine/memory.py, those of rows of placements in data/placements.py and
-   measures/. What a function here cannot vouch for it declines, and the twin does that piece. Buffers are the caller's; lengths
-   and item sizes are checked before a byte is touched. Little-endian only.
+   core/contract.py lists the functions and says what each promises; core/portable.py is the plain make, which does the same for
+   the same input and declines what is declined here. Buffers are the caller's; lengths and item sizes are checked before a byte
+   is touched. Little-endian only.
 
-   The contract of each function stands above it. When one changes, CONTRACT is raised here and in native.py. */
+   What a function does with its buffers stands above it. When that changes, CONTRACT is raised here and in core/contract.py. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -16,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 10
+#define CONTRACT 11
 
 /* ---- arguments ------------------------------------------------------------------------------------------------ */
 
@@ -177,7 +175,7 @@ next_blank(const uint8_t *at)
 /* Where each hash begins; set once, before any id is hashed. */
 static uint64_t hash_seed = 0;
 
-/* The hash of `hashed` in data/id_column.py. Eight bytes past the end may be read. Each word goes into the one before, and the
+/* The hash of an id (core/hashing.py). Eight bytes past the end may be read. Each word goes into the one before, and the
    first into a secret number: nobody can choose ids that have one hash. A word of zeros changes nothing. */
 static inline uint64_t
 hash_of(const uint8_t *at, size_t length)
@@ -606,6 +604,47 @@ done:
     return result;
 }
 
+/* integers(data, start, end, out, left) -> how many are left
+
+   out: each id as a whole number of 1 to 8 digits, perhaps with a sign before them; 0 where it is anything else. left: which those
+   are. Both have room for all. */
+static PyObject *
+integers(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    Ids ids;
+    int64_t *out, *left;
+    Py_ssize_t undone = 0;
+    PyObject *result = NULL;
+    if (take(&held, args, "iw8w8", &ids, &out, &left) < 0)
+        goto done;
+    if (held.counts[3] < ids.count || held.counts[4] < ids.count) {
+        do_not_fit();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < ids.count; i++) {
+        const uint8_t *at = ids.data + ids.start[i], *end = ids.data + ids.end[i];
+        int negative = at < end && *at == '-';
+        at += at < end && (*at == '-' || *at == '+');
+        int whole = end - at >= 1 && end - at <= 8;
+        int64_t value = 0;
+        for (; whole && at < end; at++) {
+            unsigned digit = (unsigned)*at - '0';
+            whole = digit <= 9;
+            value = value * 10 + digit;
+        }
+        if (!whole)
+            left[undone++] = i;
+        out[i] = !whole ? 0 : negative ? -value : value;
+    }
+    Py_END_ALLOW_THREADS
+    result = PyLong_FromSsize_t(undone);
+done:
+    let_go(&held);
+    return result;
+}
+
 /* same(data, start, end, other data, other start, other end, out): for each id whether it is the one of the same place there. */
 static PyObject *
 same(PyObject *module, PyObject *args)
@@ -839,8 +878,8 @@ pair_key(uint64_t doc, int64_t code)
 }
 
 /* A table that says whether a key was among those of a stretch: tags of keys, 0 where none is. Two keys may have one tag, so that
-   its word is "perhaps". A quarter of it is in use at most: most keys find a free place at once. Where many are in the way of a
-   key, somebody chose ids for that, and it counts as seen too: the work stays linear. */
+   its word is "perhaps", after which the keys are sorted to be sure. A quarter of it is in use at most: most keys find a free place
+   at once. Where many are in the way of a key, somebody chose ids for that, and it is "perhaps" too: the work does not explode. */
 #define SLOTS_PER_KEY 4
 #define MOST_TRIES 64
 
@@ -866,6 +905,29 @@ seen_before(uint32_t *tags, uint64_t mask, uint64_t key)
     return 0;
 }
 
+static int
+by_key(const void *one, const void *other)
+{
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+
+/* Whether a key is there twice, for certain; -1 if there is no memory. */
+static int
+has_twice(const uint64_t *key, Py_ssize_t count)
+{
+    uint64_t *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
+    int twice = 0;
+    if (!sorted)
+        return -1;
+    memcpy(sorted, key, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, by_key);
+    for (Py_ssize_t i = 1; !twice && i < count; i++)
+        twice = sorted[i] == sorted[i - 1];
+    free(sorted);
+    return twice;
+}
+
 typedef struct {
     const int64_t *start, *code;
     const double *score;
@@ -877,7 +939,7 @@ typedef struct {
     Py_ssize_t found;
 } Survey;
 
-/* One stretch of lines; 0 if declined. */
+/* One stretch of lines; 0 if declined, -1 if there is no memory. */
 static int
 survey_stretch(Survey *survey, Py_ssize_t i, uint32_t *tags, uint64_t mask)
 {
@@ -896,8 +958,12 @@ survey_stretch(Survey *survey, Py_ssize_t i, uint32_t *tags, uint64_t mask)
         }
         infinite += isinf(score[at]) != 0;
         uint64_t doc = survey->key[at];
-        if (tags && seen_before(tags, mask, doc))
-            return 0;
+        if (tags && seen_before(tags, mask, doc)) {
+            int twice = has_twice(survey->key + low, high - low);
+            if (twice)
+                return twice < 0 ? -1 : 0;
+            tags = NULL; /* all are different */
+        }
         uint64_t bit = pair_key(doc, code) >> shift;
         if (judged[bit >> 3] >> (bit & 7) & 1) {
             if (survey->found == survey->room)
@@ -930,7 +996,7 @@ survey_lines(Survey *survey, int repeats)
             return -1;
     }
     int done = 1;
-    for (Py_ssize_t i = 0; done && i < survey->stretches; i++) {
+    for (Py_ssize_t i = 0; done > 0 && i < survey->stretches; i++) {
         survey->infinite[i] = 0;
         if (survey->code[i] < 0)
             continue;
@@ -948,7 +1014,7 @@ survey_lines(Survey *survey, int repeats)
    Stretches of lines [start[i], start[i+1]) of one query each, of which those with code >= 0 are looked at: `line` and `stretch`
    of what is probably judged, first and last rank of its tie group, and per stretch how many scores are infinite. judged: a power
    of two of bits, at least 8; that of a pair's key, by the highest bits of the key, says that it may be judged. Declined if the
-   scores of a stretch do not descend, if a key is perhaps in it twice (with `repeats`), or if there is no room for more hits. */
+   scores of a stretch do not descend, if a key is in it twice (with `repeats`), or if there is no room for more hits. */
 static PyObject *
 survey(PyObject *module, PyObject *args)
 {
@@ -1086,7 +1152,7 @@ done:
     return result;
 }
 
-/* repeated(start, key) -> whether a key is twice in one of the stretches [start[i], start[i+1]), perhaps by chance. */
+/* repeated(start, key) -> whether a key is twice in one of the stretches [start[i], start[i+1]). */
 static PyObject *
 repeated(PyObject *module, PyObject *args)
 {
@@ -1115,13 +1181,20 @@ repeated(PyObject *module, PyObject *args)
     int found = 0;
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t i = 0; !found && i < stretches; i++) {
-        uint64_t slots = slots_for((Py_ssize_t)(start[i + 1] - start[i]));
+        Py_ssize_t size = (Py_ssize_t)(start[i + 1] - start[i]);
+        uint64_t slots = slots_for(size);
+        int perhaps = 0;
         memset(tags, 0, slots * sizeof *tags);
-        for (int64_t at = start[i]; !found && at < start[i + 1]; at++)
-            found = seen_before(tags, slots - 1, key[at]);
+        for (int64_t at = start[i]; !perhaps && at < start[i + 1]; at++)
+            perhaps = seen_before(tags, slots - 1, key[at]);
+        if (perhaps)
+            found = has_twice(key + start[i], size);
     }
     Py_END_ALLOW_THREADS
-    result = PyBool_FromLong(found);
+    if (found < 0)
+        PyErr_NoMemory();
+    else
+        result = PyBool_FromLong(found);
 done:
     free(tags);
     let_go(&held);
@@ -1789,9 +1862,9 @@ place(PyObject *module, PyObject *args)
     const double *scores = (const double *)(const void *)bytes;
     Py_ssize_t given = held.counts[0] / 8;
     size = held.counts[2];
-    if (held.counts[0] % 8 || (uintptr_t)bytes % sizeof *scores || !PyDict_CheckExact(numbers) || !PyList_Check(judged) ||
-        PyList_Size(judged) != size || held.counts[1] != size + 1 || held.counts[3] != size || held.counts[4] % 5 ||
-        start[0] != 0 || start[size] != held.counts[4] / 5) {
+    if (ties < BY_INPUT || ties > ASCENDING || held.counts[0] % 8 || (uintptr_t)bytes % sizeof *scores ||
+        !PyDict_CheckExact(numbers) || !PyList_Check(judged) || PyList_Size(judged) != size || held.counts[1] != size + 1 ||
+        held.counts[3] != size || held.counts[4] % 5 || start[0] != 0 || start[size] != held.counts[4] / 5) {
         do_not_fit();
         goto done;
     }
@@ -1870,72 +1943,140 @@ done:
 
 /* ---- lists of integer ids --------------------------------------------------------------------------------------- */
 
-/* among(docs, wanted, rank, label) -> (found, distinct, repeated), or None if it declines.
+/* A wanted id and its number, which is where it stands first. */
+typedef struct {
+    uint64_t id;
+    int64_t number;
+} Wanted;
 
-   docs and wanted are ids of 64 bits. For each doc that is wanted, in order, its rank from 1 and a number of its id, the same
-   for the same id, are put into rank and label, which have room for all docs. found: how many these are; distinct: how many
-   different ids are wanted; repeated: whether an id was found twice. It declines where ids fall together in the table so
-   often that the work would no longer grow with their number. */
+static int
+by_id(const void *one, const void *other)
+{
+    const Wanted *a = one, *b = other;
+    if (a->id != b->id)
+        return a->id > b->id ? 1 : -1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+typedef struct {
+    const uint64_t *docs, *wanted;
+    Py_ssize_t count, wanted_count;
+    int64_t *rank, *label;
+    Py_ssize_t found, distinct;
+    int repeats;
+} Among;
+
+static inline void
+is_found(Among *all, Py_ssize_t i, int64_t number, uint8_t *seen)
+{
+    all->rank[all->found] = i + 1;
+    all->label[all->found++] = number;
+    all->repeats |= *seen;
+    *seen = 1;
+}
+
+/* By a table: 1 if done, 0 if ids fall together in it so often that somebody chose them for that, -1 if there is no memory. */
+static int
+among_by_table(Among *all)
+{
+    int bits = 3;
+    while (((Py_ssize_t)1 << bits) < 2 * all->wanted_count)
+        bits++;
+    /* A slot holds the number of a wanted id, counted from 1; 0 is an empty one. */
+    int64_t *slots = calloc((size_t)1 << bits, sizeof *slots);
+    uint8_t *seen = calloc((size_t)1 << bits, 1);
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    Py_ssize_t steps = slots && seen ? 16 * (all->count + all->wanted_count) + 64 : -1;
+    int outcome = steps < 0 ? -1 : 1;
+    for (Py_ssize_t i = 0; i < all->wanted_count && steps >= 0; i++) {
+        uint64_t mixed = (all->wanted[i] ^ (all->wanted[i] >> 32)) * MIX;
+        uint64_t at = (mixed ^ (mixed >> 32)) & mask;
+        for (; slots[at] && all->wanted[slots[at] - 1] != all->wanted[i] && steps >= 0; steps--)
+            at = (at + 1) & mask;
+        if (!slots[at]) {
+            slots[at] = i + 1;
+            all->distinct++;
+        }
+    }
+    for (Py_ssize_t i = 0; i < all->count && steps >= 0; i++) {
+        uint64_t mixed = (all->docs[i] ^ (all->docs[i] >> 32)) * MIX;
+        uint64_t at = (mixed ^ (mixed >> 32)) & mask;
+        for (; slots[at] && all->wanted[slots[at] - 1] != all->docs[i] && steps >= 0; steps--)
+            at = (at + 1) & mask;
+        if (slots[at] && steps >= 0)
+            is_found(all, i, slots[at] - 1, &seen[at]);
+    }
+    if (outcome > 0 && steps < 0)
+        outcome = 0;
+    free(slots);
+    free(seen);
+    return outcome;
+}
+
+/* The same by a search among sorted ids; -1 if there is no memory. */
+static int
+among_by_search(Among *all)
+{
+    size_t count = (size_t)all->wanted_count;
+    Wanted *sorted = malloc((count + 1) * sizeof *sorted);
+    uint8_t *seen = calloc(count + 1, 1);
+    all->found = all->distinct = all->repeats = 0;
+    for (size_t i = 0; sorted && seen && i < count; i++) {
+        sorted[i].id = all->wanted[i];
+        sorted[i].number = (int64_t)i;
+    }
+    if (sorted && seen && count)
+        qsort(sorted, count, sizeof *sorted, by_id);
+    for (size_t i = 0; sorted && seen && i < count; i++)
+        all->distinct += !i || sorted[i].id != sorted[i - 1].id;
+    for (Py_ssize_t i = 0; sorted && seen && i < all->count; i++) {
+        size_t low = 0, high = count;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (sorted[middle].id < all->docs[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < count && sorted[low].id == all->docs[i])
+            is_found(all, i, sorted[low].number, &seen[low]);
+    }
+    int outcome = sorted && seen ? 1 : -1;
+    free(sorted);
+    free(seen);
+    return outcome;
+}
+
+/* among(docs, wanted, rank, label) -> (found, distinct, repeated)
+
+   docs and wanted are ids of 64 bits. For each doc that is wanted, in order, its rank from 1 and where its id first stands in
+   `wanted` are put into rank and label, which have room for all docs. found: how many these are; distinct: how many different ids
+   are wanted; repeated: whether an id was found twice. */
 static PyObject *
 among(PyObject *module, PyObject *args)
 {
     Buffers held;
-    const uint64_t *docs, *wanted;
-    int64_t *rank, *label;
-    int64_t *slots = NULL;
-    uint8_t *seen = NULL;
+    Among all = {0};
     PyObject *result = NULL;
-    if (take(&held, args, "r8r8w8w8", &docs, &wanted, &rank, &label) < 0)
+    if (take(&held, args, "r8r8w8w8", &all.docs, &all.wanted, &all.rank, &all.label) < 0)
         goto done;
-    Py_ssize_t count = held.counts[0], wanted_count = held.counts[1];
-    if (held.counts[2] < count || held.counts[3] < count) {
+    all.count = held.counts[0];
+    all.wanted_count = held.counts[1];
+    if (held.counts[2] < all.count || held.counts[3] < all.count) {
         do_not_fit();
         goto done;
     }
-    int bits = 3;
-    while (((Py_ssize_t)1 << bits) < 2 * wanted_count)
-        bits++;
-    /* A slot holds the number of a wanted id, counted from 1; 0 is an empty one. */
-    slots = calloc((size_t)1 << bits, sizeof *slots);
-    seen = calloc((size_t)1 << bits, 1);
-    if (!slots || !seen) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    uint64_t mask = ((uint64_t)1 << bits) - 1;
-    Py_ssize_t distinct = 0, found = 0, steps = 16 * (count + wanted_count) + 64;
-    int repeats = 0;
+    int outcome;
     Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t i = 0; i < wanted_count && steps >= 0; i++) {
-        uint64_t mixed = (wanted[i] ^ (wanted[i] >> 32)) * MIX;
-        uint64_t at = (mixed ^ (mixed >> 32)) & mask;
-        for (; slots[at] && wanted[slots[at] - 1] != wanted[i] && steps >= 0; steps--)
-            at = (at + 1) & mask;
-        if (!slots[at]) {
-            slots[at] = i + 1;
-            distinct++;
-        }
-    }
-    for (Py_ssize_t i = 0; i < count && steps >= 0; i++) {
-        uint64_t mixed = (docs[i] ^ (docs[i] >> 32)) * MIX;
-        uint64_t at = (mixed ^ (mixed >> 32)) & mask;
-        for (; slots[at] && wanted[slots[at] - 1] != docs[i] && steps >= 0; steps--)
-            at = (at + 1) & mask;
-        if (slots[at] && steps >= 0) {
-            rank[found] = i + 1;
-            label[found++] = slots[at] - 1;
-            repeats |= seen[at];
-            seen[at] = 1;
-        }
-    }
+    outcome = among_by_table(&all);
+    if (outcome == 0)
+        outcome = among_by_search(&all);
     Py_END_ALLOW_THREADS
-    if (steps < 0)
-        result = Py_NewRef(Py_None);
+    if (outcome < 0)
+        PyErr_NoMemory();
     else
-        result = Py_BuildValue("nnO", found, distinct, repeats ? Py_True : Py_False);
+        result = Py_BuildValue("nnO", all.found, all.distinct, all.repeats ? Py_True : Py_False);
 done:
-    free(slots);
-    free(seen);
     let_go(&held);
     return result;
 }
@@ -2078,6 +2219,7 @@ static PyMethodDef methods[] = {
     {"tidy", tidy, METH_VARARGS, "A text table without blank lines and comments, one blank between fields."},
     {"seed", seed, METH_O, "Where hashes begin."},
     {"hashes", hashes, METH_VARARGS, "The hash of each id."},
+    {"integers", integers, METH_VARARGS, "Ids as whole numbers."},
     {"same", same, METH_VARARGS, "Whether ids are equal, pair by pair."},
     {"pack", pack, METH_VARARGS, "The bytes of ids, one after the other."},
     {"texts", texts, METH_VARARGS, "Ids as text."},
@@ -2109,6 +2251,8 @@ add_constants(PyObject *module)
        next copy of a run would take it again page by page. This block is never touched. */
     void *volatile block = malloc((size_t)31 << 20);
     free(block);
+    if (PyModule_AddStringConstant(module, "MAKE", "compiled core") < 0)
+        return -1;
     return PyModule_AddIntConstant(module, "CONTRACT", CONTRACT);
 }
 

@@ -6,11 +6,13 @@ code that the command line returns for it.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Real
 from typing import TypeVar
 
 from goldrank.escaping import log_line, shown
@@ -111,6 +113,10 @@ class BaselineError(InputError):
     """A baseline that was changed, or that a run cannot be compared with."""
 
 
+class RuleError(InputError):
+    """A rule of a gate that says nothing, contradicts itself or is misspelled."""
+
+
 class OptionError(GoldrankError, ValueError):
     """An unknown policy, convention or format."""
 
@@ -186,6 +192,14 @@ def as_list(value: Iterable[Value], what: str, kinds: type = object, wanted: str
     if unordered or isinstance(value, type):
         of_type(value, (), what, f"a list{f' of {wanted}' if wanted else ''}")
     return [of_type(entry, kinds, f"one of {what}", wanted) for entry in value]
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a finite real number; a flag is none."""
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond doubles
+        return False
 
 
 def whole_number(value: object, what: str, least: int = 0, most: int | None = None) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from goldrank.errors import OptionError, did_you_mean
@@ -29,6 +29,7 @@ SYNONYMS = {
     "budgets": "budget",
     "metadata": "queries",
     "human": "qrels",
+    "latency": "queries",
 }
 """What other tools call arguments, and what they are called here."""
 
@@ -42,9 +43,10 @@ NOUNS = {
     "Evidence": "evidence sources chunks lengths several unlocated similarity coverage",
     "Answers": "answers claims entities abstain_below",
     "Catalogue": "catalogue train seen against",
-    "Calls": "calls max_cost max_calls prices concurrency rate attempts dry_run",
-    "Pool": "pool which repeats limit",
+    "Calls": "calls log max_cost max_calls prices concurrency rate attempts seed dry_run progress",
+    "Pool": "pool which measure depth limit repeats",
     "Fusion": "fusion normalization",
+    "Rules": "rules strict worst allow_changed_qrels",
 }
 """The argument that takes a noun, and what that noun holds."""
 
@@ -62,17 +64,32 @@ READERS = {
     "shard": "qrels.shard(2, 8)",
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
-    "duplicates": "evaluate(qrels, run, duplicates=...): a run keeps every row",
+    "duplicates": "the convention of an evaluation; run.drop_duplicates() keeps one line of each document",
+    "depth": "the measure's cut-off: 'nDCG@100'",
+    "name": "the noun: Run(results, name=...), scores.renamed(name)",
+    "names": "the runs: Run(results, name=...), {'old': run, 'new': other}",
     "align": "ScoresByRun(scores, queries='same')",
     "documents": "comparison.with_documents(documents)",
+    "db": "History(path).baseline(name)",
+    "criteria": "the judge: Endpoint(model, criteria=...), Command(words, criteria=...)",
+    "model": "the judgements: human.with_model(model)",
 }
 """Arguments that belong to what is given to a verb."""
 
 
 def named_arguments(verb: Verb) -> Verb:
     """A verb that says which argument is meant where it gets one that it does not have."""
+    return named_arguments_or(())(verb)
+
+
+def named_arguments_or(more: Iterable[str]) -> Callable[[Verb], Verb]:
+    """`named_arguments` for a verb that takes more arguments, by these names."""
+    return partial(_checked, frozenset(more))
+
+
+def _checked(more: frozenset[str], verb: Verb) -> Verb:
     code = verb.__code__
-    known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    known = more | frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
     @wraps(verb)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -98,7 +115,7 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
         argument, *fields = words.split()
         if name in fields and argument in known:
             return f"It is a field of {noun}: {argument}={noun}({name}=...)."
-    if name in OF_EVALUATE and known & {"scores", "runs"}:
+    if name in OF_EVALUATE and "convention" not in known and known & {"scores", "runs"}:
         scored = "evaluate(qrels, Runs(runs)" if "runs" in known else "evaluate(qrels, run"
         return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
     if name in READERS:

@@ -17,9 +17,11 @@ from goldrank.note_kinds import JUDGES, TEXTS, Facts, NoteKind, warns
 MOST_SAMPLES = 3
 MOST_WORDS = 2_000
 """Characters of a note."""
+SHOWN_WORDS = 100
+"""Characters of its words in a `repr`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Note:
     """One thing to know about a result. Make one with `Note.of`.
 
@@ -61,6 +63,9 @@ class Note:
     def with_about(self, about: str) -> Note:
         """The same note about somebody."""
         return replace(self, about=f"{about}: {self.about}" if self.about else about)
+
+    def __repr__(self) -> str:
+        return f"Note({self.code!r}, {ids.show(str(self), SHOWN_WORDS)!r})"
 
     def __str__(self) -> str:
         facts = {**dict(self.facts), "samples": ids.samples(self.samples, MOST_SAMPLES)}

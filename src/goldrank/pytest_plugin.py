@@ -1,4 +1,4 @@
-"""The gate in pytest: the fixture `goldrank_gate` holds a run to rules and shows what got worse.
+"""The gate in pytest: the fixture `goldrank_gate` holds scores to rules and shows what got worse.
 
 pytest loads this module in every session of everybody who has goldrank installed, so it imports nothing until the
 fixture is called.
@@ -6,16 +6,18 @@ fixture is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
 if TYPE_CHECKING:
-    from goldrank.gating.baseline import Baseline
+    from goldrank.data.scores import Scores
+    from goldrank.gating.baseline import Baseline, BaselineLike
+    from goldrank.gating.rules import Rules, RulesLike
     from goldrank.gating.verdict import Verdict
+    from goldrank.types import QueriesLike
 
 _PROPERTY = "goldrank_baseline_set"
 
@@ -35,43 +37,50 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini(f"goldrank_{name}", f"The same as --goldrank-{name}, relative to the root folder.", default="")
 
 
-@pytest.fixture
-def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
-    """A function that holds a run to rules: `goldrank_gate(qrels, run, rules=None, baseline=None, ...)`.
+class GateFixture(Protocol):
+    """What the fixture `goldrank_gate` is: `gate` that fails the test."""
 
-    With scores in place of a run: `goldrank_gate(scores, ...)`. Rules and baseline are those of the call, else of the
-    command line, else of pytest's settings; other arguments are those of `goldrank.gate`. The test fails if the run
-    does, and the report shows the queries that lost most.
+    def __call__(
+        self,
+        scores: Scores,
+        rules: RulesLike | None = None,
+        baseline: BaselineLike | None = None,
+        *,
+        queries: QueriesLike | None = None,
+    ) -> Verdict: ...
+
+
+@pytest.fixture
+def goldrank_gate(request: pytest.FixtureRequest) -> GateFixture:
+    """Hold scores to rules: `goldrank_gate(scores, rules=None, baseline=None, *, queries=None)`.
+
+    It is `goldrank.gate`, and the test fails if the scores do; the report shows the queries that lost most. Rules and
+    baseline are those of the call, else of the command line, else of pytest's settings. With --goldrank-update these
+    very scores are frozen as the baseline.
     """
     config = request.config
 
-    # What tests see is `Callable[..., Verdict]`; `goldrank.gate` says what each argument may be, and checks it.
-    def gate(qrels: Any, run: Any = None, rules: Any = None, baseline: Any = None, **options: Any) -> Verdict:
+    def gate(
+        scores: Scores,
+        rules: RulesLike | None = None,
+        baseline: BaselineLike | None = None,
+        *,
+        queries: QueriesLike | None = None,
+    ) -> Verdict:
         __tracebackhide__ = True
         from goldrank.errors import GoldrankError
         from goldrank.gating.decide import gate as decide
-        from goldrank.gating.rules import Rules
         from goldrank.report.gate import render
 
-        if rules is None:
-            rules = _named(config, "rules")
-        elif isinstance(rules, str) and rules.endswith(".toml"):
-            rules = config.rootpath / rules
-        if rules is None:
-            pytest.fail("goldrank_gate has no rules: give rules=[...], or --goldrank-rules FILE", pytrace=False)
-        if "db" not in options:
-            options["db"] = _named(config, "db")
-        if baseline is None:
-            baseline = _named(config, "baseline", is_file=options["db"] is None)
-        elif isinstance(baseline, str) and options["db"] is None:
-            baseline = config.rootpath / baseline
+        against = None
         try:
-            held_to = Rules.of(rules)
-            if config.getoption("goldrank_update") and baseline is not None:
-                baseline = _update(request, qrels, run, held_to, baseline, options)
-            verdict = decide(qrels, run, held_to, baseline, **options)
+            held_to = _rules(config, rules)
+            against = _held_against(config, baseline)
+            if config.getoption("goldrank_update") and against is not None:
+                against = _update(request, scores, held_to, against)
+            verdict = decide(scores, held_to, against, queries=queries)
         except GoldrankError as error:
-            is_absent = isinstance(baseline, Path) and not baseline.exists()
+            is_absent = isinstance(against, Path) and not against.exists()
             hint = "\n  To make the baseline: pytest --goldrank-update" if is_absent else ""
             pytest.fail(f"goldrank gate: {error}{hint}", pytrace=False)
         if not verdict:
@@ -81,38 +90,60 @@ def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
     return gate
 
 
-def _named(config: pytest.Config, name: str, is_file: bool = True) -> Any:
-    """What the command line names, relative to where pytest was called, else what the settings name."""
+def _rules(config: pytest.Config, given: RulesLike | None) -> Rules:
+    """The rules of the call, else of the command line or the settings."""
+    from goldrank.gating.rules import as_rules
+
+    if given is None:
+        given = _named(config, "rules")
+    elif isinstance(given, str) and given.endswith(".toml"):
+        given = config.rootpath / given
+    if given is None:
+        pytest.fail("goldrank_gate has no rules: give rules=[...], or --goldrank-rules FILE", pytrace=False)
+    return as_rules(given)
+
+
+def _held_against(config: pytest.Config, given: BaselineLike | None) -> BaselineLike | None:
+    """The baseline of the call, else of the command line or the settings: a file, or a name in a history."""
+    if isinstance(given, Path):
+        return config.rootpath / given
+    if given is not None and not isinstance(given, str):
+        return given
+    db = _named(config, "db")
+    if db is None:
+        return _named(config, "baseline") if given is None else config.rootpath / given
+
+    from goldrank.history import History
+
+    name = given or config.getoption("goldrank_baseline") or config.getini("goldrank_baseline")
+    if not name:
+        return None
+    with History(db, mode="r") as history:
+        return history.baseline(name)
+
+
+def _named(config: pytest.Config, name: str) -> Path | None:
+    """The file that the command line names, relative to where pytest was called, else the one of the settings."""
     given, folder = config.getoption(f"goldrank_{name}"), config.invocation_params.dir
     if not given:
         given, folder = config.getini(f"goldrank_{name}"), config.rootpath
-    return None if not given else folder / given if is_file else given
+    return folder / given if given else None
 
 
-def _update(
-    request: pytest.FixtureRequest, qrels: Any, run: Any, rules: Any, baseline: Any, options: dict[str, Any]
-) -> Baseline:
-    """Set a baseline file anew and leave a note for the end of the session, which xdist carries to the main process."""
-    from goldrank import conventions, io
-    from goldrank.data.scores import Scores
+def _update(request: pytest.FixtureRequest, scores: Scores, rules: Rules, file: BaselineLike) -> Baseline:
+    """Freeze the scores in a file, and leave a note for the end of the session, which xdist carries to the main one."""
     from goldrank.errors import OptionError
-    from goldrank.evaluation.documents import evaluate
-    from goldrank.gating.baseline import Baseline, changes, judgement_hashes
-    from goldrank.gating.decide import measures_for
+    from goldrank.gating.baseline import Baseline, changes
 
-    if not isinstance(baseline, Path):
+    if not isinstance(file, Path):
         raise OptionError("--goldrank-update sets baseline files only", hint="For a history: goldrank baseline set.")
-    scores, judged = qrels, None
-    if not isinstance(qrels, Scores):
-        policies = {key: value for key, value in options.items() if key in conventions.POLICIES}
-        policy = conventions.get(options.get("convention", conventions.DEFAULT)).with_policies(**policies)
-        judged = io.as_qrels(qrels, judgements=policy.judgements)
-        more = {key: options[key] for key in ("format", "depth") if key in options}
-        scores = evaluate(judged, run, measures_for(rules, policy), convention=policy, **more)
-    old = Baseline.load(baseline) if baseline.exists() else None
-    changed = changes(old, scores, judgement_hashes(judged))
-    new = Baseline.freeze(scores, baseline, label=request.node.nodeid, qrels=judged)
-    request.node.user_properties.append((_PROPERTY, [str(baseline), new.digest, request.node.nodeid, changed]))
+    for measure in rules.measures:
+        scores.column(measure)  # scores that the rules cannot be held to are no baseline for them
+    old = Baseline.load(file) if file.exists() else None
+    changed = changes(old, scores)
+    Baseline(scores, label=request.node.nodeid).save(file)
+    new = Baseline.load(file)
+    request.node.user_properties.append((_PROPERTY, [str(file), new.digest, request.node.nodeid, changed]))
     return new
 
 

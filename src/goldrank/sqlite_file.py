@@ -58,29 +58,29 @@ class SqliteFile:
         with self._lock:
             self._db.close()
 
-    @classmethod
-    def _opened(cls, name: str, create: bool, read_only: bool, lock_timeout: float) -> Self:
-        """The file, made if it is not there and `create` is on, and looked at by `_prepare`."""
+    def _open(self, name: str, create: bool, read_only: bool, lock_timeout: float) -> None:
+        """Open the file, make it if it is not there and `create` is on, and look at it by `_prepare`."""
         if os.path.isdir(name):
-            raise cls.error_class(f"is a folder, not {cls.noun}", where=name, code="is-a-folder")
+            raise self.error_class(f"is a folder, not {self.noun}", where=name, code="is-a-folder")
         if not create and not os.path.exists(name):
-            what = f"there is no {cls.noun.removeprefix('a ')} here"
-            raise cls.error_class(what, where=name, hint=cls.make, code="no-file")
+            what = f"there is no {self.noun.removeprefix('a ')} here"
+            raise self.error_class(what, where=name, hint=self.make, code="no-file")
         try:
             if os.path.isfile(name) and 0 < os.path.getsize(name) < LEAST_BYTES:
                 what = "is not an SQLite file, or all but its beginning is lost"
-                raise cls.error_class(what, where=name, hint=cls.recover, code="not-sqlite")
-            with cls._translated_at(name, lock_timeout):
-                opened = cls(_connect(Path(name), create, read_only, lock_timeout), name, read_only, lock_timeout)
+                raise self.error_class(what, where=name, hint=self.recover, code="not-sqlite")
+            with self._translated_at(name, lock_timeout):
+                connection = _connect(Path(name), create, read_only, lock_timeout)
         except ValueError as error:  # a name with NUL in it
-            raise cls.error_class(f"cannot be opened: {error}", where=name, code="cannot-open") from None
+            raise self.error_class(f"cannot be opened: {error}", where=name, code="cannot-open") from None
+
+        SqliteFile.__init__(self, connection, name, read_only, lock_timeout)
         try:
-            with opened._translated():
-                opened._prepare(create)
+            with self._translated():
+                self._prepare(create)
         except BaseException:
-            opened.close()
+            self.close()
             raise
-        return opened
 
     def _prepare(self, create: bool) -> None:
         """Look at the version of an open file, and make the tables of a new one."""

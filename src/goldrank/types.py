@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
     from goldrank.data.catalogue import Catalogue, UserHistory
@@ -49,19 +51,22 @@ Columns: TypeAlias = Mapping[str, str]
 Rows: TypeAlias = Iterable[tuple[Any, ...]] | Iterable[Mapping[str, Any]]
 """Records: dicts, or tuples."""
 
-QrelsLike: TypeAlias = (
-    "Qrels | Path | IO[bytes] | Frame | Mapping[Any, Mapping[Any, Any]] | Mapping[Any, Iterable[Any]] | Iterable[Any]"
-)
-"""Judgements: `Qrels`, a file, a data frame, {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade).
+IdList: TypeAlias = "list[str] | list[int] | list[bytes] | tuple[Id, ...] | np.ndarray[Any, Any]"
+"""Ids of documents, the best first. No list of paths and no list of runs is one."""
 
-Keys and grades are `Any` because numpy's, pandas' and Python's own numbers are all taken."""
+QrelsMapping: TypeAlias = "Mapping[Any, Mapping[Any, SupportsFloat] | IdList | set[str] | frozenset[str]]"
+"""{"q1": {"d1": 2}} or {"q1": ["d1"]}. Grades are whatever can be made a number: numpy's and pandas' are too."""
+
+RunMapping: TypeAlias = "Mapping[Any, Mapping[Any, SupportsFloat] | IdList | list[tuple[Any, Any]]]"
+"""{"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]} or {"q1": [("d1", 0.9)]}: one run. Several runs are `Runs`."""
+
+QrelsLike: TypeAlias = "Qrels | Source | Frame | QrelsMapping | Rows"
+"""Judgements: `Qrels`, a file, a data frame, {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade)."""
 
 JudgementsLike: TypeAlias = "QrelsLike | AspectQrels | Preferences"
 """The same, or judgements that say more than one grade."""
 
-RunLike: TypeAlias = (
-    "Run | Path | IO[bytes] | Frame | Mapping[Any, Mapping[Any, Any]] | Mapping[Any, Sequence[Any]] | Iterable[Any]"
-)
+RunLike: TypeAlias = "Run | Source | Frame | RunMapping | Rows"
 """What a system returned: `Run`, a file, a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]} or rows."""
 
 RunsLike: TypeAlias = "Runs | Mapping[str, RunLike] | Iterable[Run | Path] | Iterable[tuple[str, RunLike]]"

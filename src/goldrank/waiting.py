@@ -75,9 +75,8 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
             continue
 
 
-_loops: list[EventLoop] = []
-"""The first serves everybody; each next one serves code that waits inside the one before it."""
-_lock = threading.Lock()
+_shared: dict[int, EventLoop] = {}
+"""The loop that serves everybody, by the number of the process: a forked one has no threads, and makes its own."""
 
 
 def finished(answer: Any) -> Any:  # `Any`: an answer of any type
@@ -94,12 +93,22 @@ def finished(answer: Any) -> Any:  # `Any`: an answer of any type
         return answer
     if asyncio.isfuture(answer) and answer.get_loop() is _running_loop():
         raise RuntimeError("a task of the running event loop cannot be waited for here; return the coroutine itself")
-    with _lock:
-        depth = next((at for at, loop in enumerate(_loops, 1) if loop.runs_this), 0)
-        if depth == len(_loops):
-            _loops.append(EventLoop())
-        loop = _loops[depth]
-    return loop.result(answer, None)
+
+    shared = _shared.setdefault(os.getpid(), EventLoop())
+    if not shared.runs_this:
+        return shared.result(answer, None)
+    inner = EventLoop()  # who waits inside what is waited for has a loop for it alone
+    try:
+        return inner.result(answer, None)
+    finally:
+        inner.close()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 class UnansweredError(Exception):
@@ -124,13 +133,40 @@ def finished_each(calls: Sequence[Callable[[], Any]], at_a_time: int = AT_A_TIME
     for at, call in enumerate(calls):
         try:
             answer = call()
-            if inspect.isawaitable(answer) and not asyncio.isfuture(answer):
+            if _is_to_be_awaited(answer):
                 return [*answers, *finished(_together(answer, calls[at:], at, at_a_time))]
             answers.append(finished(answer))
         except UnansweredError:
             raise
         except Exception as error:
             raise UnansweredError(at) from error
+    return answers
+
+
+def _is_to_be_awaited(answer: Any) -> bool:
+    """Whether it is a coroutine, say. A future belongs to a loop already."""
+    return inspect.isawaitable(answer) and not asyncio.isfuture(answer)
+
+
+async def _together(first: Any, calls: Sequence[Callable[[], Any]], before: int, at_a_time: int) -> list[Any]:
+    """What calls give, of which the first was made; `before` it there were so many others."""
+    answers: list[Any] = [None] * len(calls)
+    left = iter(range(len(calls)))
+
+    async def work() -> None:
+        for at in left:
+            try:
+                answer = calls[at]() if at else first
+                answers[at] = await answer if inspect.isawaitable(answer) else answer
+            except Exception as error:
+                raise UnansweredError(before + at) from error
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(at_a_time, len(calls))):
+                group.create_task(work())
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from failures.exceptions[0].__cause__
     return answers
 
 
@@ -163,53 +199,10 @@ def outcomes(calls: Sequence[Callable[[], Any]], groups: Sequence[int], at_a_tim
             return None
         try:
             answer = call()
-            return (
-                awaited(answer, group)
-                if inspect.isawaitable(answer) and not asyncio.isfuture(answer)
-                else finished(answer)
-            )
+            if _is_to_be_awaited(answer):
+                return awaited(answer, group)
+            return finished(answer)
         except Exception as error:
             return failure(group, error)
 
     return finished_each([partial(made, *pair) for pair in zip(calls, groups, strict=True)], at_a_time)
-
-
-async def _together(first: Any, calls: Sequence[Callable[[], Any]], before: int, at_a_time: int) -> list[Any]:
-    answers: list[Any] = [None] * len(calls)
-    left = iter(range(len(calls)))
-
-    async def work() -> None:
-        for at in left:
-            try:
-                answer = calls[at]() if at else first
-                answers[at] = await answer if inspect.isawaitable(answer) else answer
-            except Exception as error:
-                raise UnansweredError(before + at) from error
-
-    tasks = [asyncio.ensure_future(work()) for _ in range(min(at_a_time, len(calls)))]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    return answers
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-def _forget_loops() -> None:
-    """A forked process has no threads; what it had of loops is left alone."""
-    global _loops, _lock
-    _left.append(_loops)
-    _loops, _lock = [], threading.Lock()
-
-
-_left: list[list[EventLoop]] = []
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_loops)

@@ -79,7 +79,7 @@ def private_file(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def _new_file(path: str | os.PathLike[str], mode: int | None) -> BinaryIO:
-    """A new file, open for writing, that has these permissions before anything stands in it; None: the usual ones."""
+    """A new file, open for writing, with these permissions before anything stands in it; None: the usual ones."""
     usual = 0o666  # less what the umask takes away
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, usual if mode is None else 0o600)
     file = os.fdopen(descriptor, "wb")

@@ -139,10 +139,10 @@ def test_diff(files, capsys):
     ).out  # fmt: skip
     saved = json.loads((files / "d.json").read_text())
     assert len(saved["queries"]) == 40
-    top = sorted(saved["queries"], key=lambda row: (-abs(row["delta"]), row["query"]))[:3]
+    top = sorted(saved["queries"], key=lambda row: (-abs(row["difference"]), row["query"]))[:3]
     for row in top:
-        assert f"{row['query']}  {row['delta']:+.4f}" in out
-    assert f"nDCG@10: {saved['delta']:+.4f} from bm25 to hybrid" in out
+        assert f"{row['query']}  {row['difference']:+.4f}" in out
+    assert f"nDCG@10: {saved['difference']:+.4f} from bm25 to hybrid" in out
 
 
 def test_fuse(files, capsys):

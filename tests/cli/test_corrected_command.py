@@ -20,10 +20,14 @@ def files(tmp_path, monkeypatch):
     model = {q: {d: min(2, g + (chance.random() < 0.3)) for d, g in row.items()} for q, row in truth.items()}
     people = {q: truth[q] for q in list(truth)[:30]}
     for name, qrels in (("people", people), ("model", model)):
-        goldrank.write_qrels(qrels, f"{name}.qrels")
+        goldrank.Qrels(qrels).save(f"{name}.qrels")
     for name, order in (("one", "abc"), ("two", "cba")):
-        goldrank.write_run({q: list(order) for q in truth}, f"{name}.run")
+        goldrank.read_run({q: list(order) for q in truth}).save(f"{name}.run")
     return people, model, {"one": "one.run", "two": "two.run"}
+
+
+def corrected(people, model, runs, **more):
+    return goldrank.corrected_values(goldrank.Qrels(people).with_model(model), runs, "nDCG@3", **more)
 
 
 def test_corrected_values_are_shown(files, capsys):
@@ -31,15 +35,28 @@ def test_corrected_values_are_shown(files, capsys):
     words = ["corrected", "people.qrels", "model.qrels", "one=one.run", "two=two.run", "-m", "nDCG@3"]
     assert run([*words, "-o", "json"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    expected = goldrank.corrected_values(people, model, runs, "nDCG@3")
-    assert [(row["system"], row["against"], row["low"]) for row in shown["values"]] == [
-        (one.system, one.against, one.estimate.low) for one in expected.values
+    expected = corrected(people, model, runs)
+    assert [(row["run"], row["against"], row["low"]) for row in shown["values"]] == [
+        (one.run, one.against, one.interval.low) for one in expected.values
     ]
     assert run([*words, "--next", "5", "--seed", "1"]) == 0
     out = capsys.readouterr().out
     assert "two - one" in out
     assert "30 of 120 queries" in out
-    assert out.split()[-5:] == expected.next_queries(5, 1)
+    assert out.split()[-5:] == expected.next_queries(5, seed=1)
+
+
+def test_differences_to_one_run(files, capsys):
+    people, model, runs = files
+    words = ["corrected", "people.qrels", "model.qrels", "one=one.run", "two=two.run", "-m", "nDCG@3", "-o", "json"]
+    assert run([*words, "--baseline", "two", "--level", "0.9"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [(row["run"], row["against"]) for row in shown["values"]] == [("two", None), ("one", None), ("one", "two")]
+    wanted = corrected(people, model, runs, statistics=goldrank.Statistics(alpha=0.1))["nDCG@3", "one", "two"]
+    assert shown["values"][2]["low"] == pytest.approx(wanted.interval.low)
+    assert run([*words, "--baseline", "tow"]) == 2
+    assert "Did you mean two?" in capsys.readouterr().err
+    assert run([*words, "--level", "2"]) == 2
 
 
 def test_what_cannot_be_corrected_is_said(files, capsys):
@@ -88,12 +105,7 @@ WITH_MODEL = ["--model-qrels", "model.qrels", "--judged-by"]
 
 
 def test_commands_say_whose_judgements_count(files, capsys):
-    people, model, runs = files
-    expected = json.loads(json.dumps(goldrank.corrected_values(people, model, runs, "nDCG@3").to_dict()))
-    assert run(["eval", "people.qrels", *TWO, *WITH_MODEL, "corrected", "-o", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == expected
-    assert run(["compare", "people.qrels", *TWO, *WITH_MODEL, "corrected"]) == 0
-    assert "verdict" in capsys.readouterr().out
+    people, model, _ = files
     for judged_by, qrels in (("human", people), ("model", model)):
         assert run(["eval", "people.qrels", "one.run", "-m", "nDCG@3", *WITH_MODEL, judged_by, "-o", "json"]) == 0
         value = goldrank.evaluate(qrels, "one.run", "nDCG@3")["nDCG@3"]
@@ -102,27 +114,18 @@ def test_commands_say_whose_judgements_count(files, capsys):
     assert "models 360" in capsys.readouterr().out
 
 
-def test_gates_take_it_too(files, capsys):
-    gate = ["gate", "people.qrels", "one.run", *WITH_MODEL]
-    assert run([*gate, "corrected", "--rule", "nDCG@3 >= 0.01"]) == 0
-    assert "corrected" in capsys.readouterr().out
-    assert run([*gate, "corrected", "--rule", "nDCG@3 >= 0.99"]) == 1
-    assert run([*gate, "corrected", "--rule", "missing <= 0%"]) == 2
-    assert run([*gate, "human", "--rule", "nDCG@3 >= 0.01"]) == 0
+@pytest.mark.parametrize("command", ["eval", "compare"])
+def test_corrected_values_have_a_command_of_their_own(files, capsys, command):
+    assert run([command, "people.qrels", *TWO, *WITH_MODEL, "corrected"]) == 2
+    assert "'human', 'model'" in capsys.readouterr().err
 
 
-def test_what_has_no_model_cannot_be_corrected(files, capsys):
-    assert run(["eval", "people.qrels", "one.run", "--judged-by", "corrected"]) == 2
-    assert "--model-qrels" in capsys.readouterr().err
-    for more in (["--interval"], ["-q"], ["-o", "csv"], ["--save", "x.json"]):
-        assert run(["eval", "people.qrels", "one.run", *WITH_MODEL, "corrected", *more]) == 2
-    assert run(["compare", "people.qrels", *TWO, *WITH_MODEL, "corrected", "--html", "x.html"]) == 2
-
-
-def test_who_judged_survives_a_file(files, capsys, tmp_path):
-    goldrank.write_qrels(goldrank.Qrels.joined(files[0], files[1]), "both.parquet")
-    assert run(["eval", "both.parquet", *TWO, "--judged-by", "corrected"]) == 0
-    capsys.readouterr()
+def test_who_judged_survives_a_file(files, capsys):
+    people, model, runs = files
+    both = goldrank.Qrels(people).with_model(model)
+    both.save("both.parquet")
+    kept = goldrank.corrected_values(goldrank.read_qrels("both.parquet"), runs, "nDCG@3")
+    assert kept.rows() == corrected(people, model, runs).rows()
     for target, word in (("both.qrels", "left out"), ("both.json", "cannot say who judged")):
         assert run(["convert", "both.parquet", target, "--qrels"]) == 0
         assert word in capsys.readouterr().err
@@ -136,3 +139,4 @@ def test_next_queries_by_strata(files, capsys, tmp_path):
         assert run([*words, *by]) == 0
         chosen = capsys.readouterr().out.split()[-7:]
         assert all(query.startswith("q") and int(query[1:]) >= 30 for query in chosen)
+    assert run([*words, "--next-by", "strata.jsonl", "--strata", "strata.jsonl"]) == 2

@@ -46,7 +46,7 @@ def call(capsys):
 
 
 def opened(path="history.db"):
-    return History.open(path, read_only=True)
+    return History(path, mode="r")
 
 
 def test_recording_runs(call):
@@ -59,7 +59,7 @@ def test_recording_runs(call):
     with opened() as history:
         first, second = history.records()
         assert (first.label, first.note, first.tags, first.criteria) == ("good", "n", ("k=v",), "v3")
-        assert dict(second.summaries) == {"RR": 0.25}
+        assert dict(second.mean) == {"RR": 0.25}
         assert history.scores(2).per_query == {"RR": {"q1": 0.5, "q2": 0.0}}
     assert call("record", "qrels", "good", "bad", "-m", "RR", "--label", "main")[0] == 0
     with opened() as history:
@@ -73,8 +73,8 @@ def test_recording_saved_scores(call):
     assert code == 0
     assert "0.2500" in out
     with opened() as history:
-        assert history.scores(history.get("main")).to_dict() == Scores.load("saved.json").to_dict()
-        assert history.baseline("release").id == 1
+        assert history.scores(history["main"]).to_dict() == Scores.load("saved.json").to_dict()
+        assert history.baselines() == {"release": 1}
     assert call("record", "saved.json", "saved.json")[0] == 0
     assert "-m is for runs" in call("record", "saved.json", "-m", "RR")[2]
 
@@ -286,7 +286,7 @@ def test_marks_are_kept_and_set_anew(call):
         call("record", "qrels", run, "-m", "RR", "--label", "main")
     assert "better since record 3, by 0.5000 against record 1: 12 of 12 queries differ" in call("history")[1]
     with opened() as history:
-        line = line_key(history.get(1))
+        line = line_key(history[1])
         assert [mark["record"] for mark in history.analysis(line, "RR", 0.05)["marks"]] == [3]
         assert history.analysis(line, "RR", 0.01) is None
     call("prune", "--keep", "1")
@@ -397,7 +397,7 @@ def test_mlflow_has_the_same(tmp_path):
     done = subprocess.run([sys.executable, "-c", MLFLOW], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     with opened() as history:
-        assert history.get("main").tags == ("k=v",)
+        assert history["main"].tags == ("k=v",)
 
 
 def test_the_default_store_needs_the_whole_package(call, monkeypatch):
@@ -459,4 +459,4 @@ def test_labels_from_odd_run_names(call):
     Path("7").write_text(RUNS["bad"])
     assert call("record", "qrels", "7", "-m", "RR")[0] == 0
     with opened() as history:
-        assert history.get(1).label == "run 7"
+        assert history[1].label == "run 7"

@@ -168,7 +168,7 @@ def folder(tmp_path_factory):
             ["judge", *CALLS["judge"][0]],
         ):
             assert run(arguments) == 0
-        with History.open("history.db") as history:
+        with History("history.db") as history:
             history.set_baseline("::error::b", 1)
     finally:
         os.chdir(here)

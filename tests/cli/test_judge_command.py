@@ -10,7 +10,8 @@ from chat_server import KEY, serving
 
 from goldrank import read_qrels
 from goldrank.cli import run
-from goldrank.judgements import Event, JudgementLog
+from goldrank.judgements import JudgementLog
+from goldrank.judgements.records import Entry
 
 pytest.importorskip("httpx")
 
@@ -45,11 +46,36 @@ def test_from_files_to_files(capsys):
     assert KEY not in out + err
 
 
+def test_options_make_the_nouns(capsys):
+    def criteria_of(body):
+        return [message["content"] for message in body["messages"]]
+
+    with serving() as chat:
+        model = ("--model", "tiny", "--base-url", chat.url, "--criteria", "Recipes without nuts.")
+        how = ("--max-tokens", "77", "--drop", "temperature", "--all", "--limit", "1")
+        assert run(["judge", *FILES, *model, *how]) == 0
+        (body,) = chat.requests
+        assert (body["max_tokens"], "temperature" in body) == (77, False)
+        assert any("Recipes without nuts." in text for text in criteria_of(body))
+        assert run(["judge", *FILES, *model, "--judged", "--max-calls", "1"]) == 0
+        assert len(chat.requests) == 2
+    assert "judging stopped" in capsys.readouterr().out.casefold()
+
+
+def test_gullibility_is_shown(capsys):
+    with serving() as chat:
+        model = ("--model", "tiny", "--base-url", chat.url)
+        assert run(["judge", *FILES, *model, "--gullible", "1"]) == 0
+        assert len(chat.requests) == 3
+    assert "an order to give the highest grade put in" in capsys.readouterr().out
+    assert run(["judge", *FILES, *model, "--gullible", "1", "--dry-run"]) == 2
+
+
 def test_export(capsys):
-    with JudgementLog.open("log.db") as log:
-        log.add(Event("ann", "q1", "d1", grade=2, comment="=cmd"))
-        log.add(Event("bob", "q1", "d1", grade=3))
-        log.add(Event("gpt", "q1", "d3", grade=1, kind="model"))
+    with JudgementLog("log.db") as log:
+        log.add("ann", "q1", "d1", 2, reason="=cmd")
+        log.add("bob", "q1", "d1", 3)
+        log.add_entry(Entry("gpt", "q1", "d3", grade=1, kind="model"))
     assert run(["judgements", "export", "log.db", "out.qrels", "--qrels", "qrels", "--table", "who.tsv"]) == 0
     assert dict(read_qrels("out.qrels")["q1"]) == {"d1": 2, "d2": 1}
     assert "left out" in capsys.readouterr().err

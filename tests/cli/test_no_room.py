@@ -173,5 +173,5 @@ def test_whoever_reads_has_gone(made, arguments):
 
 
 def test_a_history_without_room_is_not_damaged(made):
-    with History.open(made / "history.db", read_only=True) as history:
+    with History(made / "history.db", mode="r") as history:
         history.check()

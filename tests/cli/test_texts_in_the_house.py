@@ -106,14 +106,14 @@ def test_other_gold_is_not_compared() -> None:
 def test_fixture_takes_scores_of_texts(folder: Path) -> None:
     from goldrank.gating.baseline import Baseline
 
-    Baseline.freeze(evaluate_texts(read_items(items(3), name="now"), ["RR"]), "base.json")
+    Baseline(evaluate_texts(read_items(items(3), name="now"), ["RR"])).save("base.json")
     Path("test_it.py").write_text(
         "import goldrank\n"
         "def test_it(goldrank_gate):\n"
         "    scores = goldrank.evaluate_texts('new.jsonl', ['RR'])\n"
-        "    assert goldrank_gate(scores, rules=['RR: -1%'], baseline='base.json')\n"
+        "    assert goldrank_gate(scores, 'RR: -1%', 'base.json')\n"
         "def test_fails(goldrank_gate):\n"
-        "    goldrank_gate(goldrank.evaluate_texts('old.jsonl', ['RR']), rules=['RR >= 0.9'])\n"
+        "    goldrank_gate(goldrank.evaluate_texts('old.jsonl', ['RR']), 'RR >= 0.9')\n"
     )
     # By name: pytest does not know it where goldrank is found by its path alone.
     call = [sys.executable, "-m", "pytest", "-q", "-p", "goldrank.pytest_plugin", "test_it.py"]

@@ -9,11 +9,11 @@ import numpy as np
 import places
 import pytest
 
-from goldrank import evaluate, judgements_from_clicks, read_qrels
+from goldrank import Statistics, evaluate, judgements_from_clicks, read_qrels
 from goldrank.cli import run
 from goldrank.clicks import ctr, dbn, dcm, position_based, propensity
 from goldrank.clicks.log import ClickLog
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import GoldrankError, InputError, OptionError
 from goldrank.io.click_log import ShownDocument, read_clicks
 
 GOLDEN = {case["id"]: case for case in json.loads((places.FILES / "clicks.json").read_text())["cases"]}
@@ -172,6 +172,8 @@ def test_dependent_click_model() -> None:
 
 # The way in and out.
 
+FEW = Statistics(samples=100)
+
 VIEWS = [{"query": "q", "shown": ["a", "b"], "clicks": ["a"]}] * 6 + [
     {"query": "q", "shown": ["b", "a"], "clicks": []}
 ] * 6
@@ -192,21 +194,21 @@ def test_rows_and_page_views_say_the_same(tmp_path: Any) -> None:
     pl.DataFrame(rows).write_csv(tmp_path / "log.csv")
     pl.DataFrame(rows).write_parquet(tmp_path / "log.parquet")
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(view) + "\n" for view in VIEWS))
-    want = judgements_from_clicks(VIEWS).rows
+    want = judgements_from_clicks(VIEWS).pairs
     for log in (rows, pl.DataFrame(rows), *(str(tmp_path / f"log.{end}") for end in ("csv", "parquet", "jsonl"))):
-        assert judgements_from_clicks(log).rows == want
+        assert judgements_from_clicks(log).pairs == want
 
 
 @pytest.mark.parametrize("model", ["ctr", "pbm", "dbn", "dcm"])
 def test_intervals_hold_the_value_and_repeat(model: str) -> None:
-    found = judgements_from_clicks(VIEWS, model, samples=50)
-    assert found.rows == judgements_from_clicks(VIEWS, model, samples=50).rows
+    found = judgements_from_clicks(VIEWS, model, statistics=FEW)
+    assert found.pairs == judgements_from_clicks(VIEWS, model, statistics=FEW).pairs
     assert all(row.low <= row.value <= row.high for row in found)
     assert [(row.shown, row.clicks) for row in found] == [(12, 6), (12, 0)]
 
 
 def test_more_data_make_intervals_narrower() -> None:
-    few, many = (judgements_from_clicks(VIEWS * times, "dbn", samples=100)[0] for times in (1, 30))
+    few, many = (judgements_from_clicks(VIEWS * times, "dbn", statistics=FEW)[0] for times in (1, 30))
     assert many.high - many.low < (few.high - few.low) / 2
 
 
@@ -220,12 +222,12 @@ def test_few_views_are_not_judged() -> None:
 
 def test_users_are_drawn_together() -> None:
     log = [{**view, "user": f"u{i % 3}"} for i, view in enumerate(VIEWS)]
-    (note,) = [n for n in judgements_from_clicks(log, "dbn", samples=20).notes if n.code == "click-bootstrap"]
+    (note,) = [n for n in judgements_from_clicks(log, "dbn", statistics=FEW).notes if n.code == "click-bootstrap"]
     assert note.fact("unit") == "users"
 
 
 def test_cuts_make_grades() -> None:
-    found = judgements_from_clicks(VIEWS, "dcm", samples=20)
+    found = judgements_from_clicks(VIEWS, "dcm", statistics=FEW)
     assert dict(found.qrels(cuts=[0.2, 0.4])["q"]) == {"a": 2, "b": 0}
     with pytest.raises(OptionError):
         found.qrels(cuts=[0.4, 0.2])
@@ -257,17 +259,33 @@ def test_pages_are_consistent() -> None:
 
 
 def test_options_belong_to_models() -> None:
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError) as caught:
         judgements_from_clicks(VIEWS, "ctr", gamma=0.9)
+    assert caught.value.hint == "It takes prior."
     with pytest.raises(OptionError):
         judgements_from_clicks(VIEWS, "propensity")
+    for wrong, right in (("level", "statistics=Statistics(level=...)"), ("gama", "gamma"), ("samples", "Statistics(")):
+        with pytest.raises(OptionError) as caught:
+            judgements_from_clicks(VIEWS, "ctr", **{wrong: 0.9})
+        assert right in caught.value.hint
+    for wrong in ({"statistics": 0.9}, {"min_views": -1}, {"model": "ct"}, {"statistics": Statistics(samples=200_000)}):
+        with pytest.raises(GoldrankError):
+            judgements_from_clicks(VIEWS, **wrong)
+
+
+def test_they_can_be_looked_at() -> None:
+    found = judgements_from_clicks(VIEWS, prior=(1, 1))
+    assert [(row["doc"], row["clicks"], row["judged"]) for row in found.rows()] == [("a", 6, True), ("b", 0, True)]
+    assert found.to_dict()["pairs"] == found.rows()
+    assert found.words == "By the model ctr, 2 of 2 pairs have a judgement"
+    assert "share of views with a click" in str(found)
 
 
 def test_command(tmp_path: Any, capsys: Any) -> None:
     log, out, table = (str(tmp_path / name) for name in ("log.jsonl", "qrels.json", "table.csv"))
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(view) + "\n" for view in VIEWS))
     assert (
-        run(["judgements", "from-clicks", log, "-o", out, "--model", "dcm", "--samples", "20", "--table", table]) == 0
+        run(["judgements", "from-clicks", log, "-o", out, "--model", "dcm", "--samples", "100", "--table", table]) == 0
     )
     qrels = read_qrels(out, real_grades=True)
     assert dict(qrels["q"]) == {"a": 0.5, "b": 0.0}

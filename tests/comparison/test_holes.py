@@ -12,12 +12,12 @@ from golden_statistics import case
 from lanes import many
 from random_measures import PLAIN, random_measure
 
-from goldrank import Qrels, Run, Runs, Scores, Statistics, compare, evaluate, parse
+from goldrank import Qrels, Run, Runs, Scores, Statistics, compare, evaluate
 from goldrank.comparison import unjudged
 from goldrank.comparison.holes import ALL_WAYS_UP_TO, HoleFinder, PairHoles, System, wanted_depth
 from goldrank.conventions import Convention
 from goldrank.evaluation import pipeline
-from goldrank.measures import REGISTRY, Measure
+from goldrank.measures import REGISTRY, Measure, parse
 from goldrank.measures.holes import hole_rule
 
 RULES = Convention(overlap="allow")

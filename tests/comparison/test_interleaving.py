@@ -7,7 +7,7 @@ import pytest
 from raising import raises_code
 from scipy import stats
 
-from goldrank import GoldrankError, analyse_interleaving
+from goldrank import GoldrankError, Statistics, analyse_interleaving
 from goldrank.comparison.interleaving import probabilistic_credit, team_draft_credit
 from goldrank.comparison.intervals import difference_interval
 from goldrank.io.impressions import read_impressions
@@ -84,7 +84,7 @@ def test_clicks_of_one_user_count_together():
 
 def test_few_users_give_no_verdict():
     log = [draft("d2", user=f"u{i % 5}") for i in range(100)]
-    found = analyse_interleaving(log, alpha=0.1)
+    found = analyse_interleaving(log, statistics=Statistics(alpha=0.1))
     assert found.verdict == "unclear"
     assert "too-few-clusters" in [note.code for note in found.notes]
 
@@ -134,13 +134,25 @@ def test_a_shown_document_of_nobody_is_an_error():
         (lambda: analyse_interleaving([]), "empty-log"),
         (lambda: analyse_interleaving([draft()]), "no-clicks"),
         (lambda: analyse_interleaving([draft("d1")], "balanced"), "unknown-choice"),
-        (lambda: analyse_interleaving([draft("d1")], alpha=0), "bad-number"),
+        (lambda: analyse_interleaving([draft("d1")], alpha=0.1), "unknown-argument"),
+        (lambda: analyse_interleaving([draft("d1")], statistics=0.1), "wrong-type"),
         (lambda: analyse_interleaving([draft("d1")], names="abc"), "two-names-needed"),
     ],
 )
 def test_other_mistakes(ask, code):
     with raises_code(GoldrankError, code):
         ask()
+
+
+def test_frames_and_open_files_say_the_same(tmp_path):
+    import polars as pl
+
+    log = [draft("d2", user=f"u{i}", query="q") for i in range(12)]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in log))
+    with path.open("rb") as file:
+        found = [analyse_interleaving(given) for given in (log, path, file, pl.DataFrame(log))]
+    assert {preference.p for preference in found} == {2 / 2**12}
 
 
 def test_what_is_tolerated_is_counted(tmp_path):

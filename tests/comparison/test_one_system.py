@@ -44,8 +44,9 @@ def test_automatic_slices_need_what_they_are_made_of():
     assert {part.value for part in found.of if part.attribute} == {"1", "2"}
     texts = {query: "one two" if query < "q5" else "one" for query in qrels}
     assert score_intervals(scores, slice_by=["length"], queries=texts).attributes == ("length",)
-    saved = Scores.from_dict(scores.to_dict())  # they do not tell their judgements
-    for name, code in (("relevant", "slice-needs-input"), ("length", "slice-needs-input"), ("lang", "no-slice-values")):
+    saved = Scores.from_dict(scores.to_dict())
+    assert score_intervals(saved, slice_by="relevant").rows() == found.rows()
+    for name, code in (("length", "slice-needs-input"), ("lang", "no-slice-values")):
         with raises_code(GoldrankError, code):
             score_intervals(saved, slice_by=[name])
 

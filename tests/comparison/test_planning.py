@@ -9,7 +9,7 @@ from made_up_scores import make
 from raising import raises_code
 from scipy import stats
 
-from goldrank import GoldrankError, Queries, compare, plan
+from goldrank import GoldrankError, Queries, Statistics, compare, plan
 from goldrank.comparison.flips import flip, raw_p, u_of_t
 from goldrank.comparison.intervals import estimate
 from goldrank.comparison.planning import read_tolerance
@@ -30,7 +30,8 @@ def test_needed_queries_are_the_reference():
     """
     inputs, expected = case("power-family")
     tests = round(0.05 / (2 * stats.norm.sf(inputs["critical_u"])))
-    found = plan(deviation=1.0, difference=inputs["effect_for_needed"], tests=tests, power=inputs["wanted"])
+    statistics = Statistics(power=inputs["wanted"])
+    found = plan(deviation=1.0, difference=inputs["effect_for_needed"], tests=tests, statistics=statistics)
     critical = found.planned[0].critical
     assert critical == pytest.approx(inputs["critical_u"], abs=0.03)
     # The number of tests is a whole number, so that the critical value is near: 2 (c + z)^2 / effect^2 moves by 2%.
@@ -44,7 +45,7 @@ def test_one_test_is_the_textbook():
 
 def test_a_pilot_brings_its_deviation_and_its_family():
     one = pilot()
-    (row,) = plan(one, difference=0.05, queries=[100]).planned
+    (row,) = plan(one, difference=0.05, n_queries=[100]).planned
     delta = one.values["nDCG@10"][1] - one.values["nDCG@10"][0]
     assert row.deviation == pytest.approx(delta.std(ddof=1))
     assert row.critical == pytest.approx(u_of_t(one.pairs[0].critical, 60))
@@ -55,7 +56,8 @@ def test_a_pilot_brings_its_deviation_and_its_family():
     (found,) = row.found
     at = stats.nct.sf(stats.t.ppf(0.975, 99), 99, found.detectable / row.deviation * 10)
     assert at == pytest.approx(0.8, abs=0.005)
-    assert plan(one, queries=[100], power=0.9).planned[0].found[0].detectable > found.detectable
+    surer = plan(one, n_queries=[100], statistics=Statistics(power=0.9))
+    assert surer.detectable[100] > found.detectable
 
 
 def test_more_tests_need_more_queries():
@@ -77,7 +79,7 @@ def test_the_plan_keeps_its_promise():
 def test_a_gate_says_what_was_promised():
     """Simulated rules: one-sided flips fail, Student's with pseudo-queries shows, as often as the plan says."""
     one = pilot(n=400, gain=0.0, spread=0.15)
-    outcomes = plan(one, tolerance="5%", queries=[120]).gate
+    outcomes = plan(one, tolerance="5%", n_queries=[120]).gate
     assert [round(outcome.drop, 3) for outcome in outcomes] == [0.0, 0.025, 0.05, 0.075, 0.1, 0.15]
     old, new = one.values["nDCG@10"]
     rng = np.random.default_rng(2)
@@ -100,7 +102,7 @@ def test_a_gate_looks_at_measures_where_less_is_better_the_other_way_round():
     old = rng.random(50)
     both = [make(old, run="old", higher_is_better=False), make(old + rng.normal(0, 0.1, 50), run="new",
                                                                higher_is_better=False)]  # fmt: skip
-    outcomes = plan(compare(both), tolerance=0.02, queries=[200]).gate
+    outcomes = plan(compare(both), tolerance=0.02, n_queries=[200]).gate
     assert outcomes[0].fails < outcomes[-1].fails
 
 
@@ -158,14 +160,16 @@ def test_tolerances(given, expected):
         (lambda: plan(), "no-pilot"),
         (lambda: plan(deviation=-1), "no-pilot"),
         (lambda: plan(deviation=1, difference=0), "bad-number"),
-        (lambda: plan(deviation=1, power=1), "bad-number"),
-        (lambda: plan(deviation=1, alpha=0.7), "bad-number"),
+        (lambda: plan(deviation=1, statistics=Statistics(power=1)), "bad-number"),
+        (lambda: plan(deviation=1, statistics=Statistics(alpha=0.7)), "bad-number"),
         (lambda: plan(deviation=1, tests=0), "bad-number"),
-        (lambda: plan(deviation=1, queries=[1]), "bad-number"),
+        (lambda: plan(deviation=1, n_queries=[1]), "bad-number"),
         (lambda: plan(deviation=1, tolerance="5%"), "no-pilot"),
         (lambda: plan(pilot(), tolerance="much"), "bad-tolerance"),
         (lambda: plan(pilot(), tolerance="nan"), "bad-tolerance"),
         (lambda: plan(pilot(), deviation=0.2), "options-conflict"),
+        (lambda: plan(pilot(), statistics=Statistics(alpha=0.01)), "options-conflict"),
+        (lambda: plan(deviation=1, queries=[100]), "unknown-argument"),
     ],
 )
 def test_mistakes_are_explained(ask, code):

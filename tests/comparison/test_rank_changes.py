@@ -1,20 +1,21 @@
 """What moved: ranks, causes, the queries to read first."""
 
 import pytest
+from raising import raises_code
 
 import goldrank
-from goldrank import diff
+from goldrank import diff, read_run
 from goldrank.comparison.rank_changes import CAUSES, locate
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import OptionError
+from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import pipeline
 
 
 def one(before, after, judged, k=2):
-    changes = diff({"q": judged}, {"q": before}, {"q": after}, "RR", k=k).changes
-    return {document.doc: (document.before, document.after, document.cause) for document in changes[0].documents}
+    changes = diff({"q": judged}, {"q": before}, {"q": after}, "RR", k=k)
+    return {document.doc: (document.before, document.after, document.cause) for document in changes["q"].documents}
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_pooled_but_unjudged_counts_as_unjudged():
 
 def test_ranks_are_those_of_the_run(data, tmp_path):
     qrels, runs = data
-    goldrank.write_run(runs["dense"], tmp_path / "run.txt")
+    Run(runs["dense"]).save(tmp_path / "run.txt")
     in_memory, from_file = Run(runs["dense"]), goldrank.read_run(tmp_path / "run.txt")
     ranks = locate([pipeline.place(Qrels(qrels), run, Convention()) for run in (in_memory, from_file)])
     assert (ranks.rank[0] == ranks.rank[1]).all()
@@ -68,16 +69,16 @@ def test_read_first_is_by_size_of_the_change():
     qrels = {q: {"d": 1} for q in "abc"}
     before = {"a": ["d"], "b": ["d"], "c": ["d"]}
     after = {"a": ["x", "d"], "b": ["x", "y", "z", "d"], "c": ["d"]}
-    changes = diff(qrels, before, after, "RR", names=("old", "new"))
-    assert [(c.query, c.delta) for c in changes.read_first()] == [("b", -0.75), ("a", -0.5)]
+    changes = diff(qrels, before, after, "RR")
+    assert [(c.query, c.difference) for c in changes.read_first()] == [("b", -0.75), ("a", -0.5)]
     assert changes.causes == {"intruder": 2, "unchanged": 1}
-    assert changes.delta == pytest.approx(-1.25 / 3)
+    assert changes.difference == pytest.approx(-1.25 / 3)
     assert set(changes.causes) <= set(CAUSES)
 
 
 def test_query_cause_is_that_of_most_documents():
     changes = diff({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "b", "c"]}, {"q": ["x", "a"]}, "AP")
-    assert changes.changes[0].cause == "lost"
+    assert changes["q"].cause == "lost"
 
 
 def test_bad_cut_off():
@@ -87,7 +88,54 @@ def test_bad_cut_off():
 
 def test_other_forms():
     changes = diff({"q": {"d": 1}, "r": {"d": 1}}, {"q": ["d"], "r": ["d"]}, {"q": ["x", "d"], "r": ["d"]}, "RR")
-    assert changes.to_pandas()["delta"].tolist() == [-0.5, 0.0]
+    assert changes.to_pandas()["difference"].tolist() == [-0.5, 0.0]
     assert changes.to_polars()["cause"].to_list() == ["intruder", ""]
-    assert repr(changes) == "<Diff of B minus A: -0.2500 RR, 1 of 2 queries changed>"
+    assert repr(changes) == "Diff('before', 'after', 'RR', 2 queries)"
     assert "intruder</t" in changes._repr_html_()
+
+
+def test_it_is_a_mapping_by_query():
+    changes = diff({"q": {"d": 1}, "r": {"d": 1}}, {"q": ["d"], "r": ["d"]}, {"q": ["x", "d"], "r": ["d"]}, "RR")
+    assert list(changes) == ["q", "r"]
+    assert (changes["q"].before, changes["q"].after, changes["q"].difference) == (1.0, 0.5, -0.5)
+    assert "p" not in changes
+    assert changes == diff(
+        {"q": {"d": 1}, "r": {"d": 1}}, {"q": ["d"], "r": ["d"]}, {"q": ["x", "d"], "r": ["d"]}, "RR"
+    )
+    assert "RR: -0.2500 from before to after; 0 queries better, 1 worse, 1 equal" in str(changes)
+
+
+def test_runs_go_by_their_own_names(tmp_path):
+    qrels = {"q": {"d": 1}}
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        Run({"q": {"d": 1.0}}).save(tmp_path / folder / "bm25.run")
+    named = diff(qrels, Run({"q": {"d": 1.0}}, name="mine"), {"q": ["d"]}, "RR")
+    assert (named.a, named.b) == ("mine", "after")
+    paths = diff(qrels, tmp_path / "old" / "bm25.run", tmp_path / "new" / "bm25.run", "RR")
+    assert (paths.a, paths.b) == ("old/bm25", "new/bm25")
+    mixed = diff(qrels, tmp_path / "old" / "bm25.run", {"q": ["d"]}, "RR")
+    assert (mixed.a, mixed.b) == ("bm25", "after")
+
+
+@pytest.mark.parametrize("duplicates", ["error", "count", "places"])
+def test_a_repeated_document_has_no_one_rank(duplicates):
+    rows = [("q", "x", 3.0), ("q", "d", 2.0), ("q", "x", 1.0)]
+    with raises_code(InputError, "duplicate-document", match=r"run\.drop_duplicates\(\)"):
+        diff({"q": {"d": 1}}, {"q": ["d"]}, rows, "RR", convention=Convention(duplicates=duplicates))
+
+
+def test_what_counts_of_a_repeated_document_may_be_said():
+    """By first lines the ranking is x, d, by last ones d, x."""
+    rows = [("q", "x", 3.0), ("q", "d", 2.0), ("q", "x", 1.0)]
+    for keep, after in (("first", 0.5), ("last", 1.0)):
+        chosen = diff({"q": {"d": 1}}, {"q": ["d"]}, rows, "RR", convention=Convention(duplicates=keep))
+        dropped = diff({"q": {"d": 1}}, {"q": ["d"]}, read_run(rows).drop_duplicates(keep=keep), "RR")
+        assert chosen["q"].after == dropped["q"].after == after
+
+
+def test_other_names_of_arguments_are_told():
+    with raises_code(OptionError, "unknown-argument", match="Run\\(results, name=...\\)"):
+        diff({"q": {"d": 1}}, {"q": ["d"]}, {"q": ["d"]}, names=("a", "b"))
+    with raises_code(OptionError, "unknown-argument", match="convention=Convention\\(missing=...\\)"):
+        diff({"q": {"d": 1}}, {"q": ["d"]}, {"q": ["d"]}, missing="skip")

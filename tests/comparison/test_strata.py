@@ -10,6 +10,7 @@ import pytest
 from raising import raises_code
 
 import goldrank
+from goldrank import Qrels
 from goldrank.comparison.strata import allocated, spreads, strata_of, stratified_mean
 from goldrank.errors import GoldrankError, InputError, OptionError
 
@@ -113,10 +114,18 @@ def world(count=60):
     return human, model, runs
 
 
+def corrected(human, model, run, **more):
+    return goldrank.corrected_values(Qrels(human).with_model(model), {"mine": run}, "nDCG@2", **more)
+
+
+def in_strata(strata):
+    return {query: {"stratum": stratum} for query, stratum in strata.items()}
+
+
 def test_next_queries_are_drawn_within_strata():
-    human, model, runs = world()
-    strata = {query: "odd" if int(query[1:]) % 2 else "even" for query in runs}
-    found = goldrank.corrected_values(human, model, runs, "nDCG@2", strata=strata)
+    human, model, run = world()
+    strata = {query: "odd" if int(query[1:]) % 2 else "even" for query in run}
+    found = corrected(human, model, run, queries=in_strata(strata))
     assert found.draw.strata == ("even", "odd")
     more = found.next_queries(10)
     assert len(set(more)) == 10
@@ -126,36 +135,40 @@ def test_next_queries_are_drawn_within_strata():
     assert len(found.next_queries(1000)) == 36
 
 
+def test_many_numbers_are_cut_into_five_strata():
+    human, model, run = world()
+    numbers = in_strata({query: int(query[1:]) % 12 / 10 for query in run})
+    found = corrected(human, model, run, queries=numbers)
+    # Twelve numbers from 0 to 1.1, five times each: twelve queries a stratum, equal numbers together.
+    assert len(found.draw.strata) == 5
+    assert found.draw.strata[0].startswith("0 to ")
+    assert found.draw.strata[-1].endswith(" to 1.1")
+
+
 def test_what_cannot_be_corrected_is_refused():
-    human, model, runs = world()
-    strata = dict.fromkeys(runs, "one")
-    for wrong in (
-        {"drawn": "most doubtful"},
-        {"drawn": "strata"},
-        {"drawn": "random", "strata": strata},
-        {"strata": strata, "clusters": strata},
-    ):
+    human, model, run = world()
+    both = {query: {"stratum": "one", "cluster": "one"} for query in run}
+    for wrong in ({"drawn": "most doubtful"}, {"drawn": "strata"}, {"queries": both}):
         with pytest.raises(OptionError):
-            goldrank.corrected_values(human, model, runs, "nDCG@2", **wrong)
+            corrected(human, model, run, **wrong)
     with raises_code(GoldrankError, "no-stratum"):
-        goldrank.corrected_values(human, model, runs, "nDCG@2", strata={"q1": 1})
-    late = {query: "late" if int(query[1:]) >= 23 else "early" for query in runs}
+        corrected(human, model, run, queries=in_strata({"q1": 1}))
+    late = {query: "late" if int(query[1:]) >= 23 else "early" for query in run}
     with pytest.raises(InputError) as caught:
-        goldrank.corrected_values(human, model, runs, "nDCG@2", strata=late)
+        corrected(human, model, run, queries=in_strata(late))
     assert caught.value.code == "few-in-stratum"
 
 
 def test_a_pilot_that_was_drawn_at_random_goes_on_by_strata():
-    human, model, runs = world()
-    late = {query: "late" if int(query[1:]) >= 23 else "early" for query in runs}
-    pilot = goldrank.corrected_values(human, model, runs, "nDCG@2")
-    more = pilot.next_queries(6, strata=late)
+    human, model, run = world()
+    late = {query: "late" if int(query[1:]) >= 23 else "early" for query in run}
+    pilot = corrected(human, model, run, queries=in_strata(late), drawn="random")
+    assert pilot.rows() == corrected(human, model, run).rows(), "strata say how more queries are drawn, and no more"
+    more = pilot.next_queries(6)
     assert sum(late[query] == "late" for query in more) >= 3, "one of them is judged, and four are needed"
     judged = human | {query: {"a": 1, "b": 1} for query in more}
-    found = goldrank.corrected_values(judged, model, runs, "nDCG@2", strata=late)
-    assert found.value("nDCG@2", "run").estimate.judged == 30
-    with pytest.raises(OptionError):
-        found.next_queries(2, strata=late)
+    found = corrected(judged, model, run, queries=in_strata(late))
+    assert found["nDCG@2", "mine"].estimate.judged == 30
 
 
 def test_intervals_hold_the_truth():

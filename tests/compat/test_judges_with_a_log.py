@@ -13,6 +13,7 @@ from goldrank.compat.continuous_eval import LLMBasedContextCoverage, LLMBasedCon
 from goldrank.errors import InputError
 from goldrank.judging.function import Function
 from goldrank.judging.matching import JudgeMatcher
+from goldrank.judging.nouns import Calls
 
 TEXTS = ["Lyon.", "Paris is big."]
 
@@ -28,7 +29,7 @@ def judge(tmp_path):
             return 7
         return int(reference.split()[0] in text)
 
-    made = JudgeMatcher(Function(holds, scale=(0, 1), name="mine"), log=tmp_path / "log.db")
+    made = JudgeMatcher(Function(holds, scale=(0, 1), name="mine"), calls=Calls(tmp_path / "log.db"))
     made.asked = asked
     return made
 

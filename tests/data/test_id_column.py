@@ -1,4 +1,4 @@
-"""Ids as ranges of bytes: order, gathering and joining, with and without the compiled core."""
+"""Ids as ranges of bytes: order, gathering and joining, with the core that is in use and with the portable one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from goldrank.core import portable
 from goldrank.data import id_column
 from goldrank.data.id_column import PAD, SORTED_AS_WORDS, IdColumn
 
@@ -18,7 +19,7 @@ IN_ORDER = [3, 9, 10, 1, 11, 2, 4, 6, 5, 0, 8, 7]
 @pytest.fixture(params=["core", "pure"], autouse=True)
 def _either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "pure":
-        monkeypatch.setattr(id_column, "core", None)
+        monkeypatch.setattr(id_column, "core", portable)
 
 
 @pytest.mark.parametrize("longest", [b"", b"x" * (SORTED_AS_WORDS + 1)])
@@ -57,6 +58,12 @@ def test_joined_and_copied() -> None:
     assert IdColumn.of([]).copy().to_list() == []
 
 
-def test_texts_are_decoded_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(id_column, "SOME", 2)
+def test_texts() -> None:
     assert IdColumn.of([b"a", b"\xff", b"c"]).texts() == ("a", "\udcff", "c")
+
+
+def test_integers_and_changes() -> None:
+    numbers, left = IdColumn.of([b"12", b"-3", b"x", b"123456789"]).integers()
+    assert (numbers.tolist(), left.tolist()) == ([12, -3, 0, 0], [2, 3])
+    assert IdColumn.of([b"a", b"a", b"b", b"a"]).changes().tolist() == [0, 2, 3]
+    assert IdColumn.of([]).changes().tolist() == []

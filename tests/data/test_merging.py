@@ -16,6 +16,7 @@ from raising import raises_code
 
 from goldrank import AspectQrels, GoldrankError, Preferences, Scores, cli, evaluate, evaluate_texts
 from goldrank.data.qrels import Qrels, shard_of
+from goldrank.data.query_facts import to_plain
 from goldrank.errors import InputError, OptionError
 from goldrank.measures import REGISTRY
 
@@ -101,6 +102,7 @@ def same(one: Scores, other: Scores) -> None:
             other.columns[name].average,
             other.columns[name].higher_is_better,
         )
+    assert to_plain(one.query_facts) == to_plain(other.query_facts)
     assert one.counts == other.counts
     assert one.convention == other.convention
     assert {k: (b.why, b.summary) for k, b in one.bounds.items()} == {

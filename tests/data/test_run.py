@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank import Run
+from goldrank import Qrels, Run
 from goldrank.errors import InputError
 
 QRELS = {"q": {"a": 1, "b": 1}}
@@ -35,7 +36,7 @@ def test_ids_of_other_kinds() -> None:
     assert run["1"] == {"10": 0.5}
     assert [note.code for note in run.notes] == ["integer-ids"]
     with raises_code(InputError, "wrong-type"):
-        Run({"q": ["a", "b"]})
+        Run({"q": 3})  # type: ignore[dict-item]
 
 
 def test_renamed_runs_share_their_source() -> None:
@@ -43,3 +44,22 @@ def test_renamed_runs_share_their_source() -> None:
     assert run.renamed("other").source is run.source
     assert run.renamed("other").name == "other"
     assert run.renamed("other").digest == run.digest
+
+
+def test_ranked_lists_are_a_run() -> None:
+    run = Run({"q1": ["b", "a"], "q2": ("c",), "q3": np.array(["x", "y"])})
+    assert [run.ranking(query) for query in run] == [["b", "a"], ["c"], ["x", "y"]]
+    assert not run.has_scores
+    assert not run.renamed("other").has_scores
+    scored = Run({"q1": [("a", 0.5), ("b", 0.9)]})
+    assert scored.ranking("q1") == ["b", "a"]
+    assert scored.has_scores
+
+
+def test_lists_of_documents_are_judgements() -> None:
+    qrels = Qrels({"q1": ["b", "a"], "q2": {"c"}, "q3": {"d": 2}})
+    assert {query: dict(docs) for query, docs in qrels.items()} == {
+        "q1": {"b": 1, "a": 1},
+        "q2": {"c": 1},
+        "q3": {"d": 2},
+    }

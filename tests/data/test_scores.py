@@ -6,14 +6,17 @@ import copy
 import json
 import math
 import pickle
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 from raising import raises_code
 
 import goldrank
+from goldrank.data import query_facts
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.errors import InputError, MeasureError
 
@@ -88,7 +91,9 @@ def test_nan_survives_saving(tmp_path: Path) -> None:
         ("", "not-json"),
         ("{}", "not-saved-scores"),
         ('{"format": "goldrank-scores", "version": 99}', "newer-version"),
-        ('{"format": "goldrank-scores", "version": 1}', "damaged-file"),
+        ('{"format": "goldrank-scores", "version": 1}', "older-version"),
+        ('{"format": "goldrank-scores", "version": 2}', "older-version"),
+        ('{"format": "goldrank-scores", "version": 3}', "damaged-file"),
         ("[" * 100_000, "not-json"),
     ],
 )
@@ -226,12 +231,54 @@ def test_n_says_what_the_mean_is_made_of() -> None:
         assert goldrank.evaluate(qrels, RUN, "RR", empty=empty).n == {"RR": n}
 
 
-def test_files_of_version_1_are_read(scores: Scores) -> None:
-    """Notes were plain text."""
-    data = scores.to_dict()
-    data["version"], data["notes"] = 1, ["1 judged query is not in the run"]
-    for column in data["measures"].values():
-        del column["counts_nan"]
-    old = Scores.from_dict(json.loads(json.dumps(data)))
-    assert old.mean == scores.mean
-    assert [str(note) for note in old.notes] == ["1 judged query is not in the run"]
+# What scores know of their queries.
+
+
+def test_scores_know_what_was_returned_judged_and_relevant(scores: Scores, tmp_path: Path) -> None:
+    """q1 returned d1 to d3, of which d1 and d3 are judged; q2 d4 and d5; q3 is not in the run."""
+    scores.save(tmp_path / "s.json")
+    for known in (scores, Scores.load(tmp_path / "s.json"), pickle.loads(pickle.dumps(scores)), copy.copy(scores)):
+        facts = known.query_facts
+        assert facts.returned is not None
+        assert facts.judged is not None
+        assert facts.relevant is not None
+        assert facts.returned.tolist() == [len(RUN.get(query, {})) for query in scores.queries]
+        assert facts.judged.tolist() == [len(RUN.get(q, {}).keys() & QRELS[q].keys()) for q in scores.queries]
+        assert facts.relevant.tolist() == [sum(g >= 1 for g in QRELS[q].values()) for q in scores.queries]
+        assert known.judgement_hashes == scores.judgement_hashes
+
+
+def test_hashes_of_judgements_tell_which_queries_changed() -> None:
+    changed = {**QRELS, "q1": {**QRELS["q1"], "d1": 2}}
+    one, other = (goldrank.evaluate(qrels, RUN, "RR").judgement_hashes for qrels in (QRELS, changed))
+    assert one is not None
+    assert other is not None
+    assert [query for query in one if one[query] != other[query]] == ["q1"]
+    skipped = goldrank.evaluate(QRELS, RUN, "RR", missing="skip")
+    assert skipped.judgement_hashes == one, "queries that were left out are judged too"
+    assert len(skipped.query_facts.returned) == len(skipped.queries) == 2  # type: ignore[arg-type]
+
+
+def test_what_scores_know_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_facts, "judgement_hashes", lambda qrels: pytest.fail("nobody asked"))
+    fresh = goldrank.evaluate(QRELS, RUN, "RR")
+    assert fresh.query_facts.returned is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda facts: facts.pop("judgements") and facts.update(judgements=3),
+        lambda facts: facts.update(judgements={"q1": 3}),
+        lambda facts: facts["returned"].append(1),
+        lambda facts: facts["judged"].__setitem__(0, -1),
+        lambda facts: facts["relevant"].__setitem__(0, 0.5),
+        lambda facts: facts["returned"].__setitem__(0, True),
+        lambda facts: facts.update(latency=["fast"] * 3),
+    ],
+)
+def test_facts_that_cannot_be_are_refused(scores: Scores, change: Callable[[dict[str, Any]], object]) -> None:
+    data = json.loads(scores.to_json())
+    change(data["by_query"])
+    with raises_code(InputError, "damaged-file"):
+        Scores.from_dict(data)

@@ -9,9 +9,10 @@ import numpy as np
 import places
 import pytest
 
-from goldrank import compare, demo, evaluate, parse
+from goldrank import compare, demo, evaluate
 from goldrank.cli import run as command
 from goldrank.comparison.worth import document_worth
+from goldrank.measures import parse
 
 PAGE = (places.ROOT / "docs" / "comparing.md").read_text()
 

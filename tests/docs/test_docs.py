@@ -14,10 +14,9 @@ import polars as pl
 import pytest
 from restoring import restored_registry
 
-from goldrank import parse
 from goldrank.cli.eval import command
 from goldrank.errors import MeasureError
-from goldrank.measures import REGISTRY
+from goldrank.measures import REGISTRY, parse
 from goldrank.measures.trec_names import TABLE
 
 DOCS = places.ROOT / "docs"

@@ -11,7 +11,7 @@ from typing import Any
 import places
 import pytest
 
-from goldrank import evaluate
+from goldrank import evaluate, read_items, read_qrels
 from goldrank.cli import run
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -22,6 +22,9 @@ TABLE = PAGE[: PAGE.index("\n## ")]
 LINES = [
     [cell.strip() for cell in line.strip("|").split(" | ")] for line in TABLE.splitlines() if line.startswith("| ")
 ][1:]
+
+PUBLIC = {"evaluate": evaluate, "read_items": read_items, "read_qrels": read_qrels}
+"""What the lines of the page use."""
 
 
 WHO = (places.ROOT / "docs" / "first_commands.md").read_text()
@@ -58,7 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_in(line: list[str], folder: Path, capsys: Any) -> None:
     code = code_of(line[1])
     if not code.startswith("goldrank "):
-        scores = eval(code, {"evaluate": evaluate, **sources.objects()})
+        scores = eval(code, {**PUBLIC, **sources.objects()})
         assert list(scores.mean.values()) == [0.5]
         return
     assert run(shlex.split(code)[1:]) == 0, capsys.readouterr().err
@@ -72,7 +75,7 @@ def test_out(line: list[str], folder: Path, capsys: Any) -> None:
     if line[0] == "click log":
         assert run(shlex.split(code_of(line[1]))[1:]) == 0
     if not code.startswith("goldrank "):
-        assert eval(code, {"evaluate": evaluate, **sources.objects()}) is not None
+        assert eval(code, {**PUBLIC, **sources.objects()}) is not None
         return
     assert run(shlex.split(code)[1:]) == 0, capsys.readouterr().err
     if "convert" in code:

@@ -1,8 +1,10 @@
 """docs/history.md: its commands print what it shows, and its code runs."""
 
 import datetime
+import json
 import re
 import shlex
+from pathlib import Path
 
 import places
 import pytest
@@ -12,7 +14,6 @@ from goldrank.cli import COMMANDS
 from goldrank.cli import run as command
 from goldrank.history import store
 from goldrank.history.changes import HEAD_START, PATIENCE
-from goldrank.history.trends import ALPHA, trend_lines
 
 PAGE = (places.ROOT / "docs" / "history.md").read_text(encoding="utf-8")
 
@@ -49,21 +50,22 @@ def test_commands_print_what_the_page_shows(recorded):
 def test_the_code_runs(recorded, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
     exec(code, {})
-    first, second, *rest, verdict = capsys.readouterr().out.splitlines()
+    first, second, changes, *lines, verdict = capsys.readouterr().out.splitlines()
     assert first == "0.75"
     assert second in ("0.0", "1.0")
+    assert "better since record 2" in changes
     # The code's record has relevance rules, the commands' have none: two lines.
-    assert [line.split()[0] for line in rest[::2]] == ["main", "main"]
-    assert "better since record 2" in rest[1]
-    assert "relevance rules v3" in rest[2]
+    assert len(lines) == 2
+    assert "relevance rules v3" in lines[1]
     assert verdict == "better"
+    assert len(json.loads(Path("history.json").read_text())["records"]) == 3
 
 
 def test_what_the_page_names_is_there():
     named = set(re.findall(r"`goldrank (\w+)", PAGE))
     assert named
     assert named <= set(COMMANDS)
-    assert f"probability of at most {ALPHA:.0%}" in PAGE
+    assert "probability of at most 5%" in PAGE
     assert f"alpha x (j + {HEAD_START}) / (j + {HEAD_START + PATIENCE})" in PAGE
 
 
@@ -71,11 +73,11 @@ def test_diagnostics_get_no_marks():
     """All documents of the first run are judged and few of the second: a change of P@1 is marked, of Judged@1 none."""
     assert "Diagnostics such as Judged@10 get no marks" in " ".join(PAGE.split())
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(40)}
-    with History.open("history.db", create=True) as history:
+    with History("history.db") as history:
         for first in ("a", "x"):
             history.record(evaluate(qrels, {q: [first, "b"] for q in qrels}, ["P@1", "Judged@1"]), label="main")
     marks = {}
     for measure in ("P@1", "Judged@1"):
-        with History.open("history.db") as history:
-            marks[measure] = [len(line.changes) for line in trend_lines(history, measure)]
-    assert marks == {"P@1": [1], "Judged@1": [0]}
+        with History("history.db") as history:
+            marks[measure] = len(history.trend(measure).changes)
+    assert marks == {"P@1": 1, "Judged@1": 0}

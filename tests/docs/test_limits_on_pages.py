@@ -23,7 +23,7 @@ from goldrank.io import sources, text_index
 from goldrank.io import spark as spark_input
 from goldrank.io.tables import MOST_SLICED
 from goldrank.judging import endpoint
-from goldrank.judging.runner import Asking
+from goldrank.judging.nouns import Calls
 from goldrank.match import chance, evidence, semantic
 from goldrank.match.seeds import LENGTH
 from goldrank.report import comparison_page, coverage
@@ -46,8 +46,8 @@ def default(function: Callable[..., Any], name: str) -> Any:
 
 
 OFTEN, AGAIN = (default(goldrank.run_retriever, name) for name in ("concurrency", "retries"))
-PLAIN = goldrank.Rules.of({"rules": ["AP: -1%"]})
-SET = PLAIN.settings
+PLAIN = goldrank.Rules("AP: -1%")
+SET = PLAIN.statistics
 SAID = [
     ("docs/comparing.md", f"It is exact where at most {flips.EXACT_UP_TO} queries differ"),
     ("docs/comparing.md", f"Below {intervals.FEWEST_CLUSTERS} clusters there is no verdict"),
@@ -61,10 +61,10 @@ SAID = [
     ("docs/gate.md", f"`test` ({', '.join(f'`{name}`' for name in rules.TESTS)})"),
     (
         "docs/gate.md",
-        f"`alpha` ({SET.alpha}), `power` ({SET.power}), `samples` ({SET.samples}), `seed` ({SET.seed}), `strict`",
+        f"`alpha` ({SET.alpha}), `power` ({SET.power}), `samples` ({SET.draws()}), `seed` ({SET.seed}), `strict`",
     ),
     ("docs/gate.md", f"`strict` ({str(PLAIN.strict).lower()})"),
-    ("docs/gate.md", f"`holes` (`{PLAIN.holes}`, `ignore`)"),
+    ("docs/gate.md", f"`unjudged` (`{SET.unjudged}`, `ignore`)"),
     ("docs/gate.md", f"`worst` ({PLAIN.worst})"),
     ("docs/history.md", f"each waits for the other, up to {history_file.LOCK_TIMEOUT:.0f} seconds"),
     ("docs/judges.md", f"more than {percent(ppi.GUARD - 1)} wider than that of people alone"),
@@ -73,7 +73,7 @@ SAID = [
     ("docs/judges.md", f"below {ppi.LEAST_RHO}, less than a tenth"),
     ("docs/judges.md", f"Draw within {word(strata.COUNT)} groups of these"),
     ("docs/judges.md", f"Each group gets {word(strata.LEAST_EACH)} queries"),
-    ("docs/judges.md", f"are tried {word(Asking.attempts)} times in all"),
+    ("docs/judges.md", f"are tried {word(Calls().attempts)} times in all"),
     ("docs/judges.md", f"a wait of more than {word(round(endpoint._LONGEST_PAUSE / 60))} minutes ends the job"),
     ("docs/texts.md", f"whose texts differ {build.LENGTHS_DIFFER}-fold in length"),
     ("docs/texts.md", f"with {word(coverage.POINTS)} budgets from the median text"),

@@ -11,9 +11,8 @@ import pytest
 from peers.run_suites import SUITES
 
 import goldrank
-from goldrank import parse
 from goldrank.errors import GoldrankError
-from goldrank.measures import REGISTRY
+from goldrank.measures import REGISTRY, parse
 
 PAGE = (places.ROOT / "docs" / "migrating.md").read_text(encoding="utf-8")
 ROWS = [

@@ -15,8 +15,8 @@ from goldrank.cli import group
 
 FOLDERS = (".", "docs", "docs/users", "examples")
 PAGES = sorted(page for folder in FOLDERS for page in (places.ROOT / folder).glob("*.md") if page.name != "CHANGES.md")
-OF_OTHERS = {"--group", "--always", "--dirty", "--abbrev", "--query"}
-"""Options of pip and git, and a shortened one of trec_eval."""
+OF_OTHERS = {"--group", "--always", "--dirty", "--abbrev", "--query", "--reformat", "--fast"}
+"""Options of pip, git, djlint and a made-up program, and a shortened one of trec_eval."""
 OF_PYTEST = ("--goldrank-rules", "--goldrank-baseline", "--goldrank-db", "--goldrank-update")
 SPAN = re.compile(r"`([^`\n]+)`")
 BLOCK = re.compile(r"^```.*?^```\s*?$", re.MULTILINE | re.DOTALL)

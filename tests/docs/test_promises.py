@@ -24,18 +24,6 @@ def test_public_names_are_those_of_the_list():
     assert "goldrank.evaluate" in "\n".join(listed)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("agreement", "rank_agreement"), ("tune", "tune_fusion"), ("retrieve", "run_retriever"),
-     ("pitfalls_of", "pitfalls"), ("compare_scores", "compare"), ("gate_scores", "gate")],
-)  # fmt: skip
-def test_a_name_of_before_works_and_says_its_new_name(old, new):
-    with pytest.warns(DeprecationWarning, match=f"goldrank.{new}") as caught:
-        found = getattr(goldrank, old)
-    assert found is getattr(goldrank, new)
-    assert caught[0].filename == __file__, "the warning is about the line that used the old name"
-
-
 def test_the_same_call_gives_the_same_numbers():
     """Of functions that draw random numbers and take no seed; those that take one have it as an argument."""
     texts = [(f"word{i % 7} was here in {1900 + i % 5}", 1 - i / 100) for i in range(60)]

@@ -29,7 +29,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     goldrank.read_run(run).save("dense.parquet")
     Path("bm25.run.gz").write_bytes(gzip.compress(Path("run.txt").read_bytes()))
     Path("rag.jsonl").write_text(json.dumps({"retrieved": ["a b", "c d"], "references": ["c d"]}) + "\n")
-    goldrank.Baseline.freeze(goldrank.evaluate("qrels.txt", "run.txt", "nDCG@10"), "baseline.json")
+    goldrank.Baseline(goldrank.evaluate("qrels.txt", "run.txt", "nDCG@10")).save("baseline.json")
 
 
 @pytest.mark.usefixtures("files", "registry")

@@ -16,10 +16,9 @@ import polars as pl
 import pytest
 
 import goldrank
-from goldrank import Scores, parse
+from goldrank import Scores
 from goldrank.errors import BaselineError, MeasureError
-from goldrank.history.trends import trend_lines
-from goldrank.measures import REGISTRY
+from goldrank.measures import REGISTRY, parse
 
 
 def blocks(page: str) -> list[str]:
@@ -73,14 +72,15 @@ def test_the_advice_for_recommendations_knows_them():
 
 def test_scores_with_and_without_train_are_kept_apart(tmp_path):
     qrels, run = {"u1": ["c"], "u2": ["b"]}, {"u1": ["a", "c"], "u2": ["b", "a"]}
-    without = goldrank.evaluate(qrels, run, ["R@1", "NumRet"])
-    removed = goldrank.evaluate(qrels, run, ["R@1", "NumRet"], train={"u1": ["a"], "u2": ["c"]})
+    without = goldrank.evaluate(qrels, run, "R@1")
+    known = goldrank.Catalogue(train={"u1": ["a"], "u2": ["c"]})
+    removed = goldrank.evaluate(qrels, run, "R@1", catalogue=known)
     with pytest.raises(BaselineError, match="train removed"):
-        goldrank.gate(removed, rules=["R@1: -5%"], baseline=without)
-    with goldrank.History.open(tmp_path / "history.db", create=True) as history:
+        goldrank.gate(removed, "R@1: -5%", without)
+    with goldrank.History(tmp_path / "history.db") as history:
         for scores in (without, removed):
             history.record(scores, label="main")
-        assert [line.values for line in trend_lines(history, "R@1")] == [[0.5], [1.0]]
+        assert [of.line.values for of in history.trend("R@1").lines] == [[0.5], [1.0]]
 
 
 def test_names_with_several_meanings():

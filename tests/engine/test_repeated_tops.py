@@ -192,7 +192,8 @@ def test_runs_that_come_in_small_pieces(policy: Any, tmp_path: Path, monkeypatch
 def test_what_is_judged_is_not_worth_judging(policy: Any, route: str, tmp_path: Path) -> None:
     for seed in range(15):
         rows = drawn(seed)
-        asked = worth_judging(QRELS, ROUTES[route](rows, tmp_path), "P@4", duplicates=policy, overlap="allow")
+        rules = Convention(duplicates=policy, overlap="allow")
+        asked = worth_judging(QRELS, ROUTES[route](rows, tmp_path), "P@4", convention=rules)
         by_hand = ranked(rows, policy)
         unjudged = {(user, item) for user in QRELS for item in by_hand[user][:4] if item not in QRELS[user]}
         assert {(one.query, one.doc) for one in asked} == unjudged, seed

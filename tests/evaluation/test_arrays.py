@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +13,9 @@ from helpers import codes
 from lanes import many
 from raising import raises_code
 
-from goldrank import GoldrankError, Scores, compare, evaluate, evaluate_arrays, parse
+from goldrank import Convention, GoldrankError, Scores, compare, evaluate, evaluate_arrays
 from goldrank.data.scores import Remarks
-from goldrank.errors import MeasureError
+from goldrank.errors import MeasureError, OptionError
 from goldrank.io.arrays import as_array
 from goldrank.measures import REGISTRY
 
@@ -43,6 +44,7 @@ def without_padding(scores: Scores) -> Scores:
 def test_tables_are_mappings(ties):
     rng = np.random.default_rng(1)
     measures = MEASURES if ties not in ("expected", "bounds") else TIED
+    rules = Convention(ties=ties, overlap="allow")
     for example in range(EXAMPLES):
         shape = rng.integers(1, 30), rng.integers(1, 25)
         grades = rng.integers(-1, 4, shape)
@@ -50,8 +52,8 @@ def test_tables_are_mappings(ties):
             [np.float64, np.float32, np.int32][example % 3]
         )
         mask = rng.random(shape) < 0.7 if example % 4 == 0 else None
-        ours = evaluate_arrays(grades, scores, measures, mask=mask, ties=ties, overlap="allow")
-        theirs = evaluate(*tables(grades, scores, mask), measures, ties=ties, overlap="allow")
+        ours = evaluate_arrays(grades, scores, measures, mask=mask, convention=rules)
+        theirs = evaluate(*tables(grades, scores, mask), measures, convention=rules)
         assert without_padding(ours) == theirs
         assert ours.provenance["run"] == theirs.provenance["run"]
         assert ours.provenance["qrels"] == theirs.provenance["qrels"]
@@ -80,7 +82,8 @@ def test_groups_and_indexes_are_mappings():
         assert evaluate_arrays(grades, scores, MEASURES, groups=sizes) == theirs
         ids = np.repeat(np.arange(len(sizes)), sizes)
         order = np.argsort(rng.random(total))
-        ours = evaluate_arrays(grades[order], scores[order], MEASURES, indexes=ids[order], ties="input")
+        rules = Convention(ties="input")
+        ours = evaluate_arrays(grades[order], scores[order], MEASURES, indexes=ids[order], convention=rules)
         qrels: dict[str, Any] = {}
         run: dict[str, Any] = {}
         for i in order.tolist():
@@ -107,26 +110,24 @@ def test_scores_from_arrays_can_be_compared():
     rng = np.random.default_rng(4)
     grades = rng.integers(0, 2, (30, 8))
     good, bad = grades + rng.random((30, 8)), rng.random((30, 8))
-    found = compare([evaluate_arrays(grades, s, "AP", name=n) for n, s in (("bad", bad), ("good", good))])
+    found = compare([evaluate_arrays(grades, s, "AP").renamed(n) for n, s in (("bad", bad), ("good", good))])
     assert found["AP", "bad", "good"].difference > 0
 
 
-def test_cut_offs():
-    given = ([[0, 1, 1]], [[0.9, 0.8, 0.7]])
-    assert dict(evaluate_arrays(*given, "P", k=2)) == {"P@2": 0.5}
-    assert list(evaluate_arrays(*given, ["P", "nDCG@3", "ndcg_cut_2"], k=[1, 2])) == ["P@1", "P@2", "nDCG@3", "nDCG@2"]
-    assert list(evaluate_arrays(*given, parse("nDCG"), k=np.int64(2))) == ["nDCG@2"]
-    assert "nDCG@10" in evaluate_arrays(*given, k=3)
-    for measure, k in (
-        ("Compat", 3),
-        ("P", 0),
-        ("P", []),
-        ("P", "x"),
-        ("no_measure", 3),
-        (lambda ranked, judged: 1, 3),
-    ):
-        with pytest.raises(GoldrankError):
-            evaluate_arrays(*given, measure, k=k)
+@pytest.mark.parametrize(
+    ("argument", "meant"),
+    [
+        ("k", "'nDCG@5'"),
+        ("group", "It is called groups=."),
+        ("depth", "the measure's cut-off"),
+        ("name", "scores.renamed(name)"),
+        ("ties", "convention=Convention(ties=...)"),
+        ("metric", "It is called measures=."),
+    ],
+)
+def test_other_arguments_are_named(argument, meant):
+    with raises_code(OptionError, "unknown-argument", match=re.escape(meant)):
+        evaluate_arrays([[0, 1]], [[0.9, 0.8]], "P@1", **{argument: 3})
 
 
 def test_flags_and_gains():

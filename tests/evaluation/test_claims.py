@@ -10,8 +10,9 @@ import pytest
 from rag_cases import cases
 from raising import raises_code
 
-from goldrank import Answers, Scores, evaluate, evaluate_texts, parse
+from goldrank import Answers, Scores, evaluate, evaluate_texts
 from goldrank.errors import GoldrankError, InputError, MeasureError
+from goldrank.measures import parse
 
 RAGAS = {
     "user_input": "When was the tower built?",

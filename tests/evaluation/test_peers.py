@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from ranx_values import ask_ranx
 
-from goldrank import evaluate, parse
-from goldrank.measures import make
+from goldrank import evaluate
+from goldrank.measures import make, parse
 
 CASES = 300
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import places
 import pytest
 
-from goldrank import evaluate, parse
+from goldrank import evaluate
 from goldrank.errors import MeasureError
-from goldrank.measures import Measure, make
+from goldrank.measures import Measure, make, parse
 
 HERE = places.FILES / "trec_eval"
 

@@ -62,7 +62,7 @@ CASES = {
 @pytest.mark.parametrize("method", all_methods())
 def test_method_by_hand(method):
     parameters, values = CASES[method]
-    fused = fuse(RUNS, method, normalise="none", **parameters)["q"]
+    fused = fuse(RUNS, method, normalization="none", **parameters)["q"]
     assert [fused[doc] for doc in "xyzw"] == pytest.approx(values)
 
 
@@ -104,8 +104,8 @@ def test_equal_scores():
 
 def test_distances_are_ranked_lowest_first():
     runs = {"a": {"q": {"near": 0.1, "far": 5.0}}, "b": {"q": {"near": 0.2, "far": 4.0}}}
-    assert fuse(runs, "rrf", normalise="inverted").ranking("q") == ["near", "far"]
-    assert fuse(runs, "sum", normalise="inverted").ranking("q") == ["near", "far"]
+    assert fuse(runs, "rrf", normalization="inverted").ranking("q") == ["near", "far"]
+    assert fuse(runs, "sum", normalization="inverted").ranking("q") == ["near", "far"]
 
 
 def test_every_method_has_a_citation_and_every_name_is_documented():
@@ -166,7 +166,7 @@ def test_every_method_with_parameters_is_tuned(method):
     # What all queries chose can be used for other runs, and gives here what is reported as optimistic.
     from goldrank import evaluate
 
-    again = fuse(runs, method, **tuned.parameters)
+    again = fuse(runs, tuned.fusion)
     assert evaluate(qrels, again, "AP")["AP"] == pytest.approx(tuned.optimistic)
 
 
@@ -188,7 +188,7 @@ def test_learning_never_looks_at_the_held_out_fold():
         (lambda: fuse(RUNS, "slidefuse", probs=[[0.5], [0.5]], w=1.5), "bad-number"),
         (lambda: fuse(RUNS, "sum", gamma=1), "unknown-option"),
         (lambda: fuse(RUNS, ties="random"), "unknown-choice"),
-        (lambda: tune_fusion({q: {"x": 1} for q in "qrstu"}, RUNS, method="isr"), "nothing-to-tune"),
+        (lambda: tune_fusion({q: {"x": 1} for q in "qrstu"}, RUNS, fusion="isr"), "nothing-to-tune"),
     ],
 )
 def test_bad_parameters_are_clear_errors(call, code):
@@ -221,7 +221,7 @@ def test_medians_are_those_of_a_plain_loop(monkeypatch, cells):
         }
         for i in range(5)
     }
-    fused = fuse(runs, "med", normalise="none")
+    fused = fuse(runs, "med", normalization="none")
     for query in fused:
         given = [run[query] for run in runs.values()]
         expected = {doc: statistics.median(row[doc] for row in given if doc in row) for row in given for doc in row}

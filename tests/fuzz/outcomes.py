@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import click
 
-from goldrank import GoldrankError, native
+from goldrank import GoldrankError
+from goldrank.core import core, portable
 from goldrank.io import sources
 from tests.fuzz import cannot_say
 
@@ -69,18 +70,17 @@ def _first_difference(one: Any, other: Any, path: str = "") -> str:
 
 @cache
 def _holders(modules: int) -> list[Any]:
-    """Modules that hold the compiled core; sought again where modules came."""
+    """Modules that hold the core; sought again where modules came."""
     named = [module for name, module in list(sys.modules.items()) if name.startswith("goldrank.")]
-    return [module for module in named if getattr(module, "core", None) is native.core]
+    return [module for module in named if vars(module).get("core") is core]
 
 
 @contextlib.contextmanager
 def without_core() -> Iterator[None]:
     """As with GOLDRANK_PURE=1."""
-    core = native.core
-    holders = [] if core is None else _holders(len(sys.modules))
+    holders = _holders(len(sys.modules))
     for module in holders:
-        module.core = None
+        module.core = portable
     try:
         yield
     finally:

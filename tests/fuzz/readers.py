@@ -17,13 +17,13 @@ from typing import Any
 
 from goldrank import (
     evaluate,
-    native,
     read_aspects,
     read_preferences,
     read_qrels,
     read_run,
     read_runs,
 )
+from goldrank.core import core, portable
 from goldrank.io import as_qrels, as_run, formats
 from goldrank.io.compression import COMPRESSIONS
 from tests.fuzz import cannot_say, mutations, written
@@ -189,7 +189,7 @@ def check(spec: Spec, folder: Path) -> None:
             alike("without the core", lambda: read(path, format))
 
     routes = [lambda: alike("stream", lambda: read(io.BytesIO(spec["data"]), format)), in_pieces]
-    if native.core is not None:
+    if core is not portable:
         routes.append(pure)
     if format is None and thing in ("run", "qrels"):
         routes.append(lambda: _check_named(path, thing, file))

@@ -15,7 +15,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from goldrank import evaluate, native, read_qrels, read_run
+from goldrank import evaluate, read_qrels, read_run
+from goldrank.core import core, portable
 from goldrank.io import as_qrels, as_run
 from tests.fuzz import cannot_say, mutations
 from tests.fuzz.cannot_say import Row
@@ -220,7 +221,7 @@ def _ways(thing: str, route: str, given: Callable[[], Any], judged: Any, piece: 
     yield "scored", route, scored
     if kind in NAMED:
         yield "held", f"{route} in pieces", in_pieces
-    if native.core is not None and (kind in NAMED or route == "dict"):
+    if core is not portable and (kind in NAMED or route == "dict"):
         if kind in NAMED:
             yield "held", f"{route} without the core", partial(pure, held)
         yield "scored", f"{route} without the core", partial(pure, scored)

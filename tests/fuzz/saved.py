@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from goldrank import Baseline, History, Rules, Scores, evaluate, gate
+from goldrank import Baseline, History, Rules, Runs, Scores, evaluate, gate
 from goldrank.data.scores import ScoresByRun
 from tests.fuzz import mutations
 from tests.fuzz.outcomes import Difference, outcome, scores_value
@@ -76,11 +76,11 @@ def seed(kind: str) -> bytes:
         elif kind == "bounds":
             evaluate(QRELS, RUN, ["AP", "RR"], ties="bounds").save(path)
         elif kind == "scores by run":
-            evaluate(QRELS, {"a": RUN, "b": OTHER}, MEASURES).save(path)
+            evaluate(QRELS, Runs(a=RUN, b=OTHER), MEASURES).save(path)
         elif kind == "baseline":
-            Baseline.freeze(scores(), path, label="main", qrels=QRELS)
+            Baseline(scores(), label="main").save(path)
         elif kind == "history":
-            with History.open(path, create=True) as history:
+            with History(path) as history:
                 history.record(scores(), label="main", time=NOON)
                 history.set_baseline("good", history.record(scores(1), label="main", time=NOON).id)
             connection = sqlite3.connect(path)
@@ -167,8 +167,8 @@ def _check_scores(path: Path, spec: Spec) -> None:
     loaded.value.save(again)
     if scores_value(Scores.load(again), notes=True) != scores_value(loaded.value, notes=True):
         raise Difference("loaded -> scores\nsaved and loaded again -> other scores")
-    outcome(lambda: gate(scores(), rules=["AP: -1%", "nDCG@10 >= 0.1"], baseline=loaded.value))
-    outcome(lambda: gate(loaded.value, rules=["AP >= 0.1", "missing <= 1%"]))
+    outcome(lambda: gate(scores(), ["AP: -1%", "nDCG@10 >= 0.1"], loaded.value))
+    outcome(lambda: gate(loaded.value, ["AP >= 0.1", "missing <= 1%", "overlap >= 1%", "AP [relevant] >= 0.1"]))
 
 
 def _use(loaded: Scores) -> None:
@@ -190,7 +190,7 @@ def _check_baseline(path: Path, spec: Spec) -> None:
     if not loaded.refused:
         _use(loaded.value.scores)
         str(loaded.value.words)
-    outcome(lambda: str(gate(scores(1), rules=["AP: -1%", "nDCG@10 >= 0.1"], baseline=path)))
+    outcome(lambda: str(gate(scores(1), ["AP: -1%", "nDCG@10 >= 0.1"], path)))
 
 
 def _check_history(path: Path, spec: Spec) -> None:
@@ -205,26 +205,26 @@ def _check_history(path: Path, spec: Spec) -> None:
             pass
         connection.close()
     known = [scores_value(scores(which))[0] for which in (0, 1)]
-    if outcome(lambda: History.open(path).close()).refused:
+    if outcome(lambda: History(path).close()).refused:
         return
     copy = path.with_name("copy")
     shutil.copy(path, copy)
-    with History.open(path, read_only=True) as history:
+    with History(path, mode="r") as history:
         outcome(history.check)
         records = outcome(history.records)
         for record in records.value or ():
             found = outcome(lambda record=record: scores_value(history.scores(record))[0])
             if not found.refused and found.value not in known:
                 raise Difference(f"recorded -> {known!r:.400}\nread -> {found}")
-            str(record), record.summaries
+            str(record), record.mean
         outcome(history.sound_records)
         outcome(history.baselines)
         outcome(lambda: history.baseline("good"))
-        outcome(lambda: history.get("main"))
-        outcome(lambda: str(gate(scores(1), rules=["AP: -1%"], baseline="good", db=path)))
+        outcome(lambda: history["main"])
+        outcome(lambda: str(gate(scores(1), "AP: -1%", history.baseline("good"))))
 
     def recorded() -> None:
-        with History.open(copy) as history:
+        with History(copy) as history:
             history.record(scores(), label="more")
 
     outcome(recorded)
@@ -233,9 +233,9 @@ def _check_history(path: Path, spec: Spec) -> None:
 def _check_rules(path: Path, spec: Spec) -> None:
     loaded = outcome(lambda: Rules.load(path))
     if not loaded.refused:
-        for rule in loaded.value.rules:
+        for rule in loaded.value:
             str(rule), rule.to_dict()
-        outcome(lambda: str(gate(scores(), rules=loaded.value, baseline=scores(1))))
+        outcome(lambda: str(gate(scores(), loaded.value, scores(1))))
 
 
 CHECKS = {

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evaluate_texts, parse
+from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evaluate_texts
 from goldrank.cli import run as command
 from goldrank.cli.inputs import key_values, named_file
-from goldrank.cli.options import slice_arguments
-from goldrank.evaluation.memory import size
+from goldrank.cli.options import slice_queries
 from goldrank.match import matcher
+from goldrank.measures import parse
 from tests.fuzz import mutations
 from tests.fuzz.outcomes import Difference, outcome
 from tests.random_cases import MEASURES
@@ -46,12 +46,7 @@ def _rule(text: str) -> None:
     again = Rule.parse(str(rule))
     if again.to_dict() != rule.to_dict():
         raise Difference(f"{text!r} -> {rule.to_dict()}\n{rule} -> {again.to_dict()}")
-    Rules.of([text])
-
-
-def _size(text: str) -> None:
-    if not isinstance(size(text), int) or size(text) < 0:
-        raise Difference(f"{text!r} -> {size(text)!r}\na size -> a whole number of bytes")
+    Rules([text])
 
 
 def _command(text: str) -> None:
@@ -80,17 +75,14 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], Parser]] = {
          "nDCG(gain=\"exp2\")@10 >= 0.4", "latency p95 <= 200ms", "judged@10 >= 90%"),
         _rule,
     ),
-    "size": (("500MB", "2GiB", "1000000", "1.5 GB", "64KiB"), _size),
-    "shard": (("1/8", "8/8", "2/3"), lambda text: evaluate(QRELS, RUN, "AP", shard=text)),
     "convention": (("trec_eval-10", "trec_eval-9", "chroma"), conventions.get),
     "file": (("a=b.run", "b.run", "=x", "a="), named_file),
     "fields": (("a=b", "retrieved=outputs.docs"), lambda text: key_values([text], "--map")),
-    "slice": (("relevant", "judged", "length", "lang"), lambda text: slice_arguments(None, (text,))),
-    "slice with metadata": (("lang", "length", "a=b"), lambda text: slice_arguments("m.jsonl", (text,))),
+    "slice": (("relevant", "judged", "length", "lang"), lambda text: slice_queries(None, (text,))),
     "use": (("rag", "web search", "recommendation"), choose),
     "policy": (("docid", "input", "bounds"), lambda text: evaluate(QRELS, RUN, "AP", ties=text)),
     "command": (
-        ("measures\nnDCG", "eval\nno.qrels\nno.run\n-m\nAP", "eval\nno\nno\n--max-memory\n5MB", "choose\nrag",
+        ("measures\nnDCG", "eval\nno.qrels\nno.run\n-m\nAP", "eval\nno\nno\n--shard\n1/2", "choose\nrag",
          "--version",
          "trec_eval\n-m\nmap\nno.qrels\nno.run", "gate\nno\nno\n--rule\nAP >= 0.4",
          "compare\nno\na=no\nb=no\n--slice\nx"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from raising import raises_code
 
-from goldrank import Baseline, History, Qrels, demo, evaluate, gate, write_qrels, write_run
+from goldrank import Baseline, History, Qrels, Scores, demo, evaluate, gate, read_run
 from goldrank.cli import run as command
 from goldrank.errors import BaselineError, GoldrankError
 
@@ -21,28 +21,50 @@ def scores():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_qrels(QRELS, "qrels")
+    QRELS.save("qrels")
     for name, run in demo.runs().items():
-        write_run(run, f"{name}.run")
+        read_run(run).save(f"{name}.run")
     return tmp_path
 
 
 def test_round_trip(scores, tmp_path):
-    frozen = Baseline.freeze(scores, tmp_path / "a" / "b.json", label="main", qrels=QRELS)
+    frozen = Baseline(scores, label="main")
+    frozen.save(tmp_path / "a" / "b.json")
     again = Baseline.load(tmp_path / "a" / "b.json")
-    assert again.digest == frozen.digest
+    assert again == frozen
+    assert (again.digest, again.label, again.frozen) == (frozen.digest, "main", frozen.frozen)
     assert again.scores.per_query == scores.per_query
     assert again.basis.qrels == QRELS.digest
-    assert set(again.judgements) == set(QRELS)
+    assert set(again.scores.judgement_hashes) == set(QRELS)
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b.json"]
+    again.save(tmp_path / "c.json")
+    assert (tmp_path / "c.json").read_bytes() == (tmp_path / "a" / "b.json").read_bytes()
+
+
+def test_the_prompt_and_python_write_the_same(scores, folder):
+    assert command(["baseline", "set", "b.json", "qrels", "bm25.run", "-m", "nDCG@10", "-m", "AP"]) == 0
+    by_prompt = Baseline.load("b.json")
+    named = evaluate("qrels", "bm25.run", ["nDCG@10", "AP"])
+    assert by_prompt.scores == named
+    assert by_prompt.scores.judgement_hashes == scores.judgement_hashes
+    assert by_prompt.documents == Baseline(named).documents
+    Baseline(named).save("c.json")
+    assert command(["gate", "qrels", "bm25.run", "--rule", "AP: -1%", "--baseline", "c.json"]) == 0
+
+
+def test_a_saved_score_is_a_baseline_too(scores, folder):
+    scores.save("scores.json")
+    with raises_code(BaselineError, "not-a-baseline", match="Baseline\\(Scores.load"):
+        gate(scores, "AP: -1%", "scores.json")
+    assert gate(scores, "AP: -1%", Scores.load("scores.json"))
 
 
 def test_hostile_ids_survive(tmp_path):
     names = ["a\nb", "\x1b[31m", "]]>", "|", "\udc80", '"', "ü\u2028"]
     qrels = {q: {"d": 1} for q in names}
-    scores = evaluate(qrels, {q: ["d"] for q in names}, "RR")
-    frozen = Baseline.freeze(scores, tmp_path / "b.json", qrels=Qrels(qrels))
-    assert set(frozen.scores.queries) == set(names)
+    Baseline(evaluate(qrels, {q: ["d"] for q in names}, "RR")).save(tmp_path / "b.json")
+    kept = Baseline.load(tmp_path / "b.json").scores
+    assert set(kept.queries) == set(kept.judgement_hashes) == set(names)
 
 
 @pytest.mark.parametrize(
@@ -54,12 +76,13 @@ def test_hostile_ids_survive(tmp_path):
         lambda data: data.__setitem__("label", "other"),
         lambda data: data.__setitem__("more", 1),
         lambda data: data.pop("sha256"),
-        lambda data: data["judgements"].popitem(),
+        lambda data: data["scores"]["by_query"]["judgements"].popitem(),
+        lambda data: data["scores"]["by_query"]["returned"].__setitem__(0, 3),
     ],
 )
 def test_edited_files_are_refused(scores, tmp_path, edit):
     file = tmp_path / "b.json"
-    Baseline.freeze(scores, file, qrels=QRELS)
+    Baseline(scores).save(file)
     data = json.loads(file.read_text())
     file.write_text(json.dumps(data, indent=4))
     Baseline.load(file)  # another layout is no edit
@@ -76,6 +99,7 @@ def test_edited_files_are_refused(scores, tmp_path, edit):
         ("[]", "not-a-baseline"),
         ('{"format": "goldrank-scores"}', "not-a-baseline"),
         ('{"format": "goldrank-baseline", "version": 9}', "newer-version"),
+        ('{"format": "goldrank-baseline", "version": 2}', "older-version"),
         ('{"format": 1, "format": 2}', "not-a-baseline"),
         ("[" * 100_000, "not-a-baseline"),
     ],
@@ -89,7 +113,7 @@ def test_other_files_are_refused(tmp_path, text, code):
 def test_cannot_be_written(scores, tmp_path):
     (tmp_path / "file").touch()
     with raises_code(GoldrankError, "cannot-write"):
-        Baseline.freeze(scores, tmp_path / "file" / "b.json")
+        Baseline(scores).save(tmp_path / "file" / "b.json")
 
 
 @pytest.mark.usefixtures("folder")
@@ -110,7 +134,7 @@ def test_set_says_what_changes(capsys, scores):
     new = Baseline.load("b.json")
     assert f"sha256: {first.digest[:12]} -> {new.digest[:12]}" in capsys.readouterr().out
     fewer = {q: docs for i, (q, docs) in enumerate(QRELS.items()) if i > 1}
-    write_qrels({**fewer, "new": {"d": 1}}, "qrels")
+    Qrels({**fewer, "new": {"d": 1}}).save("qrels")
     assert command([*again, "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert "queries added: 1" in out
@@ -135,7 +159,7 @@ def test_history(capsys):
     # A record of a history has no documents: what nobody judged counts as the run's alone, and could decide.
     assert command([word for word in gate if word not in ("--holes", "ignore")] + ["main"]) == 4
     assert "the baseline keeps no documents" in " ".join(capsys.readouterr().out.split())
-    with History.open("h.db") as history:
+    with History("h.db") as history:
         later = history.record(evaluate(QRELS, demo.runs()["overlap"], ["AP", "NumRet"]), label="main")
     assert command([*gate, "main"]) == 1
     assert command([*gate, str(later.id)]) == 0
@@ -166,15 +190,13 @@ def test_mistakes(capsys, arguments, told):
     assert told in capsys.readouterr().err
 
 
-def test_a_baseline_of_the_first_version_is_read():
-    """tests/files/old/baseline-1.json was written by goldrank 0.2.0, whose notes were text."""
-    found = Baseline.load(Path(__file__).parents[1] / "files" / "old" / "baseline-1.json")
-    assert found.label == "old"
-    assert found.scores["RR"] == 0.375
-    assert str(found.scores.notes[0]) == "1 of 4 judged queries are not in the run, counted as 0: 'q3'"
+def test_a_baseline_of_before_is_refused_in_words():
+    """tests/files/old/baseline-1.json was written by goldrank 0.2.0."""
+    with raises_code(BaselineError, "older-version", match="set the baseline anew"):
+        Baseline.load(Path(__file__).parents[1] / "files" / "old" / "baseline-1.json")
 
 
 @pytest.mark.parametrize("given", [{"q": {"d": 1.0}}, [1], 1.5, b"x"])
 def test_what_is_no_baseline(given):
-    with pytest.raises(GoldrankError, match=r"^the baseline is of type \w+, not saved scores, a file, or a name"):
-        gate({"q": {"d": 1}}, {"q": ["d"]}, ["RR: -1%"], given)
+    with pytest.raises(GoldrankError, match=r"^the baseline is of type \w+, not a Baseline, Scores or a file"):
+        gate(evaluate({"q": {"d": 1}}, {"q": ["d"]}, "RR"), "RR: -1%", given)

@@ -66,4 +66,4 @@ def test_a_gate_asks_for_the_counts_that_it_needs():
         data = scores.to_dict()
         del data["counts"][count]
         with pytest.raises(InputError, match=count):
-            gate(type(scores).from_dict(data), rules=[rule])
+            gate(type(scores).from_dict(data), rule)

@@ -12,7 +12,8 @@ from scipy.stats import binom
 from statsmodels.stats.power import TTestPower
 
 from goldrank import Rules, Scores, evaluate, gate
-from goldrank.data.scores import Column
+from goldrank.comparison.settings import Statistics
+from goldrank.data.scores import Column, Remarks
 
 RARE = 1e-4
 
@@ -20,15 +21,12 @@ RARE = 1e-4
 def scores(columns, run):
     queries = tuple(f"q{i:04d}" for i in range(len(next(iter(columns.values())))))
     made = {name: Column(name, values, float(values.mean()), "mean") for name, values in columns.items()}
-    return Scores(run, queries, made, {"retrieved": 1})
+    return Scores(run, queries, made, Remarks({"retrieved": 1}))
 
 
 def failures(rules, pairs, **more):
     """How many of the pairs (before, after) the gate fails."""
-    held_to = Rules.of(rules)
-    return sum(
-        bool(gate(scores(b, "after"), rules=held_to, baseline=scores(a, "before"), **more).failed) for a, b in pairs
-    )
+    return sum(bool(gate(scores(b, "after"), rules, scores(a, "before"), **more).failed) for a, b in pairs)
 
 
 def swapped(times, seed):
@@ -49,15 +47,15 @@ def swapped(times, seed):
 def test_family_of_nine_fails_no_more_often_than_stated():
     """Three measures, each on all queries and on two slices, and no tolerance at all."""
     measures = ("nDCG@10", "AP", "P@5")
-    rules = {"samples": 1_000, "rules": [f"{m}{where}: -0" for m in measures for where in ("", " [kind]")]}
-    kinds = {"kind": {f"q{i:04d}": "ab"[i % 2] for i in range(60)}}
+    rules = [f"{m}{where}: -0" for m in measures for where in ("", " [kind]")]
+    kinds = {f"q{i:04d}": {"kind": "ab"[i % 2]} for i in range(60)}
     times = 300
-    count = failures(rules, swapped(times, 1), metadata=kinds)
+    corrected = Rules(rules, statistics=Statistics(samples=1_000))
+    count = failures(corrected, swapped(times, 1), queries=kinds)
     assert count <= binom.ppf(1 - RARE, times, 0.05)
     # Without the correction the same pairs fail too often: the bound above is one that can be missed.
-    assert failures({**rules, "correction": "none"}, swapped(times, 1), metadata=kinds) > binom.ppf(
-        1 - RARE, times, 0.05
-    )
+    loose = Rules(rules, statistics=Statistics(samples=1_000, correction="none"))
+    assert failures(loose, swapped(times, 1), queries=kinds) > binom.ppf(1 - RARE, times, 0.05)
 
 
 @pytest.mark.slow
@@ -65,13 +63,13 @@ def test_family_of_nine_fails_no_more_often_than_stated():
 def test_single_rule_fails_as_often_as_stated(test):
     """Neither more nor less than 5%: a gate that never fails would pass the upper bound alone."""
     times = 400
-    count = failures({"test": test, "samples": 1_000, "rules": ["nDCG@10: -0"]}, swapped(times, 2))
+    count = failures(Rules("nDCG@10: -0", statistics=Statistics(test=test, samples=1_000)), swapped(times, 2))
     assert binom.ppf(RARE, times, 0.05) <= count <= binom.ppf(1 - RARE, times, 0.05)
 
 
 def test_tolerance_makes_it_rarer():
     times = 300
-    assert failures({"samples": 1_000, "rules": ["nDCG@10: -50%"]}, swapped(times, 3)) == 0
+    assert failures(Rules("nDCG@10: -50%", statistics=Statistics(samples=1_000)), swapped(times, 3)) == 0
 
 
 @pytest.mark.slow
@@ -93,10 +91,10 @@ def test_planted_drop_of_six_percent_is_found_with_the_stated_power(test):
         after["AP"] = after["AP"] - drop
         return before, after
 
-    held_to = Rules.of({"test": test, "samples": 1_000, "rules": ["AP: -1%", "RR: -1%", "P@5: -1%"]})
+    held_to = Rules(["AP: -1%", "RR: -1%", "P@5: -1%"], statistics=Statistics(test=test, samples=1_000))
     found = 0
     for before, after in (pair() for _ in range(times)):
-        found += gate(scores(after, "after"), rules=held_to, baseline=scores(before, "before")).findings[0].failed
+        found += gate(scores(after, "after"), held_to, scores(before, "before"))[0].failed
     # Holm's later steps find a little more than its first one, which is what the power is stated for.
     assert binom.ppf(RARE, times, stated - 0.01) <= found <= binom.ppf(1 - RARE, times, stated + 0.02)
 
@@ -109,7 +107,7 @@ def test_stated_detectable_drop_is_that_of_statsmodels(rules):
     noise = rng.normal(0, 0.3, n)
     change = noise - noise.mean() - 0.01
     after = {name: values + change for name, values in before.items()}
-    found = gate(scores(after, "after"), rules=rules, baseline=scores(before, "before")).findings[0]
+    found = gate(scores(after, "after"), rules, scores(before, "before"))[0]
     assert found.status == "unclear"
     # The joint maximum of three measures that lose alike is that of one.
     effect = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8, alternative="larger")
@@ -120,10 +118,10 @@ def test_stated_detectable_drop_is_that_of_statsmodels(rules):
 def test_no_drop_below_the_scale_is_said_to_be_found():
     """From 0.75 nothing falls by 0.85, which is what these queries would show beside a tolerance of 0.5."""
     before, after = np.repeat([1.0, 0.0], [12, 4]), np.repeat([1.0, 0.0], [8, 8])
-    found = gate(scores({"P@1": after}, "after"), rules=["P@1: -0.5"], baseline=scores({"P@1": before}, "before"))
-    assert found.findings[0].status == "unclear"
-    assert np.isnan(found.findings[0].detectable)
-    assert "would show" not in found.findings[0].words
+    found = gate(scores({"P@1": after}, "after"), "P@1: -0.5", scores({"P@1": before}, "before"))
+    assert found[0].status == "unclear"
+    assert np.isnan(found[0].detectable)
+    assert "would show" not in found[0].words
     # Of 16 queries that are all right, there is as much to lose.
-    found = gate(scores({"P@1": after}, "after"), rules=["P@1: -0.5"], baseline=scores({"P@1": np.ones(16)}, "before"))
-    assert 0.5 < found.findings[0].detectable < 1
+    found = gate(scores({"P@1": after}, "after"), "P@1: -0.5", scores({"P@1": np.ones(16)}, "before"))
+    assert 0.5 < found[0].detectable < 1

@@ -4,7 +4,9 @@ import pytest
 from raising import raises_code
 
 from goldrank import Rule, Rules
+from goldrank.comparison.settings import Statistics
 from goldrank.errors import GoldrankError
+from goldrank.gating.rules import as_rules
 
 SPELLED = [
     ("nDCG@10 >= 0.40", Rule("floor", 0.4, "nDCG@10")),
@@ -32,20 +34,44 @@ def test_spelling(text, rule):
 def test_file_in_full(tmp_path):
     file = tmp_path / "rules.toml"
     file.write_text(
-        'alpha = 0.01\ntest = "t"\nmetadata = "queries.jsonl"\nrules = ["AP: -1%"]\n'
+        'alpha = 0.01\ntest = "t"\nqueries = "queries.jsonl"\nunjudged = "ignore"\nallow_changed_qrels = true\n'
+        'rules = ["AP: -1%"]\n'
         '[[rule]]\nmeasure = "nDCG@10"\ndrop = 0.02\nslice = "kind"\nvalue = "long"\ntested = false\n'
-        '[[rule]]\nlatency = 250\nquantile = 0.5\nfile = "times.jsonl"\nfield = "ms"\n'
+        "[[rule]]\nlatency = 250\nquantile = 0.5\n"
     )
     rules = Rules.load(file)
-    assert rules.settings.alpha == 0.01
-    assert rules.settings.test == "t"
-    assert rules.beside(rules.metadata) == tmp_path / "queries.jsonl"
-    assert [str(one) for one in rules.rules] == [
+    assert rules.statistics == Statistics(test="t", alpha=0.01, unjudged="ignore")
+    assert rules.queries == tmp_path / "queries.jsonl"
+    assert rules.allow_changed_qrels
+    assert (len(rules), rules.measures) == (3, ("AP", "nDCG@10"))
+    assert [str(one) for one in rules] == [
         "AP: -1%",
         "nDCG@10 [kind=long]: -0.02 untested",
         "latency p50 <= 250",
     ]
-    assert rules.rules[2].field == "ms"
+    spelled = Rules(
+        list(rules), statistics=rules.statistics, allow_changed_qrels=True, queries=tmp_path / "queries.jsonl"
+    )
+    assert rules == spelled
+
+
+def test_rules_about_no_measure_need_one_to_evaluate():
+    assert Rules("missing <= 0%").measures == ("NumRet",)
+    assert Rules(["missing <= 0%", "AP >= 0.1", "map: -1%"]).measures == ("AP",)
+
+
+@pytest.mark.parametrize(
+    ("statistics", "told"),
+    [
+        (Statistics(test="wilcoxon"), "randomization, t"),
+        (Statistics(correction="bh"), "max-t, holm, bonferroni, none"),
+        (Statistics(margin=0.01), "The tolerance is in the rule"),
+        (Statistics(interval="bounded"), "no meaning for a gate"),
+    ],
+)
+def test_statistics_that_are_not_for_gates(statistics, told):
+    with pytest.raises(GoldrankError, match=told):
+        Rules("AP: -1%", statistics=statistics)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +94,14 @@ def test_file_in_full(tmp_path):
         ("[[rule]]\nunjudged = 40\n", 2, "it is a share"),
         ('test = "wilcoxon"\nrules = ["AP: -1%"]\n', 1, "one of: randomization, t"),
         ("alpha = 0.9\nrules = ['AP: -1%']\n", 1, "between 0 and 0.5"),
-        ('alpha = "x"\nrules = ["AP: -1%"]\n', 1, "must be a number"),
+        ('alpha = "x"\nrules = ["AP: -1%"]\n', 1, "not a number"),
+        ('metadata = "q.jsonl"\nrules = ["AP: -1%"]\n', 1, "It is called queries."),
+        ('holes = "look"\nrules = ["AP: -1%"]\n', 1, "It is called unjudged."),
+        ('unjudged = "look away"\nrules = ["AP: -1%"]\n', 1, "unjudged is"),
+        ('strict = 1\nrules = ["AP: -1%"]\n', 1, "strict is 1"),
+        ('queries = 1\nrules = ["AP: -1%"]\n', 1, "queries is not a file name"),
+        ('worst = -1\nrules = ["AP: -1%"]\n', 1, "worst is -1"),
+        ('correction = "max-t"\ntest = "t"\nrules = ["AP: -1%"]\n', 2, "permutes the data"),
         ("rules = 3\n", 1, "is not a list of lines"),
         ("rule = 3\n", 1, "is not a list of tables"),
         ("", None, "there are no rules"),
@@ -104,12 +137,14 @@ def test_lines_that_make_no_sense(text, told):
 
 def test_no_file(tmp_path):
     with raises_code(GoldrankError, "cannot-open"):
-        Rules.of(str(tmp_path / "nowhere.toml"))
+        as_rules(str(tmp_path / "nowhere.toml"))
     (tmp_path / "latin").write_bytes(b"\xff")
     with raises_code(GoldrankError, "not-utf8"):
         Rules.load(tmp_path / "latin")
     with raises_code(GoldrankError, "wrong-type"):
-        Rules.of(3)
+        as_rules(3)
+    with raises_code(GoldrankError, "wrong-type"):
+        Rules({"rules": ["AP: -1%"]})
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from raising import raises_code
 
 import goldrank
 from goldrank.cli.choose import command
-from goldrank.errors import OptionError
-from goldrank.guide.advice import QUESTIONS, RELEVANCE, USE_CASES, Advice
+from goldrank.errors import GoldrankError, OptionError
+from goldrank.guide.advice import QUESTIONS, RELEVANCE, USE_CASES, Advice, choose
 from goldrank.guide.pitfalls import inconsistent_judgements, pitfalls
 
 LESSON = {
@@ -270,8 +270,8 @@ def test_recall_that_cannot_be_one() -> None:
 
 
 def test_different_cutoffs() -> None:
-    first = goldrank.evaluate(QRELS, {"A": goldrank.Run(_scores(RUN), name="A")}, ["nDCG@10", "RR"])["A"]
-    second = goldrank.evaluate(QRELS, {"B": goldrank.Run(_scores(RUN), name="B")}, ["nDCG@20", "RR"])["B"]
+    first = goldrank.evaluate(QRELS, goldrank.Run(_scores(RUN), name="A"), ["nDCG@10", "RR"])
+    second = goldrank.evaluate(QRELS, goldrank.Run(_scores(RUN), name="B"), ["nDCG@20", "RR"])
     (note,) = [note for note in pitfalls([first, second]) if note.code == "different-cutoffs"]
     assert str(note) == "nDCG is cut differently and cannot be compared: 'A' at 10; 'B' at 20"
     assert note.is_warning
@@ -299,7 +299,7 @@ def test_inconsistent_judgements() -> None:
     assert "'b' has grade 1 and 'c', which has the same text, grade 0" in str(by_text)
     assert not inconsistent_judgements(goldrank.Qrels({"q1": {"Doc": 1, "doc": 1}}))
     scores = goldrank.evaluate(qrels, {"q1": ["b"], "q2": ["doc 1"]}, ["RR", "AP"])
-    assert {by_id, by_text} <= set(pitfalls(scores, qrels=qrels, texts=texts))
+    assert {by_id, by_text} <= set(pitfalls(scores, qrels=qrels, documents=texts))
 
 
 def test_ties_are_told() -> None:
@@ -323,3 +323,15 @@ def test_the_tips_of_the_documents() -> None:
     early = goldrank.choose("candidates")
     assert all(text.startswith("R@") for text in early.primary + early.secondary)  # early stages: recall
     assert goldrank.choose("reranking").primary[0] == "P@10"  # late stages: precision
+
+
+def test_one_line_says_what_it_is() -> None:
+    assert repr(choose("qa")) == "Advice('RR', 'Success@1')"
+    note = pitfalls(scored("nDCG@10"))[0]
+    assert repr(note).startswith("Note('one-measure', 'only nDCG is reported")
+    assert "\n" not in repr(note)
+
+
+def test_documents_go_with_judgements() -> None:
+    with pytest.raises(GoldrankError, match="Give qrels= too"):
+        pitfalls(scored(["RR", "AP"]), documents={"a": "text"})

@@ -20,7 +20,7 @@ def values_of(writer, number):
 
 def write_forever(path, writer, told):
     """Record and, when the history says that it is done, say so."""
-    with History.open(path, create=True) as history:
+    with History(path) as history:
         for number in range(1_000_000):
             record = history.record(make(values_of(writer, number)), label=f"{writer} {number}")
             os.write(told, f"{record.id} {writer} {number}\n".encode())
@@ -28,7 +28,7 @@ def write_forever(path, writer, told):
 
 def check(path, said, kills):
     """Everything that was said to be recorded is there; of each killed writer at most one record more."""
-    with History.open(path, create=True) as history:
+    with History(path) as history:
         history.check()
         records = {record.id: record for record in history.records()}
         for number, writer, turn in said:

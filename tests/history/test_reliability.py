@@ -20,7 +20,7 @@ from raising import raises_code
 
 from goldrank import GoldrankError, History
 from goldrank.errors import HistoryError
-from goldrank.history.record import record_digest
+from goldrank.history.record import RecordRow, record_digest
 
 HERE = Path(__file__).parent
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parents[1] / "src"), str(HERE.parent)])}
@@ -48,19 +48,19 @@ def path(tmp_path):
 def filled(path):
     """A history of three records, and a baseline."""
     rng = np.random.default_rng(0)
-    with History.open(path, create=True) as history:
+    with History(path) as history:
         for i in range(3):
             history.record(make(rng.random(300)), label="main", note=f"note {i}")
         history.set_baseline("release", 2)
     return path
 
 
-def content(path, **options):
+def content(path, mode="a"):
     """All that a history says."""
-    with History.open(path, **options) as history:
+    with History(path, mode=mode) as history:
         records = history.records()
         values = [history.scores(r).columns["nDCG@10"].values.tobytes() for r in records]
-        return records, values, history.baselines(), history.baseline("release")
+        return records, values, history.baselines(), history.baseline("release").digest
 
 
 # K1: killed writers.
@@ -95,7 +95,7 @@ LIMITED = """
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     said = []
     try:
-        with History.open(path, create=True) as history:
+        with History(path) as history:
             for i in range(10_000):
                 said.append(history.record(make(np.random.default_rng(i).random(500)), label=f"n {i}").id)
     except GoldrankError as error:
@@ -110,7 +110,7 @@ def test_a_full_disk_loses_nothing(path, limit):
     said, disk, hint = python(LIMITED, path, limit).stdout.split()
     assert (disk, hint) == ("True", "True")
     assert int(said) > 0 or limit < 100_000
-    with History.open(path, create=True) as history:
+    with History(path) as history:
         history.check()
         assert [r.label for r in history.records()][: int(said)] == [f"n {i}" for i in range(int(said))]
         assert len(history.records()) <= int(said) + 1
@@ -122,7 +122,7 @@ def test_a_full_disk_loses_nothing(path, limit):
 
 def test_sqlite_s_own_limit_says_that_the_disk_is_full(filled):
     before = content(filled)
-    with History.open(filled) as history:
+    with History(filled) as history:
         history._db.execute(f"PRAGMA max_page_count = {history._db.execute('PRAGMA page_count').fetchone()[0]}")
         with raises_code(HistoryError, "disk-full") as caught:
             history.record(make(np.random.default_rng(9).random(5_000)))
@@ -142,11 +142,11 @@ READ_ONLY = """
     if os.geteuid() == 0:
         os.setegid(65534)
         os.seteuid(65534)  # root may write anywhere
-    with History.open(folder + "/history.db", read_only=True) as history:
+    with History(folder + "/history.db", mode="r") as history:
         print(len(history.records()), len(history.scores(3).queries))
     for name in ("history.db", "new.db"):
         try:
-            with History.open(folder + "/" + name, create=True) as history:
+            with History(folder + "/" + name) as history:
                 history.record(scores)
         except GoldrankError as error:
             print(error.what)
@@ -179,7 +179,7 @@ WRITER = """
     from made_up_scores import make
     from goldrank import History
     for i in range(30):
-        with History.open(sys.argv[1], create=True) as history:
+        with History(sys.argv[1]) as history:
             print(history.record(make([i / 30]), label=f"{sys.argv[2]} {i}").id)
 """
 
@@ -190,7 +190,7 @@ def test_two_writers_at_once(path):
     writers = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True, env=ENV) for name in "ab"]
     said = [writer.communicate()[0].split() for writer in writers]
     assert [writer.returncode for writer in writers] == [0, 0]
-    with History.open(path) as history:
+    with History(path) as history:
         history.check()
         labels = {str(record.id): record.label for record in history.records()}
     assert len(labels) == 60
@@ -199,7 +199,7 @@ def test_two_writers_at_once(path):
 
 
 def test_a_reader_sees_one_state_while_another_writes(filled):
-    with History.open(filled, read_only=True) as reader, History.open(filled) as writer:
+    with History(filled, mode="r") as reader, History(filled) as writer:
         assert len(reader.records()) == 3
         with reader._reading():
             assert len(reader.records()) == 3
@@ -214,7 +214,7 @@ def test_a_reader_sees_one_state_while_another_writes(filled):
 
 def test_a_writer_does_not_wait_for_ever(filled, monkeypatch):
     monkeypatch.setattr("goldrank.history.file.LOCK_TIMEOUT", 0.05)
-    with History.open(filled) as one, History.open(filled) as other:
+    with History(filled) as one, History(filled) as other:
         with one._writing(), raises_code(HistoryError, "file-in-use"):
             other.record(make([1.0]))
         assert other.record(make([1.0])).id == 4
@@ -226,15 +226,15 @@ def test_a_writer_does_not_wait_for_ever(filled, monkeypatch):
 @pytest.mark.parametrize("before", [b"q1 0 d1 1\n" * 200, b"\n", b"a note"])
 def test_a_file_that_is_no_history(path, before):
     path.write_bytes(before)
-    for options in ({}, {"create": True}, {"read_only": True}):
+    for mode in ("a", "r"):
         with raises_code(HistoryError, "not-sqlite") as caught:
-            History.open(path, **options)
+            History(path, mode=mode)
         assert ".recover" in str(caught.value)
     assert path.read_bytes() == before
     path.unlink()
     python("import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE t (x)')", path)
     with raises_code(HistoryError, "other-program"):
-        History.open(path, create=True)
+        History(path)
 
 
 def damaged(path, data, expected):
@@ -243,7 +243,7 @@ def damaged(path, data, expected):
     for left in ("-wal", "-shm"):
         Path(f"{path}{left}").unlink(missing_ok=True)
     try:
-        found = content(path, read_only=True)
+        found = content(path, "r")
     except GoldrankError as error:
         return bool(error.hint) or pytest.fail(f"no way out: {error}")
     assert found == expected
@@ -292,7 +292,7 @@ def test_what_was_changed_by_hand_is_refused(filled, statement, words):
     python(
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()", filled, statement
     )
-    with pytest.raises(HistoryError) as caught, History.open(filled) as history:
+    with pytest.raises(HistoryError) as caught, History(filled) as history:
         history.check()
     assert words in str(caught.value)
     assert ".recover" in str(caught.value)
@@ -303,7 +303,7 @@ def test_sound_records_can_be_saved_from_a_damaged_file(filled):
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
         "c.execute('UPDATE record SET label = 1 WHERE id = 2'); c.commit()", filled,
     )  # fmt: skip
-    with History.open(filled, read_only=True) as history:
+    with History(filled, mode="r") as history:
         records, troubles = history.sound_records()
     assert [record.id for record in records] == [1, 3]
     assert len(troubles) == 1
@@ -326,7 +326,7 @@ PEAK = f"""
 import sys
 from goldrank import GoldrankError, History
 try:
-    with History.open(sys.argv[1], read_only=True) as history:
+    with History(sys.argv[1], mode="r") as history:
         history.check()
 except GoldrankError as error:
     print(error)
@@ -340,7 +340,7 @@ def test_bombs_are_not_unpacked(tmp_path):
     pytest.importorskip("resource")
     for which in ("ids", "values"):
         path = tmp_path / f"{which}.db"
-        with History.open(path, create=True) as history:
+        with History(path) as history:
             history.record(make(np.ones(3)), label="main")
         if which == "ids":
             packer, digest, parts = zlib.compressobj(9), hashlib.sha256(), []
@@ -354,11 +354,11 @@ def test_bombs_are_not_unpacked(tmp_path):
                 ("UPDATE record SET query_set = ?", (digest.digest(),)),
             )
             with sqlite3.connect(path) as db:
-                row = db.execute("SELECT time, label, query_set, queries, details FROM record").fetchone()
+                row = db.execute(f"SELECT {', '.join(RecordRow._fields)} FROM record").fetchone()
                 columns = db.execute(
                     "SELECT position, kind, measure, summary, average, higher_is_better, sha256 FROM value"
                 ).fetchall()
-                db.execute("UPDATE record SET digest = ?", (record_digest(*row, columns),))
+                db.execute("UPDATE record SET digest = ?", (record_digest(RecordRow(*row), columns),))
             db.close()
         else:
             head = struct.pack("<BBII", 1, 0, 1 << 26, 1 << 26)
@@ -371,7 +371,7 @@ def test_bombs_are_not_unpacked(tmp_path):
 def test_ids_that_compress_too_well_are_still_read(tmp_path):
     """What is recorded can be read, however alike the ids are."""
     ids = tuple(f"{'a' * 60_000}{i}" for i in range(300))
-    with History.open(tmp_path / "h.db", create=True) as history:
+    with History(tmp_path / "h.db") as history:
         record = history.record(make(np.ones(300), queries=ids))
         assert history.scores(record).queries == ids
 
@@ -386,22 +386,22 @@ def test_ids_that_compress_too_well_are_still_read(tmp_path):
 )
 def test_tables_of_others_are_refused(tmp_path, statement):
     path = tmp_path / "h.db"
-    with History.open(path, create=True) as history:
+    with History(path) as history:
         history.record(make(np.ones(3)))
     forge(path, (statement,))
-    for how in ({"read_only": True}, {}):
+    for mode in ("r", "a"):
         with raises_code(HistoryError, "damaged-file"):
-            History.open(path, **how)
+            History(path, mode=mode)
 
 
 def test_rows_without_end_are_refused(tmp_path):
     """A view in place of a table would never end."""
     path = tmp_path / "h.db"
-    with History.open(path, create=True) as history:
+    with History(path) as history:
         history.record(make(np.ones(3)))
     endless = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS records, i AS baselines FROM n"
     )
     forge(path, ("DROP TABLE total",), (f"CREATE VIEW total AS {endless}",))
     with raises_code(HistoryError, "damaged-file"):
-        History.open(path)
+        History(path)

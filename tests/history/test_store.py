@@ -15,11 +15,12 @@ from hypothesis.extra import numpy as hnp
 from made_up_scores import make
 from raising import raises_code
 
-from goldrank import GoldrankError, History, Record, Scores, evaluate
+from goldrank import Baseline, GoldrankError, History, Record, Rules, Scores, evaluate, gate
+from goldrank.comparison.settings import Statistics
+from goldrank.data.query_facts import to_plain
+from goldrank.data.scores import Remarks
 from goldrank.errors import HistoryError, OptionError
-from goldrank.history import file as history_file
 from goldrank.history import packing
-from goldrank.history.trends import trend_lines
 from goldrank.notes import Note
 
 FILES = Path(__file__).parents[1] / "files" / "old"
@@ -34,7 +35,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def history(path):
-    with History.open(path, create=True) as opened:
+    with History(path) as opened:
         yield opened
 
 
@@ -55,6 +56,10 @@ def assert_equal(one, other):
             continue  # fresh scores only
         elif field.name == "origin":
             assert one.provenance == other.provenance
+        elif field.name == "remarks":
+            assert (one.counts, one.notes) == (other.counts, other.notes)
+        elif field.name == "facts":
+            assert to_plain(one.query_facts) == to_plain(other.query_facts)
         else:
             assert a == b, field.name
 
@@ -72,7 +77,7 @@ def test_scores_come_back_as_they_were(history, options):
     record = history.record(scores)
     assert_equal(history.scores(record), scores)
     assert_equal(history.scores(record.id), scores)
-    assert dict(record.summaries) == scores.mean
+    assert dict(record.mean) == scores.mean
     assert record.qrels_sha256 == scores.provenance["qrels"]["sha256"]
     assert record.run_sha256 == scores.provenance["run"]["sha256"]
     assert (record.convention, record.queries, record.run) == (scores.convention, len(scores.queries), scores.run)
@@ -81,17 +86,18 @@ def test_scores_come_back_as_they_were(history, options):
 def test_what_is_said_comes_back(history):
     record = history.record(
         make([0.5, 1.0], criteria="of the qrels", depth=100),
-        label="main", commit="abc", branch="b", note="n\n\x00\udcff", tags=["k=v", "w"], criteria="rules v3",
+        label="main", commit="abc", branch="b", note="n\n\x00\udcff", tags=["k=v", "w"],
         time=DAY.astimezone(datetime.timezone(datetime.timedelta(hours=5))),
     )  # fmt: skip
     (again,) = history.records()
-    assert again == record == history.get(record.id) == history.get("main") == history.get(str(record.id))
+    assert again == record == history[record.id] == history["main"] == history[str(record.id)]
     assert (again.label, again.commit, again.branch, again.note) == ("main", "abc", "b", "n\n\x00\udcff")
-    assert (again.tags, again.criteria, again.time) == (("k=v", "w"), "rules v3", DAY)
+    assert (again.tags, again.criteria, again.time) == (("k=v", "w"), "of the qrels", DAY)
     assert (again.qrels_name, again.depth, again.version) == ("gold.qrels", 100, "0.1.0")
-    assert dict(again.summaries) == {"nDCG@10": 0.75}
+    assert dict(again.mean) == {"nDCG@10": 0.75}
     assert len(again.digest) == 64
-    assert history.record(make([0.5], criteria="of the qrels")).criteria == "of the qrels"
+    assert list(history) == [record]
+    assert len(history) == 1
 
 
 @given(
@@ -145,7 +151,7 @@ def test_seven_thousand_queries_take_little_room(tmp_path):
         values = (np.where(ranks <= 10 * k + 10, 1 / np.log2(ranks + 1), 0)).sum(axis=1) / (1 + 1 / math.log2(3))
         columns |= make(values, measure=measure, queries=list(map(str, range(7_000)))).columns
     scores = dataclasses.replace(make(np.zeros(7_000), queries=list(map(str, range(7_000)))), columns=columns)
-    with History.open(tmp_path / "h.db", create=True) as history:
+    with History(tmp_path / "h.db") as history:
         history.record(scores)
     assert (tmp_path / "h.db").stat().st_size < 300_000
 
@@ -162,18 +168,18 @@ def test_records_are_chosen_and_ordered(history):
     assert [r.id for r in history.records(limit=2)] == [2, 1]
     assert [r.id for r in history.records(measure="RR", limit=1)] == [2]
     assert history.records(limit=0) == history.records(label="nobody") == []
-    assert history.get("main").id == 1
+    assert history["main"].id == 1
 
 
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda h: h.get("mian"), ["no record with the label or commit 'mian'", "Did you mean main?"]),
-        (lambda h: h.get("zzz"), ["Labels are: main."]),
-        (lambda h: h.get(99), ["no record 99", "goldrank history"]),
-        (lambda h: h.get(-1), ["no record -1"]),
-        (lambda h: h.get(10**30), ["no record 1000"]),
-        (lambda h: h.get("\udcff"), ["no record with the label"]),
+        (lambda h: h["mian"], ["no record with the label or commit 'mian'", "Did you mean main?"]),
+        (lambda h: h["zzz"], ["Labels are: main."]),
+        (lambda h: h[99], ["no record 99", "goldrank history"]),
+        (lambda h: h[-1], ["no record -1"]),
+        (lambda h: h[10**30], ["no record 1000"]),
+        (lambda h: h["\udcff"], ["no record with the label"]),
         (lambda h: h.scores(7), ["no record 7"]),
         (lambda h: h.baseline("relase"), ["no baseline 'relase'", "Did you mean release?"]),
         (lambda h: h.set_baseline("x", 9), ["no record 9"]),
@@ -183,7 +189,7 @@ def test_records_are_chosen_and_ordered(history):
         (lambda h: h.record(make([1.0]), tags="k=v"), ["list of texts"]),
         (lambda h: h.prune(), ["say what to keep"]),
         (lambda h: h.prune(keep=-1), ["whole number from 0"]),
-        (lambda h: h.prune(before="soon"), ["'soon' is not a time"]),
+        (lambda h: h.prune(before="soon"), ["before is of type str, not a time"]),
         (lambda h: h.values(h.records(), "AP"), ["record 1 has no AP"]),
     ],
 )  # fmt: skip
@@ -201,10 +207,10 @@ def test_a_baseline_stays_where_it_is(history):
     first = history.record(make([0.5]), label="main")
     history.set_baseline("release", first.id)
     second = history.record(make([0.7]), label="main")
-    assert history.baseline("release") == first
+    assert history.baseline("release").digest == first.digest
     assert history.baselines() == {"release": first.id}
     history.set_baseline("release", second.id)
-    assert history.baseline("release") == second
+    assert history.baseline("release").digest == second.digest
 
 
 def test_pruning(history, path):
@@ -213,7 +219,7 @@ def test_pruning(history, path):
     history.set_baseline("release", 1)  # a: 1 3 5, b: 2 4 6
     assert [r.id for r in history.prune(keep=1, dry_run=True)] == [2, 3, 4]
     assert len(history.records()) == 6
-    assert [r.id for r in history.prune(keep=1, before="2026-01-04", dry_run=True)] == [2, 3]
+    assert [r.id for r in history.prune(keep=1, before=datetime.datetime(2026, 1, 4), dry_run=True)] == [2, 3]
     assert [r.id for r in history.prune(before=DAY + datetime.timedelta(days=2), label="b")] == [2]
     assert [r.id for r in history.prune(keep=0)] == [3, 4, 5, 6]
     assert [r.id for r in history.records()] == [1]
@@ -230,7 +236,7 @@ def test_pruning_makes_the_file_smaller(history, path):
         history.record(make(rng.random(2_000)))
     history.close()
     before = path.stat().st_size
-    with History.open(path) as again:
+    with History(path) as again:
         again.prune(keep=1)
     assert path.stat().st_size < before / 5
 
@@ -252,67 +258,50 @@ def test_the_file_says_what_it_is(history, path):
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version", "journal_mode")
         ]
     db.close()
-    assert told == [int.from_bytes(b"gold"), 3, "wal"]
-
-
-def older(monkeypatch, path, migration):
-    """As if this goldrank were the next one, which adds a column, and the file of today's."""
-    with History.open(path, create=True) as history:
-        history.record(make([0.25, 0.5]), label="main")
-    monkeypatch.setattr(history_file, "VERSION", 4)
-    monkeypatch.setitem(history_file.MIGRATIONS, 3, migration)
-
-
-def columns(path):
-    with sqlite3.connect(path) as db:
-        names = [row[1] for row in db.execute("PRAGMA table_info(record)")]
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-    db.close()
-    return names, version
-
-
-def test_an_older_file_is_brought_up_to_date(monkeypatch, path):
-    older(monkeypatch, path, lambda db: db.execute("ALTER TABLE record ADD COLUMN colour TEXT DEFAULT 'gold'"))
-    with History.open(path) as history:
-        history.check()
-        assert history.scores(1).mean == {"nDCG@10": 0.375}
-        history.record(make([1.0]))
-    names, version = columns(path)
-    assert (names[-1], version) == ("colour", 4)
-    with History.open(path, read_only=True) as history:
-        assert len(history.records()) == 2
-
-
-def test_a_failed_migration_changes_nothing(monkeypatch, path):
-    def fail(db):
-        db.execute("ALTER TABLE record ADD COLUMN colour TEXT")
-        db.execute("no such statement")
-
-    older(monkeypatch, path, fail)
-    before = columns(path)
-    with raises_code(HistoryError, "sqlite-error"):
-        History.open(path)
-    assert columns(path) == before
-    monkeypatch.setattr(history_file, "VERSION", 3)
-    with History.open(path) as history:
-        assert len(history.records()) == 1
+    assert told == [int.from_bytes(b"gold"), 4, "wal"]
 
 
 @pytest.mark.parametrize("old", [1, 2])
-def test_a_file_of_an_older_version_is_read_as_it_is_and_brought_up_to_date(path, old):
-    """tests/files/old/history-1.db was written by goldrank 0.2.0, whose notes were text; history-2.db by 0.3.0 in the
-    making, which brought that one up to date and had no analyses.
-    """
-    path.write_bytes((FILES / f"history-{old}.db").read_bytes())
-    for options, version in (({"read_only": True}, old), ({}, 3), ({"read_only": True}, 3)):
-        with History.open(path, **options) as history:
-            history.check()
-            found = history.scores(history.baseline("base"))
-            assert str(found.notes[0]) == "1 of 4 judged queries are not in the run, counted as 0: 'q3'"
-            assert found.mean == {"nDCG@10": 0.47319731517859315, "RR": 0.375, "NumRet": 6.0}
-            assert history.scores(2).bounds["RR"].summary == (0.375, 0.5)
-            assert len(trend_lines(history, "RR")) == 2
-        assert columns(path)[1] == version
+def test_a_file_of_before_is_refused_in_words_and_left_alone(path, old):
+    """tests/files/old/history-1.db was written by goldrank 0.2.0, history-2.db by 0.3.0 in the making."""
+    before = (FILES / f"history-{old}.db").read_bytes()
+    path.write_bytes(before)
+    for mode in ("a", "r"):
+        with raises_code(HistoryError, "older-version", match="record into a new file"):
+            History(path, mode=mode)
+    assert path.read_bytes() == before
+
+
+def test_a_baseline_of_a_history_is_one_for_gates(history):
+    qrels = {f"q{i}": {"a": 1} for i in range(10)}
+    scores = evaluate(qrels, {query: ["a", "x"] for query in qrels}, "RR")
+    record = history.record(scores, label="main")
+    history.set_baseline("release", record)
+    baseline = history.baseline("release")
+    assert isinstance(baseline, Baseline)
+    assert (baseline.scores, baseline.label, baseline.digest) == (scores, "main", record.digest)
+    assert baseline.scores.judgement_hashes == scores.judgement_hashes
+    worse = evaluate(qrels, {query: ["x", "a"] for query in qrels}, "RR")
+    rules = Rules("RR: -1%", statistics=Statistics(unjudged="ignore"))
+    assert not gate(worse, rules, baseline)
+    assert gate(scores, rules, baseline)
+    with raises_code(HistoryError, "no-baseline", match="Did you mean release"):
+        history.baseline("relaese")
+
+
+def test_judgements_are_kept_once(history, path):
+    qrels = {f"q{i}": {f"d{i}": 1} for i in range(50)}
+    for i in range(4):
+        history.record(evaluate(qrels, {"q1": [f"x{i}", "d1"]}, "RR"))
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM judgement_set").fetchone() == (1,)
+    db.close()
+    history.record(evaluate({"q1": {"d1": 1}}, {"q1": ["d1"]}, "RR"))
+    history.prune(keep=1)
+    history.check()
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM judgement_set").fetchone() == (1,)
+    db.close()
 
 
 def test_notes_come_back_as_data(history):
@@ -320,57 +309,57 @@ def test_notes_come_back_as_data(history):
         Note.of("missing-queries", count=1, judged=4, how="counted as 0", samples=["q3"]),
         Note.of("text", text="words alone"),
     )
-    record = history.record(dataclasses.replace(make([0.25, 0.5]), notes=said))
+    record = history.record(dataclasses.replace(make([0.25, 0.5]), remarks=Remarks(notes=said)))
     assert [str(note) for note in history.scores(record).notes] == [str(note) for note in said]
     assert history.scores(record).notes[0] == said[0]
 
 
 def test_a_newer_file_is_refused_and_left_alone(path):
-    with History.open(path, create=True) as history:
+    with History(path) as history:
         history.record(make([1.0]))
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
     before = path.read_bytes()
-    for options in ({}, {"create": True}, {"read_only": True}):
+    for mode in ("a", "r"):
         with raises_code(HistoryError, "newer-version", match="99") as caught:
-            History.open(path, **options)
+            History(path, mode=mode)
         assert "newer one" in str(caught.value)
     assert path.read_bytes() == before
 
 
 def test_every_field_of_scores_is_kept():
     """A new field of Scores must be recorded too: `History.record`, `History.scores`, and a new VERSION if need be."""
-    kept = {"run", "queries", "columns", "counts", "notes", "convention", "origin", "bounds", "options"}
+    kept = {"run", "queries", "columns", "remarks", "convention", "origin", "bounds", "options", "facts"}
     fresh = {"explainer", "placed"}  # they need the texts and the run, which are not kept
     assert {field.name for field in dataclasses.fields(Scores)} == kept | fresh
 
 
 def test_opening(path, tmp_path):
     with raises_code(HistoryError, "no-file") as caught:
-        History.open(path)
+        History(path, mode="r")
     assert "goldrank record" in str(caught.value)
     assert not path.exists()
     with raises_code(HistoryError, "is-a-folder"):
-        History.open(tmp_path, create=True)
+        History(tmp_path)
     with raises_code(HistoryError, "cannot-open"):
-        History.open(tmp_path / "no" / "h.db", create=True)
-    with pytest.raises(OptionError):
-        History.open(path, create=True, read_only=True)
+        History(tmp_path / "no" / "h.db")
+    with raises_code(OptionError, "unknown-choice"):
+        History(path, mode="w")
     odd = tmp_path / "a?mode=ro#%41 ü.db"
-    with History.open(odd, create=True) as history:
+    with History(odd) as history:
         assert isinstance(history.record(make([1.0])), Record)
     assert odd.exists()
     path.write_bytes(b"")
     with raises_code(HistoryError, "empty-file"):
-        History.open(path)
-    with History.open(path, create=True) as history:
+        History(path, mode="r")
+    with History(path) as history:
         assert history.records() == []
 
 
 def test_read_only_does_not_write(history, path):
     history.record(make([1.0]), label="main")
-    with History.open(path, read_only=True) as reader:
+    with History(path, mode="r") as reader:
         for action in (
             lambda: reader.record(make([1.0])),
             lambda: reader.set_baseline("x", 1),
@@ -382,12 +371,12 @@ def test_read_only_does_not_write(history, path):
 
 
 def test_a_whole_commit_is_found_however_short_and_before_longer_ones(path):
-    with History.open(path, create=True) as history:
+    with History(path) as history:
         numbers = {
             name: history.record(make([0.5, 0.6]), commit=name).id for name in ("r7", "v1.2", "v1.2.1", "ab-dirty")
         }
-        assert {name: history.get(name).id for name in numbers} == numbers
-        assert history.get("ab").id == numbers["ab-dirty"]
+        assert {name: history[name].id for name in numbers} == numbers
+        assert history["ab"].id == numbers["ab-dirty"]
         with raises_code(HistoryError, "no-record", match="'v1'"):
-            history.get("v1")
-        assert history.get("v1.2.").id == numbers["v1.2.1"]
+            history["v1"]
+        assert history["v1.2."].id == numbers["v1.2.1"]

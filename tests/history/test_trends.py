@@ -1,6 +1,7 @@
 """Lines of records that may be compared, and changes that are more than chance."""
 
 import datetime
+import json
 import math
 import re
 import sqlite3
@@ -13,10 +14,12 @@ from raising import raises_code
 from scipy import stats
 
 from goldrank import GoldrankError, History
+from goldrank.comparison.settings import Statistics
 from goldrank.data.table import plain
 from goldrank.history.analysis import line_key
-from goldrank.history.details import line_details
-from goldrank.history.trends import ALPHA, trend_lines
+from goldrank.history.details import LineDetails, line_details
+from goldrank.history.over_time import Trend
+from goldrank.history.trends import trend_lines
 from goldrank.report import trend, trend_chart, trend_page
 
 DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
@@ -24,7 +27,7 @@ DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
 @pytest.fixture
 def history(tmp_path):
-    with History.open(tmp_path / "history.db", create=True) as opened:
+    with History(tmp_path / "history.db") as opened:
         yield opened
 
 
@@ -33,12 +36,18 @@ def fill(history, all_values, label="main", **more):
         history.record(make(values, **more), label=label, time=DAY + datetime.timedelta(days=i))
 
 
-def as_text(*args):
-    return plain(trend.parts(*args))
+def trend_with(lines, baselines=None, history=None):
+    """A trend of some lines; with the history of their records, with intervals too."""
+    details = [LineDetails(line, ()) if history is None else line_details(history, line) for line in lines]
+    return Trend(lines[0].measure, tuple(details), baselines or {})
 
 
-def page_of(history, found, baselines=None):
-    return trend_page.page([[line_details(history, line) for line in lines] for lines in found], baselines or {}, ALPHA)
+def as_text(lines, baselines=None):
+    return plain(trend.parts(trend_with(lines, baselines)), 120)
+
+
+def page_of(history, lines, baselines=None):
+    return trend_page.page([trend_with(lines, baselines, history)])
 
 
 def noisy(rng, base, shift=0.0):
@@ -78,7 +87,7 @@ def test_a_slow_decline_is_found_though_no_step_is(history):
     assert line.changes
     assert not any(change.better for change in line.changes)
     alone = [history.values(line.records[i : i + 2], "nDCG@10") for i in range(11)]
-    assert min(stats.ttest_rel(b, a).pvalue for (_, a), (_, b) in alone) > ALPHA / 11, "neighbours alone do not tell"
+    assert min(stats.ttest_rel(b, a).pvalue for (_, a), (_, b) in alone) > 0.05 / 11, "neighbours alone do not tell"
 
 
 def test_there_and_back_are_two_changes(history):
@@ -133,7 +142,7 @@ def test_marks_stay_as_records_are_added_and_are_the_same_without_a_file_that_ke
     base = rng.random(80)
     series = [noisy(rng, base, 0.05 * (i >= 9) - 0.08 * (i >= 16)) for i in range(24)]
     seen = []
-    with History.open(tmp_path / "kept.db", create=True) as kept, History.open(tmp_path / "x.db", create=True) as other:
+    with History(tmp_path / "kept.db") as kept, History(tmp_path / "x.db") as other:
         for i, values in enumerate(series):
             for history in (kept, other):
                 history.record(make(values), label="main", time=DAY + datetime.timedelta(days=i))
@@ -142,9 +151,9 @@ def test_marks_stay_as_records_are_added_and_are_the_same_without_a_file_that_ke
             seen = found
         assert len(seen) == 2
         assert [mark["record"] for mark in seen] == [10, 17]
-        with History.open(tmp_path / "x.db", read_only=True) as reader:
+        with History(tmp_path / "x.db", mode="r") as reader:
             assert marks_of(trend_lines(reader)) == [seen], "looking often changes nothing"
-            assert reader.analysis(line_key(reader.get(1)), "nDCG@10", ALPHA) is None
+            assert reader.analysis(line_key(reader[1]), "nDCG@10", 0.05) is None
             with raises_code(GoldrankError, "read-only"):
                 trend_lines(reader, reanalyse=True)
 
@@ -167,12 +176,12 @@ def test_marks_outlive_pruning(history):
 def test_a_damaged_mark_is_refused(tmp_path):
     rng = np.random.default_rng(8)
     base = rng.random(80)
-    with History.open(tmp_path / "h.db", create=True) as history:
+    with History(tmp_path / "h.db") as history:
         fill(history, [noisy(rng, base, 0.1 * (i >= 3)) for i in range(6)])
         assert trend_lines(history)[0].changes
     with sqlite3.connect(tmp_path / "h.db") as db:
         db.execute("UPDATE analysis SET content = replace(content, '\"record\": 4', '\"record\": 3')")
-    with History.open(tmp_path / "h.db") as history:
+    with History(tmp_path / "h.db") as history:
         for asked in (lambda: trend_lines(history), history.check):
             with raises_code(GoldrankError, "damaged-file"):
                 asked()
@@ -186,7 +195,7 @@ def test_records_from_before_wait_for_a_new_analysis(history):
     history.record(make(noisy(rng, base, 0.3)), label="main", time=DAY + datetime.timedelta(hours=1))
     (line,) = trend_lines(history)
     assert (line.late, line.changes) == (1, ())
-    assert "--reanalyse" in as_text([[line]], {}, ALPHA)
+    assert "--reanalyse" in as_text([line])
     (line,) = trend_lines(history, reanalyse=True)
     assert (line.late, [change.record.id for change in line.changes]) == (0, [5, 2])
 
@@ -206,14 +215,14 @@ def test_replicates_tell_the_noise_of_runs(history):
     fill(history, series, label="blind")
     (line,) = trend_lines(history, label="blind")
     assert line.changes, "a shift of a whole run looks like a change"
-    assert "run-to-run noise unknown" in as_text([[line]], {}, ALPHA)
+    assert "run-to-run noise unknown" in as_text([line])
     for i, values in enumerate(series):
         history.record(make(values), label="aware", replicate=0 < i < 5, time=DAY + datetime.timedelta(days=i))
     (line,) = trend_lines(history, label="aware")
     assert line.changes == ()
     assert line.noise.freedom == 4
     assert line.noise.deviation == pytest.approx(np.std([values.mean() for values in series[:5]], ddof=1))
-    assert f"runs of the same system differ by {line.noise.deviation:.4f}" in as_text([[line]], {}, ALPHA)
+    assert f"runs of the same system differ by {line.noise.deviation:.4f}" in as_text([line])
 
 
 def test_records_of_one_commit_are_replicates(history):
@@ -260,11 +269,11 @@ def test_what_is_not_comparable_is_never_joined(history, other, words):
     assert (first.new_because, second.new_because) == ("", words)
     assert not first.changes
     assert not second.changes
-    text = as_text([[first, second]], {}, ALPHA)
+    text = as_text([first, second])
     assert f"A new line, not comparable with the one before: {words}." in text
     drawn = trend_chart.chart([first, second]).body
     assert drawn.count('class="line s0"') == drawn.count('class="line s1"') == 2, "a path and its key, for each line"
-    page = page_of(history, [[first, second]])
+    page = page_of(history, [first, second])
     assert f"not comparable with the one before: {words}" in page
 
 
@@ -289,7 +298,7 @@ def test_mistakes_are_explained(history):
     for call, words in (
         (lambda: trend_lines(history, "nDCG@11"), r"nDCG@11 was never recorded\n  Did you mean nDCG@10\?"),
         (lambda: trend_lines(history, label="mian"), r"Did you mean main\?"),
-        (lambda: trend_lines(history, alpha=2), "between 0 and 1"),
+        (lambda: history.trend(statistics=Statistics(alpha=2)), "between 0 and 0.5"),
         (lambda: trend_lines(history, limit=0), "from 1"),
     ):
         with pytest.raises(GoldrankError) as caught:
@@ -314,7 +323,7 @@ def test_records_and_changes_are_listed(history):
     fill(history, [base + 0.3 * (i >= 33) for i in range(35)])
     history.set_baseline("release", 34)
     (line,) = trend_lines(history)
-    text = as_text([[line]], history.baselines(), ALPHA)
+    text = as_text([line], history.baselines())
     assert "5 older ones are not listed here" in text
     assert re.search(r"^\+ +34 +2026-02-03 00:00 .* \+0\.3000 +baseline release$", text, re.M)
     assert "better since record 34, by 0.3000 against record 1: 50 of 50 queries differ" in text
@@ -325,10 +334,10 @@ def test_names_run_no_script_and_send_no_escape_codes(history):
     hostile = "<script>alert(1)</script>\x1b[31m & \"'"
     history.record(make(np.zeros(3), run=hostile, criteria=hostile), commit=hostile, note=hostile)
     history.record(make(np.ones(3), run=hostile, criteria="x"), commit=hostile)
-    found = [trend_lines(history)]
-    assert "\x1b" not in as_text(found, {hostile: 1}, ALPHA)
-    assert "\x1b" not in plain([trend.about(history.get(1), [hostile])])
-    for shown in (page_of(history, found, {hostile: 1}), trend_chart.chart(found[0]).alone()):
+    found = trend_lines(history)
+    assert "\x1b" not in as_text(found, {hostile: 1})
+    assert "\x1b" not in plain([trend.about(history[1], [hostile])])
+    for shown in (page_of(history, found, {hostile: 1}), trend_chart.chart(found).alone()):
         assert "<script>alert" not in shown
         assert "\x1b" not in shown
     assert "script-src 'sha256-" in page_of(history, found)
@@ -354,3 +363,21 @@ def test_hundreds_of_lines_are_drawn_in_part(history):
     for i in range(30):
         fill(history, [[i / 30]], label=f"line {i}")
     assert "(the newest 24 of 30 lines)" in trend_chart.chart(trend_lines(history)).title
+
+
+def test_a_trend_is_shown_saved_and_taken_apart(history, tmp_path):
+    rng = np.random.default_rng(6)
+    base = rng.random(50) / 2
+    fill(history, [base + 0.3 * (i >= 3) for i in range(5)])
+    found = history.trend("ndcg_cut_10", queries={f"q{i}": {"half": str(i % 2)} for i in range(50)}, slice_by="half")
+    assert found.measure == "nDCG@10"
+    (change,) = found.changes
+    assert "better since record 4, by 0.3000 against record 1" in change
+    assert change in found.words
+    assert [row["change"] for row in found.rows()] == ["", "", "", "better", ""]
+    assert all(row["low"] < row["value"] < row["high"] for row in found.rows())
+    assert [(part.attribute, part.value) for part in found.lines[0].slices] == [("half", "0"), ("half", "1")]
+    assert change.partition(": ")[2] in " ".join(str(found).split())
+    found.save(tmp_path / "trend.json")
+    assert json.loads((tmp_path / "trend.json").read_text())["changes"] == [change]
+    assert found.to_polars()["record"].to_list() == [1, 2, 3, 4, 5]

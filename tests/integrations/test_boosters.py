@@ -11,7 +11,7 @@ import places
 import pytest
 from raising import raises_code
 
-from goldrank import GoldrankError, evaluate_arrays
+from goldrank import Convention, GoldrankError, evaluate_arrays
 from goldrank.integrations import lightgbm as wrapped_lightgbm
 from goldrank.integrations import xgboost as wrapped_xgboost
 
@@ -85,7 +85,7 @@ def matrix(grades: Any, borders: Any) -> Any:
 )
 def test_xgboost_golden(spelled, empty, key):
     policies = {} if empty is None else {"empty": empty}
-    metric = wrapped_xgboost.custom_metric(spelled, **policies)
+    metric = wrapped_xgboost.custom_metric(spelled, convention=Convention("xgboost", **policies))
     for i in range(4):
         _, value = metric(SCORES[i], matrix(GRADES[i], [0, 5]))
         assert value == pytest.approx(GOLDEN[f"xgboost-q{i}"]["expected"][key], abs=1e-11)
@@ -102,7 +102,7 @@ def test_catboost_golden_where_rules_are_the_same():
     """CatBoost takes the worst order of ties: the lower bound of ties here."""
     for key, measure in (("catboost-NDCG", "nDCG"), ("catboost-NDCG:top=3", "nDCG@3"), ("catboost-MRR", "RR"),
                          ("catboost-PrecisionAt:top=3", "P@3"), ("catboost-DCG:top=3", "DCG@3")):  # fmt: skip
-        scores = evaluate_arrays(GRADES, SCORES, measure, ties="bounds")
+        scores = evaluate_arrays(GRADES, SCORES, measure, convention=Convention(ties="bounds"))
         low = scores.bounds[measure].low.values
         for i in (0, 1, 3):  # the third has nothing relevant, where CatBoost has rules of its own
             assert low[i] == pytest.approx(GOLDEN[key]["expected"][i], abs=1e-11)

@@ -10,8 +10,8 @@ import places
 import pytest
 from raising import raises_code
 
-from goldrank import GoldrankError
-from goldrank.integrations.catboost import evaluate_pool, staged_evaluate_pool
+from goldrank import Convention, GoldrankError
+from goldrank.integrations.catboost import CATBOOST, evaluate_pool, staged_evaluate_pool
 
 GOLDEN = {
     case["id"]: case
@@ -35,14 +35,16 @@ def test_the_worst_order_of_ties_and_empty_queries():
     scores = evaluate_pool(model([0.5, 0.5, 0.1, 0.2]), pool([1, 0, 0, 0], [7, 7, 3, 3]), ["RR", "nDCG@2"])
     assert scores.per_query["RR"] == {"0": 0.5, "1": 1.0}
     assert scores.per_query["nDCG@2"]["0"] == pytest.approx(1 / np.log2(3))
-    zero = evaluate_pool(model([0.5, 0.5, 0.1, 0.2]), pool([1, 0, 0, 0], [7, 7, 3, 3]), "RR", empty="zero")
+    rules = CATBOOST.with_policies(empty="zero")
+    zero = evaluate_pool(model([0.5, 0.5, 0.1, 0.2]), pool([1, 0, 0, 0], [7, 7, 3, 3]), "RR", convention=rules)
     assert zero.per_query["RR"]["1"] == 0
 
 
 def test_other_ties_see_the_rows_as_they_are():
     """By hand: in the order of the input the relevant row stands first."""
-    assert evaluate_pool(model([0.5, 0.5]), pool([1, 0], [7, 7]), "RR", ties="input")["RR"] == 1
-    assert evaluate_pool(model([0.5, 0.5]), pool([1, 0], [7, 7]), "RR", ties="expected")["RR"] == 0.75
+    for ties, expected in (("input", 1), ("expected", 0.75)):
+        scores = evaluate_pool(model([0.5, 0.5]), pool([1, 0], [7, 7]), "RR", convention=Convention(ties=ties))
+        assert scores["RR"] == expected
 
 
 def test_stages():
@@ -68,7 +70,9 @@ def test_golden(theirs, ours, empty):
     case = GOLDEN[f"catboost-{theirs}"]
     *each, mean = case["expected"]
     groups = np.repeat([4, 9, 1, 2], 5)
-    scores = evaluate_pool(model(case["inputs"]["scores"]), pool(case["inputs"]["grades"], groups), ours, empty=empty)
+    rules = CATBOOST.with_policies(empty=empty)
+    given = case["inputs"]
+    scores = evaluate_pool(model(given["scores"]), pool(given["grades"], groups), ours, convention=rules)
     assert list(scores.per_query[ours].values()) == pytest.approx(each, abs=1e-11)
     assert scores[ours] == pytest.approx(mean, abs=1e-11)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from goldrank import GoldrankError, evaluate, evaluate_arrays, evaluate_texts
+from goldrank import Catalogue, GoldrankError, evaluate, evaluate_arrays, evaluate_texts, read_items
 
 # By hand: d1 is second for q1, d2 is first for q2; RR is (1/2 + 1) / 2.
 QRELS = {"query-id": ["q1", "q2"], "corpus-id": ["d1", "d2"], "score": [1, 1]}
@@ -46,12 +46,13 @@ class TestHuggingFace:
 
     def test_training_data(self, package: Any, sides: tuple[Any, Any]) -> None:
         had = package.Dataset.from_dict({"user_id": ["q1"], "item_id": ["d3"]})
-        assert evaluate(*sides, "RR", train=had)["RR"] == 1.0
-        assert evaluate(*sides, "RR", train=had.to_iterable_dataset())["RR"] == 1.0
+        assert evaluate(*sides, "RR", catalogue=Catalogue(train=had))["RR"] == 1.0
+        assert evaluate(*sides, "RR", catalogue=Catalogue(train=had.to_iterable_dataset()))["RR"] == 1.0
 
     def test_records_and_texts(self, package: Any) -> None:
         ids = {"user_input": ["a"], "reference_context_ids": [["d1"]], "retrieved_context_ids": [["x", "d1"]]}
-        assert evaluate(package.Dataset.from_dict(ids), measures="RR")["RR"] == 0.5
+        items = read_items(package.Dataset.from_dict(ids))
+        assert evaluate(items.qrels, items.run, "RR")["RR"] == 0.5
         texts = {"user_input": ["a"], "reference_contexts": [["a cat"]], "retrieved_contexts": [["x", "a cat sat"]]}
         scores = evaluate_texts(package.Dataset.from_dict(texts), "Cover@2", matching="contains")
         assert scores["Cover@2"] == 1.0
@@ -59,7 +60,7 @@ class TestHuggingFace:
 
 def test_rows_of_training_data_may_be_dicts() -> None:
     had = [{"user_id": "q1", "item_id": "d3"}]
-    assert evaluate({"q1": {"d1": 1}}, {"q1": ["d3", "d1"]}, "RR", train=had)["RR"] == 1.0
+    assert evaluate({"q1": {"d1": 1}}, {"q1": ["d3", "d1"]}, "RR", catalogue=Catalogue(train=had))["RR"] == 1.0
 
 
 class TestIrDatasets:

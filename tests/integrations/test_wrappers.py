@@ -15,7 +15,7 @@ import numpy as np
 import places
 import pytest
 
-from goldrank import GoldrankError, Scores, evaluate, evaluate_arrays
+from goldrank import Convention, GoldrankError, Scores, evaluate, evaluate_arrays
 from goldrank import integrations as all_integrations
 from goldrank.integrations import huggingface, mlflow, pyterrier, sentence_transformers, sklearn, torchmetrics, wandb
 
@@ -106,8 +106,9 @@ def test_sklearn_scorer_by_column_and_by_table():
 )
 def test_torchmetrics_golden_where_ties_do_not_matter(key, measure, options):
     expected = GOLDEN[key]["expected"]
+    rules = Convention("torchmetrics", **options)
     for action in ("neg", "skip", "pos"):
-        metric = torchmetrics.StreamedMeasures(measure, empty_target_action=action, **options)
+        metric = torchmetrics.StreamedMeasures(measure, empty_target_action=action, convention=rules)
         metric.update(SCORES.ravel(), GRADES.ravel(), IDS)
         value = next(iter(metric.compute().values()))
         assert value == pytest.approx(expected[action], abs=1e-6)
@@ -147,7 +148,7 @@ def test_a_batch_is_copied_and_its_padding_left_out():
     with pytest.raises(GoldrankError):
         metric.update([0.1], [1, 0], [0])
     with pytest.raises(GoldrankError):
-        torchmetrics.StreamedMeasures("RR", empty_target_action="neg", empty="one")
+        torchmetrics.StreamedMeasures("RR", empty_target_action="zero")
 
 
 def test_with_torch_and_torchmetrics_themselves():

@@ -83,8 +83,8 @@ def test_run_changes_between_pieces(
     run = as_run(str(tmp_path / "ru*") if parts else path)
     given = run.source.pieces  # type: ignore[attr-defined]
 
-    def pieces(share: float = 1.0) -> Any:
-        for number, piece in enumerate(given(share)):
+    def pieces() -> Any:
+        for number, piece in enumerate(given()):
             if number == 3:
                 change(path, FORMS[form](OTHER))
             yield piece

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from helpers import codes
 
-from goldrank import compare, evaluate, evaluate_texts, gate, read_qrels, read_run, read_runs
+from goldrank import Catalogue, Runs, compare, evaluate, evaluate_texts, read_items, read_qrels, read_run, read_runs
 from goldrank.cli import run as command
 from goldrank.errors import GoldrankError, InputError, OptionError
 from goldrank.io import as_qrels
@@ -103,7 +103,7 @@ MAP = {"query": "topic_nr", "doc": "hit", "score": "points"}
 
 def test_named_columns(tmp_path: Any) -> None:
     for run in forms(OWN, tmp_path, "run"):
-        assert evaluate(QRELS, run, "RR", columns=MAP).mean["RR"] == 0.75, run
+        assert evaluate(QRELS, read_run(run, columns=MAP), "RR").mean["RR"] == 0.75, run
 
 
 def test_named_columns_everywhere(tmp_path: Any) -> None:
@@ -112,9 +112,9 @@ def test_named_columns_everywhere(tmp_path: Any) -> None:
     qrels, run = str(tmp_path / "qrels.csv"), str(tmp_path / "run.csv")
     columns = {"run.query": "topic_nr", "run.doc": "hit", "score": "points"}
     columns |= {"qrels.query": "q", "qrels.doc": "d", "grade": "stars"}
-    assert evaluate(qrels, run, "RR", columns=columns).mean["RR"] == 0.75
-    assert compare(qrels, {"a": run, "b": run}, "RR", columns=columns)["RR", "a", "b"].difference == 0
-    assert gate(qrels, run, ["RR >= 0.7"], columns=columns).status == "pass"
+    judged = read_qrels(qrels, columns={"query": "q", "doc": "d", "grade": "stars"})
+    found = read_run(run, columns=MAP)
+    assert evaluate(judged, found, "RR").mean["RR"] == 0.75
     mapping = ["--map", ",".join(f"{role}={name}" for role, name in columns.items())]
     assert command(["eval", qrels, run, "-m", "RR", *mapping]) == 0
     assert command(["compare", qrels, run, f"b={run}", "-m", "RR", *mapping]) == 0
@@ -134,7 +134,7 @@ def test_named_columns_everywhere(tmp_path: Any) -> None:
 )  # fmt: skip
 def test_names_that_are_wrong(columns: Any, error: type) -> None:
     with pytest.raises(error):
-        evaluate(QRELS, pl.DataFrame(TERRIER), "RR", columns=columns)
+        read_run(pl.DataFrame(TERRIER), columns=columns)
 
 
 def test_distances_are_better_the_lower() -> None:
@@ -241,7 +241,7 @@ def test_batches_of_chroma_are_refused() -> None:
 
 def test_several_runs_of_result_objects() -> None:
     point = SimpleNamespace(points=[SimpleNamespace(id="d1", score=1.0)])
-    scores = evaluate({"q1": {"d1": 1}}, {"a": {"q1": point}, "b": {"q1": SEARCH}}, "RR")
+    scores = evaluate({"q1": {"d1": 1}}, Runs({"a": {"q1": point}, "b": {"q1": SEARCH}}), "RR")
     assert {name: found.mean["RR"] for name, found in scores.items()} == {"a": 1.0, "b": 0.5}
 
 
@@ -283,9 +283,9 @@ PAIRS: dict[str, Any] = {
     "ratings in a list": lambda rows, **how: read_qrels(
         io.BytesIO(json.dumps([{"topic": row["topic"], "ratings": [row]} for row in rows]).encode()), **how
     ),
-    "rows": as_qrels,
-    "an iterator": lambda rows, **how: as_qrels(iter(rows), **how),
-    "polars": lambda rows, **how: as_qrels(pl.DataFrame(rows), **how),
+    "rows": read_qrels,
+    "an iterator": lambda rows, **how: read_qrels(iter(rows), **how),
+    "polars": lambda rows, **how: read_qrels(pl.DataFrame(rows), **how),
 }
 
 
@@ -310,15 +310,15 @@ def test_pairs_do_not_count_as_relevant_where_a_column_may_hold_the_grade(form: 
 
 def test_ids_that_are_numbers_are_no_grades() -> None:
     rows = [{"who": 1, "what": 2, "when": 1700000000}]
-    assert as_qrels(rows, columns={"query": "who", "doc": "what"}) == {"1": {"2": 1}}
+    assert read_qrels(rows, columns={"query": "who", "doc": "what"}) == {"1": {"2": 1}}
     frame = pl.DataFrame(rows)
-    assert as_qrels(frame, columns={"query": "who", "doc": "what"}) == {"1": {"2": 1}}
+    assert read_qrels(frame, columns={"query": "who", "doc": "what"}) == {"1": {"2": 1}}
 
 
 def test_what_users_had_needs_no_grades() -> None:
     """Training data are pairs, whatever else they have."""
     run, train = {"u": {"a": 2.0, "b": 1.0}}, [{"user": "u", "item": "a", "stars": 1}]
-    assert evaluate({"u": {"b": 1}}, run, "RR", train=train).mean["RR"] == 1.0
+    assert evaluate({"u": {"b": 1}}, run, "RR", catalogue=Catalogue(train=train)).mean["RR"] == 1.0
 
 
 @pytest.mark.parametrize("form", PAIRS)
@@ -408,7 +408,8 @@ def test_one_file(tmp_path: Any) -> None:
     files = [str(tmp_path / f"i.{end}") for end in ("parquet", "csv", "json", "jsonl")]
     stream = io.BytesIO((tmp_path / "i.jsonl").read_bytes())
     for given in (*files, frame, pd.DataFrame(ITEMS), ITEMS, iter(ITEMS), stream):
-        scores = evaluate(given, measures="RR")
+        items = read_items(given)
+        scores = evaluate(items.qrels, items.run, "RR")
         assert scores.mean["RR"] == 0.5, given
         assert scores.queries == ("none", "one", "two")
 
@@ -425,13 +426,8 @@ def test_one_file_at_the_prompt(tmp_path: Any, capsys: Any, monkeypatch: Any) ->
 
 def test_repeated_questions_are_refused() -> None:
     with pytest.raises(InputError) as caught:
-        evaluate([ITEMS[0], ITEMS[0]], measures="RR")
+        _ = read_items([ITEMS[0], ITEMS[0]]).qrels
     assert "--map query=" in str(caught.value)
-
-
-def test_a_run_is_needed_for_judgements() -> None:
-    with pytest.raises(InputError):
-        evaluate({"q1": {"d1": 1}}, measures="RR")
 
 
 # 5. Errors that show the way.

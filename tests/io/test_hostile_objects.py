@@ -248,9 +248,9 @@ def test_repeated_document_in_a_list() -> None:
 
 def test_direct_construction_is_checked() -> None:
     with raises_code(GoldrankError, "wrong-type"):
-        Run({"q1": ["d1"]})  # type: ignore[dict-item]
+        Run({"q1": 3})  # type: ignore[dict-item]
     with raises_code(GoldrankError, "wrong-type"):
-        Qrels({"q1": ["d1"]})  # type: ignore[dict-item]
+        Qrels({"q1": 3})  # type: ignore[dict-item]
     assert evaluate(Qrels(cast(QRELS, doc=number)), Run(cast(RUN, doc=number)), "AP")["AP"] == pytest.approx(SOUND[0])
 
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,7 @@ from raising import raises_code
 
 import goldrank
 from goldrank import GoldrankError, Scores, evaluate, read_qrels, read_run, read_runs
-from goldrank.data.blocks import ReadingPlan
-from goldrank.engine import streaming as blocks
+from goldrank.engine import streaming
 from goldrank.io import files, sources, tables, trec
 
 MEASURES = ["AP", "nDCG"]
@@ -85,7 +85,7 @@ def test_parts_are_one_run(form: str, order: str, tmp_path: Path) -> None:
         found = evaluate(qrels, given, MEASURES)
         same(found, whole)
         assert not [note for note in found.notes if note.about == "run" and note.code != "no-line-end"]
-    assert read_run(folder).name == "run.d"
+    assert read_run(folder).name == "run"
     if order == "neighbours":
         assert len(read_run(f"{folder}/part-[01].{suffix}")) < len(read_run(folder))
 
@@ -103,9 +103,9 @@ def test_order_of_lines_and_pieces_changes_nothing(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(sources, "PIECE", rng.choice((60, 400, 100_000)))
         monkeypatch.setattr(tables, "BATCH", rng.choice((3, 17, 1000)))
         monkeypatch.setattr(tables, "MOST_SLICED", rng.choice((0, 1000)))
-        monkeypatch.setattr(blocks, "IN_MEMORY", rng.choice((0, 1 << 20)))
-        plan = ReadingPlan(rng.choice((1, 2)), rng.choice((1.0, 0.3)), rng.choice((1, 20, 10_000)))
-        monkeypatch.setattr("goldrank.evaluation.inputs.USUAL", plan)
+        monkeypatch.setattr(streaming, "IN_MEMORY", rng.choice((0, 1 << 20)))
+        monkeypatch.setattr(streaming, "processors", partial(rng.choice, (1, 2)))
+        monkeypatch.setattr(streaming, "LINES_AT_A_TIME", rng.choice((1, 20, 10_000)))
         for name in ("run", "run.parquet"):
             same(evaluate(qrels, tmp_path / name, MEASURES), whole)
 
@@ -362,13 +362,13 @@ def test_edges_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     rows = [(f"q{i // 10:03}", f"d{i % 10}", float(-i)) for i in range(1000)]
     (tmp_path / "run").write_bytes(as_trec(rows))
     held = []
-    add = blocks.RunAccumulator.add
+    add = streaming.RunAccumulator.add
 
-    def watched(self: blocks.RunAccumulator, piece: blocks.Piece) -> None:
+    def watched(self: streaming.RunAccumulator, piece: streaming.Piece) -> None:
         add(self, piece)
         held.append(sum(len(part) for _, part in self._open))
 
-    monkeypatch.setattr(blocks.RunAccumulator, "add", watched)
+    monkeypatch.setattr(streaming.RunAccumulator, "add", watched)
     scores = evaluate({f"q{i:03}": {"d4": 1} for i in range(100)}, tmp_path / "run", "RR")
     assert scores["RR"] == pytest.approx(1 / 5)
     assert len(held) > 50

@@ -39,7 +39,7 @@ def rows(source):
 
 
 def read_run(source, how):
-    return objects.run_from_rows(rows(source), source.label, how.duplicates)
+    return objects.run_from_rows(rows(source), source.label)
 
 
 def read_qrels(source, how):

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from raising import raises_code
 
-from goldrank import Run, evaluate, read_run
-from goldrank.errors import InputError
+from goldrank import Convention, Run, evaluate, read_run
+from goldrank.errors import InputError, OptionError
 from goldrank.io import as_run
 
 JUDGED = {"q1": {"d1": 1}, "q3": {"d1": 1}}
@@ -97,3 +97,61 @@ def test_parts_may_repeat_where_every_line_counts(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text('{"q2": ["d2"]}')
     scores = evaluate({"q1": {"d1": 1}, "q2": {"d2": 1}}, f"{tmp_path}/*.json", "P@2", duplicates="count")
     assert scores.per_query["P@2"] == {"q1": 1.0, "q2": 0.5}
+
+
+REPEATED = [("q1", "x", 5.0), ("q1", "d1", 4.0), ("q1", "d1", 3.0), ("q1", "d2", 2.0), ("q1", "d1", 1.0)]
+VALUES = {
+    # The first line of d1: x d1 d2.
+    "first": {"RR(rel=2)": 1 / 2, "P@5": 2 / 5, "AP": (1 / 2 + 2 / 3) / 2},
+    # The last line of d1: x d2 d1.
+    "last": {"RR(rel=2)": 1 / 3, "P@5": 2 / 5, "AP": (1 / 2 + 2 / 3) / 2},
+    # Every line is a document: relevant ones at 2, 3, 4 and 5.
+    "count": {"RR(rel=2)": 1 / 2, "P@5": 4 / 5, "AP": (1 / 2 + 2 / 3 + 3 / 4 + 4 / 5) / 2},
+    # Lines keep their ranks, and d1 counts at 2, d2 at 4.
+    "places": {"RR(rel=2)": 1 / 2, "P@5": 2 / 5, "AP": (1 / 2 + 2 / 4) / 2},
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_the_convention_decides_on_every_route(route: str, tmp_path: Path) -> None:
+    """One ranking, four ways to count what is repeated, and one to refuse it; worked out by hand."""
+    qrels = {"q1": {"d1": 2, "d2": 1}}
+    source = given(route, REPEATED, tmp_path)
+    for duplicates, expected in VALUES.items():
+        scores = evaluate(qrels, source, list(expected), convention=Convention(duplicates=duplicates))  # type: ignore[arg-type]
+        assert scores.mean == pytest.approx(expected, rel=1e-12), duplicates
+    with raises_code(InputError, "duplicate-document", match="'d1' is in this ranking twice"):
+        evaluate(qrels, source, "AP")
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_duplicates_are_dropped_on_every_route(route: str, tmp_path: Path) -> None:
+    """A run keeps every row; without repeats it is a mapping, and says how many rows went."""
+    run = read_run(given(route, REPEATED, tmp_path))
+    first, last = run.drop_duplicates(), run.drop_duplicates(keep="last")
+    assert (first.ranking("q1"), last.ranking("q1")) == (["x", "d1", "d2"], ["x", "d2", "d1"])
+    assert (list(first["q1"]), list(last["q1"])) == (["x", "d1", "d2"], ["x", "d2", "d1"])
+    assert [note.fact("count") for note in first.notes if note.code == "repeated-documents"] == [2]
+    assert (first.name, first.has_scores) == (run.name, run.has_scores)
+    with raises_code(InputError, "duplicate-document") as refused:
+        run["q1"]
+    assert "run.drop_duplicates()" in str(refused.value)
+
+
+def test_without_repeats_nothing_is_dropped(tmp_path: Path) -> None:
+    in_memory = Run({"q": {"a": 1.0}})
+    assert in_memory.drop_duplicates() is in_memory
+    rows = [("q1", "a", 2.0), ("q2", "b", 1.0)]
+    run = read_run(given("trec", rows, tmp_path)).drop_duplicates(keep="last")
+    assert run == {"q1": {"a": 2.0}, "q2": {"b": 1.0}}
+    assert run.notes == ()
+
+
+def test_queries_without_documents_are_kept() -> None:
+    run = read_run({"q1": ["a", "a"], "q2": []}).drop_duplicates()
+    assert run == {"q1": {"a": -1.0}, "q2": {}}
+
+
+def test_a_wrong_word_lists_the_right_ones() -> None:
+    with raises_code(OptionError, "unknown-choice", match="keep is 'both'"):
+        Run({"q": {"a": 1.0}}).drop_duplicates(keep="both")  # type: ignore[arg-type]

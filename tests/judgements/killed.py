@@ -5,32 +5,33 @@ import sys
 
 from killing import kill_many
 
-from goldrank.judgements import Event, JudgementLog
+from goldrank.judgements import JudgementLog
+from goldrank.judgements.records import Entry
 
 
 def event(writer, number):
     """What a writer judges at its n-th time."""
-    return Event(f"judge {writer}", f"q{number}", "d", grade=(writer + number) % 4, key=f"{writer} {number}")
+    return Entry(f"judge {writer}", f"q{number}", "d", grade=(writer + number) % 4, key=f"{writer} {number}")
 
 
 def judge_forever(path, writer, told):
-    with JudgementLog.open(path) as log:
+    with JudgementLog(path) as log:
         for number in range(1_000_000):
-            seq = log.add(event(writer, number))
+            seq = log.add_entry(event(writer, number)).seq
             os.write(told, f"{seq} {writer} {number}\n".encode())
 
 
 def check(path, said, kills):
     """What was acknowledged is there once, and sending it again adds nothing; each killed one left at most one more."""
-    with JudgementLog.open(path) as log:
+    with JudgementLog(path) as log:
         log.check()
-        events = {one.seq: one for one in log.events()}
+        events = {one.seq: one for one in log.entries()}
         for seq, writer, number in said:
             assert events[seq].key == f"{writer} {number}"
             assert events[seq].grade == (writer + number) % 4
         assert len(said) <= len(events) <= len(said) + kills
         for seq, writer, number in said[-3:]:
-            assert log.add(event(writer, number)) == seq
+            assert log.add_entry(event(writer, number)).seq == seq
 
 
 if __name__ == "__main__":

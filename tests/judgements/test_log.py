@@ -21,19 +21,20 @@ from goldrank.errors import GoldrankError, InputError, JudgementLogError, Option
 from goldrank.judgements import Event, JudgementLog
 from goldrank.judgements.file import TRIGGERS
 from goldrank.judgements.log import _COLUMNS, CONFLICT
-from goldrank.judgements.records import chained
+from goldrank.judgements.merge import exported
+from goldrank.judgements.records import Entry, chained
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(places.ROOT / "src"), str(places.ROOT / "tests")])}
 
 
 @pytest.fixture
 def log(tmp_path):
-    with JudgementLog.open(tmp_path / "judgements.db") as log:
+    with JudgementLog(tmp_path / "judgements.db") as log:
         yield log
 
 
 def grade(judge, doc, value, query="q", **more):
-    return Event(judge, query, doc, grade=value, **more)
+    return Entry(judge, query, doc, grade=value, **more)
 
 
 def code_of(call):
@@ -43,38 +44,68 @@ def code_of(call):
 
 
 def test_what_is_added_comes_back_as_it_was(log, tmp_path):
-    given = Event(
+    given = Entry(
         "ann", "q\udcff", "d/..", grade=2, comment="käse \U0001f9c0", key="k1", criteria="2: answers it", seen="ab",
         whole=True, blind=False, seconds=3.5, knew=0, data="cd",
     )  # fmt: skip
-    assert log.add(given) == 1
-    (found,) = log.events()
+    assert log.add_entry(given).seq == 1
+    (found,) = log.entries()
     assert replace(found, at="", seq=0) == given
     assert found.at.endswith("+00:00")
-    with JudgementLog.open(tmp_path / "judgements.db", read_only=True) as again:
-        assert list(again.events()) == [found]
+    with JudgementLog(tmp_path / "judgements.db", mode="r") as again:
+        assert list(again.entries()) == [found]
+
+
+def test_people_judge_by_plain_words(tmp_path):
+    with JudgementLog(tmp_path / "log.db") as log:
+        first = log.add("ann", "q", "d", 2, reason="it says so")
+        assert (first.number, first.judge, first.query, first.doc, first.grade) == (1, "ann", "q", "d", 2)
+        second = log.add("bob", "q", "e", 0.5)
+        assert list(log) == [first, second]
+        assert [entry.comment for entry in log.entries()] == ["it says so", ""]
+        assert log.undo("bob") == second
+        assert [(event.number, event.grade) for event in log] == [(1, 2), (2, 0.5), (3, None)]
+        assert log.withdraw("ann", since=1) == []
+        assert log.withdraw("ann") == [first]
+        assert log.judges() == {"ann": "person", "bob": "person"}
+        assert repr(log) == f"JudgementLog({log.path!r})"
+    with JudgementLog(tmp_path / "log.db", mode="r") as log:
+        assert isinstance(next(iter(log)), Event)
+        with raises_code(JudgementLogError, "read-only"):
+            log.add("ann", "q", "d", 1)
+    for wrong in ({"path": 3}, {"path": tmp_path / "log.db", "mode": "w"}):
+        with pytest.raises(GoldrankError):
+            JudgementLog(**wrong)
+
+
+def test_a_model_is_no_person(log):
+    log.add_entry(grade("gpt", "d", 1, kind="model"))
+    log.add_entry(grade("old", "d", 1, kind="file"))
+    assert log.judges() == {"gpt": "model", "old": "person"}
+    with pytest.raises(OptionError, match="is a model here"):
+        log.add("gpt", "q", "e", 1)
 
 
 def test_a_repeated_key_is_harmless_and_another_judgement_under_it_is_refused(log):
-    assert log.add(grade("ann", "d", 1, key="k")) == log.add(grade("ann", "d", 1, key="k")) == 1
-    assert code_of(lambda: log.add(grade("ann", "d", 2, key="k"))) == "used-key"
+    assert log.add_entry(grade("ann", "d", 1, key="k")).seq == log.add_entry(grade("ann", "d", 1, key="k")).seq == 1
+    assert code_of(lambda: log.add_entry(grade("ann", "d", 2, key="k"))) == "used-key"
     assert log.last == 1
 
 
 def test_a_later_judgement_in_another_tab_is_a_conflict(log):
-    log.add(grade("ann", "d", 1, knew=0))
-    assert code_of(lambda: log.add(grade("ann", "d", 2, knew=0))) == CONFLICT
-    assert log.add(grade("bob", "d", 2, knew=0)) == 2, "others do not matter"
-    assert log.add(grade("ann", "d", 2, knew=1)) == 3
+    log.add_entry(grade("ann", "d", 1, knew=0))
+    assert code_of(lambda: log.add_entry(grade("ann", "d", 2, knew=0))) == CONFLICT
+    assert log.add_entry(grade("bob", "d", 2, knew=0)).seq == 2, "others do not matter"
+    assert log.add_entry(grade("ann", "d", 2, knew=1)).seq == 3
 
 
 def test_undo_takes_back_one_after_the_other_also_after_a_restart(log, tmp_path):
     for value in (1, 2, 3):
-        log.add(grade("ann", "d", value))
-    log.add(grade("bob", "d", 0))
+        log.add_entry(grade("ann", "d", value))
+    log.add_entry(grade("bob", "d", 0))
     assert log.undo("ann").grade == 3
     log.close()
-    with JudgementLog.open(tmp_path / "judgements.db") as again:
+    with JudgementLog(tmp_path / "judgements.db") as again:
         assert again.latest()["q", "d"]["ann"].grade == 2
         assert again.undo("ann").grade == 2
         assert again.undo("ann").grade == 1
@@ -83,20 +114,20 @@ def test_undo_takes_back_one_after_the_other_also_after_a_restart(log, tmp_path)
         standing = again.latest()["q", "d"]
         assert (standing["ann"].state, standing["ann"].grade) == ("withdrawn", None)
         assert standing["bob"].grade == 0
-        again.add(grade("ann", "d", 2))
+        again.add_entry(grade("ann", "d", 2))
         assert again.latest()["q", "d"]["ann"].grade == 2
         assert again.latest(as_of=3)["q", "d"]["ann"].grade == 3
 
 
 def test_withdrawing_without_a_number_takes_back_all_of_the_pair(log):
-    log.add(grade("ann", "d", 1))
-    log.add(grade("ann", "d", 2))
-    log.add(grade("ann", "e", 2))
-    log.add(Event("ann", "q", "d", "withdraw"))
+    log.add_entry(grade("ann", "d", 1))
+    log.add_entry(grade("ann", "d", 2))
+    log.add_entry(grade("ann", "e", 2))
+    log.add_entry(Entry("ann", "q", "d", "withdraw"))
     assert log.latest()["q", "d"]["ann"].grade is None
     assert log.latest()["q", "e"]["ann"].grade == 2
-    assert code_of(lambda: log.add(Event("ann", "q", "d", "withdraw"))) == "nothing-to-withdraw"
-    assert code_of(lambda: log.add(Event("ann", "q", "e", "withdraw", knew=1))) == "nothing-to-withdraw"
+    assert code_of(lambda: log.add_entry(Entry("ann", "q", "d", "withdraw"))) == "nothing-to-withdraw"
+    assert code_of(lambda: log.add_entry(Entry("ann", "q", "e", "withdraw", knew=1))) == "nothing-to-withdraw"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +144,7 @@ def test_withdrawing_without_a_number_takes_back_all_of_the_pair(log):
 def test_what_stands(log, actions, state, value):
     for action in actions:
         said = {"grade": 2 if action == "grade" else None, "comment": "hm" if action == "comment" else ""}
-        log.add(Event("ann", "q", "d", action, **said))
+        log.add_entry(Entry("ann", "q", "d", action, **said))
     standing = log.latest()["q", "d"]["ann"]
     assert (standing.state, standing.grade) == (state, value)
 
@@ -124,25 +155,25 @@ def test_what_stands(log, actions, state, value):
 @pytest.mark.parametrize(
     "wrong",
     [
-        Event("ann", "q", "d"), Event("ann", "q", "d", grade=True), Event("ann", "q", "d", grade=float("nan")),
-        Event("ann", "q", "d", grade="2"), Event("", "q", "d", grade=1), Event("a\x1b", "q", "d", grade=1),
-        Event("ann", "", "d", grade=1), Event("ann", "q", "d", "like"), Event("ann", "q", "d", "skip", grade=1),
-        Event("ann", "q", "d", grade=1, kind="robot"), Event("ann", "q", "d", grade=1, comment="x" * 3_000),
-        Event("ann", "q", "d", grade=1, seconds=-1), Event("ann", "q", "d", "comment"), "no event", None,
-        Event("ann", "q", "d", grade=1, knew=True), Event("ann", "q", "d", grade=1, comment="\ud800"),
-        Event("ann", "q\ud800", "d", grade=1), Event(3, "q", "d", grade=1), Event("ann", "q", "d", grade=1, whole=1),
+        Entry("ann", "q", "d"), Entry("ann", "q", "d", grade=True), Entry("ann", "q", "d", grade=float("nan")),
+        Entry("ann", "q", "d", grade="2"), Entry("", "q", "d", grade=1), Entry("a\x1b", "q", "d", grade=1),
+        Entry("ann", "", "d", grade=1), Entry("ann", "q", "d", "like"), Entry("ann", "q", "d", "skip", grade=1),
+        Entry("ann", "q", "d", grade=1, kind="robot"), Entry("ann", "q", "d", grade=1, comment="x" * 3_000),
+        Entry("ann", "q", "d", grade=1, seconds=-1), Entry("ann", "q", "d", "comment"), "no event", None,
+        Entry("ann", "q", "d", grade=1, knew=True), Entry("ann", "q", "d", grade=1, comment="\ud800"),
+        Entry("ann", "q\ud800", "d", grade=1), Entry(3, "q", "d", grade=1), Entry("ann", "q", "d", grade=1, whole=1),
     ],
 )  # fmt: skip
 def test_wrong_events_get_words(log, wrong):
     with pytest.raises(GoldrankError):
-        log.add(wrong)
+        log.add_entry(wrong)
     assert log.last == 0
 
 
 def test_a_judge_has_one_kind(log):
-    log.add(grade("ann", "d", 1))
+    log.add_entry(grade("ann", "d", 1))
     with pytest.raises(OptionError):
-        log.add(grade("ann", "e", 1, kind="model"))
+        log.add_entry(grade("ann", "e", 1, kind="model"))
     assert log.judges() == {"ann": "person"}
 
 
@@ -155,7 +186,7 @@ def rows(path):
 
 @pytest.mark.parametrize("statement", ["UPDATE events SET grade = 3", "DELETE FROM events", "DELETE FROM judges"])
 def test_rows_cannot_be_changed(log, statement):
-    log.add(grade("ann", "d", 1))
+    log.add_entry(grade("ann", "d", 1))
     other = rows(log.path)
     with pytest.raises(sqlite3.IntegrityError, match="never changed"):
         other.execute(statement)
@@ -169,7 +200,7 @@ def test_rows_cannot_be_changed(log, statement):
 )  # fmt: skip
 def test_changed_rows_are_seen(log, tmp_path, statement):
     for doc in "abc":
-        log.add(grade("ann", doc, 1))
+        log.add_entry(grade("ann", doc, 1))
     log.close()
     path = tmp_path / "judgements.db"
     other = rows(path)
@@ -178,11 +209,11 @@ def test_changed_rows_are_seen(log, tmp_path, statement):
         other.execute(f"DROP TRIGGER {name}")
     other.execute(statement)
     with raises_code(JudgementLogError, "damaged-file"):
-        JudgementLog.open(path)
+        JudgementLog(path)
     for _, sql in triggers:
         other.execute(sql)
     other.close()
-    with JudgementLog.open(path) as again, raises_code(JudgementLogError, "damaged-file"):
+    with JudgementLog(path) as again, raises_code(JudgementLogError, "damaged-file"):
         again.check()
 
 
@@ -193,16 +224,16 @@ def test_foreign_files_are_refused(tmp_path):
     other.execute("CREATE TABLE t (x)")
     other.commit()
     other.close()
-    goldrank.History.open(tmp_path / "history.db", create=True).close()
-    JudgementLog.open(tmp_path / "later.db").close()
+    goldrank.History(tmp_path / "history.db").close()
+    JudgementLog(tmp_path / "later.db").close()
     later = rows(tmp_path / "later.db")
     later.execute("PRAGMA user_version = 9")
     later.close()
     for path in (text, tmp_path / "other.db", tmp_path / "history.db", tmp_path / "later.db", tmp_path):
         with pytest.raises(JudgementLogError):
-            JudgementLog.open(path)
+            JudgementLog(path)
     with pytest.raises(JudgementLogError):
-        JudgementLog.open(tmp_path / "none.db", create=False)
+        JudgementLog(tmp_path / "none.db", mode="r")
     assert not (tmp_path / "none.db").exists()
 
 
@@ -212,20 +243,20 @@ def test_triggers_of_others_are_refused(log, tmp_path):
     other.execute("CREATE TRIGGER t AFTER INSERT ON events BEGIN SELECT 1; END")
     other.close()
     with raises_code(JudgementLogError, "damaged-file"):
-        JudgementLog.open(tmp_path / "judgements.db")
+        JudgementLog(tmp_path / "judgements.db")
 
 
 def test_threads_and_processes_lose_nothing(log, tmp_path):
     program = (
-        "import sys\nfrom goldrank.judgements import Event, JudgementLog\n"
-        "with JudgementLog.open(sys.argv[1]) as log:\n"
-        "    for i in range(50): log.add(Event('other', 'q', str(i), grade=1))\n"
+        "import sys\nfrom goldrank.judgements import JudgementLog\nfrom goldrank.judgements.records import Entry\n"
+        "with JudgementLog(sys.argv[1]) as log:\n"
+        "    for i in range(50): log.add('other', 'q', str(i), 1)\n"
     )
     other = subprocess.Popen([sys.executable, "-c", program, str(log.path)], env=ENV)
 
     def judge(name):
         for i in range(25):
-            log.add(grade(name, str(i), 1))
+            log.add_entry(grade(name, str(i), 1))
 
     threads = [threading.Thread(target=judge, args=(f"judge {i}",)) for i in range(4)]
     for thread in threads:
@@ -254,11 +285,12 @@ def test_killed_judges_lose_nothing(tmp_path):
 
 def test_export_merges_by_the_lower_median_on_top_of_a_file(log):
     for judge, value in (("ann", 3), ("bob", 1), ("cy", 2), ("di", 3)):
-        log.add(grade(judge, "d", value, comment=f"{judge} says" if judge == "bob" else ""))
-    log.add(grade("ann", "e", 0))
-    log.add(grade("ann", "f", 3))
+        log.add_entry(grade(judge, "d", value, comment=f"{judge} says" if judge == "bob" else ""))
+    log.add_entry(grade("ann", "e", 0))
+    log.add_entry(grade("ann", "f", 3))
     log.undo("ann")
-    found = log.export({"q": {"d": 0, "f": 1}, "p": {"x": 2}})
+    found = exported(log.latest(), {"q": {"d": 0, "f": 1}, "p": {"x": 2}})
+    assert log.qrels(onto={"q": {"d": 0, "f": 1}, "p": {"x": 2}}) == found.qrels
     assert {query: dict(docs) for query, docs in found.qrels.text.items()} == {
         "p": {"x": 2},
         "q": {"d": 2, "e": 0, "f": 1},
@@ -275,43 +307,43 @@ def test_export_merges_by_the_lower_median_on_top_of_a_file(log):
 @pytest.mark.parametrize(("merge", "value"), [("median", 1), ("majority", 3), ("max", 3), ("min", 0)])
 def test_merges(log, merge, value):
     for judge, given in zip("abcde", (0, 1, 3, 3, 1), strict=True):
-        log.add(grade(judge, "d", given))
-    log.add(grade("f", "d", 3))
-    assert log.export(merge=merge).qrels["q"]["d"] == value
-    assert log.export(merge=merge, adjudicator="b").qrels["q"]["d"] == 1
+        log.add_entry(grade(judge, "d", given))
+    log.add_entry(grade("f", "d", 3))
+    assert log.qrels(merge=merge)["q"]["d"] == value
+    assert log.qrels(merge=merge, adjudicator="b")["q"]["d"] == 1
 
 
 def test_merge_error_and_unknown_words(log):
-    log.add(grade("ann", "d", 1))
-    assert log.export(merge="error").qrels["q"]["d"] == 1
-    log.add(grade("bob", "d", 2))
-    assert code_of(lambda: log.export(merge="error")) == "judges-differ"
-    assert log.export(merge="error", adjudicator="bob").qrels["q"]["d"] == 2
-    assert log.export(merge="error", as_of=1).qrels["q"]["d"] == 1
+    log.add_entry(grade("ann", "d", 1))
+    assert log.qrels(merge="error")["q"]["d"] == 1
+    log.add_entry(grade("bob", "d", 2))
+    assert code_of(lambda: log.qrels(merge="error")) == "judges-differ"
+    assert log.qrels(merge="error", adjudicator="bob")["q"]["d"] == 2
+    assert log.qrels(merge="error", as_of=1)["q"]["d"] == 1
     for wrong in ({"merge": "mean"}, {"adjudicator": "eve"}, {"by": "robots"}, {"as_of": -1}):
         with pytest.raises(OptionError):
-            log.export(**wrong)
+            log.qrels(**wrong)
 
 
 def test_people_and_models_are_never_mixed_silently(log):
-    log.add(grade("ann", "d", 0))
-    log.add(grade("gpt", "d", 3, kind="model"))
-    log.add(grade("gpt", "e", 2, kind="model"))
-    people = log.export()
-    assert dict(people.qrels["q"]) == {"d": 0}
+    log.add_entry(grade("ann", "d", 0))
+    log.add_entry(grade("gpt", "d", 3, kind="model"))
+    log.add_entry(grade("gpt", "e", 2, kind="model"))
+    people = log.qrels()
+    assert dict(people["q"]) == {"d": 0}
     assert [note.code for note in people.notes] == ["who-judged", "judgements-left-out"]
-    assert dict(log.export(by="model").qrels["q"]) == {"d": 3, "e": 2}
-    both = log.export(by="any")
+    assert dict(log.qrels(by="model")["q"]) == {"d": 3, "e": 2}
+    both = exported(log.latest(), by="any")
     assert dict(both.qrels["q"]) == {"d": 0, "e": 2}
     assert both.graded == {("q", "d"): ("person",), ("q", "e"): ("model",)}
 
 
 def test_nothing_to_export_is_said(log):
-    assert code_of(log.export) == "nothing-to-export"
-    log.add(grade("gpt", "d", 3, kind="model"))
-    assert code_of(log.export) == "nothing-to-export"
+    assert code_of(log.qrels) == "nothing-to-export"
+    log.add_entry(grade("gpt", "d", 3, kind="model"))
+    assert code_of(log.qrels) == "nothing-to-export"
     with pytest.raises(InputError, match="by='any'"):
-        log.export()
+        log.qrels()
 
 
 def rewritten(path, table, column, value):
@@ -351,10 +383,10 @@ WRITTEN_BY_OTHERS = [
 @pytest.mark.parametrize(("table", "column", "value"), WRITTEN_BY_OTHERS)
 def test_what_another_program_wrote_is_held_to_the_same_rules(tmp_path, table, column, value):
     path = tmp_path / "log.db"
-    with JudgementLog.open(path) as log:
-        log.add(Event("ann", "q1", "d1", grade=2, comment="why", seconds=1.0))
+    with JudgementLog(path) as log:
+        log.add_entry(Entry("ann", "q1", "d1", grade=2, comment="why", seconds=1.0))
     rewritten(path, table, column, value)
-    with JudgementLog.open(path) as log:
-        for read in (log.check, log.export, log.latest):
+    with JudgementLog(path) as log:
+        for read in (log.check, log.qrels, log.latest):
             with pytest.raises(JudgementLogError, match=r"event 1 cannot be read|CHECK constraint failed"):
                 read()

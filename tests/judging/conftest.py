@@ -22,5 +22,5 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[JudgementLog]:
-    with JudgementLog.open(tmp_path / "judgements.db") as log:
+    with JudgementLog(tmp_path / "judgements.db") as log:
         yield log

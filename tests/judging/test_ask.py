@@ -9,13 +9,13 @@ import pytest
 from chat_server import expected, grade_of, items, serving
 
 from goldrank.errors import GoldrankError, InputError, JudgeError, OptionError
-from goldrank.judgements import Event, JudgementLog
+from goldrank.judgements import JudgementLog
 from goldrank.judging.ask import judge
 from goldrank.judging.command import Command
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.function import Function
 from goldrank.judging.item import JudgeItem
-from goldrank.judging.money import Budget
+from goldrank.judging.nouns import Calls, Pool
 from goldrank.judging.runner import Job
 
 pytest.importorskip("httpx")
@@ -25,9 +25,8 @@ pytest.importorskip("httpx")
 
 
 def by_function(given, function, log, **more):
-    return asyncio.run(
-        Job(Function(function), given, log, budget=Budget(None, None, None), first_wait=0.002, **more).run()
-    )
+    repeats = more.pop("repeats", 1)
+    return asyncio.run(Job(Function(function), given, log, Calls(**more), repeats=repeats, first_wait=0.002).run())
 
 
 async def slow_judge(question, text):
@@ -115,28 +114,33 @@ for line in sys.stdin:
 def test_commands_judge(log, tmp_path):
     path = tmp_path / "my judge.py"
     path.write_text(PROGRAM)
-    job = Job(Command([sys.executable, str(path)]), items(30), log, budget=Budget(None, None, None))
+    job = Job(Command([sys.executable, str(path)]), items(30), log, Calls())
     assert asyncio.run(job.run()).grades == expected(30)
     bad = Command([sys.executable, str(path), "--bad"], name="bad")
-    job = Job(bad, items(20), log, budget=Budget(None, None, None), first_wait=0.002, attempts=2, concurrency=1)
+    job = Job(bad, items(20), log, Calls(attempts=2, concurrency=1), first_wait=0.002)
     found = asyncio.run(job.run())
     assert set(found.failed) == {("q6", "d13")}
     assert len(found.grades) == 19
     with pytest.raises(JudgeError):
-        asyncio.run(Job(Command(["no-such-program-xyz"]), items(2), log, budget=Budget(None, None, None)).run())
+        asyncio.run(Job(Command(["no-such-program-xyz"]), items(2), log, Calls()).run())
 
 
 # The function that people call.
 
 QRELS = {"q1": {"d1": 0, "d2": 1}, "q2": {"d4": 2}}
 RUN = {"q1": ["d1", "d3", "d2"], "q2": ["d5", "d4", "d6"]}
+RUNS = {"mine": RUN}
 DOCS = {f"d{i}": f"text {i}" for i in range(1, 7)}
 QUERIES = {"q1": "one?", "q2": "two?"}
 
 
-def ask(tmp_path, **more):
-    given = {"docs": DOCS, "queries": QUERIES, "log": tmp_path / "log.db"} | more
-    return judge(QRELS, RUN, judge=given.pop("judge", lambda question, text: grade_of(text)), **given)
+def by_number(question, text):
+    return grade_of(text)
+
+
+def ask(tmp_path, who=by_number, *, qrels=QRELS, pool=Pool(), documents=DOCS, queries=QUERIES, **terms):
+    calls = Calls(**{"log": tmp_path / "log.db", **terms})
+    return judge(qrels, RUNS, who, documents=documents, queries=queries, pool=pool, calls=calls)
 
 
 def test_holes_are_judged_and_people_keep_their_grades(tmp_path):
@@ -154,22 +158,22 @@ def test_the_order_is_that_of_worth(tmp_path):
 
     worth = [(one.query, one.doc) for one in worth_judging(QRELS, RUN, "nDCG@10")]
     assert [(item.query, item.doc) for item in ask(tmp_path, dry_run=True).items] == worth
-    assert [*ask(tmp_path, limit=1).grades] == worth[:1]
+    assert [*ask(tmp_path, pool=Pool(limit=1)).grades] == worth[:1]
 
 
 def test_all_and_judged(tmp_path):
-    assert set(ask(tmp_path, which="all", depth=2).grades) == {
+    assert set(ask(tmp_path, pool=Pool("all", depth=2)).grades) == {
         ("q1", "d1"), ("q1", "d3"), ("q2", "d5"), ("q2", "d4")
     }  # fmt: skip
-    assert set(ask(tmp_path, which="judged").grades) == {("q1", "d1"), ("q1", "d2"), ("q2", "d4")}
-    found = judge(None, RUN, judge=lambda q, t: 1, docs=DOCS, queries=QUERIES, log=tmp_path / "log.db", depth=1)
+    assert set(ask(tmp_path, pool=Pool("judged")).grades) == {("q1", "d1"), ("q1", "d2"), ("q2", "d4")}
+    found = ask(tmp_path, lambda q, t: 1, qrels=None, pool=Pool(depth=1))
     assert set(found.grades) == {("q1", "d1"), ("q2", "d5")}
 
 
 def test_a_dry_run_asks_and_writes_nothing(tmp_path):
     with serving() as chat:
         model = Endpoint("tiny", chat.url)
-        found = ask(tmp_path, judge=model, dry_run=True, prices=(1.0, 2.0))
+        found = ask(tmp_path, model, dry_run=True, prices=(1.0, 2.0))
         assert not chat.requests
     assert found.asked == 3
     assert found.tokens > 300
@@ -178,18 +182,19 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path):
 
 
 def test_missing_texts_are_counted_and_all_missing_is_an_error(tmp_path):
-    found = ask(tmp_path, docs={"d3": "text 3"})
+    found = ask(tmp_path, documents={"d3": "text 3"})
     assert set(found.grades) == {("q1", "d3")}
     assert [note.code for note in found.notes] == ["without-text"]
-    for wrong in ({"docs": {"x": "y"}}, {"queries": {"x": "y"}}, {"queries": {"q1": "", "q2": " "}}):
+    for wrong in ({"documents": {"x": "y"}}, {"queries": {"x": "y"}}, {"queries": {"q1": "", "q2": " "}}):
         with pytest.raises(InputError):
             ask(tmp_path, **wrong)
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"which": "some"}, {"depth": 0}, {"budget": 5}, {"budget": -1, "prices": (1, 1)}, {"max_calls": -1}, {"rate": 0},
-     {"judge": 3}, {"repeats": 0}, {"concurrency": 0}, {"log": 3}, {"limit": -1}, {"prices": "x"}],
+    [{"max_cost": 5}, {"max_cost": -1, "prices": (1, 1)}, {"max_cost": True, "prices": (1, 1)}, {"max_calls": -1},
+     {"rate": 0}, {"rate": "x"}, {"concurrency": 0}, {"attempts": 0}, {"log": 3}, {"prices": "x"}, {"prices": (1,)},
+     {"seed": -1}, {"dry_run": 1}, {"progress": 3}, {"who": 3}, {"pool": "all"}, {"max_cost": 1, "prices": (1, 1)}],
     ids=str,
 )  # fmt: skip
 def test_wrong_options_get_words(tmp_path, wrong):
@@ -197,11 +202,73 @@ def test_wrong_options_get_words(tmp_path, wrong):
         ask(tmp_path, **wrong)
 
 
-def test_a_judge_may_not_take_a_persons_name(tmp_path):
-    with JudgementLog.open(tmp_path / "log.db") as log:
-        log.add(Event("ann", "q1", "d3", grade=1))
+@pytest.mark.parametrize(
+    "wrong", [{"which": "x"}, {"which": "holes"}, {"depth": 0}, {"depth": 1.5}, {"repeats": 0}, {"limit": -1}], ids=str
+)
+def test_pools_that_cannot_be_get_words(wrong):
     with pytest.raises(OptionError):
-        ask(tmp_path, judge=Function(lambda question, text: 1, name="ann"))
+        Pool(**wrong)
+
+
+def test_wrong_words_list_the_right_ones():
+    with pytest.raises(OptionError, match="which is 'unjudge'; it must be one of: unjudged, judged, all"):
+        Pool("unjudge")
+    with pytest.raises(OptionError, match="max_cost is -1"):
+        Calls(max_cost=-1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("docs", "It is called documents="),
+        ("max_cost", "calls=Calls(max_cost=...)"),
+        ("dry_run", "calls=Calls(dry_run=...)"),
+        ("which", "pool=Pool(which=...)"),
+        ("measure", "pool=Pool(measure=...)"),
+        ("missing", "convention=Convention(missing=...)"),
+        ("criteria", "Endpoint(model, criteria=...)"),
+    ],
+)
+def test_an_unknown_argument_names_the_right_one(wrong, right):
+    with pytest.raises(OptionError) as caught:
+        judge(QRELS, RUNS, by_number, documents=DOCS, queries=QUERIES, **{wrong: 1})
+    assert caught.value.code == "unknown-argument"
+    assert right in caught.value.hint
+
+
+def test_nouns_show_what_is_not_usual():
+    assert repr(Pool(depth=20)) == "Pool(depth=20)"
+    assert repr(Calls(max_calls=3)) == "Calls(max_calls=3)"
+    assert Pool("all") == Pool(which="all")
+    with pytest.raises(AttributeError):
+        Pool().depth = 3
+
+
+def test_a_judge_carries_its_criteria(tmp_path):
+    seen = []
+    who = Function(lambda question, text, criteria: seen.append(criteria) or 1, criteria="No nuts.")
+    ask(tmp_path, who, pool=Pool(limit=1))
+    assert seen == ["No nuts."]
+    with JudgementLog(tmp_path / "log.db", mode="r") as log:
+        assert [entry.criteria for entry in log.entries()] == ["No nuts."]
+    ask(tmp_path, Function(lambda question, text, criteria: seen.append(criteria) or 1), pool=Pool(limit=1))
+    assert seen == ["No nuts.", ""], "other criteria are another question"
+
+
+def test_what_was_judged_can_be_looked_at(tmp_path):
+    found = ask(tmp_path)
+    assert (found.asked, found.cost, len(found.rows())) == (3, 0.0, 3)
+    assert found.to_dict()["grades"][0].keys() == {"query", "doc", "grade"}
+    assert "graded 3 pairs" in found.words
+    assert "answered by the log" in str(found)
+    assert "would be asked 0 questions" in ask(tmp_path, dry_run=True).words
+
+
+def test_a_judge_may_not_take_a_persons_name(tmp_path):
+    with JudgementLog(tmp_path / "log.db") as log:
+        log.add("ann", "q1", "d3", 1)
+    with pytest.raises(OptionError):
+        ask(tmp_path, Function(lambda question, text: 1, name="ann"))
 
 
 def test_without_httpx_the_install_line_is_said(tmp_path, monkeypatch):
@@ -219,15 +286,15 @@ def test_it_works_inside_an_event_loop(tmp_path):
 
 def test_progress_is_told(tmp_path):
     told = []
-    ask(tmp_path, progress=lambda outcome: told.append((outcome.done, outcome.total)))
+    ask(tmp_path, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (3, 3)
 
 
 def test_doubts_are_how_far_answers_to_the_same_question_lie_apart(tmp_path):
     said = iter([0, 2, 1, 1])
     found = judge(
-        None, {"q": ["a"], "r": ["a"]}, judge=lambda question, text: next(said), docs={"a": "text"},
-        queries={"q": "one", "r": "two"}, log=tmp_path / "log.db", repeats=2, concurrency=1,
+        None, {"mine": {"q": ["a"], "r": ["a"]}}, lambda question, text: next(said), documents={"a": "text"},
+        queries={"q": "one", "r": "two"}, pool=Pool(repeats=2), calls=Calls(tmp_path / "log.db", concurrency=1),
     )  # fmt: skip
     # Asked in the order q, r, q, r: q has 0 and 1, r has 2 and 1.
     assert found.doubts == {"q": 1.0, "r": 1.0}

@@ -9,9 +9,17 @@ import numpy as np
 import pytest
 from golden_judges import CASES
 
-from goldrank import judge_agreement
+from goldrank import Qrels, Statistics, judge_agreement
 from goldrank.cli import run
-from goldrank.errors import GoldrankError, MismatchError
+from goldrank.errors import GoldrankError, InputError, MismatchError, OptionError
+
+
+def agreement(human, model, **more):
+    return judge_agreement(Qrels(human).with_model(model), **more)
+
+
+def drawn(samples):
+    return Statistics(samples=samples)
 
 
 def qrels(grades):
@@ -24,32 +32,30 @@ def qrels(grades):
 
 def test_coefficients_are_those_of_the_reference_file():
     given = CASES["confusion"]["inputs"]
-    found = judge_agreement(qrels(given["human"]), qrels(given["model"]), scale=given["labels"])
+    found = agreement(qrels(given["human"]), qrels(given["model"]), scale=given["labels"])
     assert found.confusion.tolist() == CASES["confusion"]["expected"]
     for name, case in (
         ("kappa", "kappa-none"), ("linear kappa", "kappa-linear"), ("quadratic kappa", "kappa-quadratic"),
         ("AC1", "gwet-exact-identity"), ("AC2", "gwet-exact-quadratic"),
     ):  # fmt: skip
-        assert found[name].value == pytest.approx(CASES[case]["expected"], rel=1e-10)
-        assert found[name].interval.low <= found[name].value <= found[name].interval.high
+        assert found[name] == pytest.approx(CASES[case]["expected"], rel=1e-10)
+        assert found.figures[name].interval.low <= found[name] <= found.figures[name].interval.high
     assert (found.pairs, found.queries) == (20, 10)
 
 
 def test_lenience_by_hand():
-    found = judge_agreement(
-        {"q": {"a": 0, "b": 0}, "p": {"a": 3, "b": 1}}, {"q": {"a": 2, "b": 0}, "p": {"a": 3, "b": 0}}
-    )
+    found = agreement({"q": {"a": 0, "b": 0}, "p": {"a": 3, "b": 1}}, {"q": {"a": 2, "b": 0}, "p": {"a": 3, "b": 0}})
     assert found.scale == (0, 1, 2, 3)
-    assert found["lenience"].value == (2 + 0 + 0 - 1) / 4
-    assert found["high for the lowest"].value == 0.5
-    assert found["high for the lowest"].pairs == 2
+    assert found["lenience"] == (2 + 0 + 0 - 1) / 4
+    assert found["high for the lowest"] == 0.5
+    assert found.figures["high for the lowest"].pairs == 2
 
 
 def test_only_pairs_of_both_count_and_none_is_an_error():
-    found = judge_agreement({"q": {"a": 1, "b": 0}, "p": {"a": 1}}, {"q": {"a": 1, "c": 3}, "r": {"a": 1}})
+    found = agreement({"q": {"a": 1, "b": 0}, "p": {"a": 1}}, {"q": {"a": 1, "c": 3}, "r": {"a": 1}})
     assert found.pairs == 1
     with pytest.raises(MismatchError):
-        judge_agreement({"q": {"a": 1}}, {"q": {"b": 1}})
+        agreement({"q": {"a": 1}}, {"q": {"b": 1}})
 
 
 def world(bias, queries=60, seed=1):
@@ -82,14 +88,15 @@ def test_a_bias_that_was_put_in_is_found_and_no_other(name, bias):
     human, model, docs, asked, ranking = world(bias)
     runs = {"one": ranking, "two": {q: names[::-1] for q, names in ranking.items()}}
     only = {"one": ranking}
-    found = judge_agreement(human, model, scale=[0, 1, 2, 3], docs=docs, queries=asked, runs=only, samples=500)
+    given = {"scale": [0, 1, 2, 3], "documents": docs, "queries": asked}
+    found = agreement(human, model, runs=only, statistics=drawn(500), **given).figures
     assert found[name].interval.low > 0
     for other in {"length", "overlap", "rank"} - {name}:
         assert found[other].interval.low < 0.02
         assert found[other].interval.high > -0.02
-    both = judge_agreement(human, model, scale=[0, 1, 2, 3], docs=docs, queries=asked, runs=runs, samples=50)
-    assert both["system one"].pairs == 0
-    assert math.isnan(both["system one"].value)
+    both = agreement(human, model, runs=runs, statistics=drawn(100), **given)
+    assert both.figures["system one"].pairs == 0
+    assert math.isnan(both["system one"])
 
 
 def test_a_slope_by_hand():
@@ -100,7 +107,7 @@ def test_a_slope_by_hand():
     l3, l7 = math.log(3), math.log(7)
     # centred sums: grade 0: xe = l3 / 2, xx = l3^2 / 2; grade 1: xe = 0, xx = l7^2 / 2
     expected = (l3 / 2) / (l3**2 / 2 + l7**2 / 2)
-    assert judge_agreement(human, model, docs=docs)["length"].value == pytest.approx(expected)
+    assert agreement(human, model, documents=docs)["length"] == pytest.approx(expected)
 
 
 def test_a_judge_that_favours_one_system():
@@ -110,10 +117,10 @@ def test_a_judge_that_favours_one_system():
         human[q] = {"a": i % 2, "b": i % 2, "c": 1}
         model[q] = {"a": i % 2, "b": 1 + i % 2, "c": 1}
         runs["one"][q], runs["two"][q] = ["a", "c"], ["b", "c"]
-    found = judge_agreement(human, model, scale=[0, 1, 2, 3], runs=runs, measures="P(rel=2)@1", samples=200)
+    found = agreement(human, model, scale=[0, 1, 2, 3], runs=runs, measures="P(rel=2)@1", statistics=drawn(200))
     # on b alone the error is 1, elsewhere 0
-    assert found["system two"].value == 1
-    assert found["system one"].value == pytest.approx(0 - 0.5)
+    assert found["system two"] == 1
+    assert found["system one"] == pytest.approx(0 - 0.5)
 
 
 def test_the_order_of_systems():
@@ -123,13 +130,13 @@ def test_the_order_of_systems():
         human[q] = {"a": 1, "b": 0, "c": 0}
         model[q] = {"a": 0, "b": 1, "c": 0}
         runs["one"][q], runs["two"][q], runs["three"][q] = ["a"], ["b"], ["c"]
-    (order,) = judge_agreement(human, model, runs=runs, measures="P@1", samples=50).orders
+    (order,) = agreement(human, model, runs=runs, measures="P@1", statistics=drawn(100)).orders
     assert (order.pairs, order.flips, order.hard_flips) == (3, 1, 1)
     # means: people 1, 0, 0; the judge 0, 1, 0: one pair each way, and ties: tau-b = (0 - 1) / sqrt(2 * 2)
     assert order.tau == pytest.approx(-0.5)
     # one-two: people first, judge second; one-three: people first, judge none; two-three: people none, judge first
     assert order.table == ((0, 1, 1), (1, 0, 0), (0, 0, 0))
-    (same,) = judge_agreement(human, human, runs=runs, measures="P@1", samples=50).orders
+    (same,) = agreement(human, human, runs=runs, measures="P@1", statistics=drawn(100)).orders
     assert (same.flips, same.table) == (0, ((2, 0, 0), (0, 1, 0), (0, 0, 0)))
     assert same.tau == pytest.approx(1)
 
@@ -139,15 +146,39 @@ def test_the_order_of_systems():
     [
         {"scale": [0]},
         {"scale": [1, 0, 2, 3]},
-        {"level": 0},
-        {"samples": 0},
+        {"statistics": 0.05},
+        {"statistics": Statistics(samples=1_000_000)},
         {"runs": {"q": ["a"]}},
-        {"docs": {"z": ""}},
+        {"documents": {"z": ""}},
     ],
 )
 def test_wrong_options_get_words(wrong):
     with pytest.raises(GoldrankError):
-        judge_agreement({"q": {"a": 0}}, {"q": {"a": 2}}, **wrong)
+        agreement({"q": {"a": 0}}, {"q": {"a": 2}}, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("docs", "documents="), ("level", "statistics=Statistics(level=...)"), ("samples", "Statistics(samples=")],
+)
+def test_an_unknown_argument_names_the_right_one(wrong, right):
+    with pytest.raises(OptionError) as caught:
+        agreement({"q": {"a": 0}}, {"q": {"a": 2}}, **{wrong: 1})
+    assert right in caught.value.hint
+
+
+def test_judgements_of_both_are_needed():
+    for given in (Qrels({"q": {"a": 1}}), {"q": {"a": 1}}, "people.txt"):
+        with pytest.raises(InputError, match="of a model"):
+            judge_agreement(given)
+
+
+def test_figures_have_names():
+    found = agreement({"q": {"a": 0, "b": 1}}, {"q": {"a": 0, "b": 1}})
+    assert found["kappa"] == 1.0
+    assert "quadratic kappa of 1.000" in found.words
+    with pytest.raises(KeyError, match="there are: kappa, linear kappa"):
+        found["kapa"]
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

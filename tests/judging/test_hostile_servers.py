@@ -21,7 +21,7 @@ from goldrank.judging import endpoint
 from goldrank.judging.decoding import unpacked
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import Call, JudgeItem
-from goldrank.judging.money import Budget, Prices
+from goldrank.judging.nouns import Calls
 from goldrank.judging.prompt import Prompt
 from goldrank.judging.runner import Job
 
@@ -29,10 +29,9 @@ pytest.importorskip("httpx")
 pytestmark = pytest.mark.usefixtures("key")
 
 
-def run(url, given, log, *, budget=None, attempts=2, **options):
-    job = Job(Endpoint("tiny", url, **options), given, log, budget=budget or Budget(None, None, None), first_wait=0.002,
-              attempts=attempts)  # fmt: skip
-    return asyncio.run(job.run())
+def run(url, given, log, *, attempts=2, max_cost=None, prices=None, **options):
+    calls = Calls(attempts=attempts, max_cost=max_cost, prices=prices)
+    return asyncio.run(Job(Endpoint("tiny", url, **options), given, log, calls, first_wait=0.002).run())
 
 
 @contextmanager
@@ -159,7 +158,7 @@ def test_an_answer_that_is_not_packed_as_it_says_is_asked_again(log):
 @pytest.mark.slow
 def test_a_body_that_drips_ends_in_time(log):
     with endless(b" ", 0.05) as (url, _):
-        found = run(url, items(1), log, attempts=1, read_timeout=0.3, connect_timeout=0.3)
+        found = run(url, items(1), log, attempts=1, timeout=0.3)
     assert found.failed
     assert found.perhaps_paid == 1
 
@@ -199,7 +198,7 @@ def test_numbers_of_tokens_that_cannot_be_are_estimated(log, wrong):
         return status, headers, json.dumps(found)
 
     with serving(behave) as chat:
-        found = run(chat.url, items(2), log, budget=Budget(10.0, Prices(1.0, 1.0, 0.5), None))
+        found = run(chat.url, items(2), log, max_cost=10.0, prices=(1.0, 1.0, 0.5))
     assert found.grades == expected(2)
     assert found.estimated == 2
     assert 0 < found.cost < 0.1
@@ -235,12 +234,12 @@ def test_what_the_log_cannot_keep_is_said_before_anything_is_paid(log, judge, cr
 @pytest.mark.parametrize("options", [{"concurrency": 0}, {"attempts": 0}, {"rate": 0}, {"rate": float("nan")}])
 def test_jobs_that_could_do_nothing_are_refused(log, options):
     with pytest.raises(GoldrankError):
-        Job(Endpoint("tiny", "http://127.0.0.1:9/v1"), items(1), log, budget=Budget(None, None, None), **options)
+        Job(Endpoint("tiny", "http://127.0.0.1:9/v1"), items(1), log, Calls(**options))
 
 
 def test_a_budget_of_nothing_asks_nothing(log):
     with serving() as chat:
-        found = run(chat.url, items(3), log, budget=Budget(0, Prices(1.0, 1.0), None))
+        found = run(chat.url, items(3), log, max_cost=0, prices=(1.0, 1.0))
     assert not chat.requests
     assert (found.not_asked, found.cost) == (3, 0.0)
 

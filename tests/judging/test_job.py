@@ -22,18 +22,18 @@ from goldrank.errors import GoldrankError, JudgeError, OptionError
 from goldrank.judgements import JudgementLog
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import JudgeItem
-from goldrank.judging.money import Budget, Prices
+from goldrank.judging.money import Prices
+from goldrank.judging.nouns import Calls
 from goldrank.judging.runner import Job
 
 pytest.importorskip("httpx")
 pytestmark = pytest.mark.usefixtures("key")
 
 
-def run(chat, given, log, *, budget=None, **more):
-    options = {name: more.pop(name) for name in list(more) if name in ("read_timeout", "drop", "extra", "prompt")}
+def run(chat, given, log, **more):
+    options = {name: more.pop(name) for name in list(more) if name in ("timeout", "request", "prompt")}
     model = Endpoint("tiny", chat.url, **options)
-    job = Job(model, given, log, budget=budget or Budget(None, None, None), first_wait=0.002, **more)
-    return asyncio.run(job.run())
+    return asyncio.run(Job(model, given, log, Calls(**more), first_wait=0.002).run())
 
 
 def test_everything_is_asked_once_and_kept(log):
@@ -45,7 +45,7 @@ def test_everything_is_asked_once_and_kept(log):
         assert again.grades == expected(60)
         assert (again.calls, again.from_log, len(chat.requests)) == (10, 50, 60)
     assert (found.tokens_in, found.tokens_out) == (5_000, 500)
-    events = list(log.events())
+    events = list(log.entries())
     assert {one.pair: one.grade for one in events} == expected(60)
     assert {(one.judge, one.kind, one.comment) for one in events} == {("tiny, relevance", "model", "because")}
     assert log.check() == 60
@@ -53,7 +53,7 @@ def test_everything_is_asked_once_and_kept(log):
 
 def test_what_is_sent(log):
     with serving() as chat:
-        run(chat, items(1), log, extra={"top_k": 1}, drop=["temperature"])
+        run(chat, items(1), log, request={"top_k": 1, "temperature": None})
     (body,) = chat.requests
     assert body["stream"] is False
     assert body["top_k"] == 1
@@ -63,7 +63,9 @@ def test_what_is_sent(log):
 
 
 @pytest.mark.parametrize(
-    "change", [{"extra": {"seed": 7}}, {"drop": ["temperature"]}, {"prompt": "support"}], ids=lambda change: str(change)
+    "change",
+    [{"request": {"seed": 7}}, {"request": {"temperature": None}}, {"prompt": "support"}],
+    ids=lambda change: str(change),
 )
 def test_other_parameters_are_other_answers(log, change):
     def behave(body, number):
@@ -76,7 +78,7 @@ def test_other_parameters_are_other_answers(log, change):
         run(chat, items(3), log)
         assert run(chat, items(3), log, **change).calls == 3
         assert run(chat, items(3), log).calls == 0
-        assert run(chat, items(3), log, concurrency=1, read_timeout=9.0).calls == 0, "these change no answer"
+        assert run(chat, items(3), log, concurrency=1, timeout=9.0).calls == 0, "these change no answer"
 
 
 def test_equal_texts_share_one_call(log):
@@ -87,7 +89,7 @@ def test_equal_texts_share_one_call(log):
         assert found.grades == {("q", f"d{i}"): 2 for i in range(5)}
         more = [*given, JudgeItem("q", "e", "question", "text 2")]
         assert run(chat, more, log).calls == 0
-    assert {one.doc for one in log.events()} == {"d0", "d1", "d2", "d3", "d4", "e"}
+    assert {one.doc for one in log} == {"d0", "d1", "d2", "d3", "d4", "e"}
 
 
 # Faults.
@@ -145,7 +147,7 @@ def test_refusals_make_it_slower(log):
 
     with serving(behave) as chat:
         model = Endpoint("tiny", chat.url)
-        job = Job(model, items(40), log, budget=Budget(None, None, None), concurrency=8, first_wait=0.002)
+        job = Job(model, items(40), log, Calls(concurrency=8), first_wait=0.002)
         assert asyncio.run(job.run()).grades == expected(40)
         assert job._allowed < 8
 
@@ -196,7 +198,7 @@ def test_slow_answers_time_out(log):
         return answer(request)
 
     with serving(behave) as chat:
-        found = run(chat, items(1), log, read_timeout=0.2)
+        found = run(chat, items(1), log, timeout=0.2)
     assert found.grades == expected(1)
     assert found.perhaps_paid == 1
 
@@ -272,10 +274,9 @@ def test_a_text_cannot_answer_for_the_model(log):
 
 @pytest.mark.slow
 def test_a_budget_stops_in_time(log):
-    prices = Prices(1_000.0, 1_000.0)  # 110 tokens: 0.11; at most 500 tokens of an answer are reserved
+    prices = (1_000.0, 1_000.0)  # 110 tokens: 0.11; at most 500 tokens of an answer are reserved
     with serving() as chat:
-        budget = Budget(3.0, prices, None)
-        found = run(chat, items(100), log, budget=budget, concurrency=8)
+        found = run(chat, items(100), log, max_cost=3.0, prices=prices, concurrency=8)
         assert 0 < found.cost <= 3.0
         assert found.cost == pytest.approx(0.11 * len(chat.requests))
         assert len(found.grades) == len(chat.requests) == found.calls
@@ -288,14 +289,14 @@ def test_a_budget_stops_in_time(log):
 
 def test_max_calls_stop_in_time(log):
     with serving() as chat:
-        found = run(chat, items(30), log, budget=Budget(None, None, 7))
+        found = run(chat, items(30), log, max_calls=7)
     assert len(chat.requests) == found.calls == len(found.grades) == 7
     assert found.not_asked == 23
 
 
 def test_missing_usage_is_estimated_and_said(log):
     with serving(lambda body, number: answer(body, usage=False)) as chat:
-        found = run(chat, items(3), log, budget=Budget(100.0, Prices(1.0, 1.0), None))
+        found = run(chat, items(3), log, max_cost=100.0, prices=(1.0, 1.0))
     assert found.estimated == 3
     assert found.cost > 0
     assert [note.code for note in found.notes] == ["estimated-tokens"]
@@ -310,10 +311,8 @@ def test_costs_by_hand():
 
 @pytest.mark.parametrize("wrong", [(-1, 1), ("a", 1), (1,), 3, {"prompt": 1}, (True, 1), (float("nan"), 1)])
 def test_wrong_prices_get_words(wrong):
-    from goldrank.judging.money import prices_of
-
     with pytest.raises(OptionError):
-        prices_of(wrong)
+        Calls(prices=wrong)
 
 
 def test_prompts_that_were_cut_are_noticed(log):
@@ -371,13 +370,43 @@ def test_a_key_that_is_no_secret_damages_no_answer(log, monkeypatch, dummy):
 @pytest.mark.parametrize(
     "wrong", [{"base_url": "ftp://x"}, {"base_url": "x"}, {"base_url": 3}, {"base_url": "http://me:pw@host/v1"},
               {"base_url": "ftp://me:pw@host"}, {"base_url": "http://host/v1?key=pw"}, {"base_url": "http://[::1"},
-              {"model": ""}, {"max_tokens": 0}, {"response_format": "xml"}, {"prompt": "none.txt"}],
+              {"model": ""}, {"request": {"max_tokens": 0}}, {"request": {"response_format": "xml"}},
+              {"request": {"response_format": {"type": "json_schema", "json_schema": {}}}}, {"request": 3},
+              {"request": {"messages": []}}, {"request": {"model": "other"}}, {"request": {"seed": object()}},
+              {"prompt": "none.txt"}, {"timeout": 0}, {"timeout": "x"}, {"criteria": 3}],
 )  # fmt: skip
 def test_wrong_endpoints_get_words(wrong):
     given = {"model": "m", "base_url": "http://127.0.0.1:9/v1"} | wrong
     with pytest.raises(GoldrankError) as caught:
         Endpoint(given.pop("model"), given.pop("base_url"), **given)
     assert "pw" not in str(caught.value)
+
+
+def test_without_an_address_that_of_the_environment_is_asked(log, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(OptionError, match="needs an endpoint"):
+        Endpoint("m")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")
+    assert Endpoint("m").url == "http://127.0.0.1:9/v1/chat/completions"
+    assert repr(Endpoint("m")) == "Endpoint('m', 'http://127.0.0.1:9/v1')"
+
+
+@pytest.mark.parametrize(
+    ("request_", "sent", "most"),
+    [
+        (None, {"type": "json_schema"}, 500),
+        ({"response_format": {"type": "json_object"}, "max_tokens": 9}, {"type": "json_object"}, 9),
+        ({"response_format": None, "max_tokens": None, "max_completion_tokens": 77}, None, 77),
+    ],
+)
+def test_fields_of_a_request(log, request_, sent, most):
+    with serving() as chat:
+        assert run(chat, items(1), log, request=request_).grades == expected(1)
+        assert Endpoint("tiny", chat.url, request=request_).max_tokens == most
+    (body,) = chat.requests
+    assert (body.get("response_format") or {}).get("type") == (sent or {}).get("type")
+    assert body.get("max_completion_tokens", body.get("max_tokens")) == most
+    assert None not in body.values()
 
 
 @pytest.mark.parametrize("status", few([301, 302, 307, 308], 1))
@@ -419,11 +448,11 @@ sys.path[:0] = sys.argv[3].split("|")
 from goldrank.judgements import JudgementLog
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import JudgeItem
-from goldrank.judging.money import Budget
+from goldrank.judging.nouns import Calls
 from goldrank.judging.runner import Job
 items = [JudgeItem(f"q{i % 7}", f"d{i}", f"question {i % 7}", f"text {i}") for i in range(400)]
-with JudgementLog.open(sys.argv[1]) as log:
-    job = Job(Endpoint("tiny", sys.argv[2]), items, log, budget=Budget(None, None, None), concurrency=4)
+with JudgementLog(sys.argv[1]) as log:
+    job = Job(Endpoint("tiny", sys.argv[2]), items, log, Calls(concurrency=4))
     print("ready", flush=True)
     asyncio.run(job.run())
 """
@@ -444,7 +473,7 @@ def test_a_killed_job_goes_on_where_it_was(tmp_path):
             child.send_signal(signal.SIGKILL)
             child.wait()
             child.stdout.close()
-        with JudgementLog.open(path) as log:
+        with JudgementLog(path) as log:
             before = log.check()
             found = run(chat, items(400), log)
             assert found.grades == expected(400)

@@ -1,4 +1,4 @@
-"""Whose judgements count: `judged_by=` of evaluate, compare and gate, and what results say of it."""
+"""Whose judgements count, values that are corrected by people's, and what results say of it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from raising import raises_code
 
 import goldrank
 from goldrank import Qrels
-from goldrank.errors import GoldrankError, InputError, OptionError
+from goldrank.errors import InputError, OptionError
 from goldrank.judgements import JudgementLog
-from goldrank.judgements.records import Event
+from goldrank.judgements.records import Entry
 from goldrank.judging.ask import judge
+from goldrank.judging.nouns import Calls, Pool
 
 PEOPLE = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0}}
 MODEL = {"q1": {"a": 0, "c": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
@@ -38,58 +39,52 @@ def test_people_count_where_both_judged():
 
 
 @pytest.mark.parametrize(
-    ("judged_by", "value", "counts"),
+    ("qrels", "value", "counts"),
     [
         # P@1 of q1, q2, q3. Both: 1, 0, 1. People: 1, 0 (q3 is not judged). The model: 0, 1, 1.
-        (None, 2 / 3, {"people": 0, "models": 2, "file": 3, "total": 5}),
-        ("human", 1 / 2, {"people": 0, "models": 0, "file": 3, "total": 3}),
-        ("model", 2 / 3, {"people": 0, "models": 4, "file": 0, "total": 4}),
+        (BOTH, 2 / 3, {"people": 0, "models": 2, "file": 3, "total": 5}),
+        (BOTH.by("human"), 1 / 2, {"people": 0, "models": 0, "file": 3, "total": 3}),
+        (BOTH.by("model"), 2 / 3, {"people": 0, "models": 4, "file": 0, "total": 4}),
     ],
+    ids=["both", "human", "model"],
 )
-def test_evaluate(judged_by, value, counts):
-    found = goldrank.evaluate(BOTH, RUN, "P@1", judged_by=judged_by)
+def test_evaluate(qrels, value, counts):
+    found = goldrank.evaluate(qrels, RUN, "P@1")
     assert found["P@1"] == pytest.approx(value)
     assert who(found.notes) == counts
 
 
 def test_what_is_left_out_is_said():
-    notes = goldrank.evaluate(BOTH, RUN, "P@1", judged_by="human").notes
+    notes = goldrank.evaluate(BOTH.by("human"), RUN, "P@1").notes
     assert dict(next(note for note in notes if note.code == "judgements-left-out").facts)["count"] == 2
 
 
-def test_compare_and_gate():
+def test_compare():
     runs = {"one": RUN, "two": {"q1": ["c", "b"], "q2": ["x"], "q3": ["a"]}}
-    by_model = goldrank.compare(BOTH, runs, "P@1", judged_by="model")
     # one: 0, 1, 1; two: 1, 0, 1 by the model. People: one: 1, 0; two: 0, 0.
-    assert by_model["P@1", "one", "two"].difference == pytest.approx(0.0)
-    by_people = goldrank.compare(BOTH, runs, "P@1", judged_by="human")
+    assert goldrank.compare(BOTH.by("model"), runs, "P@1")["P@1", "one", "two"].difference == pytest.approx(0.0)
+    by_people = goldrank.compare(BOTH.by("human"), runs, "P@1")
     assert by_people["P@1", "one", "two"].difference == pytest.approx(-0.5)
     assert who(by_people.notes)["models"] == 0
-    assert goldrank.gate(BOTH, RUN, ["P@1 >= 0.6"], judged_by="model").status == "pass"
-    assert goldrank.gate(BOTH, RUN, ["P@1 >= 0.6"], judged_by="human").status == "fail"
 
 
 def test_plain_judgements_are_people_s():
-    assert goldrank.evaluate(PEOPLE, RUN, "P@1", judged_by="human")["P@1"] == 0.5
-    for judged_by in ("model", "corrected"):
-        with pytest.raises(InputError) as caught:
-            goldrank.evaluate(PEOPLE, RUN, "P@1", judged_by=judged_by)
-        assert caught.value.code == "no-judge"
+    assert goldrank.evaluate(Qrels(PEOPLE).by("human"), RUN, "P@1")["P@1"] == 0.5
+    with raises_code(InputError, "no-judge"):
+        Qrels(PEOPLE).by("model")
 
 
-@pytest.mark.parametrize("wrong", ["people", "", 1, ["model"]])
+@pytest.mark.parametrize("wrong", ["people", "corrected", "", 1, ["model"]])
 def test_wrong_words_get_words(wrong):
-    for call in (goldrank.evaluate, goldrank.gate):
-        with pytest.raises(OptionError):
-            call(BOTH, RUN, ["P@1"] if call is goldrank.evaluate else ["P@1 >= 0"], judged_by=wrong)
+    with pytest.raises(OptionError):
+        BOTH.by(wrong)
 
 
-def test_scores_were_judged_already():
-    scores = goldrank.evaluate(BOTH, {"one": RUN, "two": RUN}, "P@1")
-    with pytest.raises(GoldrankError):
-        goldrank.compare(scores, judged_by="model")
-    with pytest.raises(GoldrankError):
-        goldrank.gate(scores["one"], rules=["P@1 >= 0"], judged_by="model")
+@pytest.mark.parametrize("verb", [goldrank.evaluate, goldrank.compare])
+def test_the_argument_is_gone_and_the_error_says_where_to(verb):
+    with pytest.raises(OptionError) as caught:
+        verb(BOTH, RUN, "P@1", judged_by="corrected")
+    assert "qrels.by('human')" in caught.value.hint
 
 
 # Corrected.
@@ -113,23 +108,40 @@ def world():
     return people, model, runs
 
 
-def test_corrected_is_what_corrected_values_says(world):
+def test_verdicts(world):
     people, model, runs = world
-    both = Qrels.joined(people, model)
-    expected = goldrank.corrected_values(people, model, runs, "nDCG@5")
-    for found in (
-        goldrank.evaluate(both, runs, "nDCG@5", judged_by="corrected"),
-        goldrank.compare(both, runs, "nDCG@5", judged_by="corrected"),
-    ):
-        assert found.rows() == expected.rows()
-        assert "random-draw" in codes(found.notes)
-    assert expected.value("nDCG@5", "good", "bad").verdict == "better"
-    assert "good is better than bad" in expected.value("nDCG@5", "good", "bad").words
-    turned = goldrank.compare(both, runs, "nDCG@5", judged_by="corrected", baseline="good", alpha=0.1)
-    assert [(one.system, one.against, one.verdict) for one in turned.values if one.against] == [
-        ("bad", "good", "worse")
-    ]
-    assert turned.level == pytest.approx(0.9)
+    found = goldrank.corrected_values(Qrels(people).with_model(model), runs, "nDCG@5")
+    assert "random-draw" in codes(found.notes)
+    better = found["nDCG@5", "good", "bad"]
+    assert (better.verdict, better.run, better.against) == ("better", "good", "bad")
+    assert "good is better than bad" in better.words
+
+
+def test_a_difference_is_turned_round(world):
+    people, model, runs = world
+    found = goldrank.corrected_values(Qrels(people).with_model(model), runs, "nDCG@5")
+    one, other = found["nDCG@5", "good", "bad"], found["nDCG@5", "bad", "good"]
+    assert (other.verdict, other.run, other.against) == ("worse", "bad", "good")
+    assert other.value == -one.value
+    assert other.interval == (-one.interval.high, -one.interval.low)
+    assert (other.by_people, other.by_model) == (-one.by_people, -one.by_model)
+    # The runs in the other order give the difference in the other direction, by the same formulas.
+    turned = dict(reversed(runs.items()))
+    again = goldrank.corrected_values(Qrels(people).with_model(model), turned, "nDCG@5")["nDCG@5", "bad", "good"]
+    assert again.value == pytest.approx(other.value)
+    assert again.interval == pytest.approx(other.interval)
+    assert again.verdict == other.verdict
+
+
+def test_alpha_is_that_of_the_statistics(world):
+    people, model, runs = world
+    both = Qrels(people).with_model(model)
+    usual = goldrank.corrected_values(both, runs, "nDCG@5")
+    narrow = goldrank.corrected_values(both, runs, "nDCG@5", statistics=goldrank.Statistics(alpha=0.1))
+    assert (usual.level, narrow.level) == pytest.approx((0.95, 0.9))
+    for one, other in zip(usual.values, narrow.values, strict=True):
+        assert one.value == other.value
+        assert one.interval.low < other.interval.low < other.interval.high < one.interval.high
 
 
 def test_verdicts_hold_for_all_pairs_together(world):
@@ -137,7 +149,7 @@ def test_verdicts_hold_for_all_pairs_together(world):
     people, model, _ = world
     chance = random.Random(1)
     runs = {f"r{i}": {query: chance.sample(sorted(row), 6) for query, row in model.items()} for i in range(8)}
-    found = goldrank.corrected_values(people, model, runs, "nDCG@5")
+    found = goldrank.corrected_values(Qrels(people).with_model(model), runs, "nDCG@5")
     verdicts = [one.verdict for one in found.values if one.against]
     assert len(verdicts) == 28
     assert verdicts.count("unclear") >= 27
@@ -145,55 +157,27 @@ def test_verdicts_hold_for_all_pairs_together(world):
 
 def test_a_system_is_not_better_than_itself(world):
     people, model, runs = world
-    found = goldrank.corrected_values(people, model, {"one": runs["good"], "two": runs["good"]}, "nDCG@5")
-    assert found.value("nDCG@5", "two", "one").verdict == "unclear"
+    same = {"one": runs["good"], "two": runs["good"]}
+    found = goldrank.corrected_values(Qrels(people).with_model(model), same, "nDCG@5")
+    assert found["nDCG@5", "two", "one"].verdict == "unclear"
 
 
 @pytest.mark.parametrize(
-    ("option", "value"),
-    [("weights", {"q1": 1}), ("margin", 0.1), ("test", "t"), ("slice_by", {"judged": None}), ("primary", "nDCG@5")],
+    ("wrong", "right"),
+    [
+        ("clusters", "queries"),
+        ("strata", "queries"),
+        ("level", "statistics=Statistics(level=...)"),
+        ("alpha", "statistics=Statistics(alpha=...)"),
+        ("missing", "convention=Convention(missing=...)"),
+        ("model", "human.with_model(model)"),
+    ],
 )
-def test_options_without_a_meaning_are_refused(world, option, value):
+def test_an_unknown_argument_names_the_right_one(world, wrong, right):
     people, model, runs = world
-    with pytest.raises(OptionError, match=option):
-        goldrank.compare(Qrels.joined(people, model), runs, "nDCG@5", judged_by="corrected", **{option: value})
-
-
-def test_gates_go_by_corrected_intervals(world, tmp_path):
-    people, model, runs = world
-    both = Qrels.joined(people, model)
-    one = goldrank.corrected_values(people, model, runs["good"], "nDCG@5")["nDCG@5", "run"]
-    rules = [f"nDCG@5 >= {one.low - 0.05:.3f}", f"nDCG@5 >= {one.estimate:.4f}", f"nDCG@5 >= {one.high + 0.05:.3f}"]
-    verdict = goldrank.gate(both, runs["good"], rules, judged_by="corrected")
-    assert [finding.status for finding in verdict.findings] == ["pass", "unclear", "fail"]
-    assert verdict.findings[0].value == pytest.approx(one.estimate)
-    strict = goldrank.gate(both, runs["good"], rules[1:2], judged_by="corrected", strict=True)
-    assert strict.status == "fail"
-    before = goldrank.evaluate(both, runs["good"], "nDCG@5")
-    assert goldrank.gate(both, runs["bad"], ["nDCG@5: -1%"], before, judged_by="corrected").status == "fail"
-    assert goldrank.gate(both, runs["good"], ["nDCG@5: -0.02"], before, judged_by="corrected").status == "pass"
-    path = tmp_path / "baseline.json"
-    goldrank.Baseline.freeze(before, path, qrels=both)
-    assert goldrank.gate(both, runs["bad"], ["nDCG@5: -1%"], path, judged_by="corrected").status == "fail"
-
-
-def test_gates_of_two_valued_measures_go_by_wilson(world):
-    """38 of 40: Wilson's one-sided end is 0.860, Student's 0.891; the two-sided interval is 0.835 to 0.986."""
-    runs = {f"q{i}": ["a"] for i in range(60)}
-    model = {query: {"a": 1} for query in runs}
-    people = {f"q{i}": {"a": int(i >= 2)} for i in range(40)}
-    both = Qrels.joined(people, model)
-    verdict = goldrank.gate(both, runs, ["Success@1 >= 0.875"], judged_by="corrected")
-    assert [finding.status for finding in verdict.findings] == ["unclear"]
-    (finding,) = verdict.findings
-    assert (finding.interval.low, finding.interval.high) == pytest.approx((0.8350, 0.9862), abs=2e-4)
-
-
-@pytest.mark.parametrize("rule", ["missing <= 0%", "nDCG@5 [kind=long] >= 0.1"])
-def test_rules_that_are_no_means_are_refused(world, rule):
-    people, model, runs = world
-    with raises_code(GoldrankError, "not-corrected"):
-        goldrank.gate(Qrels.joined(people, model), runs["good"], [rule], judged_by="corrected")
+    with pytest.raises(OptionError) as caught:
+        goldrank.corrected_values(Qrels(people).with_model(model), runs, "nDCG@5", **{wrong: 1})
+    assert right in caught.value.hint
 
 
 # Where they come from.
@@ -202,28 +186,27 @@ def test_rules_that_are_no_means_are_refused(world, rule):
 def test_judged_pairs_of_people_keep_the_model_s_grade_too(tmp_path):
     texts = {"a": "1", "b": "2", "c": "3"}
     found = judge(
-        {"q": {"a": 0}}, {"q": ["a", "b", "c"]}, judge=lambda question, text: int(text), which="all", docs=texts,
-        queries={"q": "?"}, log=tmp_path / "log.db",
+        {"q": {"a": 0}}, {"mine": {"q": ["a", "b", "c"]}}, lambda question, text: int(text), pool=Pool("all"),
+        documents=texts, queries={"q": "?"}, calls=Calls(tmp_path / "log.db"),
     )  # fmt: skip
     assert dict(found.qrels["q"]) == {"a": 0, "b": 2, "c": 3}
-    assert dict(found.qrels.judged_by("model")["q"]) == {"a": 1, "b": 2, "c": 3}
-    assert dict(found.qrels.judged_by("human")["q"]) == {"a": 0}
+    assert dict(found.qrels.by("model")["q"]) == {"a": 1, "b": 2, "c": 3}
+    assert dict(found.qrels.by("human")["q"]) == {"a": 0}
     again = judge(
-        found.qrels, {"q": ["a", "b", "c"]}, judge=lambda question, text: 0, which="judged", docs=texts,
-        queries={"q": "?"}, log=tmp_path / "log.db",
+        found.qrels, {"mine": {"q": ["a", "b", "c"]}}, lambda question, text: 0, pool=Pool("judged"),
+        documents=texts, queries={"q": "?"}, calls=Calls(tmp_path / "log.db"),
     )  # fmt: skip
-    assert dict(again.qrels.judged_by("human")["q"]) == {"a": 0}, "a model's judgements do not become people's"
+    assert dict(again.qrels.by("human")["q"]) == {"a": 0}, "a model's judgements do not become people's"
 
 
 def test_exports_of_a_log_can_be_told_apart(tmp_path):
-    with JudgementLog.open(tmp_path / "log.db") as log:
-        log.add(Event("ann", "q", "a", grade=0))
-        log.add(Event("gpt", "q", "a", grade=3, kind="model"))
-        log.add(Event("gpt", "q", "b", grade=2, kind="model"))
-        found = log.export({"q": {"z": 1}}, by="any").qrels
+    with JudgementLog(tmp_path / "log.db") as log:
+        log.add("ann", "q", "a", 0)
+        log.add_entry(Entry("gpt", "q", "a", grade=3, kind="model"))
+        log.add_entry(Entry("gpt", "q", "b", grade=2, kind="model"))
+        found = log.qrels(by="any", onto={"q": {"z": 1}})
         assert dict(found["q"]) == {"a": 0, "b": 2, "z": 1}
-        assert dict(found.judged_by("human")["q"]) == {"z": 1, "a": 0}
-        assert dict(found.judged_by("model")["q"]) == {"a": 3, "b": 2}
-        alone = log.export(by="model").qrels
-        assert set(alone.judges) == {"model"}
-        assert not log.export(by="person").qrels.judges
+        assert dict(found.by("human")["q"]) == {"z": 1, "a": 0}
+        assert dict(found.by("model")["q"]) == {"a": 3, "b": 2}
+        assert set(log.qrels(by="model").judges) == {"model"}
+        assert not log.qrels(by="person").judges

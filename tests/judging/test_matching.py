@@ -12,12 +12,13 @@ from raising import raises_code
 
 import goldrank
 from goldrank import Answers, Matching, evaluate_texts
-from goldrank.errors import InputError, JudgeError, OptionError
+from goldrank.errors import GoldrankError, InputError, JudgeError, OptionError
 from goldrank.judgements import JudgementLog
 from goldrank.judging.command import Command
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.function import Function
 from goldrank.judging.matching import JudgeMatcher
+from goldrank.judging.nouns import Calls
 from goldrank.match import matcher as as_matcher
 
 ITEMS = [
@@ -62,7 +63,7 @@ def test_a_judge_is_a_matcher(tmp_path):
 
     judge = Function(noting, scale=(0, 1), name="mine")
     found = evaluate_texts(
-        ITEMS, ["Cover@1", "Cover@2"], matching=Matching(JudgeMatcher(judge, log=tmp_path / "log.db"))
+        ITEMS, ["Cover@1", "Cover@2"], matching=Matching(JudgeMatcher(judge, calls=Calls(tmp_path / "log.db")))
     )
     assert found.mean == {"Cover@1": COVER_1, "Cover@2": COVER_2}
     # The same text and reference for two questions are two pairs: the judge sees the question.
@@ -84,11 +85,11 @@ def test_a_judge_itself_is_taken_where_a_matcher_is(tmp_path, monkeypatch):
 def test_nothing_is_asked_twice(tmp_path):
     with serving(supports) as chat:
         judge = Endpoint("m", chat.url, prompt="support")
-        matcher = JudgeMatcher(judge, log=tmp_path / "log.db")
+        matcher = JudgeMatcher(judge, calls=Calls(tmp_path / "log.db"))
         first = evaluate_texts(ITEMS, ["Cover@1", "RR"], matching=Matching(matcher))
         assert len(chat.requests) == PAIRS
         again = evaluate_texts(
-            ITEMS, ["Cover@1", "RR"], matching=Matching(JudgeMatcher(judge, log=tmp_path / "log.db"))
+            ITEMS, ["Cover@1", "RR"], matching=Matching(JudgeMatcher(judge, calls=Calls(tmp_path / "log.db")))
         )
         assert len(chat.requests) == PAIRS
         assert again.mean == first.mean == {"Cover@1": COVER_1, "RR": (1 + 1 / 2) / 2}
@@ -99,9 +100,9 @@ def test_nothing_is_asked_twice(tmp_path):
 
 
 def test_decisions_on_texts_are_no_judgements_of_documents(tmp_path):
-    evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), log=tmp_path / "log.db")))
-    with JudgementLog.open(tmp_path / "log.db") as log, raises_code(InputError, "nothing-to-export"):
-        log.export(by="any")
+    evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), calls=Calls(tmp_path / "log.db"))))
+    with JudgementLog(tmp_path / "log.db") as log, raises_code(InputError, "nothing-to-export"):
+        log.qrels(by="any")
     with sqlite3.connect(tmp_path / "log.db") as db:
         assert db.execute("SELECT count(*) FROM answered").fetchone() == (PAIRS,)
 
@@ -110,7 +111,7 @@ def test_partial_support_is_a_match_from_its_threshold_on(tmp_path):
     with serving(lambda body, number: said(body, "partial_support")) as chat:
         judge = Endpoint("m", chat.url, prompt="support")
         for threshold, value in ((None, 0.0), (0.5, 1.0), (0.6, 0.0)):
-            matcher = JudgeMatcher(judge, threshold, log=tmp_path / "log.db")
+            matcher = JudgeMatcher(judge, threshold, calls=Calls(tmp_path / "log.db"))
             assert evaluate_texts(ITEMS, "Cover@2", matching=Matching(matcher))["Cover@2"] == value
         assert len(chat.requests) == PAIRS
 
@@ -123,10 +124,10 @@ def test_pairs_without_an_answer_are_never_guessed(tmp_path):
     with serving(faulty) as chat:
         judge = Endpoint("m", chat.url, prompt="support")
         with raises_code(JudgeError, "pairs-unanswered", match="1 of 6") as caught:
-            evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(judge, log=tmp_path / "log.db")))
+            evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(judge, calls=Calls(tmp_path / "log.db"))))
         assert caught.value.code == "pairs-unanswered"
         assert len(chat.requests) == PAIRS + 1  # the unreadable one was asked for twice
-        matcher = JudgeMatcher(judge, log=tmp_path / "log.db", unanswered="no")
+        matcher = JudgeMatcher(judge, calls=Calls(tmp_path / "log.db"), unanswered="no")
         found = evaluate_texts(ITEMS, "Cover@1", matching=Matching(matcher))
         assert len(chat.requests) == PAIRS + 1
     counts = {note.code: dict(note.facts).get("count") for note in found.notes}
@@ -135,10 +136,12 @@ def test_pairs_without_an_answer_are_never_guessed(tmp_path):
 
 def test_a_budget_stops_in_time_and_what_was_answered_stays(tmp_path):
     with pytest.raises(JudgeError) as caught:
-        evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), log=tmp_path / "log.db", max_calls=2)))
+        evaluate_texts(
+            ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), calls=Calls(tmp_path / "log.db", max_calls=2)))
+        )
     assert caught.value.code == "pairs-unanswered"
     found = evaluate_texts(
-        ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), log=tmp_path / "log.db", max_calls=PAIRS - 2))
+        ITEMS, "Cover@1", matching=Matching(JudgeMatcher(mine(), calls=Calls(tmp_path / "log.db", max_calls=PAIRS - 2)))
     )
     assert found["Cover@1"] == COVER_1
 
@@ -151,7 +154,7 @@ def test_a_command_is_a_matcher(tmp_path):
         "    print(json.dumps({'id': r['id'], 'grade': int(r['reference'] in r['text'])}), flush=True)\n"
     )
     judge = Command([sys.executable, str(program)], scale=(0, 1))
-    found = evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(judge, log=tmp_path / "log.db")))
+    found = evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(judge, calls=Calls(tmp_path / "log.db"))))
     assert found["Cover@1"] == COVER_1
 
 
@@ -159,7 +162,9 @@ def test_probabilities_need_a_threshold(tmp_path):
     with raises_code(OptionError, "no-threshold"):
         JudgeMatcher(Function(lambda question, text: 0.5, scale=None))
     sure = Function(lambda question, text, reference: 0.6 if reference in text else 0.2, scale=None)
-    found = evaluate_texts(ITEMS, "Cover@1", matching=Matching(JudgeMatcher(sure, 0.6, log=tmp_path / "log.db")))
+    found = evaluate_texts(
+        ITEMS, "Cover@1", matching=Matching(JudgeMatcher(sure, 0.6, calls=Calls(tmp_path / "log.db")))
+    )
     assert found["Cover@1"] == COVER_1
 
 
@@ -170,12 +175,14 @@ def test_the_spelling(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     one = as_matcher("judge:llama3:8b")
     assert (one.judge.model, one.threshold, one.judge.prompt.name) == ("llama3:8b", 1.0, "support")
-    two = as_matcher("judge(base_url='http://localhost:1/v1', prices=(1, 2), unanswered='no'):big/model:0.5")
+    two = as_matcher("judge(base_url='http://localhost:1/v1', calls={'prices': (1, 2)}, unanswered='no'):big/model:0.5")
+    assert two.calls == Calls(prices=(1, 2))
     assert (two.judge.model, two.threshold, two.judge.url) == (
         "big/model", 0.5, "http://localhost:1/v1/chat/completions",
     )  # fmt: skip
-    for wrong in ("judge", "judge(no_such=1):m", "judge(unanswered='yes'):m", "judge:m:7"):
-        with pytest.raises(OptionError):
+    spelled = ("judge", "judge(no_such=1):m", "judge(unanswered='yes'):m", "judge:m:7")
+    for wrong in (*spelled, *(f"judge(calls={calls}):m" for calls in ("{'max_cal': 1}", "{'dry_run': True}", "3"))):
+        with pytest.raises(GoldrankError):
             as_matcher(wrong)
 
 
@@ -187,7 +194,7 @@ def test_context_precision_and_recall_by_judge(tmp_path):
         asked.append((text, reference))
         return int(reference in text)
 
-    judge = JudgeMatcher(Function(judged, scale=(0, 1)), log=tmp_path / "log.db")
+    judge = JudgeMatcher(Function(judged, scale=(0, 1)), calls=Calls(tmp_path / "log.db"))
     found = evaluate_texts(items, ["context_precision", "context_recall"], answers=Answers(judge=judge))
     assert list(found.mean.values()) == [0.5, 0.5]
     assert len(asked) == 4
@@ -203,7 +210,7 @@ def test_claims_of_an_answer_supported_or_not(tmp_path, by):
     ]
     for item in items:
         item["references"] = ["y"]
-    judge = JudgeMatcher(mine(), log=tmp_path / "log.db") if by == "judge" else None
+    judge = JudgeMatcher(mine(), calls=Calls(tmp_path / "log.db")) if by == "judge" else None
     found = evaluate_texts(items, "faithfulness", matching="contains", answers=Answers(judge=judge))
     # 1: two of its three sentences, one of which is repeated, so one of two claims; 2: all; 3: no claims, no value.
     assert found.column("Faithfulness").values == pytest.approx([0.5, 1.0, float("nan")], nan_ok=True)
@@ -217,7 +224,7 @@ def test_keys_are_nowhere(tmp_path, monkeypatch):
         return 401, {}, json.dumps({"error": {"message": f"wrong key {KEY}"}})
 
     with serving(refuses) as chat:
-        matcher = JudgeMatcher("m", base_url=chat.url, log=tmp_path / "log.db")
+        matcher = JudgeMatcher("m", base_url=chat.url, calls=Calls(tmp_path / "log.db"))
         with pytest.raises(JudgeError) as caught:
             evaluate_texts(ITEMS, "Cover@1", matching=Matching(matcher))
     assert KEY not in str(caught.value) + repr(matcher) + str(matcher)
@@ -227,7 +234,7 @@ def test_keys_are_nowhere(tmp_path, monkeypatch):
 def test_matchers_agree_with_people_as_any_other(tmp_path):
     labels = [{"retrieved": "in 1889 it was", "reference": "in 1889", "label": True},
               {"retrieved": "never", "reference": "in 1889", "label": False}]  # fmt: skip
-    found = goldrank.matcher_agreement(labels, [JudgeMatcher(mine(), log=tmp_path / "log.db")])
+    found = goldrank.matcher_agreement(labels, [JudgeMatcher(mine(), calls=Calls(tmp_path / "log.db"))])
     assert found
 
 

@@ -10,6 +10,7 @@ from raising import raises_code
 import goldrank
 from goldrank.errors import InputError, OptionError
 from goldrank.judging.ask import consistency
+from goldrank.judging.nouns import Calls, Pool
 from goldrank.judging.probes import judge_gullibility
 
 QRELS = {"q": {f"d{i}": 0 for i in range(20)} | {"good": 2, "bad": -1}}
@@ -21,16 +22,17 @@ QUERIES = {"q": "zebra stripes"}
 
 
 def probe(tmp_path, judge, **more):
-    given = {"docs": DOCS, "queries": QUERIES, "log": tmp_path / "log.db", **more}
-    return judge_gullibility(QRELS, judge=judge, **given)
+    calls = Calls(tmp_path / "log.db")
+    return judge_gullibility(QRELS, judge, documents=DOCS, queries=QUERIES, calls=calls, **more)
 
 
 def test_a_judge_that_nothing_moves(tmp_path):
     found = probe(tmp_path, lambda question, text: 0)
     # 0 of 20: Wilson's interval reaches to 0.161 (JUDGES.md, section 4).
-    for name in ("words", "order"):
-        assert (found[name].pairs, found[name].raised, found[name].mean_rise) == (20, 0, 0.0)
-        assert (found[name].low, round(found[name].high, 3)) == (0.0, 0.161)
+    assert (found["words"], found["order"]) == (0.0, 0.0)
+    for trick in (found.tricks["words"], found.tricks["order"]):
+        assert (trick.pairs, trick.raised, trick.mean_rise) == (20, 0, 0.0)
+        assert (trick.low, round(trick.high, 3)) == (0.0, 0.161)
 
 
 def test_a_judge_that_counts_words_and_obeys_half_of_the_time(tmp_path):
@@ -41,17 +43,21 @@ def test_a_judge_that_counts_words_and_obeys_half_of_the_time(tmp_path):
         return min(2, text.count("zebra"))
 
     found = probe(tmp_path, moved, pairs=50)
-    assert (found["words"].pairs, found["words"].raised, found["words"].mean_rise) == (21, 21, 2.0)
+    words, order = found.tricks["words"], found.tricks["order"]
+    assert (words.pairs, words.raised, words.mean_rise) == (21, 21, 2.0)
     # Numbers 0, 2, ..., 18 and the text without a number: 11 of 21.
-    assert (found["order"].raised, found["order"].share) == (11, 11 / 21)
-    assert found["order"].mean_rise == pytest.approx(33 / 21)
+    assert (order.raised, found["order"]) == (11, 11 / 21)
+    assert order.mean_rise == pytest.approx(33 / 21)
+    assert "11 of 21 texts by an order" in found.words
+    assert [row["name"] for row in found.rows()] == ["words", "order"]
+    assert "raised" in str(found)
 
 
 def test_what_has_no_answer_is_left_out_and_counted(tmp_path):
     found = probe(tmp_path, lambda question, text: 9 if "zebra" in text else 0)
-    assert found["words"].pairs == 0
-    assert math.isnan(found["words"].share)
-    assert found["order"].pairs == 20
+    assert found.tricks["words"].pairs == 0
+    assert math.isnan(found["words"])
+    assert found.tricks["order"].pairs == 20
     assert "answers-unreadable" in [note.code for note in found.notes]
     with raises_code(InputError, "no-answers"):
         probe(tmp_path, lambda question, text: "?")
@@ -59,18 +65,25 @@ def test_what_has_no_answer_is_left_out_and_counted(tmp_path):
 
 def test_probes_are_no_judgements(tmp_path):
     probe(tmp_path, lambda question, text: 0)
-    with goldrank.JudgementLog.open(tmp_path / "log.db") as log, raises_code(InputError, "nothing-to-export"):
-        log.export(by="any")
+    with goldrank.JudgementLog(tmp_path / "log.db") as log, raises_code(InputError, "nothing-to-export"):
+        log.qrels(by="any")
 
 
 def test_pairs_of_grade_0_are_needed(tmp_path):
     with pytest.raises(InputError) as caught:
-        judge_gullibility({"q": {"good": 1}}, judge=lambda question, text: 0, docs=DOCS, queries=QUERIES)
+        judge_gullibility({"q": {"good": 1}}, lambda question, text: 0, documents=DOCS, queries=QUERIES)
     assert caught.value.code == "no-zeros"
     with pytest.raises(OptionError):
         probe(tmp_path, lambda question, text: 0, pairs=0)
-    with pytest.raises(OptionError):
+    with pytest.raises(KeyError, match="there are: words, order"):
         probe(tmp_path, lambda question, text: 0)["flattery"]
+    with pytest.raises(OptionError, match="no dry run"):
+        judge_gullibility(
+            QRELS, lambda question, text: 0, documents=DOCS, queries=QUERIES, calls=Calls(dry_run=True)
+        )  # fmt: skip
+    with pytest.raises(OptionError) as caught:
+        probe(tmp_path, lambda question, text: 0, seed=3)
+    assert "calls=Calls(seed=...)" in caught.value.hint
 
 
 def test_consistency_is_alpha_over_repeats():
@@ -94,8 +107,8 @@ def test_consistency_is_alpha_over_repeats():
 def test_consistency_of_a_job(tmp_path):
     said = {"a": iter([0, 0, 0]), "b": iter([3, 3, 3]), "c": iter([1, 2, 1])}
     found = goldrank.judge(
-        {}, {"q": ["a", "b", "c"]}, docs={name: name for name in "abc"}, queries=QUERIES, log=tmp_path / "log.db",
-        judge=lambda question, text: next(said[text]), repeats=3,
+        {}, {"mine": {"q": ["a", "b", "c"]}}, lambda question, text: next(said[text]), queries=QUERIES,
+        documents={name: name for name in "abc"}, pool=Pool(repeats=3), calls=Calls(tmp_path / "log.db"),
     )  # fmt: skip
     assert (found.consistency.pairs, found.consistency.unanimous) == (3, 2 / 3)
     # Grades 0 three times, 1 twice, 2 once, 3 three times. In c the 2 meets two 1s, each way, divided by 3 - 1.

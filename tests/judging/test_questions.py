@@ -12,6 +12,7 @@ import goldrank
 from goldrank.errors import InputError, OptionError
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.function import Function
+from goldrank.judging.nouns import Calls
 from goldrank.judging.questions import make_questions, passages
 
 SOURCES = {f"s{i}": f"Town number {i} has {i + 100} people in it. Its river is called stream {i}." for i in range(6)}
@@ -34,8 +35,8 @@ def yes(question, text):
 
 @pytest.fixture
 def make(tmp_path):
-    def made(sources=SOURCES, writer=asks, judge=yes, **more):
-        return make_questions(sources, writer=writer, judge=judge, log=tmp_path / "log.db", **more)
+    def made(sources=SOURCES, writer=asks, judge=yes, terms=None, **more):
+        return make_questions(sources, writer, judge, calls=Calls(tmp_path / "log.db", **(terms or {})), **more)
 
     return made
 
@@ -45,25 +46,28 @@ def test_questions_say_where_their_answer_stands(make, tmp_path):
     assert len(found) == 6
     assert not found.rejected
     assert set(found.by_source.values()) == {1}
-    for item in found:
+    for item in found.records:
         (place,) = item["evidence"]
         text = SOURCES[place["source"]]
         assert text[place["start"] : place["end"]] == item["references"][0]
         assert item["references"][0].startswith("Town number")
         assert item["references"][0].endswith("people in it.")
     found.save(tmp_path / "questions.jsonl")
+    assert [item.question for item in found] == [record["question"] for record in found.records]
+    assert repr(found) == "Questions(6 questions)"
+    assert "passages asked about" in str(found)
     read = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text().splitlines()]
-    assert read == list(found.items)
+    assert read == list(found.records)
 
 
 def test_they_are_what_texts_are_held_against(make):
     found = make(n=6)
     perfect = goldrank.run_retriever(
-        lambda question: [SOURCES[f"s{int(question.rstrip('?').split()[-1])}"]], found.items, progress=False
+        lambda question: [SOURCES[f"s{int(question.rstrip('?').split()[-1])}"]], found.records, progress=False
     )
     scores = goldrank.evaluate_texts(perfect, ["SpanRecall@1"], evidence=SOURCES)
     assert scores["SpanRecall@1"] == 1.0
-    useless = goldrank.run_retriever(lambda question: ["Its river is called stream 0."], found.items, progress=False)
+    useless = goldrank.run_retriever(lambda question: ["Its river is called stream 0."], found.records, progress=False)
     assert goldrank.evaluate_texts(useless, ["SpanRecall@1"], evidence=SOURCES)["SpanRecall@1"] == 0.0
 
 
@@ -94,15 +98,15 @@ def test_a_quotation_that_is_changed_in_form_alone_is_found(make):
     found = make({"s": "Town number 0\nhas   100 \u201cpeople\u201d in it. And more."}, n=1,
                  writer=lambda q, t: {"question": "How many are they?",
                                       "quote": 'town number 0 has 100 "people" in it.'})  # fmt: skip
-    assert found.items[0]["evidence"] == [{"source": "s", "start": 0, "end": 39}]
-    assert found.items[0]["references"] == ["Town number 0\nhas   100 \u201cpeople\u201d in it."]
+    assert found.records[0]["evidence"] == [{"source": "s", "start": 0, "end": 39}]
+    assert found.records[0]["references"] == ["Town number 0\nhas   100 \u201cpeople\u201d in it."]
 
 
 def test_all_places_of_a_quotation_count(make):
     twice = {"one": "Copper melts at 1085 degrees.", "two": "Metals. Copper melts at 1085 degrees. Yes."}
     found = make(twice, n=1, writer=lambda q, t: {"question": "When does Cu get liquid?",
                                                   "quote": "Copper melts at 1085 degrees."})  # fmt: skip
-    (evidence,) = found.items[0]["evidence"]
+    (evidence,) = found.records[0]["evidence"]
     places = {(place["source"], place["start"], place["end"]) for place in evidence["any_of"]}
     assert places == {("one", 0, 29), ("two", 8, 37)}
 
@@ -153,7 +157,7 @@ def test_the_writer_is_told_what_was_asked_before(make):
                 "quote": "Only one passage here."}  # fmt: skip
 
     found = make({"s": "Only one passage here."}, n=3, writer=writes)
-    assert [item["question"][:5] for item in found] == ["aaaaa", "bbbbb", "ccccc"]
+    assert [item.question[:5] for item in found] == ["aaaaa", "bbbbb", "ccccc"]
 
 
 def test_again_nothing_is_asked(make):
@@ -163,13 +167,14 @@ def test_again_nothing_is_asked(make):
         calls.append(text)
         return asks(question, text)
 
-    assert make(n=6, writer=writes).items == make(n=6, writer=writes).items
+    assert make(n=6, writer=writes) == make(n=6, writer=writes)
     assert len(calls) == 6
-    assert [item["question"] for item in make(n=3, seed=1)] != [item["question"] for item in make(n=3, seed=2)]
+    one, two = (make(n=3, terms={"seed": seed}) for seed in (1, 2))
+    assert [item.question for item in one] != [item.question for item in two]
 
 
 def test_a_limit_stops_in_time(make):
-    found = make(n=6, max_calls=8)
+    found = make(n=6, terms={"max_calls": 8})
     assert found.outcome.calls == 8
     assert len(found) == 2
     assert {note.code for note in found.notes} == {"fewer-questions", "judging-stopped"}
@@ -185,6 +190,12 @@ def test_a_writer_that_writes_no_questions_is_refused(make):
     for wrong in (Function(yes), Function(asks, fields=("question",))):
         with raises_code(OptionError, "writes-no-questions"):
             make(writer=wrong)
+    with pytest.raises(OptionError, match="needs a scale"):
+        make(judge=Function(yes, scale=None))
+    for wrong, right in (("seed", "calls=Calls(seed=...)"), ("dry_run", "Calls(dry_run="), ("count", "It has: ")):
+        with pytest.raises(OptionError) as caught:
+            make(**{wrong: 1})
+        assert right in caught.value.hint
     for wrong in ({"n": 0}, {"passage": 5}, {"copied": 0}, {"similar": 2}, {"n": True}):
         with pytest.raises(OptionError):
             make(**wrong)
@@ -210,12 +221,12 @@ def test_an_endpoint_writes_and_checks(tmp_path):
 
     with serving(behave) as chat:
         found = make_questions(
-            SOURCES, n=4, log=tmp_path / "log.db", writer=Endpoint("m", chat.url, prompt="question"),
-            judge=Endpoint("m", chat.url, prompt="answerable"), prices=(1, 1), budget=1.0,
+            SOURCES, Endpoint("m", chat.url, prompt="question"), Endpoint("m", chat.url, prompt="answerable"), n=4,
+            calls=Calls(tmp_path / "log.db", prices=(1, 1), max_cost=1.0),
         )  # fmt: skip
         assert len(found) == 4
         assert len(chat.requests) == 8
-    assert found.outcome.cost == pytest.approx(8 * 18 / 1e6)
+    assert found.cost == pytest.approx(8 * 18 / 1e6)
 
 
 def test_passages_are_whole_sentences_and_leave_nothing_out():
@@ -236,20 +247,24 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(make, tmp_path):
         asked.append(text)
         return asks(question, text)
 
-    found = make(writer=writer, n=4, dry_run=True)
+    found = make(writer=writer, n=4, terms={"dry_run": True})
     assert not asked
     assert not (tmp_path / "log.db").exists()
     assert (len(found), found.planned.passages) == (0, 4)
     # One passage a source: 4 to write and 4 to check; at most 6 passages three times, written and checked.
     assert (found.planned.calls, found.planned.most_calls) == (8, 36)
-    assert make(n=4, dry_run=True).planned.tokens > 0
+    assert make(n=4, terms={"dry_run": True}).planned.tokens > 0
 
 
 def test_a_dry_run_costs_by_the_prices(tmp_path):
     pytest.importorskip("httpx")
     writer, judge = (Endpoint("m", "http://127.0.0.1:9/v1", prompt=name) for name in ("question", "answerable"))
-    how = {"writer": writer, "judge": judge, "n": 1, "dry_run": True, "log": tmp_path / "log.db"}
-    one = make_questions(SOURCES, prices=(0.0, 1_000_000.0), **how).planned
+
+    def planned(*prices):
+        calls = Calls(tmp_path / "log.db", prices=prices, dry_run=True)
+        return make_questions(SOURCES, writer, judge, n=1, calls=calls).planned
+
+    one = planned(0.0, 1_000_000.0)
     assert one.cost == pytest.approx(1_000.0), "500 tokens of two answers at most"
-    two = make_questions(SOURCES, prices=(1_000_000.0, 0.0), **how).planned
+    two = planned(1_000_000.0, 0.0)
     assert two.cost == pytest.approx(two.tokens)

@@ -12,6 +12,7 @@ from small_model import small_model
 import goldrank
 from goldrank.judging.function import Function
 from goldrank.judging.matching import JudgeMatcher
+from goldrank.judging.nouns import Calls, Pool
 
 DOCS = {
     "barks": "Dogs bark at strangers to warn the people they live with.",
@@ -55,16 +56,16 @@ def similarity(request):
 def test_an_embedding_model_judges(similarity, tmp_path):
     judge = Function(lambda question, text: similarity(question, text), scale=None, name="MiniLM", version="L6-v2")
     runs = {"all": {query: list(DOCS) for query in QUERIES}}
-    given = {"docs": DOCS, "queries": QUERIES, "log": tmp_path / "log.db"}
-    found = goldrank.judge({}, runs, judge=judge, which="all", **given)
+    given = {"documents": DOCS, "queries": QUERIES, "pool": Pool("all"), "calls": Calls(tmp_path / "log.db")}
+    found = goldrank.judge({}, runs, judge, **given)
     assert len(found.grades) == len(DOCS) * len(QUERIES)
     best = {query: max(DOCS, key=lambda doc: found.grades[query, doc]) for query in QUERIES}
     assert best == RELEVANT
-    again = goldrank.judge({}, runs, judge=judge, which="all", **given)
+    again = goldrank.judge({}, runs, judge, **given)
     assert (again.outcome.calls, again.grades) == (0, found.grades)
     people = {query: {doc: int(doc == RELEVANT[query]) for doc in DOCS} for query in QUERIES}
     by_cut = {q: {d: int(found.grades[q, d] >= 0.35) for d in DOCS} for q in QUERIES}
-    assert goldrank.judge_agreement(people, by_cut, scale=[0, 1])["kappa"].value > 0.6
+    assert goldrank.judge_agreement(goldrank.Qrels(people).with_model(by_cut), scale=[0, 1])["kappa"] > 0.6
 
 
 def test_an_embedding_model_decides_on_texts(similarity, tmp_path):
@@ -81,6 +82,6 @@ def test_an_embedding_model_decides_on_texts(similarity, tmp_path):
             "references": ["Cook onions in stock."],
         },
     ]
-    matcher = JudgeMatcher(judge, 0.4, log=tmp_path / "log.db")
+    matcher = JudgeMatcher(judge, 0.4, calls=Calls(tmp_path / "log.db"))
     found = goldrank.evaluate_texts(items, ["Cover@1", "Cover@2"], matching=goldrank.Matching(matcher))
     assert found.mean == {"Cover@1": 0.5, "Cover@2": 1.0}

@@ -13,15 +13,14 @@ from raising import raises_code
 from goldrank.errors import JudgementLogError
 from goldrank.judgements import JudgementLog
 from goldrank.judgements import log as log_module
-from goldrank.judgements.records import Event
 from goldrank.judging import kept
 from goldrank.judging.function import Function
-from goldrank.judging.money import Budget
+from goldrank.judging.nouns import Calls
 from goldrank.judging.runner import Job
 
 
 def job(function, log, count=5, **more):
-    return Job(Function(function), items(count), log, budget=Budget(None, None, None), **{"concurrency": 1, **more})
+    return Job(Function(function), items(count), log, Calls(concurrency=1, **more))
 
 
 def statuses(log):
@@ -35,13 +34,13 @@ def test_two_jobs_at_once_agree_and_pay_little_twice(tmp_path):
     def judge(question, text):
         number = next(calls)
         if number == 0:
-            with JudgementLog.open(path) as log:
+            with JudgementLog(path) as log:
                 other.append(asyncio.run(job(judge, log).run()))
         return number % 4, f"reason {number}"
 
-    with JudgementLog.open(path) as log:
+    with JudgementLog(path) as log:
         found = asyncio.run(job(judge, log).run())
-        assert found.grades == other[0].grades == {(e.query, e.doc): e.grade for e in log.events()}
+        assert found.grades == other[0].grades == {(e.query, e.doc): e.grade for e in log}
         assert (found.calls, found.from_log, found.done) == (1, 4, 5)
         assert statuses(log) == ["late", *["ok"] * 5], "what was paid for is kept all the same"
         again = asyncio.run(job(judge, log).run())
@@ -55,12 +54,12 @@ def test_a_readable_answer_counts_whoever_got_it(tmp_path, readable_first):
     def judge(question, text):
         number = next(calls)
         if number == 0:
-            with JudgementLog.open(path) as log:
+            with JudgementLog(path) as log:
                 other.append(asyncio.run(job(judge, log, 1).run()))
             return "nonsense" if readable_first else 3
         return 2 if readable_first else "nonsense"
 
-    with JudgementLog.open(path) as log:
+    with JudgementLog(path) as log:
         found = asyncio.run(job(judge, log, 1).run())
         assert list(found.grades.values()) == [2 if readable_first else 3]
         again = asyncio.run(job(judge, log, 1).run())
@@ -76,7 +75,7 @@ def test_a_log_that_is_held_for_long_stops_the_job_and_it_goes_on_later(tmp_path
         asked.append(text)
         return 1
 
-    with JudgementLog.open(path) as log:
+    with JudgementLog(path) as log:
         log._db.execute("PRAGMA busy_timeout = 50")
         first = job(judge, log)
         holder = sqlite3.connect(path, isolation_level=None)
@@ -91,14 +90,14 @@ def test_a_log_that_is_held_for_long_stops_the_job_and_it_goes_on_later(tmp_path
 
 
 def test_a_full_disk_stops_the_job_and_keeps_what_was_there(tmp_path):
-    with JudgementLog.open(tmp_path / "log.db") as log:
+    with JudgementLog(tmp_path / "log.db") as log:
         asyncio.run(job(lambda question, text: 1, log).run())
         (pages,) = log._db.execute("PRAGMA page_count").fetchone()
         log._db.execute(f"PRAGMA max_page_count = {pages}")
         with raises_code(JudgementLogError, "disk-full"):
             asyncio.run(job(lambda question, text: (2, "x" * 9_000), log, 50).run())
         assert log.check() >= 5
-    with JudgementLog.open(tmp_path / "log.db") as log:
+    with JudgementLog(tmp_path / "log.db") as log:
         assert len(asyncio.run(job(lambda question, text: (2, "x" * 9_000), log, 50).run()).grades) == 50
 
 
@@ -111,13 +110,13 @@ def test_clocks_that_go_back_change_nothing(tmp_path, monkeypatch):
     def judge(question, text):
         return int(text[-1]) % 4
 
-    with JudgementLog.open(tmp_path / "log.db") as log:
+    with JudgementLog(tmp_path / "log.db") as log:
         found = asyncio.run(job(judge, log).run())
         again = asyncio.run(job(judge, log).run())
         assert (again.calls, again.grades) == (0, found.grades)
-        log.add(Event("ann", "q0", "d0", grade=1))
-        log.add(Event("ann", "q0", "d0", grade=3))
-        assert log.export().qrels["q0"]["d0"] == 3
+        log.add("ann", "q0", "d0", 1)
+        log.add("ann", "q0", "d0", 3)
+        assert log.qrels()["q0"]["d0"] == 3
         assert log.check() == 7
 
 
@@ -125,7 +124,7 @@ def test_clocks_that_go_back_change_nothing(tmp_path, monkeypatch):
     "parsed", ["{", "[]", "1", b"\xff", '{"grade": "x"}', '{"reason": 1}', '{"fields": []}', "[" * 9_999]
 )
 def test_answers_that_another_program_wrote(tmp_path, parsed):
-    with JudgementLog.open(tmp_path / "log.db") as log:
+    with JudgementLog(tmp_path / "log.db") as log:
         asyncio.run(job(lambda question, text: 1, log, 1).run())
         log._db.execute("DROP TRIGGER answered_no_update")
         log._db.execute("UPDATE answered SET parsed = ?", (parsed,))

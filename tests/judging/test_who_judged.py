@@ -7,6 +7,7 @@ import pytest
 import goldrank
 from goldrank.data.table import plain
 from goldrank.judging.ask import judge
+from goldrank.judging.nouns import Calls
 from goldrank.report import comparison, gate, scores
 
 RUNS = {"one": {f"q{i}": ["a", "b", "c"] for i in range(8)}, "two": {f"q{i}": ["c", "b", "a"] for i in range(8)}}
@@ -15,8 +16,8 @@ PEOPLE = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
 
 @pytest.fixture
 def mixed(tmp_path):
-    given = {"docs": {name: name for name in "abc"}, "queries": {query: query for query in PEOPLE}}
-    return judge(PEOPLE, RUNS, judge=lambda question, text: 1, log=tmp_path / "log.db", **given).qrels
+    texts = {"documents": {name: name for name in "abc"}, "queries": {query: query for query in PEOPLE}}
+    return judge(PEOPLE, RUNS, lambda question, text: 1, calls=Calls(tmp_path / "log.db"), **texts).qrels
 
 
 def codes(notes):
@@ -45,7 +46,7 @@ def test_comparisons_say_who_judged(mixed):
 
 
 def test_gates_say_who_judged(mixed, tmp_path):
-    verdict = goldrank.gate(mixed, RUNS["one"], rules=["P@3 >= 0.1"])
+    verdict = goldrank.gate(goldrank.evaluate(mixed, RUNS["one"], "P@3"), "P@3 >= 0.1")
     assert said(verdict.notes) == COUNTS
     assert "models 8" in plain(gate.parts(verdict))
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from raising import raises_code
 
-from goldrank import parse
 from goldrank.data.intervals import length_within, merge
 from goldrank.data.spans import Spans
 from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
 from goldrank.match.evidence import Finder, Quote, resolve
 from goldrank.match.span_table import spans_of, word_offsets
+from goldrank.measures import parse
 from goldrank.notes import Note
 
 # Intervals.

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from goldrank import AspectQrels, GoldrankError, Preferences, evaluate, parse
-from goldrank.evaluation import memory
+from goldrank import AspectQrels, GoldrankError, Preferences, evaluate
+from goldrank.measures import parse
 from goldrank.measures.declare import REGISTRY
 from goldrank.measures.options import Number
 from goldrank.measures.spelling import make
@@ -62,15 +62,14 @@ TEXTS = [
     unit * (LONG // len(unit))
     for unit in ("(", "a", "@", "a@", "-", "_", "P_", " ", "1.", "[", "{", '"', "'", "\\", "\n", "P@1 ", "a(", ".a")
 ] + [
-    "P@" + "1" * LONG, "nDCG(gain={" + "1:2," * (LONG // 4) + "})@5", "5" + " " * LONG + "!", "5" * LONG + "MB",
+    "P@" + "1" * LONG, "nDCG(gain={" + "1:2," * (LONG // 4) + "})@5", "5" + " " * LONG + "!",
     "1/" + "1" * LONG, "P(rel=" + "(" * 9_000 + "1" + ")" * 9_000 + ")@5", "P(rel=" + "-" * 15_000 + "1)@5",
-    "P" + "@1" * 9_000, "P" + ".a" * 9_000, "P@" + "1+" * 9_000 + "1", "5" + " " * LONG + "MB", "9" * LONG,
+    "P" + "@1" * 9_000, "P" + ".a" * 9_000, "P@" + "1+" * 9_000 + "1", "9" * LONG,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:8]))
 def test_long_spellings(text: str) -> None:
-    for read in (parse, memory.size):
-        with pytest.raises(GoldrankError) as caught:
-            read(text)
-        assert len(str(caught.value)) < 1_000
+    with pytest.raises(GoldrankError) as caught:
+        parse(text)
+    assert len(str(caught.value)) < 1_000

@@ -12,8 +12,8 @@ from cases_more import ASPECTS, MORE, PREFERENCES, SPANS
 from recommender_cases import RECOMMENDED, SAMPLED
 from text_cases import TEXTS
 
-from goldrank import AspectQrels, Preferences, evaluate, parse
-from goldrank.measures import REGISTRY
+from goldrank import AspectQrels, Preferences, evaluate
+from goldrank.measures import REGISTRY, parse
 from goldrank.measures.options import COMMON
 
 CASES = [*CASES, *MORE]

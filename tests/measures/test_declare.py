@@ -11,10 +11,10 @@ import pytest
 from raising import raises_code
 from restoring import restored_registry
 
-from goldrank import Matching, Scores, evaluate, evaluate_texts, measure, parse
+from goldrank import Matching, Scores, evaluate, evaluate_texts, measure
 from goldrank.conventions import Convention
 from goldrank.errors import InputError, MeasureError
-from goldrank.measures import REGISTRY, known, parse_all
+from goldrank.measures import REGISTRY, known, parse, parse_all
 from goldrank.measures.declare import Declaration
 
 QRELS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 1}}

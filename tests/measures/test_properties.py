@@ -13,10 +13,10 @@ import pytest
 from lanes import many
 from random_measures import ALL, NAMES, PLAIN, random_data, random_measure, random_option, with_budget
 
-from goldrank import AspectQrels, Catalogue, Preferences, evaluate, parse
+from goldrank import AspectQrels, Catalogue, Preferences, evaluate
 from goldrank.data.spans import Spans
 from goldrank.data.texts import EvidencePlaces, Span, TextItem
-from goldrank.measures import REGISTRY, Measure, make
+from goldrank.measures import REGISTRY, Measure, make, parse
 from goldrank.measures.options import COMMON, MAX_CUTOFF, Choice, Number
 
 EXAMPLES = many(40, 6)

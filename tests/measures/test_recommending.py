@@ -14,8 +14,8 @@ from helpers import codes
 from raising import raises_code
 from recommender_cases import CATALOGUE, KEPT, PAIR, QRELS, RECOMMENDED, RUN, SAMPLED, TRAIN
 
-from goldrank import Catalogue, GoldrankError, Runs, Scores, compare, evaluate, gate, parse, score_intervals
-from goldrank.measures import REGISTRY
+from goldrank import Catalogue, GoldrankError, Runs, Scores, compare, evaluate, gate, score_intervals
+from goldrank.measures import REGISTRY, parse
 from goldrank.measures.sampled import corrected, rank_chances
 
 GOLDEN = {

@@ -11,10 +11,10 @@ import pytest
 from lanes import many
 from raising import raises_code
 
-from goldrank import evaluate, parse, worth_judging
+from goldrank import evaluate, worth_judging
 from goldrank.data.scores import Scores
 from goldrank.errors import MeasureError, OptionError
-from goldrank.measures import REGISTRY
+from goldrank.measures import REGISTRY, parse
 from goldrank.notes import Note
 
 Docs = dict[str, Any]
@@ -234,11 +234,11 @@ def test_worth_judging_finds_what_moves_most():
     run = {"q1": ["x", "a", "y"], "q2": ["b", "c", "z", "w"]}
     found = worth_judging(qrels, run, "RR")
     # In q1 a relevant x raises RR from 1/2 to 1; nothing else changes RR.
-    assert [(one.query, one.doc, one.rank, one.move) for one in found] == [("q1", "x", 1, 0.5)]
+    assert [(one.query, one.doc, one.rank, one.gain) for one in found] == [("q1", "x", 1, 0.5)]
     # P@3: each hole among the first three moves its query by 1/3.
     found = worth_judging(qrels, run, "P@3")
     assert {(one.query, one.doc) for one in found} == {("q1", "x"), ("q1", "y"), ("q2", "z")}
-    assert all(one.move == pytest.approx(1 / 3) for one in found)
+    assert all(one.gain == pytest.approx(1 / 3) for one in found)
     assert len(worth_judging(qrels, run, "P@3", limit=2)) == 2
 
 

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from raising import raises_code
 
-from goldrank import Qrels, Run, evaluate, native
+from goldrank import Qrels, Run, evaluate
 from goldrank.data.qrels import judged_rows
 from goldrank.errors import GoldrankError
+from tests.native.conftest import COMPILED, needs_core
 
-needs_core = pytest.mark.skipif(native.core is None, reason="the compiled core is not built")
 ROUNDS = 150
 SIZE = 200
 
@@ -173,7 +173,7 @@ def placed(results: Any, scores: bytes, qrels: Qrels, judged: list[dict[str, Any
     queries, size = len(qrels), len(qrels.arrays.grade)
     out = (np.zeros(queries, np.int64), np.zeros(queries, bool), np.zeros((5, size), np.int64))
     rows = judged_rows(qrels) if judged is None else judged
-    return native.core.place(results, scores, qrels.numbers, rows, qrels.arrays.start, 1, False, *out)
+    return COMPILED.place(results, scores, qrels.numbers, rows, qrels.arrays.start, 1, False, *out)
 
 
 ROW = {"a": 3.0, "b": 2.0, "c": 1.0}
@@ -186,7 +186,7 @@ ROW = {"a": 3.0, "b": 2.0, "c": 1.0}
     ids=["emptied", "shorter", "longer", "another score", "much longer"],
 )
 def test_the_core_refuses_scores_of_another_run(row: dict[str, float]) -> None:
-    _, scores = native.core.copied({"q": ROW}, 99)
+    _, scores = COMPILED.copied({"q": ROW}, 99)
     assert placed({"q": ROW}, scores, Qrels({"q": {"a": 1}}))[0] == 1
     with pytest.raises(RuntimeError, match="changed while it was read"):
         placed({"q": row}, scores, Qrels({"q": {"a": 1}}))
@@ -205,7 +205,7 @@ def test_a_run_whose_own_rows_are_changed_is_refused() -> None:
 @needs_core
 def test_the_core_refuses_queries_that_trade_their_lengths() -> None:
     """As many scores as before, but others: the first row has grown by what the second lost."""
-    _, scores = native.core.copied({"q": dict(ROW), "r": dict(ROW)}, 99)
+    _, scores = COMPILED.copied({"q": dict(ROW), "r": dict(ROW)}, 99)
     longer, shorter = {"x": 4.0, **ROW}, {"b": 2.0, "c": 1.0}
     with pytest.raises(RuntimeError, match="changed while it was read"):
         placed({"q": longer, "r": shorter}, scores, Qrels({"q": {"x": 1}, "r": {"c": 1}}))
@@ -214,7 +214,7 @@ def test_the_core_refuses_queries_that_trade_their_lengths() -> None:
 @needs_core
 @pytest.mark.parametrize("judged", [[{"a": 1, "b": 1, "c": 1}], [{}]], ids=["more", "none"])
 def test_the_core_refuses_judgements_of_another_size(judged: list[dict[str, int]]) -> None:
-    _, scores = native.core.copied({"q": ROW}, 99)
+    _, scores = COMPILED.copied({"q": ROW}, 99)
     with pytest.raises(RuntimeError, match="changed while it was read"):
         placed({"q": ROW}, scores, Qrels({"q": {"a": 1}}), judged)
 
@@ -231,7 +231,7 @@ def test_the_core_survives_ids_that_change_what_it_reads(what: str) -> None:
         key.rows = [{"row": row, "judged": judged, "results": results}[what]]
         plain = {"q": {str(doc): score for doc, score in row.items()}}
         qrels = Qrels({"q": judged})
-        _, scores = native.core.copied(plain, 99)
+        _, scores = COMPILED.copied(plain, 99)
         try:
             placed(results, scores, qrels, [judged])
         except (RuntimeError, ValueError):
@@ -262,10 +262,10 @@ def test_garbage_that_changes_what_is_copied(kind: str) -> None:
             gc.set_threshold(5)
             Cycle([rows, *rows.values()])
             if kind == "run":
-                copy, scores = native.core.copied(rows, 99)
+                copy, scores = COMPILED.copied(rows, 99)
                 assert len(scores) == 8 * sum(map(len, copy.values()))
             else:
-                copy = native.core.judgements(rows, 99, 10)
+                copy = COMPILED.judgements(rows, 99, 10)
             assert {len(row) for row in copy.values()} <= {20}
             gc.set_threshold(*before)
             assert gc.isenabled()
@@ -276,7 +276,7 @@ def test_garbage_that_changes_what_is_copied(kind: str) -> None:
 @needs_core
 def test_candidates_of_dicts_that_change() -> None:
     with pytest.raises(ValueError, match="do not fit"):
-        native.core.candidates([{"a": 1.0}], 0, np.zeros(2, np.int64))
+        COMPILED.candidates([{"a": 1.0}], 0, np.zeros(2, np.int64))
 
 
 def test_runs_are_evaluated_by_many_threads_at_once() -> None:

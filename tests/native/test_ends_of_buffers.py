@@ -9,12 +9,13 @@ import random
 import numpy as np
 import pytest
 
-from goldrank import ids, native
+from goldrank import ids
 from goldrank.data.id_column import IdColumn
 from goldrank.io import scan, trec
 from tests.lanes import many
+from tests.native.conftest import COMPILED
 
-pytestmark = pytest.mark.skipif(native.core is None, reason="the compiled core is not built")
+pytestmark = pytest.mark.skipif(COMPILED is None, reason="the compiled core is not built")
 
 CASES = int(os.environ.get("GOLDRANK_FUZZ", many(3_000)))
 LEAST_PAD = 16
@@ -40,12 +41,12 @@ def tight(raw: bytes, pad: int) -> np.ndarray:
 
 
 def compiled_columns(raw: bytes, width: int) -> tuple[list[list[bytes]], list[int], list[float]] | None:
-    room = native.core.lines(tight(raw, 0), len(raw))
+    room = COMPILED.lines(tight(raw, 0), len(raw))
     ends = np.empty((width, room), np.int32)
     score, key = np.empty(room), np.empty(room, np.uint64)
     begin, left = np.empty(room, np.int64), np.empty(room, np.int64)
     places = (0, min(2, width - 1), min(4, width - 1), 99)
-    counts = native.core.columns(tight(raw, LEAST_PAD), len(raw), width, *places, ends, score, key, begin, left)
+    counts = COMPILED.columns(tight(raw, LEAST_PAD), len(raw), width, *places, ends, score, key, begin, left)
     if counts is None:
         return None
     lines, stretches, undone = counts
@@ -82,7 +83,7 @@ def test_tidy():
         width, extra = rng.choice([1, 4, 6]), rng.random() < 0.5
         number = np.empty(raw.count(b"\n"), np.int64)
         out = np.empty(len(raw), np.uint8)
-        found = native.core.tidy(tight(raw, LEAST_PAD), len(raw), width, extra, ids.MAX_ID_BYTES, out, number)
+        found = COMPILED.tidy(tight(raw, LEAST_PAD), len(raw), width, extra, ids.MAX_ID_BYTES, out, number)
         layout = trec.Layout(tuple(f"f{i}" for i in range(width)), extra=extra)
         lines = [line.split() for line in raw.removesuffix(b"\n").split(b"\n")]
         data = [(i, row) for i, row in enumerate(lines) if row and not row[0].startswith(b"#")]
@@ -112,11 +113,11 @@ def test_ids_at_the_end_of_their_data():
             np.empty(len(texts), np.int64),
             np.empty(len(texts), np.int64),
         )
-        native.core.hashes(data, whole.start, whole.end, hashes)
+        COMPILED.hashes(data, whole.start, whole.end, hashes)
         assert hashes.tolist() == whole.hashes().tolist()
-        count = native.core.number(data, whole.start, whole.end, np.empty(16, np.uint64), code, first)
+        count = COMPILED.number(data, whole.start, whole.end, np.empty(16, np.uint64), code, first)
         assert [texts[first[i]] for i in code] == texts
         assert count == len(set(texts))
         out = np.empty(sum(map(len, texts)), np.uint8)
-        native.core.pack(data, whole.start, whole.end, out)
+        COMPILED.pack(data, whole.start, whole.end, out)
         assert out.tobytes() == b"".join(texts)

@@ -10,15 +10,15 @@ import sys
 import numpy as np
 import pytest
 
-from goldrank import native
 from goldrank.conventions import Convention
+from goldrank.core.hashing import SEED
 from goldrank.data.id_column import PAD, IdColumn
 from goldrank.engine import ranking, streaming
 from goldrank.errors import InputError
 from goldrank.io import read_qrels, read_run, scan, sources, trec
 from tests.lanes import many
+from tests.native.conftest import COMPILED, needs_core
 
-needs_core = pytest.mark.skipif(native.core is None, reason="the compiled core is not built")
 IDS = [b"a", b"b", b"aa", b"a\0", b"12345678", b"123456789", b"12345678901234567", b"\xff", "é".encode(), b"d" * 99]
 
 
@@ -96,9 +96,9 @@ def test_rankings_of_a_file(seed, both):
 def test_rankings_whose_stretches_do_not_fit(begin):
     column = IdColumn.of([b"a", b"b"])
     with pytest.raises(ValueError, match="do not fit"):
-        native.core.rankings(column.data, column.start, column.end, np.ones(2), np.array(begin, np.int64))
+        COMPILED.rankings(column.data, column.start, column.end, np.ones(2), np.array(begin, np.int64))
     with pytest.raises(ValueError, match="do not fit"):
-        native.core.rankings(column.data, column.start, column.end, np.ones(3), np.array([0, 2], np.int64))
+        COMPILED.rankings(column.data, column.start, column.end, np.ones(3), np.array([0, 2], np.int64))
 
 
 LINES = [
@@ -146,7 +146,7 @@ def test_tidied(seed, both, tmp_path):
         assert plain == ([line.split(b" ") for line in kept], numbers.tolist(), dict(counts))
         assert compiled == plain
     else:
-        assert compiled is None or native.core is None
+        assert compiled is None or COMPILED is None
 
 
 @needs_core
@@ -173,7 +173,7 @@ def test_exponents_are_the_nearest_doubles(text, both):
 
     compiled, plain = both(work)
     assert plain in (None, float(text))
-    assert compiled == float(text) or native.core is None
+    assert compiled == float(text) or COMPILED is None
 
 
 def test_random_exponents(both):
@@ -295,12 +295,12 @@ def test_ranges_outside_their_data_are_refused(start, end):
     room = np.empty(4, np.int64)
     slots = np.empty(16, np.uint64)
     calls = (
-        lambda: native.core.hashes(*bad, np.empty(4, np.uint64)),
-        lambda: native.core.same(*bad, *bad, np.empty(4, bool)),
-        lambda: native.core.pack(*bad, np.empty(1, np.uint8)),
-        lambda: native.core.number(*bad, slots, room, room.copy()),
-        lambda: native.core.ascend(*bad),
-        lambda: native.core.find(*bad, *ids_of(column), np.zeros(16, np.uint64), room),
+        lambda: COMPILED.hashes(*bad, np.empty(4, np.uint64)),
+        lambda: COMPILED.same(*bad, *bad, np.empty(4, bool)),
+        lambda: COMPILED.pack(*bad, np.empty(1, np.uint8)),
+        lambda: COMPILED.number(*bad, slots, room, room.copy()),
+        lambda: COMPILED.ascend(*bad),
+        lambda: COMPILED.find(*bad, *ids_of(column), np.zeros(16, np.uint64), room),
     )
     for call in calls:
         with pytest.raises(ValueError, match="fit"):
@@ -314,20 +314,20 @@ def test_tables_of_ids_that_do_not_fit_are_refused():
     code = np.uint64(column.hashes()[0])
     wrong = np.full(2, (code & np.uint64(0xFFFFFFFF00000000)) | np.uint64(7))  # a number that nobody has
     for slots in (wrong, np.full(2, 1, np.uint64)):
-        assert native.core.find(*ids_of(column), *ids_of(column), slots, room) is False
+        assert COMPILED.find(*ids_of(column), *ids_of(column), slots, room) is False
     for slots in (np.zeros(3, np.uint64), np.zeros(1, np.uint64)):
         with pytest.raises(ValueError, match="fit"):
-            native.core.find(*ids_of(column), *ids_of(column), slots, room)
+            COMPILED.find(*ids_of(column), *ids_of(column), slots, room)
     for codes, begin in (([2], 2), ([-1], 2), ([0], 0), ([0, 0], 2)):
         with pytest.raises(ValueError, match="fit"):
-            native.core.arrange(np.array(codes), np.ones(1), np.empty(begin, np.int64), room)
+            COMPILED.arrange(np.array(codes), np.ones(1), np.empty(begin, np.int64), room)
     for start in ([0, 2], [-1, 1], [1, 0], []):
         with pytest.raises(ValueError, match="fit"):
-            native.core.repeated(np.array(start, np.int64), np.zeros(1, np.uint64))
+            COMPILED.repeated(np.array(start, np.int64), np.zeros(1, np.uint64))
     data = scan.padded(b"q 0 d 1\n")
     for size, width, out in ((8, 0, 8), (8, 4, 7), (30, 4, 30), (-1, 4, 8)):
         with pytest.raises(ValueError, match="fit"):
-            native.core.tidy(data, size, width, False, 99, np.empty(out, np.uint8), room)
+            COMPILED.tidy(data, size, width, False, 99, np.empty(out, np.uint8), room)
 
 
 def ids_with_hashes(hashes):
@@ -337,7 +337,7 @@ def ids_with_hashes(hashes):
     value = value * np.uint64(pow(0xD6E8FEB86659FD93, -1, 1 << 64))
     value ^= value >> np.uint64(32)
     value = value * np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
-    value ^= np.uint64(native.SEED)
+    value ^= np.uint64(SEED)
     return [text.tobytes() for text in value.view(np.uint8).reshape(-1, 8)]
 
 

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import goldrank
-from goldrank import native
 from goldrank.data.placements import Placements
 from goldrank.measures import summarise
 from goldrank.measures.cutoff import ratio
 from tests.lanes import many
-from tests.native.conftest import MODULES
-
-needs_core = pytest.mark.skipif(native.core is None, reason="the compiled core is not built")
-
-
-def test_every_module_that_calls_the_core_is_tested_both_ways():
-    source = Path(goldrank.__file__).parent
-    callers = {path for path in source.rglob("*.py") if "from goldrank.native import core" in path.read_text("utf-8")}
-    assert callers == {Path(module.__file__) for module in MODULES}
+from tests.native.conftest import COMPILED, needs_core
 
 
 def placed(sizes: list[int], rng: random.Random) -> Placements:
@@ -90,18 +79,18 @@ def test_the_sign_of_zero_stays(values, both):
 )
 def test_what_is_no_column_of_queries_is_declined(query, which):
     out = np.zeros(2, np.int64)
-    assert not native.core.count(query, which, out)
-    assert not native.core.first(query, which, np.ones(2, np.int64), out)
+    assert not COMPILED.count(query, which, out)
+    assert not COMPILED.first(query, which, np.ones(2, np.int64), out)
 
 
 @needs_core
 @pytest.mark.parametrize("kind", [np.int32, np.float32, np.uint64, ">f8", "S8", bool])
 def test_other_numbers_are_left_to_numpy(kind):
     other, doubles = np.ones(3).astype(kind), np.ones(3)
-    assert not native.core.divide(other, doubles, np.zeros(3))
-    assert not native.core.divide(doubles, other, np.zeros(3))
-    assert native.core.total(other) is None
-    assert native.core.total(doubles[::2]) is None
+    assert not COMPILED.divide(other, doubles, np.zeros(3))
+    assert not COMPILED.divide(doubles, other, np.zeros(3))
+    assert COMPILED.total(other) is None
+    assert COMPILED.total(doubles[::2]) is None
     if kind != "S8":
         assert ratio(other, doubles * 2).tolist() == [0.5] * 3
 
@@ -109,10 +98,10 @@ def test_other_numbers_are_left_to_numpy(kind):
 @needs_core
 def test_a_result_that_does_not_fit_is_declined():
     query, which = np.zeros(3, np.int64), np.ones(3, bool)
-    assert not native.core.cumulate(query, which, np.zeros(2, np.int64))
-    assert not native.core.cumulate(query, which[:2], np.zeros(3, np.int64))
-    assert not native.core.divide(np.ones(3), np.ones(3), np.zeros(2))
-    assert not native.core.divide(np.ones(3), np.ones(2), np.zeros(3))
+    assert not COMPILED.cumulate(query, which, np.zeros(2, np.int64))
+    assert not COMPILED.cumulate(query, which[:2], np.zeros(3, np.int64))
+    assert not COMPILED.divide(np.ones(3), np.ones(3), np.zeros(2))
+    assert not COMPILED.divide(np.ones(3), np.ones(2), np.zeros(3))
     frozen = np.zeros(3, np.int64)
     frozen.setflags(write=False)
-    assert not native.core.cumulate(query, which, frozen)
+    assert not COMPILED.cumulate(query, which, frozen)

@@ -6,9 +6,10 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from gates import gate_run
 from rich.console import Console
 
-from goldrank import Statistics, compare, diff, evaluate, gate
+from goldrank import Runs, Statistics, compare, diff, evaluate, read_run
 from goldrank.data.table import Cell, Fold, Head, Sentence, Table, html, note_sentences, plain
 from goldrank.notes import Note
 from goldrank.report import latex, markdown, separated
@@ -116,7 +117,7 @@ def test_markdown_sentences_start_no_block():
 def test_scores_in_every_form(form):
     qrels = {"q1": {"a": 1}, "q|2": {"b": 1}}
     runs = {"old": {"q1": ["x", "a"], "q|2": ["b"]}, "new": {"q1": ["a"], "q|2": ["b"]}}
-    scores = list(evaluate(qrels, runs, "RR").values())
+    scores = list(evaluate(qrels, Runs(runs), "RR").values())
     for by_query in (False, True):
         text = render_scores(scores, form, by_query)
         assert "old" in text
@@ -155,10 +156,10 @@ def results():
     before = evaluate(qrels, runs[NAME], ["nDCG@10", "NumRet"])
     return {
         "scores": before,
-        "scores by run": evaluate(qrels, runs, ["nDCG@10", "RR"]),
+        "scores by run": evaluate(qrels, Runs(runs), ["nDCG@10", "RR"]),
         "comparison": compare(qrels, runs, ["nDCG@10", "RR"], statistics=Statistics(samples=200)),
-        "diff": diff(qrels, runs["old"], runs[NAME], names=("old", NAME)),
-        "verdict": gate(qrels, runs["old"], ["nDCG@10: -1%", "nDCG@10 >= 0.1"], before),
+        "diff": diff(qrels, read_run(runs["old"], name="old"), read_run(runs[NAME], name=NAME)),
+        "verdict": gate_run(qrels, runs["old"], ["nDCG@10: -1%", "nDCG@10 >= 0.1"], before),
     }
 
 

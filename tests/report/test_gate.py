@@ -6,9 +6,10 @@ import xml.etree.ElementTree as ElementTree
 from html import unescape
 
 import pytest
+from gates import gate_run
 from raising import raises_code
 
-from goldrank import demo, evaluate, gate, write_qrels, write_run
+from goldrank import Qrels, Rules, demo, evaluate, read_run
 from goldrank.cli import run as command
 from goldrank.data.table import plain
 from goldrank.errors import GoldrankError
@@ -38,11 +39,11 @@ HOSTILE = [
 
 def hostile_verdict(extra=()):
     qrels = {q: {"good": 1, "bad": 0} for q in HOSTILE}
-    before = evaluate(qrels, {q: ["good"] for q in HOSTILE}, ["RR", "NumRet"])
+    before = evaluate(qrels, {q: ["good"] for q in HOSTILE}, "RR")
     after = {q: ["bad", "good"] for q in HOSTILE}
-    rules = {"worst": 50, "rules": ["RR: -1%", "RR >= 0.9", *extra]}
-    metadata = {"kind": {q: HOSTILE[8 * (i % 2)] for i, q in enumerate(HOSTILE)}}
-    return gate(qrels, after, rules, before, metadata=metadata)
+    rules = Rules(["RR: -1%", "RR >= 0.9", *extra], worst=50)
+    queries = {q: {"kind": HOSTILE[8 * (i % 2)]} for i, q in enumerate(HOSTILE)}
+    return gate_run(qrels, after, rules, before, queries=queries)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -55,9 +56,9 @@ def test_no_control_characters(form):
 def waiting_verdict():
     """Unjudged documents of hostile names, on top of every query."""
     qrels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
-    before = evaluate(qrels, {q: ["good", "bad"] for q in qrels}, ["RR", "NumRet"])
+    before = evaluate(qrels, {q: ["good", "bad"] for q in qrels}, "RR")
     after = {q: [HOSTILE[i % len(HOSTILE)], HOSTILE[(i + 1) % len(HOSTILE)], "good"] for i, q in enumerate(qrels)}
-    return gate(qrels, after, "RR: -1%", before)
+    return gate_run(qrels, after, "RR: -1%", before)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -144,9 +145,9 @@ def test_github_annotations_are_escaped():
 
 def test_unclear_is_a_warning_and_pass_a_notice():
     qrels = {f"q{i}": {"d": 1} for i in range(9)}
-    before = evaluate(qrels, {q: ["d"] for q in qrels}, ["RR", "NumRet"])
+    before = evaluate(qrels, {q: ["d"] for q in qrels}, "RR")
     after = {q: ["x", "d"] if q == "q1" else ["d"] for q in qrels}
-    verdict = gate(qrels, after, "RR: -1%", before)
+    verdict = gate_run(qrels, after, "RR: -1%", before)
     warning, notice = render(verdict, "github").splitlines()
     assert warning.startswith("::warning title=goldrank%3A RR%3A -1%25::")
     assert notice.startswith("::notice title=goldrank gate::")
@@ -178,10 +179,10 @@ def test_unknown_form():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_qrels(demo.load()["qrels"], "qrels")
+    Qrels(demo.load()["qrels"]).save("qrels")
     for name, run in demo.runs().items():
-        write_run(run, f"{name}.run")
-    (tmp_path / "rules.toml").write_text('holes = "ignore"\nrules = ["nDCG@10: -1%", "P@1: -1%"]\n')
+        read_run(run).save(f"{name}.run")
+    (tmp_path / "rules.toml").write_text('unjudged = "ignore"\nrules = ["nDCG@10: -1%", "P@1: -1%"]\n')
     assert command(["baseline", "set", "b.json", "qrels", "bm25.run", "--rules", "rules.toml"]) == 0
     return tmp_path
 

@@ -17,6 +17,7 @@ from hostile_names import MARKUP
 
 import goldrank
 from goldrank import (
+    Qrels,
     Scores,
     Statistics,
     abstention_curve,
@@ -81,11 +82,11 @@ def shown(tmp_path_factory):
         diff(QRELS, before, after, names=(MARKUP[0], MARKUP[1])),
         score_intervals(saved[0]),
         score_intervals(evaluate(QRELS, before, "AP"), slice_by=SLICES),
-        corrected_values(QRELS, MODEL, RUNS, "P@1"),
+        corrected_values(Qrels(QRELS).with_model(MODEL), RUNS, "P@1"),
         analyse_interleaving(clicks, names=(MARKUP[0], MARKUP[1])),
         plan(compared, tolerance="5%"),
-        gate(QRELS, after, ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP")),
-        judge_agreement(QRELS, MODEL, runs=RUNS),
+        gate(evaluate(QRELS, after, "AP"), ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP")),
+        judge_agreement(Qrels(QRELS).with_model(MODEL), runs=RUNS),
         matcher_agreement(labels, ["contains", "exact"]),
         swept,
         swept.compare(),

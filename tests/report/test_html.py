@@ -254,21 +254,24 @@ def test_the_page_of_a_history(show, tmp_path):
     from made_up_scores import make
 
     from goldrank import History
+    from goldrank.data.queries import Queries
     from goldrank.history.details import line_details
+    from goldrank.history.over_time import Trend
     from goldrank.history.trends import trend_lines
     from goldrank.report import trend_page
 
-    with History.open(tmp_path / "history.db", create=True) as history:
+    with History(tmp_path / "history.db") as history:
         for i in range(12):
             values = np.linspace(0, 0.5, 20) + 0.2 * (i >= 7) + 0.01 * np.cos(np.arange(20) * (i + 1))
             history.record(make(values), label="main", note=f"note {i}")
         for one, other in zip(HOSTILE[:20], HOSTILE[-20:], strict=True):  # few enough lines for the chart to have all
             history.record(make(np.ones(3), run=one, criteria=other), commit=other, branch=one, note=other, tags=[one])
             history.record(make(np.ones(3), run="x"), label="dev", commit=one, note=one)
-        slices = {"half": lambda query: HOSTILE[int(query[1:]) % 2]}
+        halves = Queries({f"q{i}": {"half": HOSTILE[i % 2]} for i in range(20)})
         main, *rest = trend_lines(history, limit=100)
-        found = [[line_details(history, main, slice_by=slices), *(line_details(history, line) for line in rest)]]
-    page = show(trend_page.page(found, {HOSTILE[0]: 3}, 0.05))
+        lines = [line_details(history, main, slice_by=["half"], queries=halves)]
+        lines += [line_details(history, line) for line in rest]
+    page = show(trend_page.page([Trend(main.measure, tuple(lines), {HOSTILE[0]: 3})]))
     assert page.evaluate("window.hacked") is None
     main = page.locator("svg:visible").first
     dots = [main.locator(f".dot[href='#r{number}']") for number in range(1, 13)]
@@ -294,17 +297,15 @@ def test_the_page_of_a_history_fits(show, tmp_path, width):
     from made_up_scores import make
 
     from goldrank import History
-    from goldrank.history.details import line_details
-    from goldrank.history.trends import trend_lines
     from goldrank.report import trend_page
 
     rng = np.random.default_rng(0)
-    with History.open(tmp_path / "history.db", create=True) as history:
+    with History(tmp_path / "history.db") as history:
         for i in range(60):
             label = "main" if i % 2 else "a-very-long-branch-name/" + "and-then-some-" * 5
             history.record(make(rng.random(16)), label=label, note="words " * 20, commit=f"{i:040x}")
-        found = [[line_details(history, line) for line in trend_lines(history)]]
-    page = show(trend_page.page(found, {}, 0.05), viewport={"width": width, "height": 900})
+        found = history.trend()
+    page = show(trend_page.page([found]), viewport={"width": width, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     drawn = page.locator("figure svg:visible")
     assert drawn.count() == 1

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from goldrank import Statistics, compare, diff
+from goldrank import Run, Statistics, compare, diff
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import OptionError
@@ -139,7 +139,7 @@ def test_diff_view(data):
     from rich.console import Console
 
     qrels, runs = data
-    changes = diff(qrels, runs["bm25"], runs["hybrid"], names=("\x1b[1mold", "[red]new"))
+    changes = diff(qrels, Run(runs["bm25"], name="\x1b[1mold"), Run(runs["hybrid"], name="[red]new"))
     file = io.StringIO()
     Console(file=file, width=100).print(view(diff_parts(changes)))
     text = file.getvalue()

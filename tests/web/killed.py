@@ -29,9 +29,9 @@ def judge_forever(path, writer, told):
 
 def check(path, said, kills):
     """What was acknowledged is there once; each killed one left at most one more."""
-    with JudgementLog.open(path) as log:
+    with JudgementLog(path) as log:
         log.check()
-        events = {one.seq: one for one in log.events()}
+        events = {one.seq: one for one in log.entries()}
     keys = [one.key for one in events.values()]
     assert len(set(keys)) == len(keys)
     for seq, writer, number in said:

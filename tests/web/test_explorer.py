@@ -5,7 +5,7 @@ import signal
 import pytest
 from served import Served
 
-from goldrank import demo, evaluate
+from goldrank import Runs, demo, evaluate
 from goldrank.judgements.log import JudgementLog
 
 pytestmark = pytest.mark.slow  # a real browser
@@ -97,14 +97,14 @@ def test_judge_three_by_keyboard_undo_and_export(watched, served):
         until(page, f"document.querySelectorAll('.row.un').length < {16 - 2 * i} && !document.querySelector('.busy')")
         until(page, "document.querySelector('#live').textContent.startsWith('✓')")
         page.wait_for_timeout(150)
-    expected = evaluate({**QRELS, "q04": {**QRELS["q04"], **judged}}, demo.runs(), "nDCG@10")
+    expected = evaluate({**QRELS, "q04": {**QRELS["q04"], **judged}}, Runs(demo.runs()), "nDCG@10")
     shown = expected["overlap"].per_query["nDCG@10"]["q04"]
     assert value(page, "b") == f"{shown:.4f}" != before
     assert f"before {before}" in page.locator(".vals").inner_text()
     # The export gives the same doubles on the command line.
-    with JudgementLog.open(served.log, read_only=True) as log:
-        exported = log.export(QRELS).qrels
-    assert evaluate(exported, demo.runs(), "nDCG@10")["overlap"].per_query == expected["overlap"].per_query
+    with JudgementLog(served.log, mode="r") as log:
+        exported = log.qrels(onto=QRELS)
+    assert evaluate(exported, Runs(demo.runs()), "nDCG@10")["overlap"].per_query == expected["overlap"].per_query
     for _ in range(3):
         page.keyboard.press("u")
         page.wait_for_timeout(500)
@@ -145,8 +145,8 @@ def test_digits_in_fields_and_with_ctrl_are_no_grades(watched, served):
     assert served.get("/judges")[2].count("Nobody has judged yet") == 1
     page.keyboard.press("2")
     until(page, "document.querySelector('.bar').innerText.includes('1 of')")
-    with JudgementLog.open(served.log, read_only=True) as log:
-        (event,) = log.events()
+    with JudgementLog(served.log, mode="r") as log:
+        (event,) = log.entries()
     assert (event.grade, event.comment, event.judge, event.blind) == (2, "2 of 10, and u", "mara", False)
     assert event.seconds is not None
     assert len(event.seen) == 64
@@ -172,8 +172,8 @@ def test_two_judges_in_two_tabs(watched, served):
     for tab, grade in ((first, "1"), (second, "2")):
         tab.keyboard.press(grade)
         until(tab, "document.querySelector('.bar').innerText.includes('1 of')")
-    with JudgementLog.open(served.log, read_only=True) as log:
-        assert [(event.judge, event.grade) for event in log.events()] == [("mara", 1), ("jon", 2)]
+    with JudgementLog(served.log, mode="r") as log:
+        assert [(event.judge, event.grade) for event in log.entries()] == [("mara", 1), ("jon", 2)]
 
 
 def test_one_judge_in_two_tabs_is_asked(watched, served):
@@ -188,8 +188,8 @@ def test_one_judge_in_two_tabs_is_asked(watched, served):
     assert "Changed meanwhile: you gave 2 here, another tab gave 1." in second.locator("#trouble").inner_text()
     second.get_by_role("button", name="Keep 2").click()
     until(second, "document.querySelector('.bar').innerText.includes('1 of')")
-    with JudgementLog.open(served.log, read_only=True) as log:
-        assert [event.grade for event in log.events()] == [1, 2]
+    with JudgementLog(served.log, mode="r") as log:
+        assert [event.grade for event in log.entries()] == [1, 2]
 
 
 def test_a_server_that_goes_away_and_comes_back(browser, tmp_path):
@@ -207,8 +207,8 @@ def test_a_server_that_goes_away_and_comes_back(browser, tmp_path):
         page.reload()  # the secret of the page that waited is no longer known
         until(page, "document.querySelector('.bar').innerText.includes('1 of')")
         assert page.evaluate("localStorage.length") in (0, 1)
-        with JudgementLog.open(tmp_path / "log.db", read_only=True) as log:
-            assert [event.grade for event in log.events()] == [1]
+        with JudgementLog(tmp_path / "log.db", mode="r") as log:
+            assert [event.grade for event in log.entries()] == [1]
     watched.context.close()
 
 
@@ -230,8 +230,8 @@ def test_back_with_other_data_nothing_is_sent(browser, tmp_path):
         page.wait_for_selector("#trouble .banner")
         assert "other data" in page.locator("#trouble").inner_text()
         assert page.get_by_role("link", name="Save as a file").count() == 1
-        with JudgementLog.open(tmp_path / "other.db", read_only=True) as log:
-            assert not list(log.events())
+        with JudgementLog(tmp_path / "other.db", mode="r") as log:
+            assert not list(log.entries())
     watched.context.close()
 
 
@@ -245,8 +245,8 @@ def test_one_judge_in_two_tabs_is_asked_on_the_query_page_too(watched, served):
     second.wait_for_selector("#trouble .banner")
     assert "Changed meanwhile: you gave 2 here, another tab gave 1." in second.locator("#trouble").inner_text()
     second.get_by_role("button", name="Keep 1").click()
-    with JudgementLog.open(served.log, read_only=True) as log:
-        assert [event.grade for event in log.events()] == [1]
+    with JudgementLog(served.log, mode="r") as log:
+        assert [event.grade for event in log.entries()] == [1]
 
 
 ADDRESSES = ["/", "/?m=AP", "/queries?sort=gain&show=worse&q=plant", "/query?id=q10&m=AP&a=overlap&b=bm25",

@@ -40,7 +40,7 @@ def texts(folder):
 
 
 def history(folder):
-    with History.open(folder / "h.db", create=True) as made:
+    with History(folder / "h.db") as made:
         for i in range(6):
             said = {"branch": MARKUP[i + 1], "note": MARKUP[i + 2], "commit": MARKUP[i + 3], "tags": {"x": MARKUP[i]}}
             made.record(Scores.load(folder / f"m{i % 3}.json"), label=MARKUP[i % 2], **said)

@@ -46,8 +46,8 @@ def test_a_judgement_moves_values_as_evaluate_does(judging):
 def test_the_export_gives_the_shown_numbers(judging):
     for doc, given in (("plant-2", 2), ("coffee-4", 1), ("bike-4", 0)):
         grade(judging, doc, given)
-    with JudgementLog.open(judging.path, read_only=True) as log:
-        exported = log.export(demo.load()["qrels"]).qrels
+    with JudgementLog(judging.path, mode="r") as log:
+        exported = log.qrels(onto=demo.load()["qrels"])
     scores = evaluate(exported, Runs(demo.runs()), ["nDCG@10"])
     for system in judging.session.systems:
         assert system.mean(judging.session.measures[0]) == scores[system.name]["nDCG@10"]
@@ -131,10 +131,8 @@ def test_other_data_are_refused(judging):
 
 
 def test_what_another_process_adds_is_taken_in(judging):
-    from goldrank.judgements.records import Event
-
-    with JudgementLog.open(judging.path) as log:
-        log.add(Event("jon", "q04", "plant-2", grade=2))
+    with JudgementLog(judging.path) as log:
+        log.add("jon", "q04", "plant-2", 2)
     judging._looked = 0.0
     judging.look()
     assert judging.session.judged("q04")["plant-2"] == 2
@@ -153,8 +151,8 @@ def test_a_text_in_several_pieces_was_not_seen_whole(judging):
     source.documents = {**source.documents, "plant-2": Document("word " * 20_000)}
     grade(judging, whole=True, doc="plant-2")
     grade(judging, whole=True, doc="coffee-4")
-    with JudgementLog.open(judging.path, read_only=True) as log:
-        assert [event.whole for event in log.events()] == [False, True]
+    with JudgementLog(judging.path, mode="r") as log:
+        assert [event.whole for event in log.entries()] == [False, True]
 
 
 def test_a_log_that_is_none(tmp_path):
@@ -218,9 +216,9 @@ def test_killed_servers_lose_nothing_that_was_acknowledged(tmp_path):
             server.kill()
             thread.join(20)
     assert len(acknowledged) >= kills * 8
-    with JudgementLog.open(log, read_only=True) as found:
+    with JudgementLog(log, mode="r") as found:
         found.check()
-        events = list(found.events())
+        events = list(found.entries())
     keys = [event.key for event in events]
     assert len(set(keys)) == len(keys)
     by_key = {event.key: event.seq for event in events}

@@ -51,7 +51,7 @@ CHECKS = """() => {
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("looks")
-    with History.open(folder / "h.db", create=True) as history:
+    with History(folder / "h.db") as history:
         for name, run in demo.runs().items():
             for label in (name, "main"):
                 history.record(evaluate(demo.load()["qrels"], run, ["nDCG@10", "AP"]), label=label)

@@ -12,7 +12,7 @@ from goldrank import demo, evaluate, io, read_queries
 from goldrank.conventions import Convention
 from goldrank.data.texts import EvidencePlaces, Span, TextItem
 from goldrank.history import History
-from goldrank.judgements import Event, JudgementLog
+from goldrank.judgements import JudgementLog
 from goldrank.match.explain_places import explain_places
 from goldrank.web import queries_page, start, texts_page
 from goldrank.web.judging import Judging, RefusedError
@@ -42,15 +42,15 @@ def test_queries_by_the_code_of_a_note(code, queries):
 
 
 def test_many_judgements_are_withdrawn_at_once(tmp_path):
-    with JudgementLog.open(tmp_path / "log.db") as log:
+    with JudgementLog(tmp_path / "log.db") as log:
         for i, (judge, doc) in enumerate([("ann", "d1"), ("bob", "d1"), ("ann", "d2"), ("ann", "d1")], 1):
-            assert log.add(Event(judge, "q1", doc, grade=i % 2)) == i
-        assert [event.seq for event in log.withdraw("ann", since=1)] == [3, 4]
+            assert log.add(judge, "q1", doc, i % 2).number == i
+        assert [event.number for event in log.withdraw("ann", since=1)] == [3, 4]
         standing = log.latest()
         assert standing["q1", "d1"]["ann"].grade == 1  # what was said before counts again
         assert standing["q1", "d2"]["ann"].grade is None
         assert standing["q1", "d1"]["bob"].grade == 0
-        assert [event.seq for event in log.withdraw("ann")] == [1]
+        assert [event.number for event in log.withdraw("ann")] == [1]
         assert log.withdraw("ann") == log.withdraw("nobody") == []
         assert log.check() == 7
 
@@ -106,7 +106,7 @@ def test_lines_lead_from_references_to_texts(tmp_path):
 
 @pytest.fixture
 def history(tmp_path):
-    with History.open(tmp_path / "h.db", create=True) as made:
+    with History(tmp_path / "h.db") as made:
         for name in ("bm25", "overlap"):
             made.record(evaluate(demo.load()["qrels"], demo.runs()[name], ["nDCG@10"]), label="main")
         made.set_baseline("main", 1)
@@ -196,8 +196,8 @@ def test_withdrawing_in_the_browser(browser, tmp_path):
         page.locator("#confirm-set").click()
         page.wait_for_selector("[data-confirm]", state="detached")
         context.close()
-        with JudgementLog.open(tmp_path / "log.db", read_only=True) as log:
-            assert [event.action for event in log.events()] == ["grade", "grade", "withdraw", "withdraw"]
+        with JudgementLog(tmp_path / "log.db", mode="r") as log:
+            assert [event.action for event in log.entries()] == ["grade", "grade", "withdraw", "withdraw"]
 
 
 @pytest.mark.slow

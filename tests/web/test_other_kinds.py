@@ -100,7 +100,7 @@ def test_several_runs_have_a_matrix(tmp_path):
 
 @pytest.fixture
 def history(tmp_path):
-    with History.open(tmp_path / "h.db", create=True) as made:
+    with History(tmp_path / "h.db") as made:
         for name in ("bm25", "overlap", "bm25"):
             made.record(evaluate(demo.load()["qrels"], demo.runs()[name], ["nDCG@10", "AP"]), label="main")
     return tmp_path / "h.db"
@@ -119,12 +119,12 @@ def test_a_history_to_the_detail_and_a_baseline(browser, history, tmp_path):
         page.locator("#confirm-set").click()
         page.wait_for_selector("#confirm-said:not(:empty)")
         assert "confirm" in page.locator("#confirm-said").inner_text()
-        with History.open(history, read_only=True) as found:
+        with History(history, mode="r") as found:
             assert found.baselines() == {}
         page.locator("#confirm-again").fill("main")
         page.locator("#confirm-set").click()
         page.wait_for_selector("td b")
-        with History.open(history, read_only=True) as found:
+        with History(history, mode="r") as found:
             assert found.baselines() == {"main": 3}
         page.get_by_role("link", name="compare").first.click()
         assert page.locator("#queries tbody tr").count() == 16

@@ -11,7 +11,7 @@ from importlib import import_module
 
 import click
 
-from goldrank import __version__, native
+from goldrank import __version__
 from goldrank.cli import examples, hints
 from goldrank.cli.output import echo, say
 from goldrank.errors import GoldrankError, did_you_mean
@@ -102,10 +102,21 @@ class _Commands(click.Group):
                     formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
 
+def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    """Say the version, and which core is in use."""
+    if not is_asked or context.resilient_parsing:
+        return
+    from goldrank.core import core  # it may need numpy, which help and completion do without
+
+    click.echo(f"goldrank, version {__version__} ({core.MAKE})")
+    context.exit()
+
+
 @click.group(
     cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=examples.epilog("goldrank")
 )
-@click.version_option(__version__, prog_name="goldrank", message=f"%(prog)s, version %(version)s ({native.in_use()})")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+              help="Show the version and exit.")  # fmt: skip
 def group() -> None:
     """How much gold is in your ranking? Exact, explained numbers for search, RAG and recommendation."""
 

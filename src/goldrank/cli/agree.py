@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from goldrank.cli.inputs import key_values, open_qrels, open_runs
-from goldrank.cli.options import ReadingOptions, choice_option, fields_option, file_option, measures_option
+from goldrank.cli.options import ReadingOptions, alpha_of, choice_option, fields_option, file_option, measures_option
 from goldrank.cli.output import echo, show, show_as
 from goldrank.io.columns import Columns
 from goldrank.match.matcher import NAMES
 from goldrank.report.matchers import WRITERS
+
+if TYPE_CHECKING:
+    from goldrank.comparison.settings import Statistics
+    from goldrank.data.qrels import Qrels
 
 
 @click.command(epilog=f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7.")
@@ -31,7 +35,7 @@ from goldrank.report.matchers import WRITERS
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts for the thresholds' held-out values."
 )
-@click.option("--samples", type=click.IntRange(1), default=2_000, show_default=True, help="Samples of the bootstrap.")
+@click.option("--samples", type=click.IntRange(100), default=2_000, show_default=True, help="Samples of the bootstrap.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same numbers."
@@ -56,8 +60,11 @@ def command(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     scale: str | None,
-    **options: Any,
-) -> None:  # fmt: skip
+    folds: int,
+    samples: int,
+    level: float,
+    seed: int,
+) -> None:
     """Say which matcher decides as people do, from labelled pairs of texts.
 
     LABELS has a retrieved text, a reference and a label (true or false, yes or no, 1 or 0) for each pair, as
@@ -66,29 +73,31 @@ def command(
     With --model LABELS are qrels by people, and it says how far the model's judgements agree with them, what its
     errors go with, and whether systems keep their order.
     """
+    from goldrank.comparison.settings import Statistics
+
+    statistics = Statistics(alpha=alpha_of(level), samples=samples, seed=seed)
     if model_qrels is not None:
-        options.pop("folds")
         if matchers or count or data_format:
             raise click.UsageError("--match, --show and --format are for matchers, not for --model")
-        given = {"docs": docs, "queries": queries, "measures": list(measures) or None, **options}
-        columns = Columns(key_values(fields, "--map", "ROLE=COLUMN"))
-        _of_model(labels, model_qrels, runs, ReadingOptions(columns), scale, output, given)
+        columns = ReadingOptions(Columns(key_values(fields, "--map", "ROLE=COLUMN")))
+        judged = open_qrels(labels, {}, columns, model=model_qrels)
+        given = _Beside(docs, queries, runs, list(measures) or None, _grades(scale), statistics)
+        _of_model(judged, columns, given, output)
         return
     if docs or queries or runs or measures or scale:
         raise click.UsageError("--docs, --queries, --run, --measure and --scale need --model")
+
     from goldrank.comparison.matching import describe_disagreements, matcher_agreement
-    from goldrank.comparison.settings import Statistics
     from goldrank.data.table import note_sentences
     from goldrank.report.matchers import parts
 
     where = key_values(fields, "--map") or None
-    statistics = Statistics(alpha=_alpha(options["level"]), samples=options["samples"], seed=options["seed"])
     agreements = matcher_agreement(
         labels,
         list(matchers or NAMES),
         fields=where,
         format=data_format,
-        folds=options["folds"],
+        folds=folds,
         statistics=statistics,
     )
     show_as(output, agreements, parts, WRITERS)
@@ -98,34 +107,40 @@ def command(
         echo("\n" + describe_disagreements(result, count), err=output != "table")
 
 
-def _alpha(level: float) -> float:
-    """How often a level leaves something out; rounded, since 1 - 0.95 is not quite 0.05."""
-    if not 0 < level < 1:
-        raise click.UsageError(f"--level is {level}; it must be between 0 and 1, and 0.95 is usual")
-    return round(1 - level, 12)
+class _Beside(NamedTuple):
+    """What a model is looked at by."""
+
+    documents: str | None
+    queries: str | None
+    runs: tuple[str, ...]
+    measures: list[str] | None
+    scale: list[int] | None
+    statistics: Statistics
 
 
-def _of_model(
-    people: str,
-    model: str,
-    runs: tuple[str, ...],
-    how: ReadingOptions,
-    scale: str | None,
-    output: str,
-    options: dict[str, Any],
-) -> None:
+def _grades(scale: str | None) -> list[int] | None:
+    try:
+        return [int(part) for part in scale.split(",")] if scale else None
+    except ValueError:
+        raise click.UsageError(f"--scale takes grades such as 0,1,2,3, not {scale!r}") from None
+
+
+def _of_model(judged: Qrels, how: ReadingOptions, given: _Beside, output: str) -> None:
     from goldrank.judging.bias import judge_agreement
     from goldrank.report.judge_agreement import WRITERS as FORMS
     from goldrank.report.judge_agreement import parts
 
     if output not in FORMS:
         raise click.UsageError(f"--model is shown as {' or '.join(FORMS)}, not as {output}")
-    try:
-        grades = [int(part) for part in scale.split(",")] if scale else None
-    except ValueError:
-        raise click.UsageError(f"--scale takes grades such as 0,1,2,3, not {scale!r}") from None
-    theirs, models = (open_qrels(path, {}, how) for path in (people, model))
-    systems = open_runs(runs, {}, how) if runs else None
+    runs = open_runs(given.runs, {}, how) if given.runs else None
     how.columns.check_used()
-    agreement = judge_agreement(theirs, models, scale=grades, runs=systems, **options)
+    agreement = judge_agreement(
+        judged,
+        runs=runs,
+        measures=given.measures,
+        documents=given.documents,
+        queries=given.queries,
+        scale=given.scale,
+        statistics=given.statistics,
+    )
     show_as(output, agreement, parts, FORMS)

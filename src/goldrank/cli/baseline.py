@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from goldrank.cli import output
-from goldrank.cli.inputs import is_saved, load_saved, named_file, open_qrels, open_run, progress, refuse_policies
+from goldrank.cli.inputs import (
+    is_saved,
+    load_saved,
+    measuring_way,
+    named_file,
+    open_baseline,
+    open_history,
+    open_qrels,
+    open_run,
+    progress,
+    refuse_policies,
+)
 from goldrank.cli.options import (
     ReadingOptions,
     file_option,
@@ -17,6 +28,10 @@ from goldrank.cli.options import (
     policy_options,
     reading_options,
 )
+
+if TYPE_CHECKING:
+    from goldrank.data.scores import Scores
+    from goldrank.gating.baseline import Baseline
 
 
 @click.group()
@@ -50,8 +65,7 @@ def set_(
     **options: Any,
 ) -> None:
     """Freeze a run's scores, or saved ones, as BASELINE, a file (or with --db a name), and say what that changes."""
-    from goldrank.gating.baseline import Baseline, changes, judgement_hashes
-    from goldrank.history.store import History
+    from goldrank.gating.baseline import Baseline, changes
     from goldrank.report.baseline import change_parts
 
     if record is not None and db is None:
@@ -63,36 +77,47 @@ def set_(
         refuse_policies(options, how)
         if options["measures"] or options["rules_file"]:
             raise click.UsageError("-m and --rules are for runs; saved scores have their measures already")
-    old: Baseline | None = None
-    if db is None:
-        old = Baseline.load(baseline) if os.path.exists(baseline) else None
-    elif os.path.exists(db):
-        with History.open(db, read_only=True) as history:
-            is_set = baseline in history.baselines()
-        old = Baseline.of(baseline, db) if is_set else None
-    judged = None
+
+    old = _old(baseline, db)
     if record is not None:
-        assert db is not None
-        with History.open(db, read_only=True) as history:
-            taken = history.get(record)
-            scores = history.scores(taken)
+        with open_history(str(db)) as history:
+            scores = history.scores(record)
     elif saved:
         (scores,) = load_saved([str(qrels)])
     else:
-        judged, scores = _evaluate(str(qrels), str(run), how, **options)
-    hashes = judgement_hashes(judged) if judged is not None else None
-    changed = changes(old, scores, hashes)
+        scores = _evaluate(str(qrels), str(run), how, **options)
+
+    changed = changes(old, scores)
     if not dry_run:
         if db is None:
-            new = Baseline.freeze(scores, baseline, label=label, qrels=judged)
+            new = Baseline(scores, label=label)
+            new.save(baseline)
         else:
-            with History.open(db, create=record is None) as history:
-                kept = taken if record is not None else history.record(scores, label=label or baseline)
-                history.set_baseline(baseline, kept.id)
-            new = Baseline.of(baseline, db)
+            new = _set_in_history(db, baseline, scores, record, label)
         before = f"{old.digest[:12]} -> " if old else ""
         changed.append(f"sha256: {before}{new.digest[:12]}")
     output.show(change_parts(baseline, changed, set_now=not dry_run))
+
+
+def _old(name: str, db: str | None) -> Baseline | None:
+    """The baseline of that name as it is now, if there is one."""
+    from goldrank.gating.baseline import Baseline
+
+    if db is None:
+        return Baseline.load(name) if os.path.exists(name) else None
+    if not os.path.exists(db):
+        return None
+    with open_history(db) as history:
+        return history.baseline(name) if name in history.baselines() else None
+
+
+def _set_in_history(db: str, name: str, scores: Scores, record: str | None, label: str) -> Baseline:
+    """Give the name to a record, which is made now if there is none."""
+    from goldrank.history import History
+
+    with History(db) as history:
+        history.set_baseline(name, history.record(scores, label=label or name) if record is None else record)
+        return history.baseline(name)
 
 
 def _evaluate(
@@ -102,23 +127,16 @@ def _evaluate(
     measures: tuple[str, ...],
     rules_file: str | None,
     **options: Any,
-) -> tuple[Any, Any]:
-    from goldrank import conventions
-    from goldrank.evaluation.documents import evaluate
-    from goldrank.gating.decide import measures_for
+) -> Scores:
+    from goldrank.gating.measuring import scores_to_freeze
     from goldrank.gating.rules import Rules
-    from goldrank.measures import DEFAULT
 
     judged, opened = open_qrels(qrels, options, how), open_run(run, options, how)
-    policies = {key: value for key, value in options.items() if key not in ("convention", "depth")}
-    policy = conventions.get(options["convention"]).with_policies(**policies)
-    rules = Rules.load(rules_file) if rules_file else Rules(())
-    wanted = [*measures, *measures_for(rules, policy)]
-    if not measures and not rules_file:
-        wanted = [*map(str, DEFAULT), *wanted]
+    wanted = list(measures)
+    if rules_file:
+        wanted += Rules.load(rules_file).measures
     with progress(opened):
-        depth, known = options["depth"], how.catalogue
-        return judged, evaluate(judged, opened, wanted, convention=policy, depth=depth, catalogue=known)
+        return scores_to_freeze(judged, opened, wanted or None, measuring_way(options, how))
 
 
 @command.command("show")
@@ -126,7 +144,6 @@ def _evaluate(
 @file_option("--db", help="The history that has it.")
 def show(baseline: str, db: str | None) -> None:
     """Show a baseline: what it is, when it was set, and its values. A changed file is refused."""
-    from goldrank.gating.baseline import Baseline
     from goldrank.report.baseline import parts
 
-    output.show(parts(Baseline.of(baseline, db)))
+    output.show(parts(open_baseline(baseline, db)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from goldrank.cli.inputs import open_history
 from goldrank.cli.options import db_option
 from goldrank.cli.output import echo
 
@@ -16,8 +17,7 @@ def command(db: str) -> None:
     The exit code is 3 if anything is damaged or missing; the message says what, and what to do.
     """
     from goldrank.data.table import count
-    from goldrank.history import History
 
-    with History.open(db, read_only=True) as history:
+    with open_history(db) as history:
         records = history.check()
     echo(f"{db}: {count(records, 'record')}, all as they were recorded")

@@ -52,7 +52,7 @@ def command(
     if texts and not short:
         raise click.UsageError("--texts goes with --short")
     ask = click.confirm if sys.stdin.isatty() else None
-    choice = advice.choose(use_case, k=k, ask=ask, spelled=_flag, **answers)
+    choice = advice.advise(use_case, advice.QuestionAnswers(**answers), k, ask, _flag)
     if texts and not choice.texts:
         raise click.UsageError("there is no advice on measures of texts here; there is for: rag, multi-hop")
     echo(" ".join(choice.texts if texts else choice.measures) if short else str(choice))

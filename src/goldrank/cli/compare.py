@@ -12,6 +12,7 @@ from goldrank.cli.inputs import (
     is_saved,
     load_saved,
     named_file,
+    open_history,
     open_qrels,
     open_systems,
     progress,
@@ -137,12 +138,11 @@ def compared(scores: Sequence[Scores], asked: AskedComparison) -> Comparison:
 
 def _of_records(db: str, refs: tuple[str, ...], asked: AskedComparison) -> Comparison:
     """The comparison of records; their scores have their policies already."""
-    from goldrank.history import History
     from goldrank.history.comparing import record_name, record_scores
 
-    with History.open(db, read_only=True) as history:
+    with open_history(db) as history:
         scores = record_scores(history, refs)
         if asked.request.baseline is not None:
-            baseline = record_name(history.get(asked.request.baseline))
+            baseline = record_name(history[asked.request.baseline])
             asked = asked._replace(request=replace(asked.request, baseline=baseline))
     return compared(list(scores.values()), asked)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_whole
+from goldrank.cli.inputs import chosen_convention, open_qrels, open_whole
 from goldrank.cli.options import ReadingOptions, file_option, run_options
 from goldrank.cli.output import deliver, show, written
 
@@ -41,6 +41,6 @@ def command(
 
     judged = open_qrels(qrels, policies, how)
     old, new = open_whole((before, after), policies, how).values()
-    changes = diff(judged, old, new, measure, k=k, names=(old.name, new.name), **policies)
+    changes = diff(judged, old, new, measure, k=k, convention=chosen_convention(policies))
     in_file = written(json_file, lambda: json.dumps(changes.to_dict()) + "\n")
     deliver(in_file, lambda: show(parts(changes, count), WIDTH))

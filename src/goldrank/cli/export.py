@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from goldrank.cli.inputs import open_history
 from goldrank.cli.options import db_option, file_option
 from goldrank.cli.output import say
 
@@ -20,11 +21,10 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
     """
     from goldrank.data.table import count
     from goldrank.errors import HistoryError
-    from goldrank.history import History
     from goldrank.history.file import RECOVER
     from goldrank.report.exporting import export
 
-    with History.open(db, read_only=True) as history:
+    with open_history(db) as history:
         written, troubles = export(history, output, label=label, by_query=not summaries)
     say(f"{output}: {count(written, 'record')}")
     if troubles:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_whole
+from goldrank.cli.inputs import chosen_convention, open_qrels, open_whole
 from goldrank.cli.options import (
     ReadingOptions,
     choice_option,
@@ -23,7 +23,7 @@ from goldrank.fusion import NORMALISATIONS, all_methods
 from goldrank.fusion.methods import ALIASES
 
 if TYPE_CHECKING:
-    from goldrank.fusion import Tuned
+    from goldrank.fusion import Fusion
 
 METHODS = {name: method.about for name, method in all_methods().items()}
 
@@ -66,7 +66,7 @@ def command(
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    method: str,
+    method: Any,
     normalise: str,
     weights: str | None,
     parameters: tuple[str, ...],
@@ -79,42 +79,47 @@ def command(
     **policies: Any,
 ) -> None:
     """Combine runs into one, and compare all of them with the best single run."""
-    from goldrank import fusion
     from goldrank.comparison import compare
+    from goldrank.comparison.settings import Statistics
+    from goldrank.data.runs import Runs
     from goldrank.evaluation.documents import evaluate
-    from goldrank.io import write_run
+    from goldrank.fusion import Fusion, best_run, fuse, tune_fusion
 
     measures = measures or ("nDCG@10",)
+    convention = chosen_convention(policies)
     judged, opened = open_qrels(qrels, policies, how), open_whole(runs, policies, how)
+    if tune and weights:
+        raise click.UsageError("--tune finds the weights; leave --weights out")
+
+    options: dict[str, Any] = {"normalization": normalise, **_named(parameters)}
+    if weights is not None:
+        options["weights"] = decimals(weights, "--weights")
+    if k is not None:
+        options["k"] = k
+    fusion = Fusion(method, **options)
     if tune:
-        if weights:
-            raise click.UsageError("--tune finds the weights; leave --weights out")
-        tuned = fusion.tune_fusion(
-            judged, opened, measures[0], method, normalise=normalise, k=k, parameters=_named(parameters), folds=folds,
-            seed=seed, **policies,
-        )  # fmt: skip
+        tuned = tune_fusion(judged, opened, measures[0], fusion, folds=folds, seed=seed, convention=convention)
         fused = tuned.run
-        say(_chosen(tuned, list(opened)), err=False)
+        say(_chosen(tuned.fusion, fusion, list(opened)), err=False)
         echo("Each query below was fused by what the other folds chose.\n")
     else:
-        given: dict[str, Any] = {**_named(parameters)}
-        weighted = None if weights is None else decimals(weights, "--weights")
-        fused = fusion.fuse(opened, method, weights=weighted, normalise=normalise, k=k, **given)
+        fused = fuse(opened, fusion)
+
     name = "fused" if "fused" not in opened else "fused run"
-    alone = evaluate(judged, opened, measures[0], **policies)
-    best = fusion.best_run(alone)
-    everything = {**opened, name: fused.renamed(name)}
-    result = compare(judged, everything, measures, baseline=best, seed=seed, curves=False, **policies)
-    deliver(partial(write_run, fused, output) if output else None, lambda: show_comparison(result, {}))
+    scores = evaluate(judged, Runs({**opened, name: fused}), measures, convention=convention)
+    best = best_run({run: scores[run] for run in opened})
+    result = compare(scores, baseline=best, statistics=Statistics(seed=seed))
+    deliver(partial(fused.save, output) if output else None, lambda: show_comparison(result, {}))
 
 
-def _chosen(tuned: Tuned, names: list[str]) -> str:
+def _chosen(tuned: Fusion, given: Fusion, names: list[str]) -> str:
     """What all queries chose, in words."""
+    chosen = {name: value for name, value in tuned.parameters.items() if name not in given.parameters}
     said = []
-    if tuned.weights:
-        pairs = zip(names, tuned.weights, strict=True)
+    if "weights" in chosen:
+        pairs = zip(names, chosen["weights"], strict=True)
         said.append("Weights by all queries: " + ", ".join(f"{name} {weight:.2f}" for name, weight in pairs) + ".")
-    numbers = {name: value for name, value in tuned.parameters.items() if isinstance(value, int | float)}
+    numbers = {name: value for name, value in chosen.items() if isinstance(value, int | float)}
     if numbers:
         said.append("Chosen by all queries: " + ", ".join(f"{name} {value:g}" for name, value in numbers.items()) + ".")
     return " ".join(said or ["Learned from all queries."])

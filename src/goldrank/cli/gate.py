@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_run, progress, refuse_policies
+from goldrank.cli.inputs import (
+    is_saved,
+    load_saved,
+    measuring_way,
+    named_file,
+    once,
+    open_baseline,
+    open_qrels,
+    open_run,
+    progress,
+    refuse_policies,
+)
 from goldrank.cli.options import (
+    HOLES,
+    UNJUDGED,
     ReadingOptions,
     explained,
     file_option,
@@ -20,8 +33,13 @@ from goldrank.cli.options import (
 )
 from goldrank.cli.output import deliver, echo, echo_form, show, write
 from goldrank.errors import GoldrankError
-from goldrank.gating import HOLES
 from goldrank.report.gate import ENDINGS, FORMS
+
+if TYPE_CHECKING:
+    from goldrank.data.queries import Queries
+    from goldrank.data.scores import Scores
+    from goldrank.gating.rules import Rules
+    from goldrank.gating.verdict import Verdict
 
 
 @click.command()
@@ -76,7 +94,8 @@ def command(
 
     files = [_form(output) for output in outputs]
     try:
-        verdict = _decide(qrels, run, how, **options)
+        rules = _rules(options.pop("rules_file"), options.pop("more"), options)
+        verdict = _decide(qrels, run, how, rules, **options)
     except GoldrankError as error:
         verdict = Verdict.undecided(run or qrels, error)
         _write(verdict, files, [form for form in forms if form != "text"])
@@ -91,32 +110,84 @@ def _decide(
     qrels: str,
     run: str | None,
     how: ReadingOptions,
-    rules_file: str | None,
-    more: tuple[str, ...],
-    model_qrels: str | None,
+    rules: Rules,
+    baseline: str | None,
+    db: str | None,
+    metadata: str | None,
+    latency: str | None,
     **options: Any,
-) -> Any:
+) -> Verdict:
+    """The verdict on a run that is measured now, or on saved scores."""
+    from goldrank.gating.decide import gate
+
+    against = None if baseline is None else open_baseline(baseline, db)
+    if run is None:
+        scores = _saved(qrels, how, options)
+    else:
+        scores = _measured(qrels, run, how, rules, compared=against is not None, **options)
+    return gate(scores, rules, against, queries=_queries(rules, metadata, latency))
+
+
+def _rules(file: str | None, more: tuple[str, ...], options: dict[str, Any]) -> Rules:
+    """The rules of --rules and --rule, with what other options say of them."""
     from dataclasses import replace
 
-    from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
 
-    added = [Rule.parse(text, "--rule") for text in more]
-    rules = Rules.load(rules_file) if rules_file else Rules.of(added)
-    if rules_file and added:
-        rules = replace(rules, rules=(*rules.rules, *added))
-    if run is None:
-        if options["judged_by"]:
-            raise click.UsageError("--judged-by is about judgements, not saved scores")
-        if not is_saved(named_file(qrels)[1]):
-            raise click.UsageError(f"give a RUN beside {qrels}, or scores that `texts --save` or `eval --save` wrote")
-        refuse_policies(options, how)
-        of_scores = ("baseline", "db", "metadata", "latency", "allow_changed_qrels", "strict", "holes")
-        return gate(load_saved([qrels])[0], rules=rules, **{name: options[name] for name in of_scores})
+    added = [Rule.parse_at(text, "--rule") for text in more]
+    rules = Rules.load(file).with_changes(rules=added) if file else Rules(added)
+    changes: dict[str, Any] = {}
+    if options.pop("strict"):
+        changes["strict"] = True
+    if options.pop("allow_changed_qrels"):
+        changes["allow_changed_qrels"] = True
+    holes = options.pop("holes")
+    if holes is not None:
+        changes["statistics"] = replace(rules.statistics, unjudged=UNJUDGED[holes])
+    return rules.with_changes(**changes)
+
+
+def _saved(path: str, how: ReadingOptions, options: dict[str, Any]) -> Scores:
+    if options["judged_by"]:
+        raise click.UsageError("--judged-by is about judgements, not saved scores")
+    if not is_saved(named_file(path)[1]):
+        raise click.UsageError(f"give a RUN beside {path}, or scores that `texts --save` or `eval --save` wrote")
+    refuse_policies(options, how)
+    return load_saved([path])[0]
+
+
+def _measured(
+    qrels: str,
+    run: str,
+    how: ReadingOptions,
+    rules: Rules,
+    compared: bool,
+    model_qrels: str | None,
+    judged_by: Literal["human", "model"] | None,
+    **options: Any,
+) -> Scores:
+    """The scores of a run, with the measures of the rules."""
+    from goldrank.gating.measuring import scores_to_gate
+
     once((qrels, run))
     judged, opened = open_qrels(qrels, options, how, model=model_qrels), open_run(run, options, how)
+    if judged_by is not None:
+        judged = judged.by(judged_by)
     with progress(opened):
-        return gate(judged, opened, rules, train=how.train, **options)
+        return scores_to_gate(judged, opened, rules, measuring_way(options, how), compared=compared)
+
+
+def _queries(rules: Rules, metadata: str | None, latency: str | None) -> Queries | None:
+    """What --metadata (else the rules) and --latency say of queries."""
+    from goldrank.data.queries import Queries
+    from goldrank.gating.latency import read_latencies
+    from goldrank.io.queries import read_queries
+
+    given = rules.queries if metadata is None else metadata
+    known = None if given is None else read_queries(given)
+    if latency is None:
+        return known
+    return (known or Queries({})).with_column("latency", read_latencies(latency))
 
 
 def _form(output: str) -> tuple[str, str]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from goldrank.cli.inputs import open_history
 from goldrank.cli.options import db_option, file_option, seed_option, slice_options, slice_queries
 from goldrank.cli.output import deliver, say, show, write
 
 if TYPE_CHECKING:
-    from goldrank.history.trends import TrendLine
+    from goldrank.history.over_time import Trend
 
 
 @click.command()
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 def command(
     measures: tuple[str, ...],
     alpha: float,
+    seed: int,
     metadata: str | None,
     slices: tuple[str, ...],
     html_file: str | None,
@@ -40,39 +42,37 @@ def command(
     Marks stay where they were set when records are added. Records with other judgements, relevance rules, convention
     or depth are never joined into one line.
     """
-    from goldrank.history import History
-    from goldrank.history.details import line_details
+    from goldrank.comparison.settings import Statistics
     from goldrank.history.file import can_be_written
-    from goldrank.history.trends import trend_lines
+    from goldrank.history.over_time import trend_of
     from goldrank.report import WIDTH, trend
 
     known = slice_queries(metadata, slices)
     if slices and not html_file:
         raise click.UsageError("--slice needs --html: slices are drawn on the page")
-    with History.open(db, read_only=not can_be_written(db)) as history:
+    statistics = Statistics(alpha=alpha, seed=seed)
+    detailed: dict[str, Any] = {"queries": known, "slice_by": slices, "detailed": bool(html_file)}
+    with open_history(db, write=can_be_written(db)) as history:
 
-        def lines_of(measure: str | None) -> list[TrendLine]:
-            return trend_lines(history, measure, alpha=alpha, **options)
+        def measured(measure: str | None) -> Trend:
+            return trend_of(history, measure, statistics=statistics, **options, **detailed)
 
-        trends = [lines_of(measure) for measure in measures or (None,)]
-        baselines = history.baselines()
-        if html_file:
-            newest = trends[0][-1].records[-1]
-            others = [name for name in newest.summaries if name != trends[0][0].measure] if not measures else []
-            pages = [*trends, *map(lines_of, others)]
-            detailed = [
-                [line_details(history, line, slice_by=slices, queries=known) for line in lines] for lines in pages
-            ]
+        shown = [measured(measure) for measure in measures or (None,)]
+        pages = list(shown)
+        if html_file and not measures:
+            newest = shown[0].lines[-1].line.records[-1]
+            pages += [measured(name) for name in newest.mean if name != shown[0].measure]
     files: list[Callable[[], object]] = []
     if html_file:
         from goldrank.report import trend_page
 
-        files.append(lambda: _write(html_file, trend_page.page(detailed, baselines, alpha)))
+        files.append(lambda: _write(html_file, trend_page.page(pages)))
     if svg_file:
         from goldrank.report import trend_chart
 
-        files.append(lambda: _write(svg_file, trend_chart.chart(trends[0]).alone()))
-    deliver(lambda: show(trend.parts(trends, baselines, alpha), WIDTH), *files)
+        lines = [of.line for of in shown[0].lines]
+        files.append(lambda: _write(svg_file, trend_chart.chart(lines).alone()))
+    deliver(lambda: show(trend.several_parts(shown), WIDTH), *files)
 
 
 def _write(path: str, text: str) -> None:

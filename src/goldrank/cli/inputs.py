@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank import conventions
+from goldrank import conventions, ids
+from goldrank.conventions import Convention
 from goldrank.data.blocks import BlockSource
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -25,6 +26,9 @@ from goldrank.packages import installed, needed
 
 if TYPE_CHECKING:
     from goldrank.cli.options import ReadingOptions
+    from goldrank.gating.baseline import Baseline
+    from goldrank.gating.measuring import Way
+    from goldrank.history import History
 
 PROGRESS_DELAY = 1.0
 """Seconds before a progress bar appears."""
@@ -56,6 +60,12 @@ def policy(name: str, policies: Mapping[str, Any]) -> Any:
     """What was chosen, else what the convention says."""
     chosen: str | None = policies.get(name)
     return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
+
+
+def chosen_convention(policies: Mapping[str, Any]) -> Convention:
+    """The convention that the options name, with the policies that they choose."""
+    chosen = {name: word for name, word in policies.items() if name in conventions.POLICIES and word is not None}
+    return conventions.get(policies.get("convention", conventions.DEFAULT)).with_policies(**chosen)
 
 
 def without_had(run: Run, how: ReadingOptions) -> Run:
@@ -120,6 +130,43 @@ def load_saved(given: Sequence[str]) -> list[Scores]:
         scores = Scores.load(path)
         saved.append(scores if name is None else scores.renamed(name))
     return saved
+
+
+def open_history(path: str, *, write: bool = False) -> History:
+    """The history in a file, which must be there; it is written to only where that is asked for."""
+    from goldrank.history import History
+
+    return History(path, mode="a" if write and os.path.exists(path) else "r")
+
+
+def open_baseline(name: str, db: str | None) -> Baseline:
+    """A baseline: of a file, or by the name or number that it has in a history."""
+    from goldrank.errors import BaselineError
+    from goldrank.gating.baseline import Baseline
+
+    if name.endswith(".json") or os.sep in name or os.path.isfile(name):
+        return Baseline.load(name)
+    if db is None:
+        raise BaselineError(
+            f"there is no file {ids.show(name)!r}",
+            hint="Name a baseline's file, or the history that has a baseline of that name: --db history.db.",
+            code="no-baseline",
+        )
+    with open_history(db) as history:
+        if not name.isdigit() or name in history.baselines():
+            return history.baseline(name)
+        record = history[int(name)]
+        frozen = record.time.isoformat()
+        return Baseline.of_record(history.scores(record), name, record.digest, frozen, record.label)
+
+
+def measuring_way(options: Mapping[str, Any], how: ReadingOptions) -> Way:
+    """How a run is measured: the convention with its policies, the depth, and what is known of users."""
+    from goldrank.gating.measuring import Way
+
+    policies = {name: options[name] for name in conventions.POLICIES if options.get(name) is not None}
+    convention = conventions.get(options.get("convention", conventions.DEFAULT)).with_policies(**policies)
+    return Way(convention, options.get("depth"), how.catalogue)
 
 
 def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:

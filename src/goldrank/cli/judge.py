@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from goldrank.cli.inputs import open_qrels, open_whole
-from goldrank.cli.judge_options import job_arguments, judge_options, made_judge
+from goldrank.cli.judge_options import AskedJudge, judge_options
 from goldrank.cli.options import ReadingOptions, convention_option, file_option, reading_options
 from goldrank.cli.output import deliver, show, written
 from goldrank.data.table import note_sentences
 from goldrank.notes import Note
 from goldrank.types import ConventionName
+
+if TYPE_CHECKING:
+    from goldrank.data.qrels import Qrels
+    from goldrank.judging.item import Judge
+    from goldrank.judging.nouns import Calls, Which
 
 
 @click.command()
@@ -35,59 +40,78 @@ from goldrank.types import ConventionName
     help="Instead, see whether N texts that people call not relevant gain by words of the query, or by an order.",
 )
 @file_option("--doubts", help="With --repeats, write how far answers lie apart by query: strata for `corrected`.")
-@click.option("--dry-run", is_flag=True, help="Say what would be asked and what it would cost; ask nothing.")
 @click.option("-o", "--output", "target", type=click.Path(dir_okay=False), help="Write QRELS and the model's grades.")
 @reading_options
 @convention_option
 def command(
     qrels: str,
     runs: tuple[str, ...],
+    docs: str,
+    queries: str,
+    prompt: str,
+    asking: AskedJudge,
     everything: bool,
     judged: bool,
+    measure: str | None,
+    depth: int,
+    limit: int | None,
+    repeats: int,
     gullible: int | None,
-    target: str | None,
     doubts: str | None,
+    target: str | None,
     how: ReadingOptions,
     convention: ConventionName,
-    **options: Any,
 ) -> None:
     """Ask a model, or a program, to judge documents of RUNS that QRELS do not judge.
 
     Answers are kept in --log, so that nothing is asked or paid twice. How far the model can be trusted:
     `goldrank agree`, and docs/judges.md.
     """
-    from goldrank import io
+    from goldrank.io.writing_files import save_qrels
     from goldrank.judging.ask import judge
-    from goldrank.judging.probes import judge_gullibility
-    from goldrank.report.judging import doubts_lines, gullible_parts, parts
+    from goldrank.judging.nouns import Pool
+    from goldrank.report.judging import doubts_lines, parts
 
     if everything + judged + (gullible is not None) > 1:
         raise click.UsageError("--all, --judged and --gullible are things to ask for; give one")
-    if doubts and options["repeats"] < 2:
+    if doubts and repeats < 2:
         raise click.UsageError("--doubts needs --repeats 2 or more")
     policies = {"convention": convention}
-    who = made_judge(options, options["prompt"])
-    kept = job_arguments(options) | {name: options[name] for name in ("docs", "queries")}
+    who, dry_run = asking.judge(prompt), asking.calls.dry_run
     if gullible is not None:
-        if target or options["dry_run"]:
+        if target or dry_run:
             raise click.UsageError("--gullible writes no judgements, and has no --dry-run")
-        people = open_qrels(qrels, policies, how)
-        show(gullible_parts(judge_gullibility(people, judge=who, pairs=gullible, **kept)))
+        _show_gullibility(open_qrels(qrels, policies, how), who, docs, queries, gullible, asking.calls)
         return
-    kept |= {name: options[name] for name in ("measure", "depth", "limit", "repeats", "dry_run")}
+
+    which: Which = "unjudged"
+    if everything:
+        which = "all"
+    elif judged:
+        which = "judged"
     result = judge(
         open_qrels(qrels, policies, how),
         open_whole(runs, policies, how),
-        judge=who,
-        which="all" if everything else "judged" if judged else "holes",
+        who,
+        documents=docs,
+        queries=queries,
+        pool=Pool(which, measure, depth, limit, repeats),
+        calls=asking.calls,
         convention=convention,
-        **kept,
     )
+
     not_kept: list[Note] = []
-    if options["dry_run"]:
+    if dry_run:
         target = doubts = None
     deliver(
-        (lambda: not_kept.extend(io.write_qrels(result.qrels, target))) if target else None,
+        (lambda: not_kept.extend(save_qrels(result.qrels, target))) if target else None,
         written(doubts, lambda: doubts_lines(result)),
-        lambda: show([*parts(result, dry_run=options["dry_run"]), *note_sentences(not_kept, target or "")]),
+        lambda: show([*parts(result), *note_sentences(not_kept, target or "")]),
     )
+
+
+def _show_gullibility(people: Qrels, who: Judge, docs: str, queries: str, pairs: int, calls: Calls) -> None:
+    from goldrank.judging.probes import judge_gullibility
+    from goldrank.report.gullibility import parts
+
+    show(parts(judge_gullibility(people, who, documents=docs, queries=queries, pairs=pairs, calls=calls)))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,11 +17,84 @@ from goldrank.cli.output import echo
 
 if TYPE_CHECKING:
     from goldrank.judging.item import Judge
-    from goldrank.judging.runner import JobOutcome
+    from goldrank.judging.nouns import Calls
+
+
+@dataclass(frozen=True)
+class AskedJudge:
+    """Who is asked, and on which terms, as `judge_options` says."""
+
+    model: str | None
+    base_url: str
+    key_variable: str
+    command: str | None
+    criteria: str
+    max_tokens: int
+    drop: tuple[str, ...]
+    calls: Calls
+
+    def judge(self, prompt: str, *, scale: tuple[int, ...] = (0, 1, 2, 3), name: str | None = None) -> Judge:
+        """The judge, asked by a prompt; `scale` and `name` are for a program."""
+        from goldrank.judging.command import Command
+        from goldrank.judging.endpoint import Endpoint
+
+        if (self.model is None) == (self.command is None):
+            raise click.UsageError("give --model (with --base-url), or --command")
+        if self.command is not None:
+            return Command(self.command, scale=scale, criteria=self.criteria, name=name)
+        if not self.base_url:
+            raise click.UsageError("--model needs --base-url, or OPENAI_BASE_URL in the environment")
+        assert self.model is not None
+        request = {"max_tokens": self.max_tokens, **dict.fromkeys(self.drop)}
+        return Endpoint(
+            self.model,
+            self.base_url,
+            prompt=prompt,
+            criteria=self.criteria,
+            key_variable=self.key_variable,
+            request=request,
+        )
 
 
 def judge_options(function: Function) -> Function:
-    """Options for a model or a program; `made_judge` and `job_arguments` make of them what functions take."""
+    """Options for a model or a program, and for calls of it. The command gets them as `asking`."""
+
+    @wraps(function)
+    def command(
+        *args: Any,
+        model: str | None,
+        base_url: str,
+        key_variable: str,
+        words: str | None,
+        criteria: str,
+        max_tokens: int,
+        drop: tuple[str, ...],
+        seed: int = 0,
+        dry_run: bool,
+        log: str,
+        prices: str | None,
+        budget: float | None,
+        max_calls: int | None,
+        concurrency: int,
+        rate: float | None,
+        **more: Any,
+    ) -> Any:
+        from goldrank.judging.nouns import Calls
+
+        calls = Calls(
+            log=log,
+            max_cost=budget,
+            max_calls=max_calls,
+            prices=_prices(prices),
+            concurrency=concurrency,
+            rate=rate,
+            seed=seed,
+            dry_run=dry_run,
+            progress=_teller() if sys.stderr.isatty() else None,
+        )
+        asking = AskedJudge(model, base_url, key_variable, words, criteria, max_tokens, drop, calls)
+        return function(*args, asking=asking, **more)
+
     options = [
         click.option("--model", help="The model to ask, at --base-url."),
         click.option("--base-url", default=lambda: os.environ.get("OPENAI_BASE_URL", ""),
@@ -39,47 +115,26 @@ def judge_options(function: Function) -> Function:
                      help="Tokens of an answer."),
         click.option("--drop", multiple=True, metavar="FIELD",
                      help="A field that the model refuses, such as temperature."),
+        click.option("--dry-run", is_flag=True, help="Say what would be asked and what it would cost; ask nothing."),
     ]  # fmt: skip
-    return with_options(options, function)
+    return with_options(options, command)  # type: ignore[return-value]
 
 
-def made_judge(options: dict[str, Any], prompt: str, **of_command: Any) -> Judge:
-    """The judge that the options name, asked by a prompt; `of_command` is for a program."""
-    from goldrank.judging.command import Command
-    from goldrank.judging.endpoint import Endpoint
-
-    if (options["model"] is None) == (options["words"] is None):
-        raise click.UsageError("give --model (with --base-url), or --command")
-    if options["words"] is not None:
-        return Command(options["words"], **of_command)
-    if not options["base_url"]:
-        raise click.UsageError("--model needs --base-url, or OPENAI_BASE_URL in the environment")
-    return Endpoint(
-        options["model"], options["base_url"], prompt=prompt, key_variable=options["key_variable"],
-        max_tokens=options["max_tokens"], drop=options["drop"],
-    )  # fmt: skip
+def _prices(given: str | None) -> Any:  # two or three numbers; `Calls` says so if they are not
+    return None if given is None else tuple(decimals(given, "--prices", "such as 0.15,0.60"))
 
 
-def job_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """What a job takes."""
-    names = ("criteria", "log", "budget", "max_calls", "concurrency", "rate")
-    progress = _Teller() if sys.stderr.isatty() else None
-    prices = options["prices"] and tuple(decimals(options["prices"], "--prices", "such as 0.15,0.60"))
-    return {**{name: options[name] for name in names}, "prices": prices, "progress": progress}
-
-
-class _Teller:
+def _teller() -> Callable[[int, int], None]:
     """Says how far a job is, on a terminal, once a second at most."""
+    began = last = time.monotonic()
 
-    def __init__(self) -> None:
-        self._last = 0.0
-
-    def __call__(self, outcome: JobOutcome) -> None:
+    def tell(done: int, total: int) -> None:
+        nonlocal last
         now = time.monotonic()
-        if now - self._last < 1 and outcome.done < outcome.total:
+        if now - last < 1 and done < total:
             return
-        self._last = now
-        left = outcome.seconds_left
-        told = f"{outcome.done:,} of {outcome.total:,} judged, {outcome.calls:,} calls, {outcome.tokens_in:,} + "
-        told += f"{outcome.tokens_out:,} tokens, cost {outcome.cost:.4f}"
-        echo(told + (f", {left:.0f} s left" if left is not None else ""), err=True)
+        last = now
+        left = (now - began) / done * (total - done) if done else 0.0
+        echo(f"{done:,} of {total:,} judged" + (f", {left:.0f} s left" if done < total else ""), err=True)
+
+    return tell

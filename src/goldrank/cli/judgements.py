@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import get_args
 
 import click
 
 from goldrank.cli.inputs import key_values
-from goldrank.cli.options import choice_option, decimals, explained, fields_option, file_option, seed_option
+from goldrank.cli.options import alpha_of, choice_option, decimals, explained, fields_option, file_option, seed_option
 from goldrank.cli.output import deliver, say, show, write, written
+from goldrank.clicks.judgements import ModelName, ModelParameters
 from goldrank.data.table import count
 from goldrank.errors import InputError
-from goldrank.judgements.merge import BY, MERGES
+from goldrank.judgements.merge import BY, MERGES, By, Merge
 
 
 @click.group()
@@ -23,7 +24,7 @@ def command() -> None:
 @command.command("from-clicks")
 @click.argument("log")
 @file_option("-o", "--output", required=True, help="Write the judgements: .json, .parquet, or TREC text.")
-@choice_option("--model", ["ctr", "propensity", "pbm", "dbn", "dcm"], "ctr", "How clicks are understood.")
+@choice_option("--model", get_args(ModelName), "ctr", "How clicks are understood.")
 @click.option("--prior", nargs=2, type=float, help="ctr: a and b of its Beta distribution; else found in the log.")
 @click.option("--propensities", metavar="P,P,...", help="propensity: how likely ranks 1, 2, ... are looked at.")
 @click.option("--unbiased", is_flag=True, help="propensity: sum(click/p)/shown, which varies more.")
@@ -33,7 +34,7 @@ def command() -> None:
     "--min-views", type=click.IntRange(0), default=10, show_default=True, help="Judge what was shown at least so often."
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
-@click.option("--samples", type=int, default=200, show_default=True, help="Bootstrap samples.")
+@click.option("--samples", type=click.IntRange(100), default=200, show_default=True, help="Bootstrap samples.")
 @seed_option
 @file_option("--table", help="Write every pair with its counts and interval to a .csv or .json file.")
 @fields_option
@@ -41,15 +42,19 @@ def command() -> None:
 def from_clicks(
     log: str,
     output: str,
+    model: ModelName,
     prior: tuple[float, float] | None,
     propensities: str | None,
     unbiased: bool,
     gamma: float | None,
     cuts: str | None,
+    min_views: int,
+    level: float,
+    samples: int,
+    seed: int,
     table: str | None,
     fields: tuple[str, ...],
     log_format: str | None,
-    **options: Any,
 ) -> None:
     """Estimate from clicks how relevant documents are, and write that as judgements.
 
@@ -57,23 +62,36 @@ def from_clicks(
     (query, shown, clicks). Values are gains with decimals, unless --cuts makes grades of them.
     """
     from goldrank.clicks import judgements_from_clicks
-    from goldrank.io import write_qrels
+    from goldrank.comparison.settings import Statistics
+    from goldrank.io.writing_files import save_qrels
     from goldrank.report import WIDTH, clicks
 
     if table is not None and not table.endswith((".csv", ".json")):
         raise click.UsageError(f"--table {table}: the ending is .csv or .json")
-    given: dict[str, Any] = {"prior": prior, "gamma": gamma, "unbiased": unbiased or None}
+    parameters: ModelParameters = {}
+    if prior is not None:
+        parameters["prior"] = prior
+    if gamma is not None:
+        parameters["gamma"] = gamma
+    if unbiased:
+        parameters["unbiased"] = True
     if propensities is not None:
-        given["propensities"] = dict(enumerate(decimals(propensities, "--propensities"), 1))
-    options |= {name: value for name, value in given.items() if value is not None}
-    columns = key_values(fields, "--map") or None
-    judged = judgements_from_clicks(log, columns=columns, format=log_format, **options)
+        parameters["propensities"] = dict(enumerate(decimals(propensities, "--propensities"), 1))
+    judged = judgements_from_clicks(
+        log,
+        model,
+        columns=key_values(fields, "--map") or None,
+        format=log_format,
+        min_views=min_views,
+        statistics=Statistics(alpha=alpha_of(level), samples=samples, seed=seed),
+        **parameters,
+    )
     qrels = judged.qrels(None if cuts is None else decimals(cuts, "--cuts"))
     if not len(qrels):
         what = f"no pair was shown {judged.min_views:,} times or more, so that there is nothing to write"
         raise InputError(what, where=log, hint="--min-views takes a lower number.", code="too-few-views")
-    listed = written(table, lambda: clicks.csv(judged) if str(table).endswith(".csv") else clicks.as_json(judged))
-    deliver(partial(write_qrels, qrels, output), listed, lambda: show(clicks.parts(judged), WIDTH))
+    listed = written(table, lambda: clicks.csv(judged) if str(table).endswith(".csv") else judged.to_json())
+    deliver(partial(save_qrels, qrels, output), listed, lambda: show(clicks.parts(judged), WIDTH))
     more = "; evaluate with --real-grades" if cuts is None else ""
     say(f"{output}: {count(len(qrels), 'query')}, {count(sum(map(len, qrels.values())), 'judgement')}{more}")
 
@@ -93,17 +111,27 @@ def from_clicks(
     help="The format of TARGET: trec, json, jsonl, csv, tsv, parquet or arrow. Default: by its name.",
 )
 def export(
-    log: str, target: str, qrels: str | None, table_file: str | None, qrels_format: str | None, **options: Any
+    log: str,
+    target: str,
+    qrels: str | None,
+    by: By,
+    merge: Merge,
+    adjudicator: str | None,
+    as_of: int | None,
+    table_file: str | None,
+    qrels_format: str | None,
 ) -> None:
     """Write the grades of LOG as qrels to TARGET, one for each pair."""
-    from goldrank import io
     from goldrank.data.table import note_sentences
+    from goldrank.io.writing_files import save_qrels
     from goldrank.judgements.log import JudgementLog
+    from goldrank.judgements.merge import exported as exported_from
     from goldrank.report import separated
 
-    with JudgementLog.open(log, read_only=True) as opened:
-        exported = opened.export(qrels, **options)
-    not_kept = io.write_qrels(exported.qrels, target, format=qrels_format)
+    with JudgementLog(log, mode="r") as opened:
+        standing = opened.latest(as_of=as_of)
+    exported = exported_from(standing, qrels, merge=merge, adjudicator=adjudicator, by=by, where=log)
+    not_kept = save_qrels(exported.qrels, target, qrels_format)
     if table_file:
         write(table_file, separated.write(exported.table, "\t"))
     judgements = sum(map(len, exported.qrels.values()))

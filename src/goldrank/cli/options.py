@@ -65,6 +65,13 @@ def decimals(text: str, option: str, form: str = "with commas between them") -> 
         raise click.UsageError(f"{option} {text!r} are not numbers {form}") from None
 
 
+def alpha_of(level: float) -> float:
+    """How often an interval of this level leaves the truth out; rounded, since 1 - 0.95 is not quite 0.05."""
+    if not 0 < level < 1:
+        raise click.UsageError(f"--level is {level}; it must be between 0 and 1, and 0.95 is usual")
+    return round(1 - level, 12)
+
+
 measures_option = click.option(
     "-m",
     "--measure",
@@ -263,12 +270,20 @@ def with_options(options: Iterable[Callable[[Function], Function]], function: Fu
     return reduce(lambda made, option: option(made), reversed(list(options)), function)
 
 
+HOLES = {
+    "look": "a verdict that unjudged documents could change is withheld until they are judged",
+    "ignore": "unjudged documents count as not relevant",
+}
+"""What is made of unjudged documents."""
+UNJUDGED: dict[str, Any] = {"look": "check", "ignore": "ignore"}
+"""The same as a field of `Statistics`."""
+
+
 def statistics_options(function: Function) -> Function:
     """Options for tests, corrections and intervals."""
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.paired import TESTS
     from goldrank.comparison.settings import INTERVALS
-    from goldrank.gating import HOLES
 
     options = [
         click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
@@ -354,8 +369,7 @@ def _statistics_of(options: dict[str, Any]) -> Statistics:
 
     names = ("test", "correction", "interval", "alpha", "margin", "samples", "seed")
     fields = {name: options.pop(name) for name in names if name in options}
-    holes = options.pop("holes", "look")
-    return Statistics(**fields, unjudged="check" if holes == "look" else "ignore")
+    return Statistics(**fields, unjudged=UNJUDGED[options.pop("holes", "look")])
 
 
 def _queries_of(metadata: str | None, texts: str | None, clusters: str | None, weights: str | None) -> Queries | None:

@@ -9,13 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldrank.errors import GoldrankError, OptionError
+from goldrank.errors import GoldrankError
 from goldrank.escaping import json_text, log_line, log_text
 from goldrank.packages import installed, needed
 from goldrank.writing import write_whole
 
 if TYPE_CHECKING:
-    from goldrank.comparison.corrected import CorrectedValues
     from goldrank.comparison.result import Comparison
     from goldrank.data.table import Part
 
@@ -174,15 +173,6 @@ def show_as(
         show(parts(found), width)
     else:
         echo_form(writers[form](found), form)
-
-
-def show_corrected(found: CorrectedValues, form: str = "table") -> None:
-    """Print corrected values; where the form is one for programs, notes are in it."""
-    from goldrank.report.corrected import WRITERS, parts
-
-    if form not in WRITERS:
-        raise OptionError(f"corrected values are shown as {', '.join(WRITERS)}, not as {form}")
-    show_as(form, found, parts, WRITERS)
 
 
 def _write_charts(comparison: Comparison, folder: str) -> None:

@@ -46,16 +46,18 @@ def command(
     matters is how much the differences of queries vary. The first run is the gate's baseline.
     """
     from goldrank.comparison.planning import DIFFERENCES, plan
+    from goldrank.comparison.settings import Statistics
 
     pilot = None
-    wanted = {name: options.pop(name) for name in ("queries", "tolerance", "tests")}
+    statistics = Statistics(alpha=alpha, power=power, seed=seed)
+    wanted = {"n_queries": options.pop("queries"), **{name: options.pop(name) for name in ("tolerance", "tests")}}
     if inputs:
         from goldrank.comparison import compare
-        from goldrank.comparison.settings import Statistics
 
         scores = scores_of(inputs, measures, options, how)
-        pilot = compare(scores, baseline=baseline, statistics=Statistics(alpha=alpha, power=power, seed=seed))
+        pilot = compare(scores, baseline=baseline, statistics=statistics)
     elif deviation is None:
         raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")
-    result = plan(pilot, difference=differences or DIFFERENCES, power=power, deviation=deviation, alpha=alpha, **wanted)
+    difference = differences or DIFFERENCES
+    result = plan(pilot, difference=difference, deviation=deviation, statistics=statistics, **wanted)
     show_as(output, result, parts, WRITERS, WIDTH)

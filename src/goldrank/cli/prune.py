@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+
 import click
 
+from goldrank.cli.inputs import open_history
 from goldrank.cli.options import db_option
 from goldrank.cli.output import echo
 
@@ -17,13 +20,24 @@ from goldrank.cli.output import echo
 def command(keep: int | None, before: str | None, label: str | None, dry_run: bool, db: str) -> None:
     """Remove old records; baselines always stay."""
     from goldrank.data.table import count
-    from goldrank.history import History
     from goldrank.report import trend
 
     if keep is None and before is None:
         raise click.UsageError("say what to keep, with --keep N, --before DATE, or both")
-    with History.open(db, read_only=dry_run) as history:
-        gone = history.prune(keep=keep, before=before, label=label, dry_run=dry_run)
+    limit = None if before is None else _moment(before)
+    with open_history(db, write=not dry_run) as history:
+        gone = history.prune(keep=keep, before=limit, label=label, dry_run=dry_run)
     for record in gone:
         echo(trend.brief(record))
     echo(f"{count(len(gone), 'record')} {'would be' if dry_run else 'were'} removed", err=True)
+
+
+def _moment(text: str) -> datetime.datetime:
+    """The time that --before says, in UTC where it names no zone."""
+    from goldrank.errors import OptionError
+
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise OptionError(f"{text!r} is not a time", hint="For example 2026-01-31 or 2026-01-31T12:00.") from None
+    return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment

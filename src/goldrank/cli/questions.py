@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import click
 
-from goldrank.cli.judge_options import job_arguments, judge_options, made_judge
+from goldrank.cli.judge_options import AskedJudge, judge_options
 from goldrank.cli.options import file_option, seed_option
 from goldrank.cli.output import deliver, show
 
@@ -16,7 +15,6 @@ from goldrank.cli.output import deliver, show
 @click.argument("sources")
 @click.option("--n", "count", type=click.IntRange(1), default=200, show_default=True, help="How many questions.")
 @file_option("-o", "--output", "target", help="Write the questions: one JSON object a line.")
-@click.option("--dry-run", is_flag=True, help="Say what would be asked and what it would cost; ask nothing.")
 @judge_options
 @click.option("--prompt", default="question", show_default=True, help="How questions are asked for, or a file.")
 @click.option("--check", default="answerable", show_default=True, help="How they are checked, or a file.")
@@ -27,7 +25,15 @@ from goldrank.cli.output import deliver, show
 @click.option("--similar", type=float, default=0.8, show_default=True, help="Leave out: words in common with another.")
 @seed_option
 def command(
-    sources: str, count: int, target: str | None, dry_run: bool, prompt: str, check: str, **options: Any
+    sources: str,
+    count: int,
+    target: str | None,
+    asking: AskedJudge,
+    prompt: str,
+    check: str,
+    passage: int,
+    copied: float,
+    similar: float,
 ) -> None:
     """Ask a model for questions about SOURCES, with quotations that answer them, and keep those that pass the checks.
 
@@ -36,18 +42,20 @@ def command(
     `goldrank texts --sources`. A program (--command) writes "question" and "quote" where the question that it reads is
     empty, and else a grade of 0 or 1: whether the text answers the question.
     """
-    from goldrank.judging.questions import FIELDS, make_questions
+    from goldrank.judging.questions import make_questions
     from goldrank.report.questions import parts
 
+    dry_run = asking.calls.dry_run
     if target is None and not dry_run:
         raise click.UsageError("Missing option '-o' / '--output': where questions are written.")
     questions = make_questions(
         sources,
-        writer=made_judge(options, prompt, fields=FIELDS, name="writer"),
-        judge=made_judge(options, check, scale=(0, 1), name="checker"),
+        asking.judge(prompt, name="writer"),
+        asking.judge(check, scale=(0, 1), name="checker"),
         n=count,
-        dry_run=dry_run,
-        **{name: options[name] for name in ("passage", "copied", "similar", "seed")},
-        **job_arguments(options),
+        passage=passage,
+        copied=copied,
+        similar=similar,
+        calls=asking.calls,
     )
     deliver(*([] if dry_run or target is None else [partial(questions.save, target)]), lambda: show(parts(questions)))

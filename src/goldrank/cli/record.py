@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,11 +59,12 @@ def command(
     from goldrank.data.score_table import score_parts
     from goldrank.history import History
 
-    about = {name: options.pop(name) for name in ("note", "tags", "criteria", "replicate")}
+    about = {name: options.pop(name) for name in ("note", "tags", "replicate")}
+    criteria = options.pop("criteria")
     for tag in about["tags"]:
         if not tag.partition("=")[0] or "=" not in tag:
             raise click.UsageError(f"--tag {tag!r} is not KEY=VALUE")
-    measured = scores_of(inputs, measures, options, how)
+    measured = [_judged_by(criteria, scores) for scores in scores_of(inputs, measures, options, how)]
     if baseline is not None and len(measured) > 1:
         raise click.UsageError("--baseline takes one run")
     show(score_parts(measured))
@@ -70,7 +73,7 @@ def command(
         from goldrank.history import mlflow_runs
 
         mlflow_runs.need()
-    with History.open(db, create=True) as history:
+    with History(db) as history:
         for scores in measured:
             name = _line(label, scores.run, len(measured) > 1)
             record = history.record(scores, label=name, commit=commit, branch=branch or asked, **about)
@@ -97,6 +100,14 @@ def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], policies: Any,
     with progress(*(run for _, run in opened.items())):
         scores = evaluate(judged, opened, measures or None, catalogue=how.catalogue, **policies)
         return list(scores.values())
+
+
+def _judged_by(criteria: str, scores: Scores) -> Scores:
+    """The scores, judged by the rules that --criteria says, if it says some."""
+    if not criteria:
+        return scores
+    provenance = {**scores.provenance, "qrels": {**(scores.provenance.get("qrels") or {}), "criteria": criteria}}
+    return replace(scores, origin=partial(dict, provenance))
 
 
 def _line(label: str | None, run: str, several: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from goldrank.cli import output
+from goldrank.cli.inputs import open_history
 from goldrank.cli.options import db_option
 
 
@@ -15,12 +16,11 @@ from goldrank.cli.options import db_option
 @db_option
 def command(record: str, by_query: bool, as_json: bool, db: str) -> None:
     """Show a record: by its number, or the newest with a label."""
-    from goldrank.history import History
     from goldrank.report import scores as report
     from goldrank.report import trend
 
-    with History.open(db, read_only=True) as history:
-        shown = history.get(record)
+    with open_history(db) as history:
+        shown = history[record]
         scores = history.scores(shown)
         names = [name for name, number in history.baselines().items() if number == shown.id]
     if as_json:

@@ -12,6 +12,7 @@ import numpy as np
 
 from goldrank.clicks.log import ClickLog, ratio
 from goldrank.errors import OptionError
+from goldrank.escaping import shown
 from goldrank.packages import special
 
 
@@ -44,5 +45,5 @@ def checked(prior: tuple[float, float] | None) -> tuple[float, float] | None:
         return None
     numbers = tuple(prior) if isinstance(prior, tuple | list) else ()
     if len(numbers) != 2 or not all(isinstance(x, int | float) and 0 < x <= sys.float_info.max for x in numbers):
-        raise OptionError(f"prior is {prior!r:.80}", hint="It is two numbers above 0, such as (1, 9).")
+        raise OptionError(f"prior is {shown(prior, 80)}", hint="It is two numbers above 0, such as (1, 9).")
     return float(numbers[0]), float(numbers[1])

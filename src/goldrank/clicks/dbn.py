@@ -15,6 +15,7 @@ import numpy as np
 
 from goldrank.clicks.log import ClickLog, ratio
 from goldrank.errors import OptionError
+from goldrank.escaping import shown
 
 ROUNDS = 200
 ENOUGH = 1e-7
@@ -100,5 +101,5 @@ class _Grid:
 def estimate(log: ClickLog, weights: np.ndarray, gamma: float = 1.0) -> np.ndarray:
     """The relevance of each pair: attraction times satisfaction."""
     if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 < gamma <= 1:
-        raise OptionError(f"gamma is {gamma!r:.80}", hint="It is a share above 0 and up to 1.")
+        raise OptionError(f"gamma is {shown(gamma, 80)}", hint="It is a share above 0 and up to 1.")
     return (counted(log, weights) if gamma == 1 else fit(log, weights, float(gamma))).relevance

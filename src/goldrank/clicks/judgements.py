@@ -4,21 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, cast, get_args
 
 import numpy as np
 
 from goldrank.clicks import ctr, dbn, dcm, position_based, propensity
 from goldrank.clicks.log import ClickLog
+from goldrank.comparison.settings import Statistics
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.qrels import Qrels
-from goldrank.errors import OptionError, one_of, whole_number
+from goldrank.errors import OptionError, of_type, one_of, whole_number
+from goldrank.escaping import shown
 from goldrank.io.click_log import read_clicks
-from goldrank.misuse import checked
+from goldrank.keywords import unknown_argument
 from goldrank.notes import Note
+from goldrank.types import Columns, Frame, Rows, Source
 
 Model = Callable[..., np.ndarray]
+ModelName: TypeAlias = Literal["ctr", "propensity", "pbm", "dbn", "dcm"]
 
-MODELS: dict[str, tuple[Model, str, tuple[str, ...]]] = {
+
+class ModelParameters(TypedDict, total=False):
+    """What click models take; each its own."""
+
+    prior: tuple[float, float]
+    """ctr: a and b of its Beta distribution; else found in the log."""
+    propensities: Mapping[int, float]
+    """propensity: how likely each rank is looked at."""
+    unbiased: bool
+    """propensity: the sum of click / p over views, which varies more."""
+    gamma: float
+    """dbn: how likely people go on when they are not satisfied; 1 unless it is given."""
+
+
+MODELS: dict[ModelName, tuple[Model, str, tuple[str, ...]]] = {
     "ctr": (ctr.estimate, "smoothed share of views with a click; ranks are not corrected for", ("prior",)),
     "propensity": (propensity.estimate, "clicks over known propensities of ranks", ("propensities", "unbiased")),
     "pbm": (position_based.estimate, "position-based model, whose propensities are found in the log", ()),
@@ -27,6 +46,9 @@ MODELS: dict[str, tuple[Model, str, tuple[str, ...]]] = {
 }
 """Each model with what it is and the options that it takes. A new one is one file here and one line."""
 
+USUAL_SAMPLES = 200
+MOST_SAMPLES = 100_000
+MOST_VIEWS = 10**9
 MIN_VIEWS = 10
 """Pairs that were shown less often are not judged."""
 
@@ -43,29 +65,54 @@ class ClickJudgement(NamedTuple):
     clicks: int
 
 
-@dataclass(frozen=True)
-class ClickJudgements(Sequence[ClickJudgement]):
+@dataclass(frozen=True, repr=False)
+class ClickJudgements(Tabular, Sequence[ClickJudgement]):
     """The estimate of every pair that was shown, in the order of the log; `qrels` makes judgements of them."""
 
-    rows: tuple[ClickJudgement, ...]
-    model: str
+    drawn_by = "clicks"
+
+    pairs: tuple[ClickJudgement, ...]
+    model: ModelName
     level: float
     min_views: int
     notes: tuple[Note, ...] = field(default=())
 
+    def __repr__(self) -> str:
+        return f"ClickJudgements({self.model!r}, {len(self.pairs):,} pairs)"
+
     def __getitem__(self, at: Any) -> Any:
-        return self.rows[at]
+        return self.pairs[at]
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.pairs)
 
     @property
     def judged(self) -> list[ClickJudgement]:
-        """The rows that were shown often enough to be judged."""
-        return [row for row in self.rows if row.shown >= self.min_views]
+        """The pairs that were shown often enough to be judged."""
+        return [pair for pair in self.pairs if pair.shown >= self.min_views]
+
+    @property
+    def words(self) -> str:
+        """How much was judged, in one sentence."""
+        return f"By the model {self.model}, {len(self.judged):,} of {len(self.pairs):,} pairs have a judgement"
 
     def qrels(self, cuts: Sequence[float] | None = None) -> Qrels:
-        """Qrels: values as gains, or the number of `cuts` that each value reaches as a grade."""
+        """Judgements: values as gains, or whole grades.
+
+        Parameters
+        ----------
+        cuts : sequence of float, optional
+            The grade is the number of these that a value reaches.
+
+        Returns
+        -------
+        Qrels
+
+        Raises
+        ------
+        OptionError
+            If the cuts are no ascending numbers.
+        """
         table: dict[str, dict[str, float]] = {}
         points = None if cuts is None else _ascending(cuts)
         for row in self.judged:
@@ -74,62 +121,90 @@ class ClickJudgements(Sequence[ClickJudgement]):
         how = f"clicks by the model {self.model}" + ("" if points is None else f", cut at {points}")
         return Qrels(table, name="clicks", criteria=how, real_grades=True)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """A row for each pair as a dict."""
-        return [{**row._asdict(), "judged": row.shown >= self.min_views} for row in self.rows]
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each pair."""
+        return [{**pair._asdict(), "judged": pair.shown >= self.min_views} for pair in self.pairs]
+
+    def to_dict(self) -> dict[str, Any]:
+        notes = [note.to_dict() for note in self.notes]
+        return {**attributes(self, "model level min_views"), "notes": notes, "pairs": self.rows()}
 
 
-@checked
 def judgements_from_clicks(
-    log: Any,
-    model: str = "ctr",
+    log: Source | Frame | Rows,
+    model: ModelName = "ctr",
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     format: str | None = None,
     min_views: int = MIN_VIEWS,
-    level: float = 0.95,
-    samples: int = 200,
-    seed: int = 0,
-    **options: Any,
+    statistics: Statistics = Statistics(),
+    **parameters: Unpack[ModelParameters],
 ) -> ClickJudgements:
     """What clicks say of documents: an estimate for each query and document, with counts and an interval.
 
-    `log` is a file, a data frame or a list of records: for each document that was shown query, doc, rank, click and
-    page (the id of a page view), or for each page view query, shown and clicks (lists of ids). Models are "ctr"
-    (`prior=(a, b)`, else found in the log), "propensity" (`propensities={1: 1.0, 2: 0.6}`, `unbiased=`), "pbm", "dbn"
-    (`gamma=`) and "dcm". Intervals of "ctr" are those of its Beta distribution; others are bootstrapped over page views
-    within queries, over users where all are known. Pairs with fewer than `min_views` views are not judged.
+    Intervals of "ctr" are those of its Beta distribution; others are bootstrapped over page views within queries, over
+    users where all are known.
 
+    Parameters
+    ----------
+    log : path, open binary file, data frame or records
+        For each document that was shown query, doc, rank, click and page (the id of a page view); or for each page view
+        query, shown and clicks (lists of ids).
+    model : {"ctr", "propensity", "pbm", "dbn", "dcm"}
+        How clicks are understood.
+    columns : mapping, optional
+        The names of fields by what they hold.
+    format : str, optional
+        The format of a file, where its content does not tell.
+    min_views : int
+        Pairs that were shown less often are not judged.
+    statistics : Statistics
+        The level of intervals, how many samples they are made of (200), and the seed.
+    **parameters
+        Of the model: `prior` (a, b) of "ctr", which is found in the log unless it is given; `propensities` {1: 1.0,
+        2: 0.6} and `unbiased` of "propensity"; `gamma` of "dbn".
+
+    Returns
+    -------
+    ClickJudgements
+        A sequence of pairs; `qrels()` makes judgements of them.
+
+    Raises
+    ------
+    InputError
+        If the log cannot be read, or does not tell what the model needs.
+    OptionError
+        If the model has no such parameter, or an option cannot be used.
+
+    Examples
+    --------
     >>> view = {"query": "q", "shown": ["a", "b"]}
     >>> log = [{**view, "clicks": ["a"]}] * 6 + [{**view, "clicks": []}] * 6
-    >>> found = judgements_from_clicks(log, "ctr", prior=(1, 1))
-    >>> [(row.doc, row.clicks, row.shown, round(row.value, 3)) for row in found]
+    >>> judgements = judgements_from_clicks(log, "ctr", prior=(1, 1))
+    >>> [(pair.doc, pair.clicks, pair.shown, round(pair.value, 3)) for pair in judgements]
     [('a', 6, 12, 0.5), ('b', 0, 12, 0.071)]
     """
-    estimate, _, known = MODELS[one_of(model, MODELS, "model")]
-    for name in options:
-        if name not in known:
-            hint = f"It takes {', '.join(known)}." if known else "It takes none."
-            raise OptionError(f"the model {model!r} has no option {name!r}", hint=hint)
-    whole_number(min_views, "min_views")
-    whole_number(samples, "samples", 20, 100_000)
-    whole_number(seed, "seed")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise OptionError(f"level is {level!r:.80}", hint="It is a share, such as 0.95.")
+    estimate, _, known = MODELS[cast(ModelName, one_of(model, get_args(ModelName), "model"))]
+    _check_parameters(model, parameters, known)
+    of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
+    whole_number(min_views, "min_views", 0, MOST_VIEWS)
+    samples = whole_number(statistics.draws(USUAL_SAMPLES), "samples", 20, MOST_SAMPLES)
+    level = statistics.level
     rows, noticed = read_clicks(log, columns=columns, format=format)
     click_log = ClickLog.of(rows)
     ones = np.ones(len(click_log.pair))
-    values = estimate(click_log, ones, **options)
+    values = estimate(click_log, ones, **parameters)
     clicks, shown = click_log.per_pair(click_log.click), click_log.per_pair(ones)
     notes = list(noticed)
     if model == "ctr":
-        prior = ctr.checked(options.get("prior")) or ctr.prior_of(clicks, shown)
+        prior = ctr.checked(parameters.get("prior")) or ctr.prior_of(clicks, shown)
         bounds = ctr.interval(clicks, shown, prior, level)
         notes.append(Note.of("click-prior", a=f"{prior[0]:.3g}", b=f"{prior[1]:.3g}"))
     else:
-        bounds = _bootstrap(click_log, lambda weights: estimate(click_log, weights, **options), level, samples, seed)
+        sampled: Callable[[np.ndarray], np.ndarray] = lambda weights: estimate(click_log, weights, **parameters)  # noqa: E731
+        bounds = _bootstrap(click_log, sampled, level, samples, statistics.seed)
         notes.append(Note.of("click-bootstrap", draws=samples, unit="users" if click_log.by_user else "page views"))
-    if model == "propensity" and (clipped := propensity.of_rows(click_log, options.get("propensities"))[1]):
+    if model == "propensity" and (clipped := propensity.of_rows(click_log, parameters.get("propensities"))[1]):
         notes.append(Note.of("clipped-propensities", count=clipped, least=propensity.LEAST))
     few = int((shown < min_views).sum())
     if few:
@@ -140,6 +215,20 @@ def judgements_from_clicks(
         for i, (query, doc) in enumerate(click_log.pairs)
     ]
     return ClickJudgements(tuple(judgements), model, level, min_views, tuple(notes))
+
+
+def _check_parameters(model: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raises for a parameter that the model, or the whole verb, does not have."""
+    of_any_model = {name for _, _, names in MODELS.values() for name in names}
+    for name in given:
+        if name not in of_any_model:
+            raise unknown_argument("judgements_from_clicks", name, {*_ARGUMENTS, *of_any_model})
+        if name not in known:
+            hint = f"It takes {', '.join(known)}." if known else "It takes none."
+            raise OptionError(f"the model {model!r} has no option {name!r}", hint=hint, code="unknown-argument")
+
+
+_ARGUMENTS = ("log", "model", "columns", "format", "min_views", "statistics")
 
 
 def _bootstrap(
@@ -169,7 +258,7 @@ def _bootstrap(
 def _ascending(cuts: Sequence[float]) -> list[float]:
     points = list(cuts) if isinstance(cuts, list | tuple) else []
     if not points or any(isinstance(point, bool) or not isinstance(point, int | float) for point in points):
-        raise OptionError(f"cuts is {cuts!r:.80}", hint="It is a list of numbers, such as [0.05, 0.2].")
+        raise OptionError(f"cuts is {shown(cuts, 80)}", hint="It is a list of numbers, such as [0.05, 0.2].")
     if sorted(set(points)) != points:
-        raise OptionError(f"cuts is {cuts!r:.80}", hint="Its numbers ascend, each once.")
+        raise OptionError(f"cuts is {shown(cuts, 80)}", hint="Its numbers ascend, each once.")
     return points

@@ -11,8 +11,10 @@ import numpy as np
 
 from goldrank import io
 from goldrank.comparison.result import Comparison
-from goldrank.errors import MismatchError, OptionError
-from goldrank.misuse import checked
+from goldrank.data.table import count
+from goldrank.errors import MismatchError, OptionError, is_number, whole_number
+from goldrank.escaping import shown
+from goldrank.keywords import named_arguments
 from goldrank.packages import stats
 from goldrank.types import RunLike
 
@@ -24,12 +26,18 @@ STATISTICS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class RankAgreement:
     """How alike two runs are: per query and on average over the queries for which each is defined."""
 
     queries: tuple[str, ...]
     values: Mapping[str, np.ndarray]
+    """By statistic, one of `STATISTICS`: the value of each query, NaN where it is not defined."""
+
+    @property
+    def per_query(self) -> dict[str, dict[str, float]]:
+        """By statistic and query."""
+        return {name: dict(zip(self.queries, column.tolist(), strict=True)) for name, column in self.values.items()}
 
     @property
     def mean(self) -> dict[str, float]:
@@ -39,15 +47,63 @@ class RankAgreement:
             for name, values in self.values.items()
         }
 
+    @property
+    def words(self) -> str:
+        """The means in a sentence."""
+        means = ", ".join(f"{name} {value:.4f}" for name, value in self.mean.items())
+        return f"{means}, {count(len(self.queries), 'query')}"
 
-@checked
+    def __str__(self) -> str:
+        return self.words
+
+    def __repr__(self) -> str:
+        return f"RankAgreement({self.words!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RankAgreement):
+            return NotImplemented
+        if (self.queries, self.values.keys()) != (other.queries, other.values.keys()):
+            return False
+        return all(np.array_equal(column, other.values[name], equal_nan=True) for name, column in self.values.items())
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+
+@named_arguments
 def rank_agreement(a: RunLike, b: RunLike, *, k: int = 10, p: float = 0.9, depth: int = 1000) -> RankAgreement:
-    """RBO, Kendall's tau, tau-AP and Jaccard@k of two runs, on the queries that both have.
+    """Say how alike two runs are: RBO, Kendall's tau, tau-AP and Jaccard@k, on the queries that both have.
 
+    Parameters
+    ----------
+    a, b : run
+        `Run`, a file, a data frame, a mapping or rows.
+    k : int
+        How many first documents Jaccard looks at.
+    p : float
+        How patient RBO's reader is: the chance to look one further, between 0 and 1.
+    depth : int
+        How many documents of a ranking are looked at.
+
+    Returns
+    -------
+    RankAgreement
+        `.mean["rbo"]`, and `.per_query["rbo"]["q1"]`.
+
+    Raises
+    ------
+    MismatchError
+        If the runs have no query in common.
+    OptionError
+        If a number is out of its range.
+
+    Examples
+    --------
     >>> rank_agreement({"q": ["x", "y"]}, {"q": ["y", "x"]}, k=1).mean["jaccard"]
     0.0
     """
-    first, second = io.as_run(a, name="a"), io.as_run(b, name="b")
+    whole_number(k, "k", 1)
+    whole_number(depth, "depth", 1)
+    first, second = io.as_run(a), io.as_run(b)
     queries = tuple(query for query in first if query in second.results)
     if not queries:
         what = "the two runs have no query in common"
@@ -65,8 +121,8 @@ def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
 
     Equation 32 of Webber, Moffat and Zobel. `p` is how patient the reader is: the chance to look one further.
     """
-    if not 0 < p < 1:
-        raise OptionError(f"p is {p!r}; it must be between 0 and 1", hint="0.9 is usual.", code="bad-number")
+    if not is_number(p) or not 0 < p < 1:
+        raise OptionError(f"p is {shown(p)}; it must be between 0 and 1", hint="0.9 is usual.", code="bad-number")
     if not a or not b:
         return 1.0 if not a and not b else 0.0
     short, long = sorted((a, b), key=len)

@@ -18,7 +18,7 @@ from goldrank.comparison.pair import Pair
 from goldrank.comparison.replicates import averaged, run_values
 from goldrank.comparison.result import Comparison, Summary
 from goldrank.comparison.settings import Statistics
-from goldrank.comparison.slices import with_slices
+from goldrank.comparison.slices import slice_names, with_slices
 from goldrank.comparison.statistics import Compared, MeasureFacts, facts_of, on_scale
 from goldrank.comparison.unjudged import placed_alike, with_holes
 from goldrank.conventions import Convention
@@ -130,7 +130,9 @@ def compare(
     0.5
     """
     known = None if queries is None else read_queries(queries)
-    names = [slice_by] if isinstance(slice_by, str) else list(slice_by)
+    names = slice_names(slice_by)
+    if baseline is not None:
+        of_type(baseline, str, "baseline", "the name of a system")
     of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
 
     if runs is not None:

@@ -10,12 +10,14 @@ from typing import cast
 from goldrank import conventions, ids, io
 from goldrank.conventions import POLICIES, convention_of, tool_of
 from goldrank.conventions.tool import Quirk, Tool
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
 from goldrank.data.scores import format_value
 from goldrank.errors import GoldrankError
 from goldrank.evaluation.documents import evaluate
+from goldrank.keywords import named_arguments
 from goldrank.measures import Measure, parse
-from goldrank.misuse import checked
-from goldrank.types import ConventionLike, Policies, QrelsLike, RunLike
+from goldrank.types import ConventionLike, MeasureLike, Policies, QrelsLike, RunLike
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class RuleDifference:
     """Whether this rule alone changes the value, makes an error, or removes one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference:
     """One measure by two conventions."""
 
@@ -47,6 +49,17 @@ class Difference:
     """The rules in which they differ and that this measure could feel, those that matter alone first."""
     problems: tuple[str | None, str | None] = (None, None)
     """Why a convention has no value."""
+
+    @property
+    def words(self) -> str:
+        """Both values in a sentence."""
+        sides = []
+        for name, value, problem in zip(self.conventions, self.values, self.problems, strict=True):
+            sides.append(f"{name} {'an error' if problem else format_value(value)}")
+        return f"{self.measure}: {', '.join(sides)}"
+
+    def __repr__(self) -> str:
+        return f"Difference({self.words!r})"
 
     def __str__(self) -> str:
         first, second = self.conventions
@@ -70,12 +83,35 @@ class Difference:
         return "\n".join(lines)
 
 
-@checked
+@named_arguments
 def explain_difference(
-    qrels: QrelsLike, run: RunLike, measure: str | Measure, first: ConventionLike, second: ConventionLike
+    qrels: QrelsLike, run: RunLike, measure: MeasureLike, first: ConventionLike, second: ConventionLike
 ) -> Difference:
-    """The value of a measure by two conventions, and which of their rules makes the difference.
+    """Say which rule of two conventions makes them give two numbers for the same run.
 
+    Parameters
+    ----------
+    qrels : judgements
+        `Qrels`, a file, a data frame, a mapping or rows. What is no `Qrels` is read by the rules of each convention.
+    run : run
+        `Run`, a file, a data frame, a mapping or rows.
+    measure : measure
+        What is measured.
+    first, second : str or Convention
+        The two conventions.
+
+    Returns
+    -------
+    Difference
+        Both values, and what each rule in which they differ changes alone.
+
+    Raises
+    ------
+    GoldrankError
+        The error that both conventions make, if it is the same: then no rule of theirs is the reason.
+
+    Examples
+    --------
     >>> from goldrank import explain_difference
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}}
     >>> print(explain_difference(qrels, run, "RR", "trec_eval-10", "trec_eval-9"))
@@ -88,23 +124,23 @@ def explain_difference(
     """
     old, new = _rules_of(first), _rules_of(second)
     wanted = parse(measure)
-    # A stream or an iterator comes only once, and is read by the first convention.
+    # A stream or an iterator comes only once; judgements are then read by the first convention.
     if isinstance(qrels, Iterator) or hasattr(qrels, "read"):
         qrels = io.as_qrels(qrels, judgements=old.policies["judgements"])
-    if isinstance(run, Iterator) or hasattr(run, "read"):
-        run = io.as_run(run, duplicates=old.policies["duplicates"])
-    read: dict[tuple[str, str], tuple[QrelsLike, RunLike]] = {}
+    judged: dict[str, Qrels] = {}
+    opened: list[Run] = []
 
     failed: list[GoldrankError] = []
 
     def value(rules: Tool) -> tuple[float, str | None]:
         try:
-            # What is repeated is settled in reading, so that these two rules need a reading of their own.
-            settled = rules.policies["judgements"], rules.policies["duplicates"]
-            if settled not in read:
-                judgements, duplicates = settled
-                read[settled] = (io.as_qrels(qrels, judgements=judgements), io.as_run(run, duplicates=duplicates))
-            scores = evaluate(*read[settled], wanted, convention=convention_of(rules))
+            # What is judged twice is settled in reading, so that this rule needs a reading of its own.
+            judgements = rules.policies["judgements"]
+            if judgements not in judged:
+                judged[judgements] = io.as_qrels(qrels, judgements=judgements)
+            if not opened:
+                opened.append(io.as_run(run))
+            scores = evaluate(judged[judgements], opened[0], wanted, convention=convention_of(rules))
             return scores[wanted.having(rules.options_of(wanted))], None
         except GoldrankError as error:
             failed.append(error)

@@ -5,61 +5,120 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Unpack
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
 from goldrank import conventions, ids, io
-from goldrank.comparison.metadata import Attribute, is_missing, lookup
+from goldrank.comparison.intervals import Interval
 from goldrank.comparison.ppi import CorrectedMean, cluster_means, corrected_mean
-from goldrank.comparison.strata import allocated, spreads, strata_of, stratified_mean
+from goldrank.comparison.settings import Statistics
+from goldrank.comparison.strata import COUNT, allocated, spreads, strata_of, stratified_mean
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
+from goldrank.data.queries import Queries
+from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, whole_number
+from goldrank.errors import InputError, MeasureError, NotMeasuredError, OptionError, of_type, one_of, whole_number
 from goldrank.evaluation.documents import evaluate
-from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.evaluation.inputs import resolve_measures
 from goldrank.evaluation.pipeline import Placed
+from goldrank.io.queries import read_queries
+from goldrank.keywords import named_arguments
 from goldrank.measures import Measure
-from goldrank.misuse import checked
+from goldrank.measures.spelling import parse as parse_measure
 from goldrank.notes import Note
-from goldrank.types import ConventionLike, JudgementsLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
+from goldrank.types import ConventionLike, MeasuresLike, QueriesLike, RunsLike
+
+Drawn: TypeAlias = Literal["random", "strata"]
+Decided: TypeAlias = Literal["better", "worse", "unclear"]
 
 LEAST_JUDGED = 2
-DRAWN = {
-    "random": "every query had the same chance to be judged by people",
-    "strata": "every query of a stratum had the same chance",
-}
+DEEPEST = 10**9
+"""More ranks than any run has."""
 
 
-@dataclass(frozen=True)
-class CorrectedValue:
-    """The mean of a measure of one system, or the mean difference of two."""
+@dataclass(frozen=True, repr=False)
+class CorrectedValue(Tabular):
+    """The mean of a measure of one run, or the mean difference of two."""
+
+    drawn_by = "corrected_value"
 
     measure: str
-    system: str
-    against: str
-    """The other system, whose values are subtracted; empty for a system alone."""
+    run: str
+    against: str | None
+    """The other run, whose values are subtracted; None for a run alone."""
     estimate: CorrectedMean
-    verdict: str = ""
-    """Of a pair: 'better', 'worse' or 'unclear', with all pairs of the measure taken together (Bonferroni)."""
+    """How the value was made: by which method, and how far people's and the model's values go together."""
+    verdict: Decided | None = None
+    """Of a pair, with all pairs of the measure taken together (Bonferroni); None for a run alone."""
+
+    def __repr__(self) -> str:
+        return f"CorrectedValue({self.measure!r}, {self.run!r}, {self.against!r}, {self.value:.4f})"
+
+    @property
+    def value(self) -> float:
+        """The corrected mean, or difference; people's alone where the model does not help."""
+        return self.estimate.estimate
+
+    @property
+    def interval(self) -> Interval:
+        """That of the value."""
+        return Interval(self.estimate.low, self.estimate.high)
+
+    @property
+    def by_people(self) -> float:
+        """The mean over the queries that people judged."""
+        return self.estimate.human
+
+    @property
+    def by_model(self) -> float:
+        """The mean of the model's values over all queries, as it is."""
+        return self.estimate.model
 
     @property
     def words(self) -> str:
         """What it says, in one sentence."""
-        e = self.estimate
-        if not self.against:
-            return f"{self.measure} of {ids.show(self.system)} is {e.estimate:.4f} ({e.low:.4f} to {e.high:.4f})"
-        size = f"{e.estimate:+.4f} {self.measure} (interval {e.low:+.4f} to {e.high:+.4f})"
-        system, other = ids.show(self.system), ids.show(self.against)
+        low, high = self.interval
+        run = ids.show(self.run)
+        if self.against is None:
+            return f"{self.measure} of {run} is {self.value:.4f} ({low:.4f} to {high:.4f})"
+        size = f"{self.value:+.4f} {self.measure} (interval {low:+.4f} to {high:+.4f})"
+        other = ids.show(self.against)
         if self.verdict == "unclear":
-            return f"No clear difference between {system} and {other}: {size}"
-        return f"{system} is {self.verdict} than {other}: {size}"
+            return f"No clear difference between {run} and {other}: {size}"
+        return f"{run} is {self.verdict} than {other}: {size}"
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What speaks against relying on the model here."""
+        return tuple(Note.of("weak-correction", why=words) for words in self.estimate.cautions)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row."""
+        return [self.to_dict()]
+
+    def turned(self) -> CorrectedValue:
+        """The same difference seen from the other run."""
+        if self.against is None:
+            return self
+        opposite: dict[str | None, Decided] = {"better": "worse", "worse": "better"}
+        verdict = opposite.get(self.verdict, self.verdict)
+        return CorrectedValue(self.measure, self.against, self.run, self.estimate.negated(), verdict)
+
+    def to_dict(self) -> dict[str, Any]:
+        low, high = self.interval
+        value = {"value": self.value, "low": low, "high": high}
+        people = {"by_people": self.by_people, "people_low": self.estimate.human_low}
+        people["people_high"] = self.estimate.human_high
+        how = attributes(self.estimate, "method why weight rho judged others effective")
+        return {
+            **attributes(self, "measure run against verdict"), **value, **people, "by_model": self.by_model, **how,
+        }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CorrectedValues(Tabular):
     """Means and differences by people, by the model, and corrected."""
 
@@ -70,192 +129,216 @@ class CorrectedValues(Tabular):
     notes: tuple[Note, ...] = ()
     judged: tuple[str, ...] = ()
     """The queries that people judged to the depth of every measure."""
-    others: tuple[str, ...] = field(default=(), repr=False)
-    queries: tuple[str, ...] = field(default=(), repr=False)
+    others: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
     """All queries."""
-    draw: Units | None = field(default=None, repr=False, compare=False)
+    draw: Units | None = field(default=None, compare=False)
     """What the next queries are drawn by."""
 
-    def __getitem__(self, which: tuple[str, ...]) -> CorrectedMean:
-        """By (measure, system), or (measure, system, against)."""
-        return self.value(*which).estimate
+    def __repr__(self) -> str:
+        judged = f"{len(self.judged):,} of {len(self.queries):,} queries judged by people"
+        return f"CorrectedValues({len(self.values):,} values, {judged})"
 
-    def value(self, measure: str, system: str, against: str = "") -> CorrectedValue:
-        """The mean of a system, or its difference to another one."""
+    def __getitem__(self, key: tuple[str, str] | tuple[str, str, str]) -> CorrectedValue:
+        """`values["AP", "a"]` is the mean of a run, `values["AP", "b", "a"]` the difference b minus a."""
+        if not isinstance(key, tuple) or len(key) not in (2, 3):
+            hint = 'values["AP", "a"] is a mean, values["AP", "b", "a"] the difference b minus a.'
+            raise OptionError(f"corrected values have no key {key!r:.80}", hint=hint)
+
+        measure, run, *rest = key
+        against = rest[0] if rest else None
+        name = str(parse_measure(measure))
         for value in self.values:
-            if (value.measure, value.system, value.against) == (measure, system, against):
+            if (value.measure, value.run, value.against) == (name, run, against):
                 return value
-        raise InputError(f"there is nothing of {(measure, system, against)!r:.80}")
+            if (value.measure, value.against, value.run) == (name, run, against):
+                return value.turned()
+        raise self._not_there(key)
 
-    def next_queries(self, count: int = 10, seed: int = 0, strata: Attribute = None) -> list[str]:
+    def _not_there(self, key: tuple[str, ...]) -> NotMeasuredError:
+        measures = dict.fromkeys(value.measure for value in self.values)
+        runs = dict.fromkeys(value.run for value in self.values)
+        hint = f"Measures are {', '.join(measures)}; runs are {', '.join(map(ids.show, runs))}."
+        return NotMeasuredError(f"there is no corrected value of {key!r:.80}", hint=hint)
+
+    @property
+    def words(self) -> str:
+        """The first value and all differences, in sentences."""
+        first = self.values[:1]
+        return "; ".join(value.words for value in (*first, *(each for each in self.values if each.against is not None)))
+
+    def next_queries(self, count: int = 10, *, seed: int = 0) -> list[str]:
         """Queries that people should judge next, so that what they judge can be added to what was judged.
 
-        They are drawn at random; with `strata`, here or of what was judged, at random within each: four of each, then
-        as many of each as narrow the interval of the first value most. From then on the values need these strata too.
-        The same seed draws the same queries from the same data.
+        They are drawn at random. Where queries have strata, at random within each: four of each, then as many of each
+        as narrow the interval of the first value most. From then on the values need `drawn="strata"`.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        seed : int
+            The same seed draws the same queries from the same data.
+
+        Returns
+        -------
+        list of str
         """
         whole_number(count, "count", 1)
         rng = np.random.default_rng(whole_number(seed, "seed"))
-        draw = self.draw
-        if draw is not None and strata is not None:
-            if draw.strata:
-                raise OptionError(
-                    "the queries were drawn by strata already", hint="Go on with these: leave strata out."
-                )
-            stratum, names = strata_of(_named(strata, "stratum", self.queries))
-            draw = replace(draw, stratum=stratum, strata=tuple(names))
-        if draw is None or not draw.strata:
+        if self.draw is None or not self.draw.strata:
             return [self.others[i] for i in rng.permutation(len(self.others))[:count].tolist()]
-        return [self.queries[i] for i in draw.more(count, rng)]
+        return [self.queries[i] for i in self.draw.more(count, rng)]
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each mean and difference."""
-        names = "estimate low high method why human human_low human_high model weight rho judged others effective"
-        return [
-            {**attributes(value, "measure system against verdict"), **attributes(value.estimate, names)}
-            for value in self.values
-        ]
+        return [value.to_dict() for value in self.values]
 
     def to_dict(self) -> dict[str, Any]:
         notes = [note.to_dict() for note in self.notes]
         return {"level": self.level, "values": self.rows(), "notes": notes, "judged": list(self.judged)}
 
 
-@checked
+@named_arguments
 def corrected_values(
-    human: QrelsLike,
-    model: QrelsLike,
-    runs: RunLike | RunsLike,
+    qrels: Qrels,
+    runs: RunsLike,
     measures: MeasuresLike = None,
     *,
-    drawn: str | None = None,
-    strata: Attribute = None,
+    queries: QueriesLike | None = None,
+    drawn: Drawn | None = None,
     depth: int = 10,
-    clusters: Attribute = None,
-    baseline: str | None = None,
-    level: float = 0.95,
     convention: ConventionLike = "trec_eval-10",
-    **policies: Unpack[Policies],
+    statistics: Statistics = Statistics(),
 ) -> CorrectedValues:
     """Means of measures over all queries, from a model's judgements of all and people's of some of them.
 
-    `human` has the queries that people judged, which must have been drawn at random from all; `model` has the model's
-    judgements of all queries, those of people included. A query counts as judged by people if they judged the documents
-    of all runs to the measure's cut-off, or to `depth` if it has none. Values are corrected by what people and model
-    say of the same queries (docs/judges.md); where that is no better than people alone, these are reported.
-    With several runs there is a row for each pair too, or for each with the `baseline`. `clusters` are queries that
-    belong together. `strata` are groups of queries within which those to judge were drawn at random: by query id, as
-    a function of it, a JSONL file or a data frame with a column 'stratum'; more than five numbers are cut into five.
+    A query counts as judged by people if they judged the documents of all runs to the measure's cut-off, or to `depth`
+    if it has none. Values are corrected by what people and model say of the same queries (docs/judges.md); where that
+    is no better than people alone, these are reported. With several runs there is a value for each pair too.
 
-    >>> runs = {"q%d" % i: ["a", "b"] for i in range(40)}
-    >>> model = {q: {"a": i % 2, "b": 1} for i, q in enumerate(runs)}
-    >>> human = {q: {"a": (i + i // 8) % 2, "b": 1} for i, q in enumerate(runs) if i < 20}
-    >>> found = corrected_values(human, model, runs, "nDCG@2")["nDCG@2", "run"]
-    >>> found.judged, found.others, found.method
-    (20, 20, 'corrected')
+    Parameters
+    ----------
+    qrels : Qrels
+        `people.with_model(model)`: people's judgements of queries that were drawn at random from all, and the model's
+        of all queries, those of people included.
+    runs : runs
+        The systems.
+    measures : measures, optional
+        Means over queries; by default the usual ones.
+    queries : queries, optional
+        What is known of queries. Their role `cluster` says which belong together, `stratum` the groups within which
+        queries to judge are drawn; more than five different numbers are cut into five strata.
+    drawn : {"random", "strata"}, optional
+        How the queries that people judged were drawn: from all, or within strata. By default within strata if queries
+        have any. With "random", strata say how `next_queries` draws.
+    depth : int
+        To which rank people must have judged where a measure has no cut-off.
+    convention : str or Convention
+        How values are computed.
+    statistics : Statistics
+        The level of intervals and verdicts.
+
+    Returns
+    -------
+    CorrectedValues
+        `values["AP", "a"]` is the mean of a run, `values["AP", "b", "a"]` the difference b minus a.
+
+    Raises
+    ------
+    InputError
+        If the judgements of people or of the model are missing, or people judged too few queries whole.
+    OptionError
+        If options do not go together.
+    MeasureError
+        If a measure is no mean over queries.
+
+    Examples
+    --------
+    >>> run = {f"q{i}": ["a", "b"] for i in range(40)}
+    >>> model = {query: {"a": i % 2, "b": 1} for i, query in enumerate(run)}
+    >>> people = Qrels({query: {"a": (i + i // 8) % 2, "b": 1} for i, query in enumerate(run) if i < 20})
+    >>> values = corrected_values(people.with_model(model), {"mine": run}, "nDCG@2")
+    >>> mine = values["nDCG@2", "mine"]
+    >>> round(mine.value, 4), mine.estimate.method
+    (0.8155, 'corrected')
     """
-    drawn = drawn or ("random" if strata is None else "strata")
-    if drawn not in DRAWN or (drawn == "strata") != (strata is not None):
-        what = f"queries drawn as {drawn!r:.40} cannot be corrected: the chance of each to be judged must be known"
-        hint = "Judge queries that CorrectedValues.next_queries draws: at random, or at random within strata (strata=)."
-        raise OptionError(what, hint=hint)
-    if strata is not None and clusters is not None:
-        raise OptionError("strata and clusters cannot be combined", hint="Leave one of them out.")
-    whole_number(depth, "depth", 1)
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise OptionError(f"level is {level!r:.40}; it must be between 0 and 1")
-    rules = conventions.get(convention).with_policies(**policies)
+    of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
+    whole_number(depth, "depth", 1, DEEPEST)
+    known = Queries({}) if queries is None else read_queries(queries)
+    how = _drawn(drawn, known)
+    people, machine = both_judges(qrels)
+    opened = io.as_runs(runs)
+    rules = conventions.get(convention)
     wanted = resolve_measures(measures, rules)
-    people, machine = io.as_qrels(human), io.as_qrels(model)
-    opened = io.as_runs(runs) or [io.as_run(runs)]
-    names = [run.name for run in opened]
-    pairs = list(combinations(range(len(opened)), 2))
-    if baseline is not None and baseline in names:
-        at = names.index(baseline)
-        pairs = [(at, j) for j in range(len(opened)) if j != at]
-    elif baseline is not None:
-        raise InputError(f"no system is named '{ids.show(baseline)}'", hint=did_you_mean(baseline, names))
+
     both = ScoredTwice.of(people, machine, opened, wanted, rules, depth)
-    units = both.units(clusters, strata)
-    values = []
+    units = both.units(known, how)
+    values: list[CorrectedValue] = []
     for measure in wanted:
-        table = [both.values(i, measure) for i in range(len(opened))]
-        values += [
-            CorrectedValue(str(measure), name, "", units.estimate(*y_f, level))
-            for name, y_f in zip(names, table, strict=True)
-        ]
-        for i, j in pairs:
-            y, f = (table[j][side] - table[i][side] for side in (0, 1))
-            estimate = units.estimate(y, f, level)
-            surely = units.estimate(y, f, 1 - (1 - level) / len(pairs))
-            better = (estimate.estimate > 0) == both.higher_is_better(measure)
-            verdict = "unclear" if surely.holds(0.0) else "better" if better else "worse"
-            values.append(CorrectedValue(str(measure), names[j], names[i], estimate, verdict))
+        values += _values_of(measure, both, units, statistics)
+
     cautions = dict.fromkeys(words for value in values for words in value.estimate.cautions)
     notes = [*both.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
-    others = tuple(query for query in both.queries if query not in set(both.judged))
-    y, f = both.values(0, wanted[0])
-    draw = replace(units, rest=y - values[0].estimate.weight * f[units.at])
-    return CorrectedValues(level, tuple(values), tuple(notes), both.judged, others, both.queries, draw)
+    judged = set(both.judged)
+    y, f = both.values(both.names[0], wanted[0])
+    rest = y - values[0].estimate.weight * f[units.at]
+    return CorrectedValues(
+        level=statistics.level,
+        values=tuple(values),
+        notes=tuple(notes),
+        judged=both.judged,
+        others=tuple(query for query in both.queries if query not in judged),
+        queries=both.queries,
+        draw=replace(both.units_to_draw(units, known), rest=rest),
+    )
 
 
-def corrected_of(
-    qrels: JudgementsLike,
-    runs: RunLike | RunsLike,
-    measures: MeasuresLike,
-    rules: Convention,
-    *,
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    relevant_from: float | None = None,
-    refused: Mapping[str, object] | None = None,
-    **how: Any,
-) -> CorrectedValues:
-    """`corrected_values` of judgements that hold people's and a model's: what `judged_by="corrected"` asks for."""
-    for name, value in (refused or {}).items():
-        if value is not None:
-            raise OptionError(f"{name} has no meaning for corrected values", hint="See goldrank.corrected_values.")
-    inputs = resolve(qrels, runs, rules, format=format, columns=columns, relevant_from=relevant_from)
-    human, model = both_judges(inputs.judgements)
-    if inputs.tagged is not None:
-        raise OptionError("runs that are told apart by tags are not corrected", hint="Give each run of its own.")
-    named = {run.name: run for run in inputs.runs} if inputs.several else inputs.runs[0]
-    return corrected_values(human, model, named, measures, convention=rules, **how)
+def _drawn(given: Drawn | None, queries: Queries) -> Drawn:
+    """How the queries that people judged were drawn."""
+    has_strata = queries.has("stratum")
+    if given is None:
+        drawn: Drawn = "strata" if has_strata else "random"
+    else:
+        drawn = cast(Drawn, one_of(given, get_args(Drawn), "drawn"))
+    if drawn == "strata" and not has_strata:
+        hint = 'Give queries with a stratum each: {"q1": {"stratum": "short"}}.'
+        raise OptionError("the queries have no strata that they could have been drawn by", hint=hint, code="no-strata")
+    if drawn == "strata" and queries.has("cluster"):
+        hint = "Leave the clusters out, or say drawn='random'."
+        raise OptionError("strata and clusters cannot be combined", hint=hint, code="options-conflict")
+    return drawn
 
 
-_OF_COMPARE = ("baseline", "clusters", "format", "columns", "relevant_from")
-_OF_REPORTS = ("convention", "judged_by", "alpha", "curves", "seed", "queries", "documents", "align")
-"""Options of `compare` that are handed on, and those that change nothing here."""
+def _values_of(measure: Measure, both: ScoredTwice, units: Units, statistics: Statistics) -> list[CorrectedValue]:
+    """The mean of each run, and the difference of each pair."""
+    name, level = str(measure), statistics.level
+    by_run = {run: both.values(run, measure) for run in both.names}
+    values = [CorrectedValue(name, run, None, units.estimate(*y_f, level)) for run, y_f in by_run.items()]
+
+    pairs = list(combinations(both.names, 2))
+    for against, run in pairs:
+        y, f = (mine - other for mine, other in zip(by_run[run], by_run[against], strict=True))
+        estimate = units.estimate(y, f, level)
+        surely = units.estimate(y, f, 1 - statistics.alpha / len(pairs))
+        verdict: Decided = "unclear"
+        if not surely.holds(0.0):
+            verdict = "better" if (estimate.estimate > 0) == both.higher_is_better(measure) else "worse"
+        values.append(CorrectedValue(name, run, against, estimate, verdict))
+    return values
 
 
-def corrected_comparison(
-    qrels: Any,
-    runs: RunsLike,
-    measures: MeasuresLike,
-    rules: Convention,
-    given: Mapping[str, Any],
-    usual: Mapping[str, Any],
-) -> CorrectedValues:
-    """What `compare` answers with judged_by="corrected"; of its options, those that have no meaning are refused."""
-    refused = {
-        name: given[name]
-        for name, value in usual.items()
-        if name not in (*_OF_COMPARE, *_OF_REPORTS)
-        and not (given[name] is value or (value is not None and given[name] == value))
-    }
-    how = {name: given[name] for name in _OF_COMPARE}
-    return corrected_of(qrels, runs, measures, rules, refused=refused, level=1 - given["alpha"], **how)
-
-
-def both_judges(judgements: object) -> tuple[Qrels, Qrels]:
+def both_judges(qrels: object) -> tuple[Qrels, Qrels]:
     """People's judgements and the model's, where both are in one."""
-    if not isinstance(judgements, Qrels):
-        raise OptionError("judged_by= takes judgements with one grade per document")
-    if not judgements.judges:
+    if not isinstance(qrels, Qrels):
+        hint = "For example read_qrels('people.txt').with_model('model.txt')."
+        of_type(qrels, Qrels, "qrels", "Qrels with judgements of people and of a model", hint=hint)
+    assert isinstance(qrels, Qrels)
+    if "model" not in qrels.judges:
         what = "there are no judgements of a model beside those of people"
-        hint = "Qrels.joined(human, model) puts them together (--model-qrels FILE); goldrank judge --all makes them."
-        raise InputError(what, where=judgements.name, hint=hint, code="no-judge")
-    return judgements.judged_by("human"), judgements.judged_by("model")
+        hint = "people.with_model(model) puts them together; judge(...).qrels, or goldrank judge --all, has both."
+        raise InputError(what, where=qrels.name, hint=hint, code="no-judge")
+    return qrels.by("human"), qrels.by("model")
 
 
 @dataclass(frozen=True)
@@ -311,75 +394,95 @@ class Units:
 class ScoredTwice:
     """Runs scored by the model's judgements of all queries, and by people's of those that they judged whole."""
 
-    by_people: Sequence[Scores]
-    by_model: Sequence[Scores]
+    by_people: Mapping[str, Scores]
+    by_model: Mapping[str, Scores]
     notes: Sequence[Note]
 
     @classmethod
     def of(
-        cls,
-        people: Qrels,
-        machine: Qrels,
-        runs: Sequence[Run],
-        measures: Sequence[Measure],
-        rules: Convention,
-        depth: int,
+        cls, people: Qrels, machine: Qrels, runs: Runs, measures: Sequence[Measure], rules: Convention, depth: int
     ) -> ScoredTwice:
         """Each run is read and placed once for each kind of judge."""
         _check_queries(people, machine)
-        by_model = [evaluate(machine, run, measures, convention=rules) for run in runs]
+        by_model = dict(evaluate(machine, runs, measures, convention=rules))
         deepest = max(int(measure.k) if measure.k else depth for measure in measures)
-        complete, notes = _complete(people, machine, by_model, deepest)
-        kept = Qrels({query: people[query] for query in complete}, name=people.name, real_grades=True)
+        complete, notes = _complete(people, machine, list(by_model.values()), deepest)
+
         # A run without any of these queries scores 0 in them; that it shares some with the model's was seen above.
-        by_people = [evaluate(kept, run, measures, convention=rules.with_policies(overlap="allow")) for run in runs]
+        lenient = rules.with_policies(overlap="allow")
+        by_people = dict(evaluate(people.only(complete), runs, measures, convention=lenient))
         for scored in (by_people, by_model):
-            if any(scores.queries != scored[0].queries for scores in scored):
+            if len({scores.queries for scores in scored.values()}) > 1:
                 what = "the runs do not answer the same queries, and missing ones are left out"
-                raise OptionError(what, hint="Corrected values need all queries: missing='zero'.")
+                raise OptionError(what, hint="Corrected values need all queries: Convention(missing='zero').")
         return cls(by_people, by_model, notes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the runs."""
+        return tuple(self.by_model)
 
     @property
     def queries(self) -> tuple[str, ...]:
         """All of them."""
-        return self.by_model[0].queries
+        return self.by_model[self.names[0]].queries
 
     @property
     def judged(self) -> tuple[str, ...]:
         """Those that people judged whole."""
-        return self.by_people[0].queries
+        return self.by_people[self.names[0]].queries
 
     def higher_is_better(self, measure: Measure) -> bool:
         """Whether more of a measure is better."""
-        return self.by_model[0].columns[str(measure)].higher_is_better
+        return self.by_model[self.names[0]].columns[str(measure)].higher_is_better
 
-    def values(self, run: int, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
+    def values(self, run: str, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
         """The values of a run by people, of the judged queries, and by the model, of all."""
-        columns = self.by_people[run].columns[str(measure)], self.by_model[run].columns[str(measure)]
-        if columns[0].average != "mean":
-            raise MeasureError(f"{measure} is no mean over queries ({columns[0].average}), and cannot be corrected")
-        return columns[0].values, columns[1].values
+        people, model = self.by_people[run].columns[str(measure)], self.by_model[run].columns[str(measure)]
+        if people.average != "mean":
+            raise MeasureError(f"{measure} is no mean over queries ({people.average}), and cannot be corrected")
+        return people.values, model.values
 
-    def units(self, clusters: Attribute = None, strata: Attribute = None) -> Units:
+    def units(self, queries: Queries, drawn: Drawn) -> Units:
         """What means are over."""
         place = {query: i for i, query in enumerate(self.queries)}
         at = np.array([place[query] for query in self.judged], np.int64)
-        if clusters is not None:
-            return Units(at, len(place), cluster=np.array(list(map(str, _named(clusters, "cluster", self.queries)))))
-        if strata is not None:
-            stratum, names = strata_of(_named(strata, "stratum", self.queries))
-            return Units(at, len(place), stratum=stratum, strata=tuple(names))
-        return Units(at, len(place))
+        plain = Units(at, len(place))
+        if drawn == "strata":
+            return self._in_strata(plain, queries)
+        if queries.has("cluster"):
+            return replace(plain, cluster=np.array(_column(queries, "cluster", self.queries)))
+        return plain
+
+    def units_to_draw(self, units: Units, queries: Queries) -> Units:
+        """The same for drawing more queries: within strata, if there are any."""
+        if units.strata or not queries.has("stratum"):
+            return units
+        return self._in_strata(units, queries)
+
+    def _in_strata(self, units: Units, queries: Queries) -> Units:
+        stratum, names = strata_of(_numbers(_column(queries, "stratum", self.queries)))
+        return replace(units, stratum=stratum, strata=tuple(names))
 
 
-def _named(given: Attribute, kind: str, queries: Sequence[str]) -> list[Any]:
+def _column(queries: Queries, role: str, wanted: Sequence[str]) -> list[str]:
     """The cluster, or the stratum, of each query."""
-    named = list(map(lookup(given, kind), queries))
-    lacking = [query for query, name in zip(queries, named, strict=True) if is_missing(name)]
+    by_query = queries.column(role)
+    lacking = [query for query in wanted if query not in by_query]
     if lacking:
-        what = f"a query has no {kind}: {ids.samples(lacking)}"
-        raise InputError(what, hint="Give each query one.", code="no-stratum")
-    return named
+        what = f"a query has no {role}: {ids.samples(lacking)}"
+        raise InputError(what, where=queries.name, hint="Give each query one.", code="no-stratum")
+    return [by_query[query] for query in wanted]
+
+
+def _numbers(strata: list[str]) -> Sequence[str | float]:
+    """Strata as numbers, if they are many different ones, so that they can be cut into few."""
+    if len(set(strata)) <= COUNT:
+        return strata
+    try:
+        return [float(stratum) for stratum in strata]
+    except ValueError:
+        return strata
 
 
 def _check_queries(people: Qrels, machine: Qrels) -> None:

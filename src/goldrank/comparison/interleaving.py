@@ -13,39 +13,40 @@ The rest is that of every comparison: flips of signs and intervals over what is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.flips import flip, raw_p, unit_sums
 from goldrank.comparison.intervals import FEWEST_CLUSTERS, Interval, caveats, difference_interval, differing, percent
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import SLACK
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.errors import InputError, OptionError, of_type, one_of
+from goldrank.escaping import shown
 from goldrank.io.impressions import Impression, read_impressions
-from goldrank.misuse import checked
+from goldrank.keywords import named_arguments
 from goldrank.notes import Note
-from goldrank.types import Path
+from goldrank.types import Frame, Rows, Source
 
-METHODS = {
-    "team-draft": "each shown document is the pick of one of the rankings",
-    "probabilistic": "shown documents were drawn from both rankings, by 1 / rank^3",
-}
+Method: TypeAlias = Literal["team-draft", "probabilistic"]
+"""How lists were made: each shown document is the pick of one ranking, or was drawn from both by 1 / rank^3."""
+Decided: TypeAlias = Literal["better", "worse", "unclear"]
 UNITS = ("user", "query", "impression")
 REACH = 0.5
 STEEPNESS = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Preference(Tabular):
     """What clicks say about B against A."""
 
     drawn_by = "interleaving"
 
-    method: str
+    method: Method
     a: str
     b: str
     impressions: int
@@ -66,8 +67,11 @@ class Preference(Tabular):
     alpha: float
     notes: tuple[Note, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"Preference({self.a!r}, {self.b!r}, {self.verdict!r})"
+
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Decided:
         """'better' or 'worse' for B, or 'unclear'."""
         if self.p > self.alpha or (self.unit != "impression" and self.units < FEWEST_CLUSTERS):
             return "unclear"
@@ -93,30 +97,53 @@ class Preference(Tabular):
         return {**self.rows()[0], "p_by": self.how, "notes": [note.to_dict() for note in self.notes]}
 
 
-@checked
+@named_arguments
 def analyse_interleaving(
-    log: Path | Iterable[Mapping[str, Any]],
-    method: str | None = None,
+    log: Source | Frame | Rows,
+    method: Method | None = None,
     *,
-    names: Sequence[str] = ("A", "B"),
-    alpha: float = 0.05,
-    seed: int = 0,
+    names: tuple[str, str] = ("A", "B"),
+    statistics: Statistics = Statistics(),
 ) -> Preference:
-    """Which ranking users prefer, from a log of interleaved lists and clicks (see `goldrank.io.impressions`).
+    """Which of two rankings users prefer, from a log of lists that mix both and of clicks on them.
 
-    `method` is 'team-draft' or 'probabilistic'; without one, impressions with `team` are team draft's.
+    Parameters
+    ----------
+    log : path or records
+        For each list `shown` and `clicks` (document ids); for team draft `team` ("a" or "b" for each shown document),
+        for probabilistic interleaving `a` and `b` (the two rankings); `user` and `query` if they are known.
+    method : {"team-draft", "probabilistic"}, optional
+        How lists were made; without it, those of a log with the field `team` are team draft's.
+    names : tuple of str
+        What the two rankings are called.
+    statistics : Statistics
+        Alpha, and the seed where signs are flipped at random.
 
+    Returns
+    -------
+    Preference
+
+    Raises
+    ------
+    InputError
+        If the log cannot be read, is empty, or has no click.
+    OptionError
+        If an option cannot be used.
+
+    Examples
+    --------
     >>> log = [{"user": f"u{i}", "shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]} for i in range(10)]
-    >>> found = analyse_interleaving(log)
-    >>> found.verdict, found.share, found.p
+    >>> preference = analyse_interleaving(log)
+    >>> preference.verdict, preference.share, preference.p
     ('better', 1.0, 0.001953125)
     """
     if method is not None:
-        one_of(method, METHODS, "method")
-    if not 0 < alpha < 1:
-        raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 1", code="bad-number")
-    if len(names) != 2:
-        raise OptionError(f"names is {names!r}; it must be two names", code="two-names-needed")
+        one_of(method, get_args(Method), "method")
+    of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
+    if not isinstance(names, tuple | list) or len(names) != 2:
+        raise OptionError(f"names is {shown(names)}; it must be two names", code="two-names-needed")
+    alpha = statistics.alpha
+
     impressions, noticed = read_impressions(log)
     if not impressions:
         raise InputError("the log is empty", hint="A line for each list that was shown.", code="empty-log")
@@ -128,10 +155,10 @@ def analyse_interleaving(
         what = f"none of {len(impressions):,} impressions has a click"
         raise InputError(what, hint="There is nothing to compare.", code="no-clicks")
     unit, units = _units(clicked)
-    flipped = flip(unit_sums(credit[None], units), seed=seed)
+    flipped = flip(unit_sums(credit[None], units), seed=statistics.seed)
     p = raw_p(flipped, 0)
     clusters = None if unit == "impression" or len(set(units.tolist())) == len(units) else units
-    interval = difference_interval(credit, level=1 - alpha, reach=REACH, units=clusters)
+    interval = difference_interval(credit, level=statistics.level, reach=REACH, units=clusters)
     mean = float(credit.mean())
     return Preference(
         method=method,
@@ -184,7 +211,7 @@ def probabilistic_credit(impression: Impression) -> float:
     return math.fsum(leads) / len(leads) / 2
 
 
-_CREDIT: dict[str, Callable[[Impression], float]] = {
+_CREDIT: dict[Method, Callable[[Impression], float]] = {
     "team-draft": team_draft_credit,
     "probabilistic": probabilistic_credit,
 }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from goldrank.notes import Note
 class Standing:
     """One system of a leaderboard."""
 
-    place: int
+    position: int
     """From 1; systems with the same mean share it."""
     run: str
     value: float
@@ -35,8 +36,8 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Leaderboard(Tabular):
-    """Systems from the best to the worst by one measure. Made by `leaderboard`."""
+class Leaderboard(Tabular, Sequence[Standing]):
+    """Systems from the best to the worst by one measure, as `Standing`s. Made by `Comparison.leaderboard`."""
 
     drawn_by = "leaderboard"
 
@@ -50,6 +51,16 @@ class Leaderboard(Tabular):
     queries: int
     method: str
     notes: tuple[Note, ...] = ()
+
+    @overload
+    def __getitem__(self, at: int) -> Standing: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Standing, ...]: ...
+    def __getitem__(self, at: int | slice) -> Standing | tuple[Standing, ...]:
+        return self.standings[at]
+
+    def __len__(self) -> int:
+        return len(self.standings)
 
     @property
     def may_be_best(self) -> tuple[str, ...]:
@@ -68,7 +79,8 @@ class Leaderboard(Tabular):
         """One flat record for each system."""
         return [
             {
-                **attributes(standing, "place run value"),
+                "place": standing.position,
+                **attributes(standing, "run value"),
                 **attributes(standing.interval, "low high"),
                 "rank_low": standing.rank[0],
                 "rank_high": standing.rank[1],

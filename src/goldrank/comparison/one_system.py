@@ -12,7 +12,7 @@ import numpy as np
 
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.settings import Statistics
-from goldrank.comparison.slices import SMALL, no_slice_values, relevant_counts, slice_parts, word_counts
+from goldrank.comparison.slices import SMALL, no_slice_values, slice_names, slice_parts, word_counts
 from goldrank.comparison.statistics import MeasureFacts, facts_of, on_scale
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.queries import Queries
@@ -113,7 +113,7 @@ def score_intervals(
     queries : Queries, optional
         What is known of queries.
     slice_by : str or list of str
-        Attributes of `queries`, or "length" (of their texts), "relevant" (fresh scores know it) or "judged" (with the
+        Attributes of `queries`, or "length" (of their texts), "relevant" (how many documents are) or "judged" (with the
         measure Judged@10).
     statistics : Statistics
         `alpha` says how sure the intervals are.
@@ -136,7 +136,8 @@ def score_intervals(
     """
     of_type(scores, Scores, "scores", "the scores of one run", "score_intervals(evaluate(qrels, run)).")
     known = None if queries is None else read_queries(queries)
-    names = [slice_by] if isinstance(slice_by, str) else list(slice_by)
+    names = slice_names(slice_by)
+    of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
     level = statistics.level
 
     notes: list[Note] = []
@@ -196,12 +197,18 @@ def attribute_values(scores: Scores, known: Queries | None, name: str) -> Sequen
         return list(map(known.column(name).get, scores.queries))
     if name == "length" and known is not None and known.has("text"):
         return word_counts(known.column("text").get, scores.queries)
-    if name == "relevant" and scores.placed is not None:
-        return relevant_counts(scores.placed.qrels.text, scores.queries)
+    relevant = scores.query_facts.relevant if name == "relevant" else None
+    if relevant is not None:
+        counts: list[int] = relevant.tolist()
+        return counts
     if name == "judged" and "Judged@10" in scores.columns:
         return [None if math.isnan(share) else share for share in scores.columns["Judged@10"].values.tolist()]
 
-    needs = {"length": "the queries' texts", "relevant": "scores made now", "judged": "Judged@10 among the measures"}
+    needs = {
+        "length": "the queries' texts",
+        "relevant": "scores that know their judgements",
+        "judged": "Judged@10 among the measures",
+    }
     if name in needs:
         raise InputError(f"slices by {name} need {needs[name]}", code="slice-needs-input")
     raise no_slice_values(name, known)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,13 @@ from goldrank.comparison.flips import flip, max_t, t_of_u, u_of_t
 from goldrank.comparison.intervals import estimate
 from goldrank.comparison.power import detectable_effect, family_alpha, queries_needed
 from goldrank.comparison.result import Comparison
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.statistics import facts_of
 from goldrank.comparison.tabular import Tabular, attributes
-from goldrank.errors import InputError, OptionError, of_type, whole_number
-from goldrank.misuse import checked
+from goldrank.data.table import count
+from goldrank.errors import InputError, OptionError, as_list, is_number, of_type, whole_number
+from goldrank.escaping import shown
+from goldrank.keywords import named_arguments
 from goldrank.packages import special
 
 DIFFERENCES = (0.01, 0.02, 0.05)
@@ -81,7 +85,7 @@ class GateOutcome:
         return max(0.0, 1 - self.fails - self.shown)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan(Tabular):
     """How many queries differences need, and how sure a gate is."""
 
@@ -109,6 +113,40 @@ class Plan(Tabular):
         freedom = self.pilot - 1
         return float(freedom / special.chdtri(freedom, 0.025)), float(freedom / special.chdtri(freedom, 0.975))
 
+    @property
+    def needed(self) -> dict[float, int | None]:
+        """For each difference how many queries find it in every row; None if not even ten million would."""
+        needed: dict[float, int | None] = {}
+        for row in self.planned:
+            for part in row.needed:
+                before = needed.get(part.difference, 0)
+                if before is None or part.queries is None:
+                    needed[part.difference] = None
+                else:
+                    needed[part.difference] = max(before, part.queries)
+        return needed
+
+    @property
+    def detectable(self) -> dict[int, float]:
+        """For each number of queries the smallest difference that they find in every row."""
+        detectable: dict[int, float] = {}
+        for row in self.planned:
+            for part in row.found:
+                detectable[part.queries] = max(detectable.get(part.queries, 0.0), part.detectable)
+        return detectable
+
+    @property
+    def words(self) -> str:
+        """The plan in a sentence."""
+        found = []
+        for difference, queries in self.needed.items():
+            needs = "cannot be found" if queries is None else f"needs {count(queries, 'query')}"
+            found.append(f"{difference:g} {needs}")
+        return f"{'; '.join(found)} (power {self.power:.0%}, alpha {self.alpha:g})"
+
+    def __repr__(self) -> str:
+        return f"Plan({self.words!r})"
+
     def rows(self) -> list[dict[str, Any]]:
         """A row per measure, pair and difference, or number of queries."""
         return [
@@ -132,88 +170,128 @@ class Plan(Tabular):
         return {**about, "rows": self.rows(), "gate": gate}
 
 
-@checked
+@named_arguments
 def plan(
     pilot: Comparison | None = None,
     *,
     difference: float | Sequence[float] = DIFFERENCES,
-    queries: int | Sequence[int] = (),
-    power: float | None = None,
+    n_queries: int | Sequence[int] = (),
     tolerance: str | float | None = None,
     deviation: float | None = None,
     tests: int = 1,
-    alpha: float = 0.05,
+    statistics: Statistics | None = None,
 ) -> Plan:
-    """How many queries a difference needs, what so many `queries` find, and how sure a gate is.
+    """Say how many queries a difference needs, what so many queries find, and how sure a gate is.
 
-    `pilot` is what `compare` returned; its statistics and its family of tests are those of the plan. Without one, give
-    the standard `deviation` of differences and the number of `tests` that will be corrected together. `power` is the
-    chance with which a difference shall be found: the pilot's, or 0.8. With a `tolerance` ('5%' of the baseline's
-    mean, or an absolute number) the plan has what a gate says of the second system for true drops of several sizes.
+    Parameters
+    ----------
+    pilot : Comparison, optional
+        What `compare` returned for some queries. Its family of tests, and its alpha, are those of the plan.
+    difference : float or sequence of float
+        Differences that shall be found.
+    n_queries : int or sequence of int
+        Numbers of queries, to know what they find; by default as many as the pilot has.
+    tolerance : str or float, optional
+        "5%" of the baseline's mean, or an absolute number: the plan then has what a gate says of the second system for
+        true drops of several sizes.
+    deviation : float, optional
+        Without a pilot: the standard deviation of the queries' differences.
+    tests : int
+        Without a pilot: how many tests will be corrected together.
+    statistics : Statistics, optional
+        `power` is the chance with which a difference shall be found, `alpha` that of any false finding. By default
+        those of the pilot, else the usual ones.
 
-    >>> plan(deviation=0.25, difference=0.05).planned[0].needed[0].queries
-    199
+    Returns
+    -------
+    Plan
+        `.needed` has the queries by difference, `.detectable` the difference by number of queries.
+
+    Raises
+    ------
+    InputError
+        If there is neither a pilot nor a deviation, or both.
+    OptionError
+        If a number is out of its range, or alpha is not the pilot's.
+
+    Examples
+    --------
+    >>> plan(deviation=0.25, difference=0.05).needed
+    {0.05: 199}
     """
-    if pilot is not None:
-        of_type(pilot, Comparison, "the pilot", "a comparison", "plan(compare(qrels, runs)).")
     differences = _numbers(difference, "difference")
-    sizes = [whole_number(n, "queries", 2) for n in ([queries] if isinstance(queries, int) else queries)]
-    wanted = power if power is not None else pilot.statistics.power if pilot is not None else 0.8
-    if not 0 < wanted < 1:
-        raise OptionError(f"power is {wanted!r}; it must be between 0 and 1", hint="0.8 is usual.", code="bad-number")
+    listed = [n_queries] if isinstance(n_queries, int) else as_list(n_queries, "n_queries")
+    sizes = [whole_number(n, "n_queries", 2) for n in listed]
     limit, is_relative = (None, False) if tolerance is None else read_tolerance(tolerance)
+    if statistics is not None:
+        of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(power=0.9).")
     if pilot is None:
-        if deviation is None or not deviation > 0:
-            raise InputError(
-                "there is no pilot, and no standard deviation of differences",
-                hint="Either plan(compare(...)), or plan(deviation=0.25, tests=6).",
-                code="no-pilot",
-            )
         if limit is not None:
-            what = "a gate is planned from a pilot"
-            raise InputError(what, hint="plan(compare(...), tolerance='5%').", code="no-pilot")
-        if not 0 < alpha < 0.5:
-            what = f"alpha is {alpha!r}; it must be between 0 and 0.5"
-            raise OptionError(what, hint="0.05 is usual.", code="bad-number")
-        critical = _bonferroni(alpha, whole_number(tests, "tests", 1))
-        row = _planned(("", "", ""), deviation, critical, wanted, differences, sizes)
-        return Plan(alpha, wanted, tests, None, (row,))
+            raise InputError("a gate is planned from a pilot", hint=_GATE_HINT, code="no-pilot")
+        whole_number(tests, "tests", 1)
+        return _without_pilot(deviation, tests, statistics or Statistics(), differences, sizes)
+
+    of_type(pilot, Comparison, "the pilot", "a comparison", "plan(compare(qrels, runs)).")
     if deviation is not None:
         raise InputError("a pilot has its own deviations", hint="Leave deviation out.", code="options-conflict")
+    alpha = pilot.statistics.alpha
+    power = pilot.statistics.power if statistics is None else statistics.power
+    if statistics is not None and statistics.alpha != alpha:
+        what = f"alpha is {statistics.alpha:g}, and the pilot was compared with {alpha:g}"
+        hint = f"Compare with compare(..., statistics=Statistics(alpha={statistics.alpha:g}))."
+        raise OptionError(what, hint=hint, code="options-conflict")
     chosen = [pair for pair in pilot.pairs if pair.role != "diagnostic"]
     if not chosen:
         raise InputError("the pilot has diagnostics only", hint="Compare by a measure such as nDCG@10.")
+
     rows = []
     for pair in chosen:
         values = dict(zip(pilot.runs, pilot.values[pair.measure], strict=True))
         varying = _varying(pilot, values[pair.b] - values[pair.a])
-        critical = _critical(pair.critical, varying, pilot.statistics.alpha, len(chosen))
+        critical = _critical(pair.critical, varying, alpha, len(chosen))
         about = pair.measure, pair.a, pair.b
-        rows.append(_planned(about, varying.spread, critical, wanted, differences, sizes or [varying.n]))
+        rows.append(_planned(about, varying.spread, critical, power, differences, sizes or [varying.n]))
     outcomes = () if limit is None else tuple(_outcomes(pilot, limit, is_relative, sizes or [len(pilot.queries)]))
-    alpha = pilot.statistics.alpha
-    return Plan(alpha, wanted, len(chosen), len(pilot.queries), tuple(rows), outcomes, limit, is_relative)
+    return Plan(alpha, power, len(chosen), len(pilot.queries), tuple(rows), outcomes, limit, is_relative)
+
+
+_GATE_HINT = "plan(compare(...), tolerance='5%')."
+
+
+def _without_pilot(
+    deviation: float | None, tests: int, statistics: Statistics, differences: Sequence[float], sizes: Sequence[int]
+) -> Plan:
+    """A plan from a deviation that somebody knows or supposes."""
+    if deviation is None or not is_number(deviation) or not deviation > 0:
+        raise InputError(
+            "there is no pilot, and no standard deviation of differences",
+            hint="Either plan(compare(...)), or plan(deviation=0.25, tests=6).",
+            code="no-pilot",
+        )
+    critical = _bonferroni(statistics.alpha, tests)
+    row = _planned(("", "", ""), deviation, critical, statistics.power, differences, sizes)
+    return Plan(statistics.alpha, statistics.power, tests, None, (row,))
 
 
 def read_tolerance(given: str | float) -> tuple[float, bool]:
     """A tolerated drop as a number, and whether it is a share of the baseline's mean: '5%', '0.02' or 0.02."""
-    text = str(given).strip()
+    text = given.strip() if isinstance(given, str) else shown(given)
     share = text.endswith("%")
     try:
         value = abs(float(text.removesuffix("%")))
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02", code="bad-tolerance")
+        raise OptionError(f"tolerance is {shown(given)}; it must be like '5%' or 0.02", code="bad-tolerance")
     return (value / 100, True) if share else (value, False)
 
 
-def _numbers(given: float | Sequence[float], what: str) -> list[float]:
-    numbers = [float(number) for number in ([given] if isinstance(given, int | float) else given)]
+def _numbers(given: Any, what: str) -> list[float]:
+    numbers: list[Any] = [given] if isinstance(given, Real) else as_list(given, what)
     for number in numbers:
-        if not (math.isfinite(number) and number > 0):
-            raise OptionError(f"{what} is {number!r}; it must be greater than 0", code="bad-number")
-    return numbers
+        if not is_number(number) or not number > 0:
+            raise OptionError(f"{what} is {shown(number)}; it must be a number greater than 0", code="bad-number")
+    return [float(number) for number in numbers]
 
 
 def _bonferroni(alpha: float, tests: int) -> float:

@@ -10,7 +10,7 @@ interval is wider than 1.05 times that of the human values alone, these are repo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,19 @@ class CorrectedMean:
     def holds(self, value: float) -> bool:
         """Whether the mean may be this. Where all judged units say the same nothing is known of the spread."""
         return self.low <= value <= self.high or (self.low == self.high and self.others > 0)
+
+    def negated(self) -> CorrectedMean:
+        """The same mean with its sign turned, as a difference has it that is seen from the other side."""
+        return replace(
+            self,
+            estimate=-self.estimate,
+            low=-self.high,
+            high=-self.low,
+            human=-self.human,
+            human_low=-self.human_high,
+            human_high=-self.human_low,
+            model=-self.model,
+        )
 
     @property
     def cautions(self) -> tuple[str, ...]:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
-from typing import Any, Unpack
+from os import PathLike
+from typing import Any
 
 import numpy as np
 
 from goldrank import conventions, ids, io
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError, OptionError, as_list, whole_number
+from goldrank.data.run import Run
+from goldrank.data.runs import Runs
+from goldrank.data.table import count as counted
+from goldrank.errors import InputError, whole_number
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.evaluation.inputs import refuse_several, resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
-from goldrank.measures import Measure, parse
-from goldrank.misuse import checked
-from goldrank.types import ConventionLike, Policies, QrelsLike, RunLike
+from goldrank.keywords import named_arguments
+from goldrank.measures import parse
+from goldrank.types import ConventionLike, MeasureLike, QrelsLike, RunLike
 
 CAUSES = {
     "lost": "lost from the run: was returned, is not any more",
@@ -140,11 +145,11 @@ class QueryChange:
     """Unjudged documents that came in or rose, the highest first; empty if the documents are not known."""
 
     @property
-    def delta(self) -> float:
+    def difference(self) -> float:
         """After minus before."""
         return self.after - self.before
 
-    change = delta
+    change = difference
     """The same, as the findings of a gate call it."""
 
     @property
@@ -155,11 +160,11 @@ class QueryChange:
     @property
     def cause(self) -> str:
         """What happened to most of the relevant documents that went the query's way; '' if nothing did."""
-        wanted = FALLS if self.delta < 0 else ("found", "pulled in", "moved up")
+        wanted = FALLS if self.difference < 0 else ("found", "pulled in", "moved up")
         counts = {cause: n for cause, n in self.causes.items() if cause in wanted}
         return max(counts, key=lambda cause: counts[cause], default="")
 
-    def to_dict(self, names: str = "query before after delta cause") -> dict[str, Any]:
+    def to_dict(self, names: str = "query before after difference cause") -> dict[str, Any]:
         """The named attributes and all documents, as plain values."""
         documents, intruders = ([vars(entry) for entry in listed] for listed in (self.documents, self.intruders))
         return {**attributes(self, names), "documents": documents, "intruders": intruders}
@@ -170,9 +175,9 @@ def _count_causes(changes: Sequence[QueryChange]) -> dict[str, int]:
     return {cause: counts[cause] for cause in CAUSES if counts[cause]}
 
 
-@dataclass(frozen=True)
-class Diff(Tabular):
-    """Two runs, query by query."""
+@dataclass(frozen=True, repr=False)
+class Diff(Tabular, Mapping[str, QueryChange]):
+    """Two runs, query by query: `diff["q1"]` is what happened to a query."""
 
     drawn_by = "diff"
 
@@ -183,10 +188,23 @@ class Diff(Tabular):
     changes: tuple[QueryChange, ...]
     """All queries, in byte order."""
 
+    @cached_property
+    def _by_query(self) -> dict[str, QueryChange]:
+        return {change.query: change for change in self.changes}
+
+    def __getitem__(self, query: str) -> QueryChange:
+        return self._by_query[query]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_query)
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
     @property
-    def delta(self) -> float:
-        """The difference of the means."""
-        return sum(change.delta for change in self.changes) / len(self.changes)
+    def difference(self) -> float:
+        """The difference of the means, b minus a."""
+        return sum(change.difference for change in self.changes) / len(self.changes)
 
     @property
     def causes(self) -> dict[str, int]:
@@ -194,69 +212,130 @@ class Diff(Tabular):
         return _count_causes(self.changes)
 
     def read_first(self, count: int = 10) -> list[QueryChange]:
-        """The queries that changed most, largest change first."""
-        changed = [change for change in self.changes if abs(change.delta) > 1e-12]
-        return sorted(changed, key=lambda change: (-abs(change.delta), change.query))[:count]
+        """The queries that changed most, largest change first.
+
+        Parameters
+        ----------
+        count : int
+            How many at most.
+
+        Returns
+        -------
+        list of QueryChange
+        """
+        changed = [change for change in self.changes if abs(change.difference) > 1e-12]
+        return sorted(changed, key=lambda change: (-abs(change.difference), change.query))[:count]
+
+    @property
+    def words(self) -> str:
+        """The difference in a sentence."""
+        better = sum(change.difference > 0 for change in self.changes)
+        worse = sum(change.difference < 0 for change in self.changes)
+        return (
+            f"{self.measure}: {self.difference:+.4f} from {ids.show(self.a)} to {ids.show(self.b)}; "
+            f"{counted(better, 'query')} better, {worse:,} worse, {len(self) - better - worse:,} equal"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "format": "goldrank-diff",
-            "version": 2,
-            **attributes(self, "a b measure k delta causes"),
+            "version": 3,
+            **attributes(self, "a b measure k difference causes"),
             "queries": [change.to_dict() for change in self.changes],
         }
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each query."""
-        return [attributes(change, "query before after delta cause") for change in self.changes]
+        return [attributes(change, "query before after difference cause") for change in self.changes]
 
     def __repr__(self) -> str:
-        n, changed = len(self.changes), len(self.read_first(len(self.changes)))
-        names = f"{ids.show(self.b)} minus {ids.show(self.a)}"
-        return f"<Diff of {names}: {self.delta:+.4f} {self.measure}, {changed:,} of {n:,} queries changed>"
+        return f"Diff({self.a!r}, {self.b!r}, {self.measure!r}, {counted(len(self), 'query')})"
 
 
-@checked
+@named_arguments
 def diff(
     qrels: QrelsLike,
     before: RunLike,
     after: RunLike,
-    measure: str | Measure = "nDCG@10",
+    measure: MeasureLike = "nDCG@10",
     *,
     k: int | None = None,
-    names: tuple[str, str] = ("A", "B"),
     convention: ConventionLike = "trec_eval-10",
-    **policies: Unpack[Policies],
 ) -> Diff:
-    """What moved from one run to another, for each query and judged document.
+    """Say what moved from one run to another, for each query and judged document, and why.
 
-    `k` is the rank below which nobody looks; by default the measure's cut-off, or 10. Unjudged documents that push
-    others down are named: this reads each run once more.
+    Each run is read once. Unjudged documents that push others down are named.
 
+    Parameters
+    ----------
+    qrels : judgements
+        `Qrels`, a file, a data frame, a mapping or rows.
+    before, after : run
+        `Run`, a file, a data frame, a mapping or rows. Runs go by their own names; those that have none are called
+        "before" and "after".
+    measure : measure
+        The measure whose change is explained.
+    k : int, optional
+        The rank below which nobody looks; by default the measure's cut-off, or 10.
+    convention : str or Convention
+        Whose rules the measure follows. A document that a ranking repeats has no one rank: what counts must be its
+        first or its last line.
+
+    Returns
+    -------
+    Diff
+        A mapping of `QueryChange` by query; `.read_first(n)` has those that changed most.
+
+    Raises
+    ------
+    InputError
+        If something cannot be read, a run repeats a document (`run.drop_duplicates()` keeps one of each), or no query
+        has a value in both runs.
+    OptionError
+        If `k` is not a whole number from 1.
+
+    Examples
+    --------
     >>> changes = diff({"q": {"d": 1}}, {"q": ["d", "x"]}, {"q": ["x", "y", "d"]}, "RR")
-    >>> changes.read_first()[0].cause
-    'intruder'
+    >>> changes["q"].cause, round(changes.difference, 4)
+    ('intruder', -0.6667)
     """
-    rules = conventions.get(convention).with_policies(**policies)
+    rules = conventions.get(convention)
+    if rules.duplicates not in ("first", "last"):
+        rules = rules.with_policies(duplicates="error")
     (spelled,) = resolve_measures(parse(measure), rules)
     cutoff = k if k is not None else spelled.k if isinstance(spelled.k, int) else 10
     whole_number(cutoff, "k", 1)
-    runs = [
-        io.as_run(run, duplicates=rules.duplicates, name=name).renamed(name)
-        for run, name in zip((before, after), _two(names), strict=True)
-    ]
-    placed = list(pipeline.place_all(resolve(qrels, runs, rules)))
+
+    runs = _two_runs(before, after)
+    try:
+        placed = list(pipeline.place_all(resolve(qrels, runs, rules), cutoff))
+        heads = [dict(zip(run.placements.queries, run.top_documents(cutoff), strict=True)) for run in placed]
+    except InputError as error:
+        raise _without_choices(error) from None
     values = [pipeline.score(run, [spelled]).per_query[str(spelled)] for run in placed]
-    heads = [dict(zip(run.placements.queries, run.top_documents(cutoff), strict=True)) for run in placed]
-    return describe(locate(placed), 0, 1, names, str(spelled), cutoff, values, heads)
+    return describe(locate(placed), 0, 1, (runs.names[0], runs.names[1]), str(spelled), cutoff, values, heads)
 
 
-def _two(names: tuple[str, str]) -> list[str]:
-    """Two names, or the error that says so."""
-    listed = as_list(names, "names", str, "text")
-    if len(listed) != 2:
-        raise OptionError(f"there are {len(listed):,} names for two runs", hint="For example names=('old', 'new').")
-    return listed
+def _two_runs(before: RunLike, after: RunLike) -> Runs:
+    """The two runs by their own names, which are told apart; "before" and "after" where they have none."""
+    if isinstance(before, str | PathLike) and isinstance(after, str | PathLike):
+        return Runs([before, after])
+    given = {"before": before, "after": after}
+    opened = []
+    for word, run in given.items():
+        refuse_several(run)
+        has_name = isinstance(run, Run) or io.is_file(run)
+        opened.append(io.as_run(run, name=None if has_name else word))
+    return Runs(opened)
+
+
+def _without_choices(error: InputError) -> InputError:
+    """The error, and if it is about a repeated document, without ways to count it at several ranks."""
+    if error.code != "duplicate-document":
+        return error
+    hint = "Compare run.drop_duplicates(), or choose: Convention(duplicates='first') or 'last'."
+    return type(error)(error.what, where=error.where, hint=hint, code=error.code)
 
 
 def describe(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -40,7 +40,8 @@ from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import MeasureFacts, facts_of
 from goldrank.comparison.tabular import attributes
 from goldrank.data.queries import Queries, is_missing
-from goldrank.errors import InputError, did_you_mean
+from goldrank.errors import InputError, OptionError, did_you_mean
+from goldrank.escaping import shown
 from goldrank.evaluation import pipeline
 from goldrank.measures import parse
 from goldrank.notes import Note
@@ -141,6 +142,19 @@ class SliceTable:
             "differences": [difference.to_dict() for difference in self.differences],
             "notes": [note.to_dict() for note in self.notes],
         }
+
+
+def slice_names(given: object) -> list[str]:
+    """The attributes to slice by, from what callers give: a name or several."""
+    names = [given] if isinstance(given, str) else given
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, Mapping | bytes) else [given]
+    for name in listed:
+        if not isinstance(name, str):
+            what = f"slice_by has {shown(name)}, which is no name of an attribute"
+            hint = 'For example slice_by="kind", where queries={"q1": {"kind": "short"}}.'
+            raise OptionError(what, hint=hint, code="wrong-type")
+        ids.check_text(name, "name in slice_by")
+    return [str(name) for name in listed]
 
 
 def with_slices(comparison: Comparison, slice_by: Sequence[str]) -> Comparison:

@@ -58,7 +58,7 @@ def stratified_mean(
     few = [len(group) for number, group in enumerate(groups) if len(group) < min(LEAST_EACH, size[number])]
     if few:
         what = f"in a stratum people judged {min(few)} queries; each needs {LEAST_EACH}"
-        hint = "Draw them by next_queries(count, strata=...) of values that are corrected without strata."
+        hint = "Draw them by next_queries of corrected_values(..., drawn='random'), which draws within the strata."
         raise InputError(what, hint=hint, code="few-in-stratum")
     y, f, n, total = human, model[at], len(at), len(model)
     share, judged = size / total, np.array([len(group) for group in groups], np.float64)

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from goldrank import ids
+from goldrank.core import core
 from goldrank.data.id_column import IdColumn
 from goldrank.errors import InputError, Place
-from goldrank.native import core
 
 SAMPLED_TAGS = 64
 """Lines of a block whose tags are looked at where tags do not tell runs apart."""
@@ -35,8 +35,6 @@ class Rows:
     """Where a line stands, for messages."""
     claimed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, kw_only=True)
     """The ranks that some lines claim to have, -1 where they claim none."""
-    held: int = field(default=0, kw_only=True)
-    """Bytes that are in memory as long as these lines are kept, beside the columns."""
 
     def __len__(self) -> int:
         return len(self.score)
@@ -71,11 +69,7 @@ class Block(Rows):
     def rankings(self) -> list[dict[str, float]]:
         """For each stretch the scores by document; the last of one that is duplicated."""
         docs = self.docs(np.arange(len(self)))
-        if core is not None:
-            rankings: list[dict[str, float]] = core.rankings(docs.data, docs.start, docs.end, self.score, self.start)
-            return rankings
-        texts, scores = docs.texts(), self.score.tolist()
-        return [dict(zip(texts[a:b], scores[a:b], strict=True)) for a, b in pairwise(self.start.tolist())]
+        return core.rankings(docs.data, docs.start, docs.end, self.score, self.start)
 
     def by_tag(self) -> Iterator[tuple[bytes, Block]]:
         """The lines of each tag, in the order in which tags first appear."""
@@ -130,25 +124,6 @@ class Tags:
         return list(dict.fromkeys(self.names(lines)))
 
 
-@dataclass(frozen=True)
-class ReadingPlan:
-    """How much of a run is in memory at a time. What is planned changes memory and speed, never a value."""
-
-    threads: int | None = None
-    """Pieces that are worked on at once; None for one per processor."""
-    share: float = 1.0
-    """The size of a piece, as a share of the usual one."""
-    lines: int = 1_000_000
-    """How many lines of scattered queries are ranked at a time, and how many ids are held to be counted."""
-    limit: int | None = None
-    """Bytes that the process may take; None for any number."""
-    room: int | None = None
-    """Bytes of those that are left for the lines of one query."""
-
-
-USUAL = ReadingPlan()
-
-
 class BlockSource(ABC):
     """A run that can be read as often as needed, piece by piece: what the streaming engine places."""
 
@@ -156,15 +131,8 @@ class BlockSource(ABC):
     name: str
 
     @abstractmethod
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
-        """The pieces in order; each is parsed when called, so that threads can share the work.
-
-        `share` makes them smaller than usual, which takes less memory.
-        """
-
-    @abstractmethod
-    def memory(self, threads: int, share: float) -> int:
-        """An estimate of the bytes that reading takes with so many pieces at once; nothing is read for it."""
+    def pieces(self) -> Iterator[Callable[[], Block]]:
+        """The pieces in order; each is parsed when called, so that threads can share the work."""
 
     @abstractmethod
     def keys(self, docs: IdColumn) -> np.ndarray:
@@ -173,10 +141,6 @@ class BlockSource(ABC):
     def empty_queries(self) -> IdColumn:
         """Queries that the run has, without documents."""
         return IdColumn.of(())
-
-    def held(self) -> int:
-        """Bytes that are in memory since the input was opened."""
-        return 0
 
     def files(self) -> Sequence[Any]:
         """The files that are read, for those who watch how far reading has come."""
@@ -187,6 +151,28 @@ class BlockSource(ABC):
         from goldrank.data.run import digest_of
 
         return digest_of(self.results())
+
+    def distinct(self, keep: str) -> tuple[dict[str, dict[str, float]], int]:
+        """The whole run with each document of a query once, and how many lines were left out.
+
+        `keep` says which line of a document stays, "first" or "last".
+        """
+        results: dict[str, dict[str, float]] = {query: {} for query in self.empty_queries().texts()}
+        dropped = 0
+        for piece in self.pieces():
+            block = piece()
+            docs = block.docs(np.arange(len(block))).texts()
+            scores = block.score.tolist()
+            for query, (low, high) in zip(block.queries.texts(), pairwise(block.start.tolist()), strict=True):
+                row = results.setdefault(query, {})
+                for doc, score in zip(docs[low:high], scores[low:high], strict=True):
+                    if doc in row:
+                        dropped += 1
+                        if keep == "first":
+                            continue
+                        del row[doc]  # the line that stays says the document's place
+                    row[doc] = score
+        return results, dropped
 
     def results(self) -> dict[str, dict[str, float]]:
         """The whole run as a mapping of mappings."""
@@ -211,7 +197,7 @@ def _repetition(block: Block, query: str, lines: range, seen: set[str]) -> Input
     return InputError(
         f"a document is duplicated in the ranking of query '{ids.show(query)}': '{ids.show(docs[line])}'",
         where=block.place(line),
-        hint="A mapping holds each document once: remove the others.",
+        hint="Each document can be here once: run.drop_duplicates() keeps the first, or with keep='last' the last.",
         code="duplicate-document",
     )
 
@@ -224,12 +210,9 @@ class ParsedBlocks(BlockSource):
         self._source = source
         self._blocks = [piece() for piece in source.pieces()]
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+    def pieces(self) -> Iterator[Callable[[], Block]]:
         for block in self._blocks:
             yield lambda block=block: block  # type: ignore[misc]
-
-    def memory(self, threads: int, share: float) -> int:
-        return 0
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return self._source.keys(docs)
@@ -255,16 +238,13 @@ class OneTag(BlockSource):
         self.tag = tag
         self._whole = source
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
-        for piece in self._whole.pieces(share):
+    def pieces(self) -> Iterator[Callable[[], Block]]:
+        for piece in self._whole.pieces():
             yield lambda piece=piece: self._mine(piece())  # type: ignore[misc]
 
     def _mine(self, block: Block) -> Block:
         mine = dict(block.by_tag()).get(self.tag)
         return replace(mine if mine is not None else block.select(np.zeros(0, np.int64)), tags=None)
-
-    def memory(self, threads: int, share: float) -> int:
-        return self._whole.memory(threads, share)
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return self._whole.keys(docs)

@@ -9,14 +9,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from goldrank.data.id_column import SOME, IdColumn, pair_keys, repeated_pairs
+from goldrank.core import core
+from goldrank.data.id_column import IdColumn, repeated_pairs
 from goldrank.errors import Place
-from goldrank.native import core
 from goldrank.notes import Note
 
 Id = TypeVar("Id", str, bytes)
 Grade = int | float
 
+AT_A_TIME = 10_000
+"""Queries whose ids are made objects at a time."""
 WHO_JUDGED = "who-judged"
 JUDGED_BY = {
     "human": "only judgements by people, and those of files that do not say whose they are",
@@ -116,7 +118,7 @@ class JudgementColumns:
         np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
         key = docs.hashes()
         repeated = 0
-        if _perhaps_repeated(start, key):
+        if core.repeated(start, key):
             pairs = repeated_pairs(code, key, docs.take)
             if pairs is None or (judgements == "error" and (grade[pairs[0]] != grade[pairs[1]]).any()):
                 return None
@@ -132,8 +134,8 @@ class JudgementColumns:
     def bounds(self) -> Iterator[tuple[bytes, int, int]]:
         """Each query and where its rows are."""
         start = self.start.tolist()
-        for at in range(0, len(self.queries), SOME):
-            for i, query in enumerate(self.queries.part(at, at + SOME), at):
+        for at in range(0, len(self.queries), AT_A_TIME):
+            for i, query in enumerate(self.queries.part(at, at + AT_A_TIME), at):
                 yield query, start[i], start[i + 1]
 
     def rows(self, docs: Sequence[Id]) -> Iterator[dict[Id, Grade]]:
@@ -178,15 +180,6 @@ def _ranges(begin: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> np.ndarr
     rows = np.repeat(begin, sizes)
     rows += np.arange(len(rows))
     return rows
-
-
-def _perhaps_repeated(start: np.ndarray, key: np.ndarray) -> bool:
-    """Whether a key is twice in one of the stretches that begin at `start`."""
-    if core is not None:
-        is_repeated: bool = core.repeated(start, key)
-        return is_repeated
-    pairs = np.sort(pair_keys(key, np.repeat(np.arange(len(start) - 1), np.diff(start))))
-    return bool((pairs[1:] == pairs[:-1]).any())
 
 
 def grade_array(grades: np.ndarray | Sequence[Grade]) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.query_facts import joined
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.errors import InputError, as_list
 from goldrank.notes import Note, merged
@@ -50,6 +51,7 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
             for key, both in first.bounds.items()
         },
         options=first.options,
+        facts=lambda: joined([shard.query_facts for shard in shards], order),
     )
 
 

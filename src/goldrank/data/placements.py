@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldrank.core import core
 from goldrank.data import credit
 from goldrank.errors import MeasureError
-from goldrank.native import core
 
 _log2 = np.array([math.nan, 0.0])
 
@@ -184,14 +184,14 @@ class Placements:
     def count(self, which: np.ndarray) -> np.ndarray:
         """Per query, how many placements are marked."""
         counts = np.zeros(len(self.queries), np.int64)
-        if core is not None and core.count(self.query, which, counts):
+        if core.count(self.query, which, counts):
             return counts
         return np.bincount(self.query[which], minlength=len(self))
 
     def cumulate(self, which: np.ndarray) -> np.ndarray:
         """Per placement, how many marked ones its query has up to and including it."""
         counted = np.empty(len(which), np.int64)
-        if core is not None and core.cumulate(self.query, which, counted):
+        if core.cumulate(self.query, which, counted):
             return counted
         running: np.ndarray = which.cumsum()
         running -= np.concatenate(([0], running))[self.start[self.query]]
@@ -204,7 +204,7 @@ class Placements:
     def first(self, which: np.ndarray) -> np.ndarray:
         """Per query, the rank of the first marked placement, 0 if there is none."""
         rank = np.zeros(len(self.queries), np.int64)
-        if core is not None and core.first(self.query, which, self.rank, rank):
+        if core.first(self.query, which, self.rank, rank):
             return rank
         rows = np.flatnonzero(which)[::-1]
         rank[self.query[rows]] = self.rank[rows]

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from goldrank import ids
-from goldrank.data import budget
+from goldrank.core import core
 from goldrank.data.grades import HIGH_GRADE, are_usual, check_grade, notes_on_grades
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import (
@@ -30,11 +30,11 @@ from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.data.placements import Ideals
 from goldrank.data.read_only import ReadOnlyRows
 from goldrank.errors import InputError, Place, of_type, one_of, whole_number
-from goldrank.native import core
+from goldrank.machine import fits
 from goldrank.notes import Note
 
 if TYPE_CHECKING:
-    from goldrank.types import Path, QrelsLike
+    from goldrank.types import Path, QrelsLike, QrelsMapping
 
 JUDGEMENT = 320
 """Bytes that a judgement takes while qrels are made, beside those of the file: benchmarks/memory.py measures 170 to 240
@@ -93,14 +93,18 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     def __init__(
         self,
-        judgements: Mapping[Any, Mapping[Any, Any]],
+        judgements: QrelsMapping,
         *,
         name: str = "qrels",
         criteria: str | None = None,
         real_grades: bool = False,
     ) -> None:
         given = of_type(judgements, Mapping, name, "a mapping")
-        text = _copied(given)
+        if any(isinstance(docs, list | tuple | set | frozenset | np.ndarray) for docs in given.values()):
+            from goldrank.io.objects import graded
+
+            given = {query: graded(query, docs, name) for query, docs in given.items()}
+        text = core.judgements(given, ids.SHORT, HIGH_GRADE)
         kind = "str" if text else ""
         notes: tuple[Note, ...] = ()
         if text is None:
@@ -469,7 +473,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         start = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=start[1:])
         whole = np.empty(start[-1], np.int64)
-        if core is None or not core.grades(rows, whole):
+        if not core.grades(rows, whole):
             return JudgementArrays(queries, start, grade_array([grade for row in rows for grade in row.values()]))
         return JudgementArrays(queries, start, whole)
 
@@ -562,16 +566,8 @@ def judged_rows(qrels: Qrels) -> list[dict[str, Grade]]:
 
 def plain_qrels(given: Mapping[Any, Any]) -> Qrels | None:
     """Judgements in which all ids and grades are plain; None if something must be looked at more closely."""
-    text = _copied(given)
+    text = core.judgements(given, ids.SHORT, HIGH_GRADE)
     return None if text is None else Qrels._made(name="qrels", text=text, id_kind="str" if text else "")
-
-
-def _copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:
-    """A copy of plain judgements; None for others."""
-    if core is None:
-        return None
-    copy: dict[str, dict[str, Grade]] | None = core.judgements(given, ids.SHORT, HIGH_GRADE)
-    return copy
 
 
 def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[dict[str, dict[str, Grade]], str]:
@@ -607,9 +603,9 @@ def _some(qrels: Qrels, queries: set[str]) -> Qrels:
     return Qrels({query: docs for query, docs in qrels.text.items() if query in queries}, real_grades=True)
 
 
-def reserve_judgements(count: int, where: str, beside: int = 0, each: int = JUDGEMENT) -> None:
+def judgements_fit(count: int, where: str, beside: int = 0, each: int = JUDGEMENT) -> None:
     """Raises if so many judgements, and some bytes beside, do not fit into memory."""
-    budget.reserve(each * count + beside, f"holding {count:,} judgements", where)
+    fits(each * count + beside, f"holding {count:,} judgements", where)
 
 
 def shard_of(query: bytes, of: int) -> int:

@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from goldrank import ids
+from goldrank.core import core
 from goldrank.data.read_only import ReadOnlyRows
-from goldrank.errors import InputError, Place, whole_number
-from goldrank.native import core
-from goldrank.notes import Note
+from goldrank.errors import InputError, Place, one_of, whole_number
+from goldrank.notes import Note, from_counts
 
 if TYPE_CHECKING:
     from goldrank.data.blocks import BlockSource
     from goldrank.data.qrels import Qrels
-    from goldrank.types import Path, SeenLike
+    from goldrank.types import Path, RunMapping, SeenLike
 
 
 SHORT_ROW = 50
@@ -135,7 +135,8 @@ def digest_of(results: Mapping[str, Mapping[str, float]]) -> str:
 class Run(Mapping[str, Mapping[str, float]]):
     """A ranking per query: documents with scores, higher first.
 
-    It is made from a mapping of mappings, of which it keeps a copy, or has a source that is read when needed.
+    It is made from a mapping of documents with scores, or of ranked lists, of which it keeps a copy; or it has a source
+    that is read when needed.
 
     >>> run = Run({"q1": {"d1": 0.7, "d2": 1.3}})
     >>> run["q1"]["d2"]
@@ -144,24 +145,31 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def __init__(
         self,
-        results: Mapping[Any, Mapping[Any, Any]] | RunSource,
+        results: RunMapping | RunSource,
         *,
         name: str = "run",
         id_kind: str = "text",
         notes: tuple[Note, ...] = (),
         alternatives: Alternatives | None = None,
     ) -> None:
-        if isinstance(results, Mapping):
+        has_scores = True
+        if isinstance(results, Mapping) and _has_lists(results):
+            from goldrank.io.objects import run_from_mapping
+
+            made = run_from_mapping(results, name)
+            results, id_kind, has_scores = made.source, made.id_kind, made.has_scores
+            notes = (*notes, *made.notes)
+        elif isinstance(results, Mapping):
             results, id_kind = rankings_of(results, name)
             notes = (*notes, *notes_on_ids(id_kind))
         ids.check_text(name, "name of a run")
         self.name = name
         self.source: RunSource = results
-        self.id_kind = id_kind
+        self.id_kind: str = id_kind
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
-        self.notes = notes
+        self.notes: tuple[Note, ...] = notes
         """What was tolerated when the run was made."""
-        self.has_scores = True
+        self.has_scores: bool = has_scores
         """Whether scores are the system's own; those of ranked lists of ids only say the order."""
         self.alternatives = alternatives
         """Where several columns could hold the ids: judgements can tell which do (`with_columns_matching`)."""
@@ -258,6 +266,46 @@ class Run(Mapping[str, Mapping[str, float]]):
             notes.append(Note.of("train-without-users", samples=train.items))
         return self._with_results(kept, notes)
 
+    def drop_duplicates(self, *, keep: Literal["first", "last"] = "first") -> Run:
+        """This run with each document of a query once; a note says how many lines were left out.
+
+        A `Run` keeps every row that it was made of. What becomes of a document that a ranking repeats is for the
+        convention of an evaluation to say (`duplicates`); a mapping, a fusion and a diff take each document once.
+
+        Parameters
+        ----------
+        keep : {"first", "last"}
+            Which row of a document stays, with its score and its place among equal scores.
+
+        Returns
+        -------
+        Run
+            It is held in memory if anything had to be read.
+
+        Raises
+        ------
+        OptionError
+            If `keep` is another word.
+        InputError
+            If the run is in Spark.
+
+        Examples
+        --------
+        >>> from goldrank import read_run
+        >>> run = read_run([("q1", "a", 3.0), ("q1", "b", 2.0), ("q1", "a", 1.0)])
+        >>> dict(run.drop_duplicates()["q1"]), dict(run.drop_duplicates(keep="last")["q1"])
+        ({'a': 3.0, 'b': 2.0}, {'b': 2.0, 'a': 1.0})
+        """
+        from goldrank.data.blocks import BlockSource
+
+        one_of(keep, ("first", "last"), "keep")
+        if not isinstance(self.source, BlockSource):
+            self.source.results()  # where it cannot be looked into, this says so; a mapping repeats nothing
+            return self
+
+        results, dropped = self.source.distinct(keep)
+        return self._with_results(results, from_counts({"repeated-documents": dropped}))
+
     def save(self, path: Path, *, format: str | None = None) -> None:
         """Write this run, in the format that goes with the file's name or is named; else as TREC text.
 
@@ -301,6 +349,11 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def __repr__(self) -> str:
         return f"Run({self.name!r})"
+
+
+def _has_lists(results: Mapping[Any, Any]) -> bool:
+    """Whether results of queries are ranked lists."""
+    return any(isinstance(row, list | tuple | np.ndarray) for row in results.values())
 
 
 class TaggedRuns:
@@ -384,9 +437,9 @@ def rankings_of(results: Mapping[Any, Any], name: str) -> tuple[Rankings, str]:
 
 
 def plain_copy(results: Mapping[Any, Any], name: str = "run") -> Rankings | None:
-    """A copy of rankings; None if something in them must be looked at more closely, or there is no compiled core."""
+    """A copy of rankings; None if something in them must be looked at more closely."""
     copy = _copied(results, name)
-    if copy is None and core is not None:
+    if copy is None:
         rows = dict(results)
         are_exact = type(results) is dict and all(type(row) is dict for row in rows.values())
         if not are_exact and all(isinstance(row, Mapping) for row in rows.values()):
@@ -398,15 +451,12 @@ def plain_copy(results: Mapping[Any, Any], name: str = "run") -> Rankings | None
 def _copied(results: Mapping[Any, Any], name: str = "run") -> tuple[dict[str, dict[str, float]], bytes] | None:
     """A copy of a run that is a dict of dicts in which all ids and scores are plain, and its scores as doubles.
 
-    None if something must be looked at more closely, or there is no compiled core.
+    None if something must be looked at more closely.
     """
-    if core is None:
-        return None
     try:
-        copy: tuple[dict[str, dict[str, float]], bytes] | None = core.copied(results, ids.SHORT)
+        return core.copied(results, ids.SHORT)
     except RuntimeError as error:
         raise changed(name) from error
-    return copy
 
 
 def changed(name: str) -> InputError:

@@ -11,6 +11,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import options_of
+from goldrank.data import query_facts
 from goldrank.data.json_values import utf8
 from goldrank.data.scores import AVERAGES, SLACK, Bounds, Column, Remarks, Scores
 from goldrank.errors import InputError, one_of
@@ -20,11 +21,9 @@ FORMAT = "goldrank-scores"
 FORMAT_BY_RUN = "goldrank-scores-by-run"
 MOST = 1 << 62
 """No run has so many documents; numbers beyond it have no place in a double."""
-VERSION = 2
-READABLE = (1, 2)
-"""Version 1 has notes as plain text."""
-_FLAGS = {"higher_is_better": True, "counts_nan": False}
-"""Flags of a column, and what they are where an older version did not write them."""
+VERSION = 3
+"""Since 3 there is what is known of each query. Versions 1 and 2 are of before goldrank 1.0."""
+_FLAGS = ("higher_is_better", "counts_nan")
 
 
 def to_plain(scores: Scores) -> dict[str, Any]:
@@ -43,20 +42,27 @@ def to_plain(scores: Scores) -> dict[str, Any]:
         "notes": [note.to_dict() for note in scores.notes],
         "convention": scores.convention,
         "provenance": dict(scores.provenance),
+        "by_query": query_facts.to_plain(scores.query_facts),
     }
+
+
+def check_version(version: object, where: str) -> None:
+    """Refuse scores that were saved in another version of the format."""
+    if version == VERSION:
+        return
+    what = f"was saved in version {version!r} of the format; this goldrank reads version {VERSION}"
+    if version in (1, 2):
+        hint = "It is of before goldrank 1.0: evaluate again, and save the scores anew."
+        raise InputError(what, where=where, hint=hint, code="older-version")
+    hint = "Use the goldrank that wrote it, or a newer one."
+    raise InputError(what, where=where, hint=hint, code="newer-version")
 
 
 def from_plain(data: Any, where: str) -> Scores:
     """The inverse of `to_plain`. Summaries must follow from values, values be within their measure's bounds."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise InputError("is not saved goldrank scores", where=where, code="not-saved-scores")
-    if data.get("version") not in READABLE:
-        raise InputError(
-            f"was saved in version {data.get('version')!r} of the format; this goldrank reads up to {VERSION}",
-            where=where,
-            hint="Use the goldrank that wrote it, or a newer one.",
-            code="newer-version",
-        )
+    check_version(data.get("version"), where)
     try:
         queries = tuple(
             ids.as_text(_of_type(query, str, "a query id"), "query id")
@@ -94,6 +100,7 @@ def from_plain(data: Any, where: str) -> Scores:
             origin=partial(dict, provenance),
             bounds=bounds,
             options=options,
+            facts=query_facts.from_plain(data["by_query"], len(queries)),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
         raise InputError(f"saved scores are damaged: {error}", where=where, code="damaged-file") from None
@@ -130,7 +137,7 @@ def _from_plain(name: str, column: Any, size: int) -> Column:
     if len(values) != size:
         raise ValueError(f"{name} has {len(values):,} values for {size:,} queries")
     average = one_of(column["average"], AVERAGES, "average")
-    flags = (_of_type(column.get(key, usual), bool, key) for key, usual in _FLAGS.items())
+    flags = (_of_type(column[key], bool, key) for key in _FLAGS)
     saved = Column(name, values, _number(column["summary"]), average, *flags)
     summary = summarise(average, saved.counted)
     if not math.isclose(summary, saved.summary, rel_tol=1e-9) and not math.isnan(summary) * math.isnan(saved.summary):

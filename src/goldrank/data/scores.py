@@ -15,6 +15,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.json_values import read_json, utf8, without_nan, write_json
+from goldrank.data.query_facts import NOTHING_KNOWN, QueryFacts
 from goldrank.errors import (
     InputError,
     MeasureError,
@@ -156,6 +157,8 @@ class Scores(Mapping[str, float]):
     """What the convention gave to measures that were asked for without: columns are found without it, too."""
     placed: Any = field(default=None, repr=False)  # evaluation's `Placed`, which this layer does not know
     """The placed run that these are the scores of, for whoever asks which documents it returned; fresh scores only."""
+    facts: QueryFacts | Callable[[], QueryFacts] = field(default=NOTHING_KNOWN, repr=False)
+    """What is known of each query beside its values, or what makes it: rules of a gate and baselines ask for it."""
 
     @cached_property
     def _remarks(self) -> Remarks:
@@ -170,6 +173,16 @@ class Scores(Mapping[str, float]):
     def notes(self) -> tuple[Note, ...]:
         """Caveats and remarks; `str(note)` is what people read."""
         return self._remarks.notes
+
+    @cached_property
+    def query_facts(self) -> QueryFacts:
+        """What is known of each query beside its values: how much was returned, judged and relevant."""
+        return self.facts() if callable(self.facts) else self.facts
+
+    @property
+    def judgement_hashes(self) -> Mapping[str, str] | None:
+        """By judged query, a short hash of its judgements; None if they are not known."""
+        return self.query_facts.judgement_hashes
 
     def explain(self, query: str) -> Explanation:
         """Which retrieved text covered which reference of a question, by which rule and which words."""
@@ -194,22 +207,22 @@ class Scores(Mapping[str, float]):
         return tuple(self.columns)
 
     @property
-    def mean(self) -> dict[str, float]:
+    def mean(self) -> Mapping[str, float]:
         """Each measure's summary: the mean over queries (a sum for counts, geometric for GMAP)."""
         return self._each(lambda column: column.summary)
 
     @property
-    def std(self) -> dict[str, float]:
+    def std(self) -> Mapping[str, float]:
         """Each measure's standard deviation over queries (of a sample, n - 1)."""
         return self._each(lambda column: float(np.std(column.counted, ddof=1)) if len(column.counted) > 1 else math.nan)
 
     @property
-    def n(self) -> dict[str, int]:
+    def n(self) -> Mapping[str, int]:
         """Over how many queries each summary was taken."""
         return self._each(lambda column: len(column.counted))
 
     @property
-    def per_query(self) -> dict[str, dict[str, float]]:
+    def per_query(self) -> Mapping[str, Mapping[str, float]]:
         """Each measure's value by query."""
         return self._each(lambda column: ByQuery(zip(self.queries, column.values.tolist(), strict=True)))
 
@@ -281,7 +294,7 @@ class Scores(Mapping[str, float]):
         # What makes the provenance may hold whole runs, and cannot be pickled: its result can.
         kept = {field.name: getattr(self, field.name) for field in fields(self)}
         kept |= {"remarks": Remarks(dict(self.counts), self.notes), "origin": partial(dict, self.provenance)}
-        return {**kept, "explainer": None, "placed": None}
+        return {**kept, "explainer": None, "placed": None, "facts": self.query_facts.made()}
 
     # Other shapes.
 
@@ -318,7 +331,7 @@ class Scores(Mapping[str, float]):
         """The scores of all queries, from those of shards that share no query and were made in the same way.
 
         Values, summaries and counts are those of evaluating everything at once, to the last bit. Each shard has to be
-        evaluated with its own part of the judgements: `evaluate(..., shard="1/8")` takes it.
+        evaluated with its own part of the judgements: `qrels.shard(1, 8)`.
         """
         from goldrank.data.merging import merge
 
@@ -483,7 +496,7 @@ class ScoresByRun(Mapping[str, Scores]):
         return len(self._scores)
 
     @property
-    def mean(self) -> dict[str, dict[str, float]]:
+    def mean(self) -> Mapping[str, Mapping[str, float]]:
         """Each run's summaries."""
         return {run: scores.mean for run, scores in self.items()}
 

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import Protocol
 
 from goldrank.conventions import Convention
-from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -33,9 +32,7 @@ class Engine(Protocol):
     holds_runs: bool = True
     """Whether runs are at hand, so that looking at them again reads no file."""
 
-    def place(
-        self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
-    ) -> tuple[Placements, RunCounts]:
+    def place(self, qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
         """Where the run put each judged document, and what was seen on the way."""
         ...
 

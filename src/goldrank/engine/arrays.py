@@ -13,7 +13,6 @@ import numpy as np
 from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.arrays import ArrayQrels, GradedRows, ScoredArrays, byte_order
-from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -27,9 +26,7 @@ _FEW = 16
 class ArrayEngine(ScoredEngine):
     """Places runs in arrays by the judgements of the same arrays."""
 
-    def place(
-        self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
-    ) -> tuple[Placements, RunCounts]:
+    def place(self, qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
         assert isinstance(qrels, ArrayQrels)
         assert isinstance(run.source, ScoredArrays)
         rows = run.source.rows

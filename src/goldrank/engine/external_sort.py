@@ -10,8 +10,9 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from goldrank.core.hashing import pair_keys
 from goldrank.data.blocks import Block
-from goldrank.data.id_column import IdColumn, pair_keys
+from goldrank.data.id_column import IdColumn
 from goldrank.engine.counts import MOST_EXAMPLES
 from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import GoldrankError, Place

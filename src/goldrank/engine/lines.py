@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank import ids
+from goldrank.core.hashing import pair_keys
 from goldrank.data.blocks import BlockSource, Rows
-from goldrank.data.id_column import IdColumn, pair_keys
+from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import JudgementArrays, Qrels
 from goldrank.errors import Place
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.core import core
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError
 from goldrank.ids import has_no_order
-from goldrank.native import core
 
 Ids = Sequence[Hashable]
 Judged = Mapping[Hashable, float] | Iterable[Hashable]
@@ -107,9 +107,11 @@ _ONES, _ZEROS = _constant(1, np.float64), _constant(0, np.int64)
 
 def _of_one_query(size: int, docs: np.ndarray, wanted: np.ndarray) -> Placements:
     """`place_integers` for one query, where the time goes into calls of numpy: as few of them as possible."""
-    rank, label, distinct = _compiled(docs, wanted) or _by_tables(docs, wanted)
+    ranks, labels = np.empty(len(docs), np.int64), np.empty(len(docs), np.int64)
+    hits, distinct, repeated = core.among(np.ascontiguousarray(docs), np.ascontiguousarray(wanted), ranks, labels)
+    rank = ranks[:hits]
+    label = labels[:hits] if repeated else None
     queries, answered = _ONE
-    hits = len(rank)
     return Placements(
         queries=queries,
         retrieved=np.array([size]),
@@ -124,44 +126,6 @@ def _of_one_query(size: int, docs: np.ndarray, wanted: np.ndarray) -> Placements
         label=label,
         shared=label is not None,
     )
-
-
-Found = tuple[np.ndarray, np.ndarray | None, int]
-"""The ranks of wanted docs, a number of the id of each (None if each is another), and how many ids are wanted."""
-
-
-def _compiled(docs: np.ndarray, wanted: np.ndarray) -> Found | None:
-    """What the compiled core finds; None where there is none, or it declines."""
-    if core is None:
-        return None
-    rank, label = np.empty(len(docs), np.int64), np.empty(len(docs), np.int64)
-    counts = core.among(np.ascontiguousarray(docs), np.ascontiguousarray(wanted), rank, label)
-    if counts is None:
-        return None
-    hits, distinct, repeated = counts
-    return rank[:hits], label[:hits] if repeated else None, distinct
-
-
-def _by_tables(docs: np.ndarray, wanted: np.ndarray) -> Found:
-    """The same by NumPy."""
-    label: np.ndarray | None
-    low, high = (int(wanted.min()), int(wanted.max())) if len(wanted) else (0, 0)
-    if len(wanted) and high - low <= 16 * (len(docs) + len(wanted)) and max(-low, high) < 2**62:
-        # A table of the ids from the lowest wanted one to the highest; what lies beyond is False at either end.
-        is_wanted = np.zeros(high - low + 3, bool)
-        is_wanted[wanted - (low - 1)] = True
-        distinct = int(np.count_nonzero(is_wanted))
-        at = docs - (low - 1)
-        rows = is_wanted.take(at, mode="clip").nonzero()[0]
-        label = at[rows]
-        if len(rows) > 1:
-            is_wanted[:] = False
-            is_wanted[label] = True
-        repeated = len(rows) > 1 and int(np.count_nonzero(is_wanted)) < len(rows)
-    else:
-        rows, label, wanted = _found(docs, wanted)
-        distinct, repeated = len(wanted), label is not None
-    return rows + 1, label if repeated else None, distinct
 
 
 def _found(docs: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:

@@ -8,13 +8,18 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
+from goldrank.core import core
+from goldrank.core.hashing import pair_keys
 from goldrank.data.blocks import Block
-from goldrank.data.id_column import IdsOf, pair_keys, repeated_pairs
+from goldrank.data.id_column import IdsOf, repeated_pairs
 from goldrank.engine.counts import compared, tie_order
 from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import InputError
-from goldrank.native import core
 
+REMOVE_REPEATS = (
+    "Remove one of the lines (run.drop_duplicates()), or choose: duplicates='first', 'last', 'places' or 'count'"
+)
+"""What to do about a document that a ranking has twice."""
 KEEP_REPEATS = ("count", "places")
 """The policies under which a document may be in a ranking twice."""
 
@@ -91,32 +96,32 @@ class Survey:
 def rank_block(
     block: Block, codes: np.ndarray, judged: JudgementIndex, convention: Convention
 ) -> PartialPlacements | None:
-    """`rank_lines` over those stretches of a block that have a query number, by the compiled core.
+    """`rank_lines` over those stretches of a block that have a query number.
 
-    None where there is no core, or something is unusual: scores that do not descend, perhaps a repeated document.
+    None where something is unusual: scores that do not descend, a repeated document, single precision.
     """
     if (codes < 0).all():
         return no_placements()
-    survey = _surveyed(block.start, codes, block.score, block.key, judged, convention)
+    if convention.score_type != "float64":
+        return None
+    usual_room = max(1024, len(block) // 16, min(len(block), 4 * judged.rows_end))
+    repeats = convention.duplicates not in KEEP_REPEATS
+    survey = _surveyed(block.start, codes, block, judged, usual_room, repeats=repeats)
     return None if survey is None else _placed(block, survey, judged, convention)
 
 
 def _surveyed(
-    start: np.ndarray,
-    codes: np.ndarray,
-    score: np.ndarray,
-    key: np.ndarray,
-    judged: JudgementIndex,
-    convention: Convention,
+    start: np.ndarray, codes: np.ndarray, lines: Block | RunLines, judged: JudgementIndex, room: int, *, repeats: bool
 ) -> Survey | None:
-    """The stretches of lines that have a query number, by the compiled core; None where it declines."""
-    if core is None or convention.score_type != "float64":
-        return None
-    room = max(1024, len(score) // 16, min(len(score), 4 * judged.rows_end))
+    """The stretches of lines that have a query number; None where the core declines them.
+
+    There is room for so many lines that may be judged. `repeats` says that no document may be in a stretch twice.
+    """
+    score = lines.score
     hits, stretch, first, last = (np.empty(room, np.int64) for _ in range(4))
     infinite = np.empty(len(codes), np.int64)
-    repeats = convention.duplicates not in KEEP_REPEATS
-    count = core.survey(start, codes, score, key, judged.may_be_judged, repeats, hits, stretch, first, last, infinite)
+    columns = (start, codes, score, lines.key, judged.may_be_judged)
+    count = core.survey(*columns, repeats, hits, stretch, first, last, infinite)
     if count is None:
         return None
     end = start[1:]
@@ -132,40 +137,31 @@ def rank_lines(
 
     RunLines of one query are neighbours unless they are `scattered`.
     """
-    if core is not None:
+    repeats = convention.duplicates not in KEEP_REPEATS
+    if convention.score_type == "float64":
         ordered = lines.take(_arranged(lines.code, lines.score)) if scattered else lines
-        begin, _ = _stretches(ordered.code[1:] == ordered.code[:-1], len(ordered.code))
-        bounds = np.append(begin, len(ordered.code))
-        surveyed = _surveyed(bounds, ordered.code[begin], ordered.score, ordered.key, judged, convention)
-        if surveyed is not None:
-            return _placed(ordered, surveyed, judged, convention)
+        survey = _surveyed(*_stretches(ordered.code), ordered, judged, len(lines), repeats=repeats)
+        if survey is not None:
+            return _placed(ordered, survey, judged, convention)
+    return _rank_closely(lines, judged, convention, scattered)
+
+
+def _rank_closely(
+    lines: RunLines, judged: JudgementIndex, convention: Convention, scattered: bool
+) -> PartialPlacements:
+    """`rank_lines` where documents may repeat, scores do not descend, or are compared in single precision."""
+    dropped = np.zeros(0, np.int64)
     if convention.score_type == "float32":
         with np.errstate(over="ignore"):  # beyond single precision lies infinity
             lines = replace(lines, score=compared(lines.score, convention))
-    dropped = np.zeros(0, np.int64)
     if convention.duplicates not in KEEP_REPEATS:
         lines, dropped = _without_repeats(lines, convention.duplicates)
     same_query = lines.code[1:] == lines.code[:-1]
     if scattered or (same_query & (lines.score[1:] > lines.score[:-1])).any():
         lines = lines.take(_arranged(lines.code, lines.score))
-        same_query = lines.code[1:] == lines.code[:-1]
-    code, score = lines.code, lines.score
-    start, end = _stretches(same_query, len(code))
-    tie_start, tie_end = _stretches(same_query & (score[1:] == score[:-1]), len(code))
-    hits = judged.candidates(pair_keys(lines.key, code))
-    stretch = np.searchsorted(start, hits, "right") - 1
-    tie = np.searchsorted(tie_start, hits, "right") - 1
-    survey = Survey(
-        codes=code[start],
-        start=start,
-        end=end,
-        infinite=_tally(np.searchsorted(start, np.flatnonzero(np.isinf(score)), "right") - 1, len(start)),
-        constant=(end - start > 1) & (score[start] == score[end - 1]),
-        hits=hits,
-        stretch=stretch,
-        first=tie_start[tie] - start[stretch] + 1,
-        last=tie_end[tie] - start[stretch],
-    )
+
+    survey = _surveyed(*_stretches(lines.code), lines, judged, len(lines), repeats=False)
+    assert survey is not None  # nothing is left that the core declines
     placed = _placed(lines, survey, judged, convention)
     if len(dropped):
         placed.repeated = _tally(dropped, judged.size)[placed.code]
@@ -173,13 +169,19 @@ def rank_lines(
 
 
 def _arranged(code: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """The order of lines by query, then descending score, then place."""
-    if core is None or not len(code):
-        return np.lexsort((-score, code))
-    low = int(code.min())
-    begin, order = np.empty(int(code.max()) - low + 2, np.int64), np.empty(len(code), np.int64)
+    """The order of lines by query, then descending score, then position."""
+    low, high = (int(code.min()), int(code.max())) if len(code) else (0, 0)
+    begin, order = np.empty(high - low + 2, np.int64), np.empty(len(code), np.int64)
     core.arrange(code - low, score, begin, order)
     return order
+
+
+def _stretches(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the lines of each query begin and the last ones end, and the number of each query."""
+    is_first = np.ones(len(code), bool)
+    is_first[1:] = code[1:] != code[:-1]
+    start = np.flatnonzero(is_first)
+    return np.append(start, len(code)), code[start]
 
 
 def _placed(
@@ -225,14 +227,6 @@ def _tally(numbers: np.ndarray, size: int) -> np.ndarray:
     return np.bincount(numbers, minlength=size) if len(numbers) else np.zeros(size, np.int64)
 
 
-def _stretches(same: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of each stretch of `size` lines; `same` says which lines continue the one before."""
-    if not size:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    start = np.concatenate(([0], np.flatnonzero(~same) + 1))
-    return start, np.append(start[1:], size)
-
-
 def _order_ties(
     rank: np.ndarray, hits: np.ndarray, tie_start: np.ndarray, tie_end: np.ndarray, docs_of: IdsOf, ties: str
 ) -> None:
@@ -256,12 +250,10 @@ def refuse_repeats(block: Block, lines: np.ndarray) -> None:
 def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray]:
     """The lines with each document of a query once and the queries of those dropped, or an error."""
     key = pair_keys(lines.key, lines.code)
-    if core is not None and not core.repeated(np.array([0, len(key)]), key):
+    if not core.repeated(np.array([0, len(key)]), key):
         return lines, np.zeros(0, np.int64)
     ordered = np.sort(key)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(twice):
-        return lines, np.zeros(0, np.int64)
     pairs = None if policy == "error" else repeated_pairs(lines.code, lines.key, lines.docs)
     if pairs is not None:
         return _dropped(lines, pairs[0] if policy == "last" else pairs[1])
@@ -279,7 +271,7 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
             raise InputError(
                 f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.place(before)}",
                 where=str(lines.place(line)),
-                hint="Remove one of the lines, or choose: duplicates='first', 'last', 'places' or 'count'. "
+                hint=f"{REMOVE_REPEATS}. "
                 "Several runs in one file, told apart by tag, are scored with read_runs, or --by-tag.",
                 code="duplicate-document",
             )

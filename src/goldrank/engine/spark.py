@@ -18,7 +18,6 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
-from goldrank.data.blocks import USUAL, ReadingPlan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import PROBLEMS, Run, SparkLines
@@ -45,9 +44,7 @@ _FREE = ("Project", "Filter", "ColumnarToRow", "AdaptiveSparkPlan", "InMemoryRel
 class SparkEngine(Engine):
     """Places runs in Spark by judgements on the driver."""
 
-    def place(
-        self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
-    ) -> tuple[Placements, RunCounts]:
+    def place(self, qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
         return _place(qrels, cast(SparkLines, run.source), convention)
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:

@@ -21,8 +21,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
-from goldrank.data.blocks import USUAL, Block, BlockSource, ReadingPlan, Rows
-from goldrank.data.budget import check, named, resident
+from goldrank.data.blocks import Block, BlockSource, Rows
 from goldrank.data.id_column import IdColumn
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
@@ -34,6 +33,7 @@ from goldrank.engine.lines import JudgementIndex, RunLines, join
 from goldrank.engine.ranking import (
     PER_ROW,
     RARE,
+    REMOVE_REPEATS,
     PartialPlacements,
     no_placements,
     rank_block,
@@ -41,21 +41,24 @@ from goldrank.engine.ranking import (
     refuse_repeats,
 )
 from goldrank.errors import InputError, Place
+from goldrank.machine import fits, memory_errors_name
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 
 MOST_TAGS = 4
-RANKED_LINE = 250
-"""Bytes for each line of a query while it is ranked, beside what was kept of the line. Measured with a million lines
-of 15-byte ids, the line as kept (some 80) included: 144 with distinct scores, 318 where all are tied."""
+LINES_AT_A_TIME = 1_000_000
+"""How many lines of scattered queries are ranked at a time, and how many ids are held to be counted."""
+RANKED_LINE = 320
+"""Bytes for each line of a query while it is ranked. Measured with a million lines of 15-byte ids, the line as kept
+(some 80) included: 144 with distinct scores, 318 where all are tied."""
 RUN, RUN_QUERY = 36_000, 150
 """Bytes for each run of several that are told apart by tag, and for each of its judged queries. Measured with 30,000
 runs of one line: 17,000 for one when all is done, and as much again for those of the pieces in work."""
 BUCKET = 4 << 20
 """Bytes as stored for each of the parts into which a run is sorted whose queries are all scattered."""
 MOST_BUCKETS = 256
-QUERY_HINT = "Give more memory, or leave out of the run what lies deeper than you measure."
+QUERY_HINT = "Use a machine with more memory, or leave out of the run what lies deeper than you measure."
 TAGS_HINT = "Is the last column a tag? If not, leave --by-tag (read_runs) out; else split the file by tag."
 _LARGE_BLOCK = 31 << 20
 
@@ -83,11 +86,10 @@ class RankedBlock:
 class RunAccumulator:
     """What the pieces of one run come to, taken in order; it grows with the judged queries, not with the run."""
 
-    def __init__(self, judged: JudgementIndex, convention: Convention, plan: ReadingPlan, where: str) -> None:
+    def __init__(self, judged: JudgementIndex, convention: Convention, where: str) -> None:
         size = judged.size
         self.judged = judged
         self.convention = convention
-        self._plan = plan
         self._where = where
         self.counts = RunCounts()
         self._parts: list[PartialPlacements] = []
@@ -102,7 +104,7 @@ class RunAccumulator:
         self._open: list[tuple[int, Rows]] = []
         """The query at the end of the last piece, which the next one may continue."""
         self._last = -1
-        self._unjudged = DistinctIds(plan.lines)
+        self._unjudged = DistinctIds(LINES_AT_A_TIME)
 
     def count(self, piece: RankedBlock) -> None:
         """Take what the next piece says beside placements."""
@@ -140,12 +142,11 @@ class RunAccumulator:
             if judged[-1]:
                 self._open.append(piece.edges[-1])
         self._last = int(codes[-1])
-        if self._plan.room is not None and self._open:
+        if self._open:
             lines = sum(len(rows) for _, rows in self._open)
-            needed = sum(rows.held for _, rows in self._open) + RANKED_LINE * lines
             query = ids.show(self.judged.name(self._open[0][0]))
             what = f"ranking the {lines:,} lines (and perhaps more) of query '{query}'"
-            check_room(self._plan, needed, what, self._where, QUERY_HINT)
+            fits(RANKED_LINE * lines, what, self._where, QUERY_HINT)
 
     def _close(self) -> None:
         """Rank the query that no later piece continues; should it turn up again, it is among the scattered."""
@@ -204,12 +205,6 @@ class RunAccumulator:
         return joined
 
 
-def check_room(plan: ReadingPlan, needed: int, what: str, where: str, hint: str) -> None:
-    """Raises if so many bytes do not fit beside all else."""
-    if plan.limit is not None and plan.room is not None and needed > plan.room:
-        check(plan.limit, plan.limit - plan.room + needed, what, where, hint)
-
-
 Split = Callable[[Block], Iterable[tuple[bytes, Block]]]
 """How a block is dealt out to the runs in it, by tag."""
 
@@ -224,24 +219,22 @@ class StreamingEngine(ScoredEngine):
 
     holds_runs = False
 
-    def place(
-        self, qrels: Qrels, run: Run, convention: Convention, plan: ReadingPlan = USUAL
-    ) -> tuple[Placements, RunCounts]:
+    def place(self, qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
         source = cast(BlockSource, run.source)
-        return _place(qrels, source, convention, plan, one_run)[b""]
+        return _place(qrels, source, convention, one_run)[b""]
 
     def place_by_tag(
-        self, qrels: Qrels, source: BlockSource, convention: Convention, plan: ReadingPlan = USUAL
+        self, qrels: Qrels, source: BlockSource, convention: Convention
     ) -> dict[bytes, tuple[Placements, RunCounts]]:
         """Placements of several runs in one input, told apart by their tags; it is read once for all of them."""
-        return _place(qrels, source, convention, plan, Block.by_tag)
+        return _place(qrels, source, convention, Block.by_tag)
 
     def place_with_top(
         self, qrels: Qrels, run: Run, convention: Convention, top: TopRequest
     ) -> tuple[Placements, RunCounts, list[list[str]]]:
         source = cast(BlockSource, run.source)
         collector = TopCollector(qrels.arrays.queries, top)
-        placements, counts = _place(qrels, source, convention, USUAL, one_run, collector)[b""]
+        placements, counts = _place(qrels, source, convention, one_run, collector)[b""]
         return placements, counts, [docs for docs, _ in collector.ranked(run.name)]
 
     def top_scored(
@@ -317,7 +310,7 @@ def _repeated(docs: Sequence[bytes], query: str, name: str) -> InputError:
     return InputError(
         f"document '{ids.show(ids.decode(doc))}' is in the ranking of query '{ids.show(query)}' twice",
         where=name,
-        hint="Remove one of the lines, or choose: duplicates='first', 'last', 'places' or 'count'.",
+        hint=f"{REMOVE_REPEATS}.",
         code="duplicate-document",
     )
 
@@ -336,11 +329,10 @@ def _place(
     qrels: Qrels,
     source: BlockSource,
     convention: Convention,
-    plan: ReadingPlan,
     split: Split,
     collector: TopCollector | None = None,
 ) -> dict[bytes, tuple[Placements, RunCounts]]:
-    return _Placing(source, JudgementIndex(qrels, source), convention, plan, split, collector).place()
+    return _Placing(source, JudgementIndex(qrels, source), convention, split, collector).place()
 
 
 def processors() -> int:
@@ -348,13 +340,13 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_threads(work: Callable[[In], Out], items: Iterator[In], threads: int | None = None) -> Iterator[Out]:
+def in_threads(work: Callable[[In], Out], items: Iterator[In]) -> Iterator[Out]:
     """`work` over `items` in order, with no more in flight than threads can use."""
     # glibc hands freed memory of more than twice the largest block freed so far back to the system, and
     # getting it again page by page would take a third of the time. Freeing one large block raises that
     # limit; it is never touched, so it costs nothing.
     np.empty(_LARGE_BLOCK, np.uint8)
-    threads = threads or processors()
+    threads = processors()
     first = list(islice(items, 2))
     if len(first) < 2:  # most files are one piece, for which threads would only take time to start
         yield from map(work, first)
@@ -449,14 +441,13 @@ class _Placing:
     source: BlockSource
     judged: JudgementIndex
     convention: Convention
-    plan: ReadingPlan
     split: Split
     collector: TopCollector | None = None
     """Takes the first documents of each query from the pieces that are read."""
 
     def _pieces(self) -> Iterator[Callable[[], Block]]:
         """What loads each piece of the input, one after the other."""
-        pieces = self.source.pieces(self.plan.share)
+        pieces = self.source.pieces()
         if self.collector is None:
             return pieces
         return (partial(self._collected, number, piece) for number, piece in enumerate(pieces))
@@ -469,11 +460,11 @@ class _Placing:
 
     def place(self) -> dict[bytes, tuple[Placements, RunCounts]]:
         """The placements of each run, by tag."""
-        source, judged, plan = self.source, self.judged, self.plan
+        source, judged = self.source, self.judged
         gathered: dict[bytes, RunAccumulator] = {}
-        with named(source.name):
+        with memory_errors_name(source.name):
             given = self._pieces()
-            if plan.limit is None and self.split is one_run:
+            if self.split is one_run:
                 first = [piece() for piece in islice(given, 1)]
                 given = chain((lambda block=block: block for block in first), given)  # type: ignore[misc]
                 if any(_is_shuffled(judged.codes(block.queries), block) for block in first):
@@ -482,14 +473,12 @@ class _Placing:
                         return {b"": placed}
                     given = self._pieces()
                 del first
-            for pieces in in_threads(self._rank, given, plan.threads):
+            for pieces in in_threads(self._rank, given):
                 for tag, piece in pieces:
                     if tag not in gathered:
-                        gathered[tag] = RunAccumulator(judged, self.convention, plan, source.name)
+                        gathered[tag] = RunAccumulator(judged, self.convention, source.name)
                         self._check_runs(len(gathered))
                     gathered[tag].add(piece)
-                if plan.limit is not None:
-                    check(plan.limit, resident(), "reading so far", source.name)
             again = {tag: run for tag, run in gathered.items() if run.scattered().any()}
             if again:
                 self._rank_again(again)
@@ -504,16 +493,18 @@ class _Placing:
         return ranked
 
     def _check_runs(self, count: int) -> None:
-        what = f"evaluating {count:,} runs (and perhaps more), one for each tag,"
-        check_room(self.plan, (RUN + RUN_QUERY * self.judged.size) * count, what, self.source.name, TAGS_HINT)
+        """Asked whenever the number of runs has doubled: as many again may come."""
+        if count & (count - 1) == 0:
+            what = f"evaluating {count:,} runs (and perhaps more), one for each tag,"
+            fits((RUN + RUN_QUERY * self.judged.size) * count, what, self.source.name, TAGS_HINT)
 
     def _rank_shuffled(self, pieces: Iterator[Callable[[], Block]]) -> tuple[Placements, RunCounts] | None:
         """Rank a run by sorting all lines by query, in one pass; None if it is too large for that."""
-        judged, plan = self.judged, self.plan
+        judged = self.judged
         stored = sum(file.size or 0 for file in self.source.files()) or 1 << 62
         buckets = min(MOST_BUCKETS, 1 + stored // BUCKET)
         everything, nothing = np.ones(judged.size, np.int64), no_placements()
-        run = RunAccumulator(judged, self.convention, plan, self.source.name)
+        run = RunAccumulator(judged, self.convention, self.source.name)
 
         def gather(piece: Callable[[], Block]) -> tuple[RankedBlock, list[BucketPart]]:
             block = piece()
@@ -522,8 +513,8 @@ class _Placing:
 
         with self._spool() as file:
             sort = ExternalSort(file, everything > 0, everything, -(-judged.size // buckets))
-            for number, (seen, parts) in enumerate(in_threads(gather, pieces, plan.threads)):
-                if run.counts.lines > buckets * plan.lines:
+            for number, (seen, parts) in enumerate(in_threads(gather, pieces)):
+                if run.counts.lines > buckets * LINES_AT_A_TIME:
                     return None
                 run.count(seen)
                 sort.write(number, parts)
@@ -536,15 +527,16 @@ class _Placing:
 
         They go through a temporary file, from which a few queries are ranked at a time.
         """
-        plan = self.plan
 
         def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[BucketPart]]]:
             blocks = [(tag, block) for tag, block in self.split(piece()) if tag in gathered]
             return [(tag, sorts[tag].sort(block, self.judged)[1]) for tag, block in blocks]
 
         with self._spool() as file:
-            sorts = {tag: ExternalSort(file, run.scattered(), run.lines, plan.lines) for tag, run in gathered.items()}
-            for number, pieces in enumerate(in_threads(gather, self.source.pieces(plan.share), plan.threads)):
+            sorts = {
+                tag: ExternalSort(file, run.scattered(), run.lines, LINES_AT_A_TIME) for tag, run in gathered.items()
+            }
+            for number, pieces in enumerate(in_threads(gather, self.source.pieces())):
                 for tag, parts in pieces:
                     sorts[tag].write(number, parts)
             self._rank_buckets(sorts, gathered)
@@ -553,11 +545,10 @@ class _Placing:
         """A temporary file, in memory while it is small."""
         import tempfile
 
-        return tempfile.SpooledTemporaryFile(max_size=min(IN_MEMORY, 32 * self.plan.lines), prefix="goldrank-")
+        return tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, prefix="goldrank-")
 
     def _rank_buckets(self, sorts: Mapping[bytes, ExternalSort], gathered: Mapping[bytes, RunAccumulator]) -> None:
-        """Rank what was sorted by query, bucket by bucket: several at a time where memory has no limit."""
-        plan = self.plan
+        """Rank what was sorted by query, bucket by bucket, several at a time."""
 
         def read() -> Iterator[tuple[bytes, RunLines]]:
             for tag, sort in sorts.items():
@@ -565,17 +556,17 @@ class _Placing:
 
                     def place_of(number: int, line: int, tag: bytes = tag) -> Place | str:
                         """Where a line stands: its piece is read once more, for a message."""
-                        piece = next(islice(self.source.pieces(plan.share), number, None))
+                        piece = next(islice(self.source.pieces(), number, None))
                         return dict(self.split(piece()))[tag].place(line)
 
                     size, needed = sort.size(bucket)
                     what = f"ranking {size:,} lines of queries that are scattered over the run"
-                    check_room(plan, needed, what, self.source.name, QUERY_HINT)
+                    fits(needed, what, self.source.name, QUERY_HINT)
                     yield tag, sort.read(bucket, place_of)
 
         def rank(item: tuple[bytes, RunLines]) -> tuple[bytes, PartialPlacements]:
             tag, lines = item
             return tag, rank_lines(lines, self.judged, self.convention, scattered=True)
 
-        for tag, placed in map(rank, read()) if plan.limit is not None else in_threads(rank, read(), plan.threads):
+        for tag, placed in in_threads(rank, read()):
             gathered[tag].take(placed)

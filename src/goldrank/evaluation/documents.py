@@ -12,7 +12,7 @@ from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, as_catalogue, resolve, resolve_measures, whole_depth
-from goldrank.keywords import unknown_argument
+from goldrank.keywords import named_arguments_or
 from goldrank.types import CatalogueLike, ConventionLike, JudgementsLike, MeasuresLike, Policies, RunLike
 
 
@@ -38,6 +38,7 @@ def evaluate(
     catalogue: CatalogueLike | None = None,
     **policies: Unpack[Policies],
 ) -> Scores: ...
+@named_arguments_or(conventions.POLICIES)
 def evaluate(
     qrels: JudgementsLike,
     run: RunLike | Runs,
@@ -92,9 +93,6 @@ def evaluate(
     >>> round(scores["nDCG@10"], 4), scores["RR"]
     (0.6309, 0.5)
     """
-    for name in policies:
-        if name not in conventions.POLICIES:
-            raise unknown_argument("evaluate", name, {*_ARGUMENTS, *conventions.POLICIES})
     rules = conventions.get(convention).with_policies(**policies)
     wanted = resolve_measures(measures, rules)
     known = as_catalogue(catalogue)
@@ -116,7 +114,7 @@ def score_runs(
     try:
         inputs = resolve(qrels, run, asked.rules, catalogue)
     except InputError as error:
-        if error.code != "judgements-stay-in-spark" or not io.is_spark(run):
+        if error.code != "judgements-stay-in-spark" or isinstance(run, Runs) or not io.is_spark(run):
             raise
         return _on_executors(qrels, io.as_run(run), asked, catalogue, error)
 
@@ -125,9 +123,6 @@ def score_runs(
     if not isinstance(run, Runs):
         return scores[0]
     return ScoresByRun(_with_systems(run, inputs, scores))
-
-
-_ARGUMENTS = ("qrels", "run", "measures", "convention", "depth", "catalogue")
 
 
 def _with_systems(runs: Runs, inputs: Inputs, scores: list[Scores]) -> list[tuple[str, Scores]]:

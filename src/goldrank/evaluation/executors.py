@@ -18,6 +18,7 @@ from goldrank.conventions import Convention, tool_of
 from goldrank.data.grades import MAX_GRADE
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import JudgementArrays
+from goldrank.data.query_facts import QueryFacts
 from goldrank.data.run import PROBLEMS, Run, SparkLines
 from goldrank.data.scores import Remarks, Scores
 from goldrank.engine.counts import RunCounts, assemble
@@ -131,6 +132,11 @@ def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
         convention=rules.label,
         origin=pipeline.origin(None, run, rules, depth),
         options=tool_of(rules).options,
+        facts=QueryFacts(
+            returned=retrieved[counted],
+            judged=table.column("judged_retrieved").to_numpy()[order][counted],
+            relevant=table.column("relevant").to_numpy()[order][counted],
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,18 +17,17 @@ import numpy as np
 from goldrank import __version__, ids
 from goldrank.conventions import Convention, tool_of
 from goldrank.conventions.tool import Seen
-from goldrank.data import budget
 from goldrank.data.aspects import AspectQrels
-from goldrank.data.blocks import USUAL, BlockSource, ReadingPlan
 from goldrank.data.catalogue import Catalogue
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
+from goldrank.data.query_facts import QueryFacts, judgement_hashes
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.engine import RunCounts, TopRequest, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
-from goldrank.evaluation import footer, memory, recommending
+from goldrank.evaluation import footer, recommending
 from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.evaluation.recommending import join, table_of, unseen, without_seen
@@ -87,6 +87,8 @@ class Placed:
     """How many documents of each query were removed, because the user had them before."""
     kept_top: KeptTop | None = None
     """The first documents of each query, if they were taken while the run was read."""
+    depth: int | None = None
+    """The rank at which the placements were cut, if they were."""
 
     @property
     def qrels(self) -> Qrels:
@@ -151,22 +153,11 @@ def place(
 
 def _placed(qrels: Qrels, run: Run, rules: Convention, top: int) -> tuple[Placements, RunCounts, KeptTop | None]:
     engine = engine_for(run)
-    plan = _reading_plan(qrels, run.source) if isinstance(run.source, BlockSource) else USUAL
-    if not top or engine.holds_runs or plan is not USUAL:
-        placements, counts = engine.place(qrels, run, rules, plan)
+    if not top or engine.holds_runs:
+        placements, counts = engine.place(qrels, run, rules)
         return placements, counts, None
     placements, counts, documents = engine.place_with_top(qrels, run, rules, TopRequest(top, top_rules(rules)))
     return placements, counts, KeptTop(top, documents)
-
-
-def _reading_plan(qrels: Qrels, source: BlockSource) -> ReadingPlan:
-    """How a run is read so that it fits into memory: as usual, wherever that fits."""
-    limit = budget.most()
-    if limit is None:
-        return USUAL
-    plan = memory.plan(limit, qrels, [source])
-    is_usual = (plan.threads, plan.share, plan.lines) == (memory.processors(), USUAL.share, USUAL.lines)
-    return USUAL if is_usual and not budget.is_set() else plan
 
 
 def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
@@ -184,8 +175,7 @@ def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
 
     qrels = documents_of(inputs.judgements)
     tagged = inputs.tagged.with_columns_matching(qrels)
-    plan = _reading_plan(qrels, tagged.source)
-    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules, plan)
+    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules)
     for tag, (placements, counts) in placed.items():
         run = tagged.run(ids.decode(tag))
         if tool_of(inputs.rules).before_placing(run) is not run:
@@ -478,7 +468,19 @@ def score(
         origin=origin(placed.judgements, placed.run, rules, depth, placed.catalogue),
         bounds=by_name,
         options=tool.options,
-        placed=placed if depth is None else replace(placed, placements=placements),
+        placed=placed if depth is None else replace(placed, placements=placements, depth=depth),
+        facts=partial(facts_of, placements, placed.judgements, counted),
+    )
+
+
+def facts_of(placements: Placements, judgements: Judgements, counted: np.ndarray | None) -> QueryFacts:
+    """What is known of the queries that count; None is all."""
+    which = slice(None) if counted is None else counted
+    return QueryFacts(
+        returned=placements.retrieved[which],
+        judged=placements.count(placements.grade >= 0)[which],
+        relevant=placements.relevant(1)[which],
+        hashes=partial(judgement_hashes, judgements),
     )
 
 

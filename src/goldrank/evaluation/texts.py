@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from goldrank import conventions
 from goldrank.conventions import Convention, tool_of
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
+from goldrank.data.query_facts import QueryFacts
 from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
@@ -381,7 +383,18 @@ def score_texts(placed: PlacedTexts) -> Scores:
         origin=_origin(placed.data, rules, how),
         explainer=placed.explainer,
         options=tool_of(rules).options,
+        facts=partial(_facts_of, placed.reader, queries, tables),
     )
+
+
+def _facts_of(data: Iterable[TextItem], queries: Sequence[str], tables: Mapping[str, Any]) -> QueryFacts:
+    """What is known of each question. Its matcher judges every text that was returned."""
+    in_places = "spans" in tables
+    table = tables["spans"] if in_places else tables["placements"]
+    relevant = table.relevant(1)
+    seconds = {item.query: item.latency for item in data if item.latency is not None}
+    latency = np.array([seconds.get(query, np.nan) for query in queries]) if seconds else None
+    return QueryFacts(returned=table.retrieved, judged=table.retrieved, relevant=relevant, latency=latency)
 
 
 def _check_ids_suffice(wanted: Sequence[Measure], claim_rules: ClaimRules, name: str) -> None:

@@ -3,6 +3,16 @@
 from goldrank.fusion.combine import fuse, normalize
 from goldrank.fusion.methods import all_methods
 from goldrank.fusion.normalisations import NORMALISATIONS
-from goldrank.fusion.tuning import Tuned, best_run, tune_fusion
+from goldrank.fusion.options import Fusion
+from goldrank.fusion.tuning import TunedFusion, best_run, tune_fusion
 
-__all__ = ["NORMALISATIONS", "Tuned", "all_methods", "best_run", "fuse", "normalize", "tune_fusion"]
+__all__ = [
+    "NORMALISATIONS",
+    "Fusion",
+    "TunedFusion",
+    "all_methods",
+    "best_run",
+    "fuse",
+    "normalize",
+    "tune_fusion",
+]

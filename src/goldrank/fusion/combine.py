@@ -2,93 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from goldrank import io
 from goldrank.data.run import Rankings, Run
-from goldrank.errors import InputError
-from goldrank.fusion import methods, normalisations
+from goldrank.errors import InputError, of_type
 from goldrank.fusion.lists import RankedLists, pieces
 from goldrank.fusion.methods import Method
 from goldrank.fusion.normalisations import Normalisation, normalised
-from goldrank.misuse import checked
+from goldrank.fusion.options import Fusion, FusionMethod, FusionOptions, Normalization, as_fusion
+from goldrank.keywords import named_arguments, unknown_argument
 from goldrank.types import RunLike, RunsLike
 
 
-# `Any`: a parameter is a number, one number per run, or what `tune_fusion` learned; each method checks its own.
-@checked
 def fuse(
     runs: RunsLike,
-    method: str = "rrf",
+    fusion: FusionMethod | Fusion = "rrf",
     *,
-    weights: Sequence[float] | None = None,
-    normalise: str = "min-max",
-    k: float | None = None,
     name: str | None = None,
-    ties: str = "docid",
-    equal: float = 1.0,
-    **parameters: Any,
+    **options: Unpack[FusionOptions],
 ) -> Run:
-    """One run from several, by any of the methods of docs/fusion.md.
+    """Fuse several runs into one.
 
-    `weights` are one per run and `k` is RRF's constant; other methods take other `parameters`: `gamma`, `sigma`, `phi`,
-    or what `tune_fusion` learned for them. `normalise` is how scores are made comparable; methods that go by ranks do
-    not look at them. A document that a run did not return gets nothing from it, but for 'wsum' with 'z-score' (what the
-    run's last document gets) and for Borda's and Bayes' methods, which say what it gets. `ties` orders equal scores
-    ('docid', 'docid-ascending', 'input'), and `equal` is what min-max gives to a list of equal scores.
+    A document that a run did not return gets nothing from it, but for "wsum" with "z-score" (what the run's last
+    document gets) and for Borda's and Bayes' methods, which say what it gets.
 
+    Parameters
+    ----------
+    runs : Runs, mapping or list
+        Two or more runs: `Runs`, runs by name, or a list of paths, runs, or (name, run).
+    fusion : str or Fusion
+        How: one of the methods of docs/fusion.md, or a `Fusion` with its options.
+    name : str, optional
+        What to call the fused run; by default as the method.
+    **options
+        Options of a method that is given by name: what `Fusion` takes, and nothing more.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two runs, or one repeats a document: `run.drop_duplicates()` keeps one of each.
+    OptionError
+        If the method does not take an option; the message lists what it takes.
+
+    Examples
+    --------
     >>> fused = fuse({"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}})
     >>> fused.ranking("q")
     ['y', 'x', 'z']
     """
-    chosen, how = methods.get(method), normalisations.get(normalise)
+    wrong = next((option for option in options if option not in FusionOptions.__annotations__), None)
+    if wrong in MEANT:
+        raise unknown_argument("fuse", str(wrong), {"runs", "fusion", "name"})
+    how = as_fusion(fusion, options)
+    if name is not None:
+        of_type(name, str, "name", "text")
     given = several(runs)
-    named = {"weights": weights, "k": k}
-    values = chosen.checked(parameters | {key: value for key, value in named.items() if value is not None}, len(given))
+
+    method, normalization = how.declared, how.normalization
+    parameters = method.checked(how.of_method(), len(given))
     results: dict[str, dict[str, float]] = {}
-    for lists in pieces(given, ties=ties, lowest_first=how.lowest_first):
-        results.update(lists.fused(combined(prepared(lists, chosen, how, equal), chosen, values)))
-    return Run(Rankings(results), name=name or method)
+    for lists in pieces(given, ties=how.ties, lowest_first=normalization.lowest_first):
+        values = combined(prepared(lists, method, normalization, how.equal), method, parameters)
+        results.update(lists.fused(values))
+    return Run(Rankings(results), name=name or method.name)
 
 
-@checked
+MEANT = ("method", "run", "norm", "params")
+"""What other tools, and earlier versions, call arguments of `fuse`."""
+
+
+@named_arguments
 def normalize(
-    run: RunLike, normalise: str = "min-max", *, among: RunsLike | None = None, ties: str = "docid", equal: float = 1.0
+    run: RunLike, method: Normalization = "min-max", *, among: RunsLike | None = None, equal: float = 1.0
 ) -> Run:
-    """The run with each query's scores normalised, by any of the normalisations of docs/fusion.md.
+    """Normalize each query's scores of a run.
 
-    `among` are the runs whose documents are candidates for 'borda', which gives every candidate a score; without it
-    they are those of the run. `equal` is what min-max gives to a list of equal scores.
+    Parameters
+    ----------
+    run : run
+        `Run`, a file, a data frame, a mapping or rows.
+    method : {"min-max", "inverted", "max", "sum", "zmuv", "z-score", "rank", "borda", "none"}
+        How: docs/fusion.md explains them. "rank" and "borda" order equal scores by document id.
+    among : Runs, mapping or list, optional
+        The runs whose documents are candidates for "borda", which gives every candidate a score; by default those of
+        the run itself.
+    equal : float
+        What min-max gives to a list of equal scores.
 
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    InputError
+        If scores cannot be normalized so: infinite ones, or none above 0 with "max".
+    OptionError
+        If there is no such method.
+
+    Examples
+    --------
     >>> dict(normalize({"q": {"x": 3.0, "y": 2.0, "z": 1.0}})["q"])
     {'x': 1.0, 'y': 0.5, 'z': 0.0}
     """
-    first = io.as_run(run)
-    others = [] if among is None else several(among)
+    others = () if among is None else several(among)
+    return normalized(io.as_run(run), Fusion("sum", normalization=method, equal=equal), others)
+
+
+def normalized(run: Run, fusion: Fusion, among: Sequence[Run] = ()) -> Run:
+    """The run with scores as a fusion makes them comparable; the documents of all runs are candidates."""
+    how = fusion.normalization
     results: dict[str, dict[str, float]] = {}
-    for lists in _normalised_pieces([first, *others], normalisations.get(normalise), set(first), ties, equal):
-        results.update(lists.of_run(0))
-    return Run(Rankings(results), name=first.name)
-
-
-def _normalised_pieces(
-    runs: Sequence[Run], how: Normalisation, only: set[str], ties: str, equal: float
-) -> Iterator[RankedLists]:
-    for lists in pieces(runs, ties=ties, lowest_first=how.lowest_first, only=only):
-        yield normalised(lists, how, equal)
+    for lists in pieces([run, *among], ties=fusion.ties, lowest_first=how.lowest_first, only=set(run)):
+        results.update(normalised(lists, how, fusion.equal).of_run(0))
+    return Run(Rankings(results), name=run.name)
 
 
 def several(runs: RunsLike) -> list[Run]:
     """Two or more runs, or the error that says that they are not."""
-    given = io.as_runs(runs)
-    if given is None or len(given) < 2:
-        what = "fusion needs two or more runs"
-        raise InputError(what, hint='Give {"name": run, "other": run} or a list of paths.', code="too-few-runs")
-    return given
+    if isinstance(runs, list | tuple):
+        runs = [_named(entry, number) for number, entry in enumerate(runs, 1)]
+    opened = [run for _, run in io.as_runs(runs).items()]
+    if len(opened) < 2:
+        hint = 'Give {"bm25": run, "dense": other}, or a list of runs or paths.'
+        raise InputError("fusion needs two or more runs", where="runs", hint=hint, code="too-few-runs")
+    return opened
+
+
+def _named(entry: Any, number: int) -> Any:
+    """A run without a name of its own under its number: a fusion does not need more."""
+    if isinstance(entry, Run) or not (isinstance(entry, Mapping) or io.is_frame(entry)):
+        return entry
+    return io.as_run(entry, name=f"run {number}")
 
 
 def prepared(lists: RankedLists, method: Method, how: Normalisation, equal: float = 1.0) -> RankedLists:

@@ -13,9 +13,9 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import POLICIES
+from goldrank.core import core
 from goldrank.data.run import Run, check_score, rows_of
 from goldrank.errors import InputError, one_of
-from goldrank.native import core
 
 PIECE = 500_000
 """About how many entries are worked on at once, so that memory does not grow with the number of queries."""
@@ -170,9 +170,10 @@ def _lists(
 
 def _numbered(rows: list[Mapping[str, float]], first: int, out: np.ndarray) -> Iterable[str]:
     """The candidates of a query, whose numbers from `first` on are put into `out` for all entries of its lists."""
-    listed: list[str] | None = None if core is None else core.candidates(rows, first, out)
+    listed = core.candidates(rows, first, out)
     if listed is not None:
         return listed
+
     number: defaultdict[str, int] = defaultdict(count(first).__next__)  # each document, when first looked up
     out[:] = np.fromiter(map(number.__getitem__, chain.from_iterable(rows)), np.int64, len(out))
     return number
@@ -249,6 +250,6 @@ def check_finite(lists: RankedLists) -> None:
         raise InputError(
             f"query '{ids.show(lists.queries[query])}' has scores that are not finite, which cannot be normalised",
             where=lists.runs[run],
-            hint="Use method='rrf' or normalise='rank', which need ranks only.",
+            hint="Use 'rrf', or normalization='rank', which need ranks only.",
             code="not-finite",
         )

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.errors import OptionError, as_list, one_of
+from goldrank.errors import OptionError, as_list, is_number, one_of
+from goldrank.escaping import shown
 from goldrank.fusion.lists import RankedLists
 from goldrank.fusion.training import TrainingEntries
 
@@ -87,7 +88,7 @@ class Method:
             if name not in known:
                 hint = f"It takes {', '.join(known)}." if known else None
                 if name == "weights":
-                    hint = "Use method='wsum' for weighted sums."
+                    hint = "Use 'wsum' for weighted sums."
                 raise OptionError(f"{self.name} takes no {name}", hint=hint, code="unknown-option")
         values = {}
         for name, parameter in known.items():
@@ -148,7 +149,8 @@ def all_methods() -> dict[str, Method]:
 
 def get(name: str) -> Method:
     """A method by its name or another tool's."""
-    return all_methods()[one_of(ALIASES.get(name, name), all_methods(), "method")]
+    known = ALIASES.get(name, name) if isinstance(name, str) else name
+    return all_methods()[one_of(known, all_methods(), "fusion")]
 
 
 # Kinds of parameters.
@@ -199,11 +201,10 @@ def number(
     """A parameter that is a number within limits."""
 
     def check(given: Any, runs: int) -> float:
-        is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-        if not is_number or not math.isfinite(given) or not low <= given <= high:
+        if not is_number(given) or not low <= given <= high:
             limits = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
             usual = "" if default is None else f"{default:g} is usual."
-            what = f"{name} is {given!r}; it must be a number, {limits}"
+            what = f"{name} is {shown(given)}; it must be a number, {limits}"
             raise OptionError(what, hint=usual or None, code="bad-number")
         return float(given)
 
@@ -218,7 +219,7 @@ def whole(name: str, about: str, low: int, *, default: int | None, tried: Sequen
     def check(given: Any, runs: int) -> int:
         is_whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
         if not is_whole or given < low:
-            raise OptionError(f"{name} is {given!r}; it must be a whole number, {low} or more", code="bad-number")
+            raise OptionError(f"{name} is {shown(given)}; it must be a whole number, {low} or more", code="bad-number")
         return int(given)
 
     return Parameter(

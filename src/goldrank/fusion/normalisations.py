@@ -50,7 +50,8 @@ _MONTAGUE = "Montague and Aslam 2001"
 
 def get(name: str) -> Normalisation:
     """A normalisation by its name or another tool's."""
-    return NORMALISATIONS[one_of(ALIASES.get(name, name), NORMALISATIONS, "normalise")]
+    known = ALIASES.get(name, name) if isinstance(name, str) else name
+    return NORMALISATIONS[one_of(known, NORMALISATIONS, "normalization")]
 
 
 def normalised(lists: RankedLists, how: Normalisation, equal: float = 1.0) -> RankedLists:
@@ -97,7 +98,7 @@ def max_norm(lists: RankedLists, equal: float) -> Values:
         raise InputError(
             f"no score of query '{ids.show(lists.queries[query])}' is above 0, so that none can be the divisor",
             where=lists.runs[run],
-            hint="Use normalise='min-max', which takes scores of any sign.",
+            hint="Use 'min-max', which takes scores of any sign.",
             code="no-positive-score",
         )
     return _ratio(lists, lists.score, high, 0.0), None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -16,96 +16,134 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run
 from goldrank.data.scores import Scores
 from goldrank.errors import OptionError, whole_number
+from goldrank.escaping import shown
 from goldrank.evaluation import documents as evaluation
-from goldrank.fusion import methods, normalisations
+from goldrank.fusion import methods
 from goldrank.fusion.combine import combined, prepared, several
 from goldrank.fusion.lists import TIES, pieces
 from goldrank.fusion.methods import MOST_TRIED
+from goldrank.fusion.options import Fusion, FusionMethod, as_fusion
 from goldrank.fusion.training import TrainingEntries, hits
-from goldrank.measures import Measure
-from goldrank.misuse import checked
-from goldrank.types import ConventionLike, Policies, QrelsLike, RunsLike
+from goldrank.keywords import named_arguments
+from goldrank.types import ConventionLike, MeasureLike, QrelsLike, RunsLike
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TunedFusion:
     """A fused run whose parameters were tuned; each query's by the other queries only."""
 
+    fusion: Fusion
+    """What all queries together would choose: `fuse(other_runs, tuned.fusion)` fuses others with it."""
     run: Run
-    parameters: Mapping[str, Any]
-    """What all queries together would choose: `fuse(runs, method, **tuned.parameters)` fuses others with it."""
-    by_fold: tuple[Mapping[str, Any], ...]
-    """What was chosen without each fold, but for what was learned: if these differ much, so would the next data set."""
+    """The judged queries, each fused by what the other folds chose."""
     measure: str
     value: float
     """The measure on held-out queries: what to expect from new ones."""
     optimistic: float
     """The measure with the parameters that all queries chose, on the same queries: too good to expect."""
+    by_fold: tuple[Fusion, ...]
+    """What was chosen without each fold, but for what was learned: if these differ much, so would the next data set."""
 
     @property
-    def weights(self) -> tuple[float, ...]:
-        """The weights that all queries together would choose, one per run; equal ones if the method takes none."""
-        given = self.parameters.get("weights")
-        return tuple(given) if given is not None else ()
+    def words(self) -> str:
+        """The result in a sentence."""
+        chosen = f"{self.measure} {self.value:.4f} on held-out queries, {self.optimistic:.4f} on those that chose"
+        return f"{self.fusion!r}: {chosen}."
+
+    def __str__(self) -> str:
+        return self.words
 
 
-@checked
+@named_arguments
 def tune_fusion(
     qrels: QrelsLike,
     runs: RunsLike,
-    measure: str | Measure = "nDCG@10",
-    method: str = "wsum",
+    measure: MeasureLike = "nDCG@10",
+    fusion: FusionMethod | Fusion = "wsum",
     *,
-    normalise: str = "min-max",
-    k: float | None = None,
-    parameters: Mapping[str, Any] | None = None,
     folds: int = 5,
     steps: int = 10,
     seed: int = 0,
-    name: str | None = None,
     convention: ConventionLike = "trec_eval-10",
-    **policies: Unpack[Policies],
-) -> Tuned:
-    """The parameters of a fusion method by cross-validation over queries.
+) -> TunedFusion:
+    """Tune the parameters of a fusion by cross-validation over queries.
 
-    Everything that the method takes is tuned, or learned from the judged queries of the other folds, but for what is
-    given with `parameters` or `k`. Weights are tried in steps of 1 / `steps` that sum to 1. Where there are more
-    than 200 settings, 200 are drawn at random.
+    Everything that the method takes is tuned, or learned from the judged queries of the other folds, but for what the
+    `Fusion` was given. Where there are more than 200 settings, 200 are drawn at random.
+
+    Parameters
+    ----------
+    qrels : judgements
+        `Qrels`, a file, a data frame, a mapping or rows.
+    runs : Runs, mapping or list
+        Two or more runs, as `fuse` takes them.
+    measure : measure
+        What is made as good as can be.
+    fusion : str or Fusion
+        The method, or a `Fusion` whose options stay as they are.
+    folds : int
+        How many parts the queries are divided into; at most as many as there are judged queries.
+    steps : int
+        Weights are tried in steps of 1 / `steps` that sum to 1.
+    seed : int
+        Where the random numbers begin. The result is the same for the same seed.
+    convention : str or Convention
+        Whose rules the measure follows.
+
+    Returns
+    -------
+    TunedFusion
+        `.fusion` goes into `fuse`; `.value` is what to expect from new queries.
+
+    Raises
+    ------
+    OptionError
+        If the method has nothing to tune, or there are fewer judged queries than folds.
+    InputError
+        If something cannot be read, or there are fewer than two runs.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"x": 1}, "q2": {"y": 1}}
+    >>> runs = {"good": {"q1": ["x", "y"], "q2": ["y", "x"]}, "bad": {"q1": ["y", "x"], "q2": ["x", "y"]}}
+    >>> tuned = tune_fusion(qrels, runs, "RR", folds=2, steps=4)
+    >>> tuned.fusion, tuned.optimistic
+    (Fusion('wsum', weights=(0.75, 0.25)), 1.0)
     """
-    rules = conventions.get(convention).with_policies(**policies)
-    fixed = dict(parameters or {}) | ({} if k is None else {"k": k})
-    search = SettingSearch(
-        io.as_qrels(qrels, judgements=rules.judgements), several(runs), method, measure, normalise=normalise,
-        rules=rules,
-    )  # fmt: skip
-    if len(search.qrels) < whole_number(folds, "folds", 2):
-        what = f"folds is {folds}; it must be at most the number of judged queries, {len(search.qrels):,}"
+    rules = conventions.get(convention)
+    judged = qrels if isinstance(qrels, Qrels) else io.as_qrels(qrels, judgements=rules.judgements)
+    search = SettingSearch(judged, several(runs), as_fusion(fusion, {}), measure, rules)
+    if len(judged) < whole_number(folds, "folds", 2):
+        what = f"folds is {shown(folds)}; it must be at most the number of judged queries, {len(judged):,}"
         raise OptionError(what, code="bad-number")
+
     rng = np.random.default_rng(seed)
-    settings = search.settings(fixed, steps, rng)
-    queries = search.qrels.arrays.queries
+    settings = search.settings(steps, rng)
+    queries = judged.arrays.queries
     fold = rng.permutation(len(queries)) % folds
-    everything = search.tried(settings, np.ones(len(queries), bool))
-    best = everything.best(np.ones(len(queries), bool))
-    chosen: list[Mapping[str, Any]] = []
+    everything = search.tried(settings, search.all_queries)
+    best = everything.best(search.all_queries)
+
+    chosen: list[Fusion] = []
     results: dict[str, Mapping[str, float]] = {}
     held_out = np.full(len(queries), np.nan)
-    for i in range(folds):
-        others = fold != i
+    for number in range(folds):
+        others = fold != number
         fitted = search.tried(settings, others) if search.method.learn else everything
         choice = fitted.best(others)
-        chosen.append(settings[choice])
+        chosen.append(search.fusion.with_parameters(settings[choice]))
         held_out[~others] = fitted.values[choice][~others]
         fused = fitted.runs[choice].results
-        results |= {queries[j]: fused[queries[j]] for j in np.flatnonzero(~others) if queries[j] in fused}
+        results |= {queries[i]: fused[queries[i]] for i in np.flatnonzero(~others) if queries[i] in fused}
+
     ordered = {query: results[query] for query in queries if query in results}
-    return Tuned(
-        run=Run(Rankings(ordered), name=name or f"{method} tuned"),
-        parameters=everything.parameters[best],
-        by_fold=tuple(chosen),
+    return TunedFusion(
+        fusion=search.fusion.with_parameters(everything.parameters[best]),
+        run=Run(Rankings(ordered), name=f"{search.method.name} tuned"),
         measure=everything.measure,
         value=float(np.nanmean(held_out)),
         optimistic=float(np.nanmean(everything.values[best])),
+        by_fold=tuple(chosen),
     )
 
 
@@ -138,38 +176,37 @@ class SettingSearch:
         self,
         qrels: Qrels,
         runs: Sequence[Run],
-        method: str,
-        measure: str | Measure,
-        *,
-        normalise: str = "min-max",
-        rules: Convention | None = None,
-        equal: float = 1.0,
+        fusion: Fusion,
+        measure: MeasureLike,
+        rules: Convention,
     ) -> None:
         self.qrels = qrels
         self.runs = runs
-        self.method = methods.get(method)
+        self.method = fusion.declared
         self.measure = measure
-        self.rules = rules or Convention()
+        self.rules = rules
         if not (self.method.parameters or self.method.settings):
-            known = ", ".join(name for name, each in methods.all_methods().items() if each.parameters)
-            what = f"method is {method!r}, which has nothing to tune"
-            raise OptionError(what, hint=f"These have: {known}.", code="nothing-to-tune")
-        how = normalisations.get(normalise)
-        self._lowest_first = how.lowest_first
-        ties = self.rules.ties if self.rules.ties in TIES else "docid"
-        made = list(pieces(runs, ties=ties, lowest_first=how.lowest_first, only=set(qrels), size=1 << 62))
-        self._lists = prepared(made[0], self.method, how, equal) if made else None
+            raise _nothing_to_tune(self.method.name)
 
-    def settings(
-        self, fixed: Mapping[str, Any], steps: int, rng: np.random.Generator | None = None
-    ) -> list[dict[str, Any]]:
+        ties: Any = fusion.options.get("ties", rules.ties)
+        if ties not in TIES:
+            ties = "docid"
+        self.fusion = fusion if ties == fusion.ties else Fusion(fusion.method, **{**fusion.options, "ties": ties})
+        """With the order of ties that is tuned with, so that fusing others with it is the same."""
+
+        how = fusion.normalization
+        self._lowest_first = how.lowest_first
+        made = list(pieces(runs, ties=ties, lowest_first=how.lowest_first, only=set(qrels), size=1 << 62))
+        self._lists = prepared(made[0], self.method, how, fusion.equal) if made else None
+
+    def settings(self, steps: int, rng: np.random.Generator | None = None) -> list[dict[str, Any]]:
         """What there is to try: all combinations, or some at random if they are too many."""
         whole_number(steps, "steps", 1, 100)
-        known = {each.name: each for each in (*self.method.parameters, *self.method.settings)}
-        for name, value in fixed.items():
-            if name not in known:
-                raise OptionError(f"{self.method.name} takes no {name}", hint=f"It takes {', '.join(known)}.")
-            known[name].check(value, len(self.runs))
+        fixed = self.fusion.parameters
+        for parameter in (*self.method.parameters, *self.method.settings):
+            if parameter.name in fixed:
+                parameter.check(fixed[parameter.name], len(self.runs))
+
         tuned = {each.name: each.tried for each in self.method.tuned if each.name not in fixed}
         grids = [list(tried(len(self.runs), steps)) for tried in tuned.values() if tried is not None]
         every = [{**dict(zip(tuned, values, strict=True)), **fixed} for values in product(*grids)]
@@ -237,10 +274,17 @@ class SettingSearch:
         assert self._lists is not None
         columns = []
         for run in map(_reversed, self.runs) if self._lowest_first else self.runs:
-            scores = evaluation.evaluate(self.qrels, run, "AP", convention=self.rules, missing="zero", empty="zero")
+            rules = self.rules.with_policies(missing="zero", empty="zero")
+            scores = evaluation.evaluate(self.qrels, run, "AP", convention=rules)
             of_query = dict(zip(scores.queries, next(iter(scores.columns.values())).values, strict=True))
             columns.append([of_query[query] for query in self._lists.queries])
         return np.array(columns).T
+
+
+def _nothing_to_tune(method: str) -> OptionError:
+    known = ", ".join(name for name, each in methods.all_methods().items() if each.parameters)
+    what = f"fusion is {method!r}, which has nothing to tune"
+    return OptionError(what, hint=f"These have: {known}.", code="nothing-to-tune")
 
 
 def _reversed(run: Run) -> Run:

@@ -6,26 +6,23 @@ import datetime
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from numbers import Integral
-from pathlib import Path
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any, Self, TypeAlias
 
-from goldrank import ids
-from goldrank.data.qrels import Qrels
+from goldrank import __version__, ids
 from goldrank.data.scores import Scores, format_value
 from goldrank.errors import BaselineError, cannot_open, file_name, of_type
 from goldrank.gating.documents import KeptDocuments
+from goldrank.types import Path
 from goldrank.writing import write_whole
 
-BaselineLike: TypeAlias = "Baseline | Scores | str | int | Path"
-"""A `Baseline`, `Scores`, a file, or the name or number of one in a history."""
-
 FORMAT = "goldrank-baseline"
-VERSION = 2
-READABLE = (1, 2)
-"""Version 1 kept no documents."""
+VERSION = 3
+"""Since 3 the scores know the hashes of their judgements. Versions 1 and 2 are of before goldrank 1.0."""
 _SET = "goldrank baseline set"
+_MADE_BY = f"A baseline is made by `{_SET}`, or by Baseline(scores).save(path)."
 
 
 @dataclass(frozen=True)
@@ -35,27 +32,26 @@ class Basis:
     qrels: str
     """SHA-256 of the judgements, '' if unknown."""
     criteria: str
-    convention: str
     depth: int | None
-    queries: tuple[str, ...]
-    judgements: Mapping[str, str] | None = None
-    """By query, a short hash of its judgements."""
-    version: str = ""
+    version: str
     """The goldrank that measured."""
+    scores: Scores
 
     @classmethod
-    def of(cls, scores: Scores, judgements: Mapping[str, str] | None = None) -> Basis:
-        """The basis that the scores' own provenance tells."""
+    def of(cls, scores: Scores) -> Basis:
+        """The basis of scores. Of fresh ones the run is not asked: its hash would take reading it again."""
+        placed = scores.placed
+        if placed is not None:
+            judgements = placed.judgements
+            return cls(judgements.digest, judgements.criteria or "", placed.depth, __version__, scores)
         known = scores.provenance
         qrels = known.get("qrels") or {}
         return cls(
-            str(qrels.get("sha256") or ""),
-            str(qrels.get("criteria") or ""),
-            scores.convention,
-            known.get("depth"),
-            scores.queries,
-            judgements,
-            str(known.get("goldrank") or ""),
+            qrels=str(qrels.get("sha256") or ""),
+            criteria=str(qrels.get("criteria") or ""),
+            depth=known.get("depth"),
+            version=str(known.get("goldrank") or ""),
+            scores=scores,
         )
 
     def other_judgements(self, now: Basis) -> list[str]:
@@ -65,113 +61,160 @@ class Basis:
             differences.append(f"the criteria were {_quoted(self.criteria)} and are {_quoted(now.criteria)}")
         if self.qrels == now.qrels:
             return differences
-        before, after = self._judged(), now._judged()
+
+        then, present = self.scores.judgement_hashes, now.scores.judgement_hashes
+        before = dict.fromkeys(self.scores.queries) if then is None or present is None else then
+        after = dict.fromkeys(now.scores.queries) if then is None or present is None else present
         for text, these, others in (("added", after, before), ("removed", before, after)):
             names = [query for query in these if query not in others]
             if names:
                 differences.append(f"{_count(names)} {text}: {ids.samples(names)}")
-        if self.judgements is not None and now.judgements is not None:
-            changed = [q for q, judged in self.judgements.items() if now.judgements.get(q, judged) != judged]
+
+        if then is not None and present is not None:
+            changed = [query for query, judged in then.items() if present.get(query, judged) != judged]
             if changed:
                 differences.append(f"other judgements for {_count(changed)}: {ids.samples(changed)}")
         elif not differences:
             differences.append("the same queries, judged otherwise")
         return [*differences, f"hash {self.qrels[:12] or 'unknown'} before, {now.qrels[:12] or 'unknown'} now"]
 
-    def _judged(self) -> Mapping[str, object]:
-        return self.judgements if self.judgements is not None else dict.fromkeys(self.queries)
-
     def other_rules(self, now: Basis) -> list[str]:
         """How the way of measuring differs, in words."""
         differences = []
-        if self.convention != now.convention:
-            then, present = self.convention or "unknown", now.convention or "unknown"
+        if self.scores.convention != now.scores.convention:
+            then, present = self.scores.convention or "unknown", now.scores.convention or "unknown"
             differences.append(f"the convention was {then} and is {present}")
         if self.depth != now.depth:
             differences.append(f"rankings were cut at {self.depth or 'no depth'} and are at {now.depth or 'no depth'}")
         return differences
 
 
-def judgement_hashes(qrels: object) -> dict[str, str] | None:
-    """By query, a short hash of its judgements; None for judgements that are more than a grade per document."""
-    if not isinstance(qrels, Qrels):
-        return None
-    import hashlib
-
-    hashes = {}
-    for query, docs in qrels.raw.items():
-        lines = b"".join(b"%b\x00%r\n" % (doc, grade) for doc, grade in sorted(docs.items()))
-        hashes[ids.decode(query)] = hashlib.sha256(lines).hexdigest()[:8]
-    return hashes
-
-
-@dataclass(frozen=True)
 class Baseline:
-    """Scores with which later runs are compared."""
+    """Scores that later ones are held against, with a hash by which a changed file is known.
 
-    scores: Scores
-    name: str
-    """The file, or the name in a history."""
-    digest: str = ""
-    """SHA-256 of all of it; '' for scores in memory."""
-    frozen: str = ""
-    """When it was set."""
-    label: str = ""
-    judgements: Mapping[str, str] | None = field(default=None, repr=False)
-    documents: KeptDocuments | None = field(default=None, repr=False)
-    """What was returned, as far as it is kept; None for old files and records of a history."""
+    Parameters
+    ----------
+    scores : Scores
+        The scores to freeze, just as they are. Fresh scores of documents bring the first documents of each query with
+        them, so that a gate can score them again when judgements change, and say why a query lost.
+    label : str
+        What it is, such as a branch or a commit.
+
+    Attributes
+    ----------
+    scores : Scores
+    label : str
+    frozen : str
+        When it was made.
+    digest : str
+        SHA-256 of all of it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Baseline(scores, label="main").save(f"{folder}/main.json")
+    ...     kept = Baseline.load(f"{folder}/main.json")
+    >>> kept.label, kept.scores["RR"], kept == Baseline(scores, label="main")
+    ('main', 0.5, True)
+    """
+
+    def __init__(self, scores: Scores, *, label: str = "") -> None:
+        of_type(scores, Scores, "what a baseline is made of", "the scores of one run", "Evaluate it first.")
+        of_type(label, str, "the label", "text")
+        self.scores = scores
+        self.label = label
+        self.frozen = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self.name = scores.run
+        """The file, the name in a history, or that of the run."""
+        self.is_kept = False
+        """Whether it comes from a file or a history."""
+
+    @classmethod
+    def of_record(cls, scores: Scores, name: str, digest: str, frozen: str, label: str) -> Self:
+        """The baseline that a record of a history is."""
+        baseline = cls._made(scores, name, digest, frozen, label)
+        baseline.documents = None
+        return baseline
+
+    @classmethod
+    def _made(cls, scores: Scores, name: str, digest: str, frozen: str, label: str) -> Self:
+        baseline = cls(scores, label=label)
+        baseline.name, baseline.digest, baseline.frozen, baseline.is_kept = name, digest, frozen, True
+        return baseline
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all of it."""
+        return content_hash(self._content)
+
+    @cached_property
+    def documents(self) -> KeptDocuments | None:
+        """What was returned, as far as it is kept; None if it is not known."""
+        placed = self.scores.placed
+        return None if placed is None else KeptDocuments.of(placed, self.scores.measures)
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "frozen": self.frozen,
+            "label": self.label,
+            "documents": None if self.documents is None else self.documents.to_dict(),
+            "scores": json.loads(self.scores.to_json()),
+        }
 
     @property
     def basis(self) -> Basis:
         """What the scores rest on."""
-        return Basis.of(self.scores, self.judgements)
+        return Basis.of(self.scores)
 
     @property
     def words(self) -> str:
         """The baseline for people: its name, label and hash."""
         label = f" ({ids.show(self.label)})" if self.label and self.label != self.name else ""
-        return f"{ids.show(self.name, 200)}{label}" + (f", sha256 {self.digest[:12]}" if self.digest else "")
+        digest = f", sha256 {self.digest[:12]}" if self.is_kept else ""
+        return f"{ids.show(self.name, 200)}{label}{digest}"
 
-    @classmethod
-    def freeze(cls, scores: Scores, path: str | Path, *, label: str = "", qrels: object = None) -> Baseline:
-        """Write scores to a baseline file, whole or not at all, and read it back.
+    def save(self, path: Path) -> None:
+        """Write a file that `Baseline.load` reads back equal, whole or not at all.
 
-        Fresh scores of documents bring the first documents of each query with them.
+        Parameters
+        ----------
+        path : str or path
+            Its folder is made if it is not there.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
         """
-        kept = None if scores.placed is None else KeptDocuments.of(scores.placed, scores.measures)
-        content: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
-            "frozen": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "label": label,
-            "judgements": judgement_hashes(qrels),
-            "documents": None if kept is None else kept.to_dict(),
-            "scores": json.loads(scores.to_json()),
-        }
-        content["sha256"] = content_hash(content)
+        content = {**self._content, "sha256": content_hash(self._content)}
         lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
         write_whole(path, f"{{\n{lines}\n}}\n".encode("ascii"), make_folder=True)
-        return cls.load(path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Baseline:
-        """Read a baseline file, and refuse one whose content is not what was written."""
-        where, made_by = file_name(path, "a baseline"), f"A baseline is made by `{_SET}`."
-        try:
-            data = json.loads(Path(path).read_bytes(), object_pairs_hook=_without_repeats)
-        except OSError as error:
-            raise cannot_open(error, where, BaselineError, made_by) from None
-        except (ValueError, RecursionError) as error:
-            raise BaselineError(f"is not a baseline: {error}", where=where, code="not-a-baseline") from None
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise BaselineError("is not a baseline of goldrank", where=where, hint=made_by, code="not-a-baseline")
-        if data.get("version") not in READABLE:
-            raise BaselineError(
-                f"was written in version {data.get('version')!r} of the format; this goldrank reads up to {VERSION}",
-                where=where,
-                hint="Use the goldrank that wrote it, or a newer one.",
-                code="newer-version",
-            )
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that `save` or `goldrank baseline set` wrote.
+
+        Returns
+        -------
+        Baseline
+
+        Raises
+        ------
+        BaselineError
+            If it cannot be read, is none, or is not what was written.
+        """
+        where = file_name(path, "a baseline")
+        data = _read(where)
         digest = content_hash(data)
         if data.get("sha256") != digest:
             raise BaselineError(
@@ -181,33 +224,60 @@ class Baseline:
                 code="changed",
             )
         scores = Scores.from_dict(data.get("scores"), where)
+        baseline = cls._made(scores, where, digest, str(data.get("frozen")), str(data.get("label")))
         documents = data.get("documents")
-        kept = None if documents is None else KeptDocuments.from_dict(documents, where)
-        frozen, label = str(data.get("frozen")), str(data.get("label"))
-        return cls(scores, where, digest, frozen, label, data.get("judgements"), kept)
+        baseline.documents = None if documents is None else KeptDocuments.from_dict(documents, where)
+        return baseline
 
-    @classmethod
-    def of(cls, given: BaselineLike, db: str | Path | None = None) -> Baseline:
-        """A baseline from a file, `Scores`, or the name or number that it has in a history."""
-        if isinstance(given, Baseline):
-            return given
-        if isinstance(given, Scores):
-            return cls(given, given.run)
-        wanted = "saved scores, a file, or a name or number in a history"
-        name = str(of_type(given, (str, Integral, os.PathLike), "the baseline", wanted))
-        if isinstance(given, os.PathLike) or name.endswith(".json") or os.sep in name or os.path.isfile(name):
-            return cls.load(name)
-        if db is None:
-            raise BaselineError(
-                f"there is no file {ids.show(name)!r}",
-                hint="Name a baseline's file, or the history that has a baseline of that name: --db history.db.",
-            )
-        from goldrank.history.store import History
+    def __eq__(self, other: object) -> bool:
+        """Whether scores and label are equal; when they were frozen does not matter."""
+        if not isinstance(other, Baseline):
+            return NotImplemented
+        return (self.scores, self.label) == (other.scores, other.label)
 
-        with History.open(db, read_only=True) as history:
-            is_number = name.isdigit() and name not in history.baselines()
-            record = history.get(int(name)) if is_number else history.baseline(name)
-            return cls(history.scores(record), name, record.digest, record.time.isoformat(), record.label)
+    __hash__ = None  # type: ignore[assignment]  # it holds scores
+
+    def __repr__(self) -> str:
+        return f"Baseline({self.words!r})"
+
+
+BaselineLike: TypeAlias = Baseline | Scores | Path
+"""A `Baseline`, `Scores`, or the file of a baseline."""
+
+
+def as_baseline(given: BaselineLike) -> Baseline:
+    """A baseline from what callers give."""
+    if isinstance(given, Baseline):
+        return given
+    if isinstance(given, Scores):
+        return Baseline(given)
+    wanted = "a Baseline, Scores or a file"
+    of_type(given, (str, os.PathLike), "the baseline", wanted, "Of a history: History('h.db').baseline('main').")
+    return Baseline.load(given)
+
+
+def _read(where: str) -> dict[str, Any]:
+    """The content of a baseline file, of a version that this goldrank reads."""
+    try:
+        data = json.loads(FilePath(where).read_bytes(), object_pairs_hook=_without_repeats)
+    except OSError as error:
+        raise cannot_open(error, where, BaselineError, _MADE_BY) from None
+    except (ValueError, RecursionError) as error:
+        raise BaselineError(f"is not a baseline: {error}", where=where, code="not-a-baseline") from None
+
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        is_scores = isinstance(data, dict) and data.get("format") == "goldrank-scores"
+        hint = "These are saved scores: Baseline(Scores.load(path))." if is_scores else _MADE_BY
+        raise BaselineError("is not a baseline of goldrank", where=where, hint=hint, code="not-a-baseline")
+    version = data.get("version")
+    if version != VERSION:
+        what = f"was written in version {version!r} of the format; this goldrank reads version {VERSION}"
+        if version in (1, 2):
+            hint = f"It is of before goldrank 1.0: set the baseline anew, with `{_SET}`."
+            raise BaselineError(what, where=where, hint=hint, code="older-version")
+        hint = "Use the goldrank that wrote it, or a newer one."
+        raise BaselineError(what, where=where, hint=hint, code="newer-version")
+    return data
 
 
 def content_hash(content: Mapping[str, Any]) -> str:
@@ -218,7 +288,7 @@ def content_hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(hashed, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
 
 
-def changes(old: Baseline | None, new: Scores, judgements: Mapping[str, str] | None = None) -> list[str]:
+def changes(old: Baseline | None, new: Scores) -> list[str]:
     """What setting a baseline anew changes, in words."""
     if old is None:
         shown = [f"{name} {format_value(column.summary, column.average)}" for name, column in new.columns.items()]
@@ -236,7 +306,7 @@ def changes(old: Baseline | None, new: Scores, judgements: Mapping[str, str] | N
             change = after[name].summary - before[name].summary
             size = f"{change:+,.0f}" if kind == "sum" else f"{change:+.4f}"
             lines.append(f"{name}: {then} -> {now} ({size})" if change else f"{name}: {now}, as before")
-    basis = Basis.of(new, judgements)
+    basis = Basis.of(new)
     old_queries, new_queries = set(old.scores.queries), set(new.queries)
     if old_queries != new_queries:
         lines.append(f"queries added: {len(new_queries - old_queries):,}")

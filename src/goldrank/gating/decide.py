@@ -1,179 +1,178 @@
-"""May this run pass? `Rules`, a run and what it is held against -> a `Verdict`, with a reason for everything."""
+"""May these scores pass? `Rules`, scores and a baseline -> a `Verdict`, with a reason for everything."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Unpack
 
 import numpy as np
 
-from goldrank import __version__, conventions, ids
-from goldrank.comparison.metadata import QueryValues
+from goldrank import conventions, ids
 from goldrank.conventions import Convention
-from goldrank.data.scores import Scores
-from goldrank.errors import BaselineError, InputError, OptionError, one_of
+from goldrank.data.queries import Queries
+from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.errors import BaselineError, InputError, of_type
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
 from goldrank.evaluation.pipeline import Placed
-from goldrank.evaluation.recommending import Background
-from goldrank.gating import HOLES
-from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
-from goldrank.gating.corrected import corrected_verdict
-from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker
+from goldrank.gating.baseline import Baseline, BaselineLike, Basis, as_baseline
+from goldrank.gating.findings import RuleChecker
 from goldrank.gating.holes import Sources
-from goldrank.gating.rules import Rules, RulesLike
+from goldrank.gating.rules import Rules, RulesLike, as_rules
 from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict
-from goldrank.io.columns import Columns
+from goldrank.io.queries import read_queries
+from goldrank.keywords import named_arguments
 from goldrank.measures import parse_all, summarise
-from goldrank.misuse import checked
 from goldrank.notes import Note
-from goldrank.types import ConventionLike, HistoryLike, JudgementsLike, Policies, RunLike
+from goldrank.types import QueriesLike
 
 
-@checked
+@named_arguments
 def gate(
-    qrels: JudgementsLike | Scores,
-    run: RunLike | None = None,
-    rules: RulesLike | None = None,
-    baseline: BaselineLike | None = None,
-    *,
-    db: str | Path | None = None,
-    convention: ConventionLike = "trec_eval-10",
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    relevant_from: float | None = None,
-    train: HistoryLike | None = None,
-    seen: str = "remove",
-    depth: int | None = None,
-    metadata: QueryValues | None = None,
-    latency: LatencyLike | None = None,
-    allow_changed_qrels: bool = False,
-    strict: bool | None = None,
-    holes: str | None = None,
-    judged_by: str | None = None,
-    **policies: Unpack[Policies],
+    scores: Scores, rules: RulesLike, baseline: BaselineLike | None = None, *, queries: QueriesLike | None = None
 ) -> Verdict:
-    """Check a run against rules: `gate(qrels, run, rules)`, or `gate(scores, rules=...)` with its scores.
+    """Hold the scores of a run to rules: does it pass?
 
-    `rules` is a TOML file or a list such as ["nDCG@10 >= 0.40", "AP: -1%"]; `baseline` a file made by
-    `goldrank baseline set`, the name of one in the history `db`, or `Scores`. `scores` were made now or saved earlier.
-    Other arguments are those of `evaluate`. `metadata` gives attributes of queries to rules about slices, `latency`
-    times to those about latency. `strict` fails what is not shown to be within the tolerance; `holes="ignore"` takes
-    unjudged documents as not relevant where the verdict would be "unclear: judge these". Both may be in the rules too.
-    With judged_by="corrected" means and drops are those of `corrected_values`, checked by their intervals.
+    Parameters
+    ----------
+    scores : Scores
+        The scores of one run, made now or loaded. They need the measures of the rules, `rules.measures`.
+    rules : Rules, file or rules
+        `Rules`, a TOML file, a rule such as "AP: -1%", or a list of rules.
+    baseline : Baseline, Scores or file, optional
+        What rules about drops compare with: a `Baseline`, the file of one, `Scores`, or `history.baseline("main")`.
+    queries : Queries, optional
+        Attributes of queries for rules about slices, and `latency` for those about it. They take the place of those
+        of the rules.
 
+    Returns
+    -------
+    Verdict
+        True if the scores pass; a sequence of findings, one for each rule and slice.
+
+    Raises
+    ------
+    InputError
+        If the scores are not those of one run, nothing was returned, or a rule asks for what is not known.
+    BaselineError
+        If a rule needs a baseline and there is none, it was changed, or it rests on other judgements.
+    RuleError
+        If a rule is misspelled.
+
+    Examples
+    --------
     >>> from goldrank import gate
-    >>> gate({"q1": {"d1": 1}}, {"q1": ["x", "d1"]}, ["RR >= 0.4", "missing <= 0%"]).status
+    >>> scores = evaluate({"q1": {"d1": 1}}, {"q1": ["x", "d1"]}, "RR")
+    >>> gate(scores, ["RR >= 0.4", "missing <= 0%"]).status
     'pass'
-    >>> gate(evaluate({"q1": {"d1": 1}}, {"q1": ["x", "d1"]}, "RR"), rules="RR >= 0.6").status
-    'fail'
+    >>> gate(scores, "RR >= 0.6").exit_code
+    1
     """
-    if isinstance(qrels, Scores) and (
-        any(given is not None for given in (run, format, columns, relevant_from, train, judged_by))
-        or depth is not None
-        or policies
-        or convention != conventions.DEFAULT
-    ):
-        raise InputError(
-            "scores are held to rules as they are; a run and how to measure it have no meaning for them",
-            hint="Either gate(qrels, run, rules, baseline), or gate(scores, rules=..., baseline=...).",
-            code="no-meaning-for-scores",
-        )
-    if rules is None or (run is None and not isinstance(qrels, Scores)):
-        raise InputError(
-            f"a gate needs {'rules' if rules is None else 'a run'}",
-            hint="Either gate(qrels, run, rules), or gate(scores, rules=...).",
-            code="no-rules" if rules is None else "no-run",
-        )
-    held_to = Rules.of(rules)
-    if strict is not None:
-        held_to = replace(held_to, strict=strict)
-    if holes is not None:
-        held_to = replace(held_to, holes=one_of(holes, HOLES, "holes"))
-    against = None if baseline is None else Baseline.of(baseline, db)
-    if isinstance(qrels, Scores):
-        scores, now, documents = qrels, Basis.of(qrels), None
-        recorded = scores.provenance.get("policies") or {}
-        policy = Convention(**{key: recorded[key] for key in conventions.POLICIES if key in recorded})
-    else:
-        assert run is not None
-        policy = conventions.get(convention).with_policies(**policies)
-        named = Columns.of(columns)
-        background = Background.of(train, seen=seen, columns=named)
-        how: Any = {"format": format, "columns": named, "relevant_from": relevant_from, "background": background}
-        inputs = resolve(qrels, run, policy, judged_by=None if judged_by == "corrected" else judged_by, **how)
-        if inputs.several:
-            raise InputError("a gate is for one run", hint="Call it once for each run.", code="one-run-needed")
-        if judged_by == "corrected":
-            if any(given is not None for given in (depth, metadata, latency, train)):
-                raise OptionError("depth, metadata, latency and train have no meaning for corrected values")
-            return corrected_verdict(inputs, held_to, against, policy)
-        judged, documents = inputs.judgements, documents_of(inputs.judgements)
-        placed = pipeline.place(judged, inputs.runs[0], policy, background=background)
-        scores = pipeline.score(placed, resolve_measures(measures_for(held_to, policy), policy), whole_depth(depth))
-        changed = against is not None and against.judgements is not None and against.basis.qrels != judged.digest
-        hashes = judgement_hashes(judged) if changed else None
-        now = Basis(judged.digest, judged.criteria or "", scores.convention, depth, scores.queries, hashes, __version__)
-    needing = next((rule for rule in held_to.rules if rule.needs_baseline), None)
+    _check_scores(scores)
+    held_to = as_rules(rules)
+    against = None if baseline is None else as_baseline(baseline)
+    given = held_to.queries if queries is None else queries
+    known = None if given is None else read_queries(given)
+
+    _check_baseline_is_there(held_to, against)
+    now = Basis.of(scores)
+    notes = [] if against is None else _check_comparable(against, now, held_to.allow_changed_qrels)
+    _check_answered(scores, "the run")
+    return _decided(scores, held_to, against, known, now, notes)
+
+
+def _decided(
+    scores: Scores, rules: Rules, against: Baseline | None, queries: Queries | None, now: Basis, notes: list[Note]
+) -> Verdict:
+    """The verdict on scores that can be held to the rules."""
+    policy = _policy_of(scores)
+    before, sources = None, None
+    if against is not None:
+        before, sources, more = _documents(scores, against, rules, policy, now)
+        notes = [*notes, *more]
+
+    checker = RuleChecker(scores, before, rules, policy, queries, sources)
+    drafts = [draft for rule in rules for draft in checker.check(rule)]
+    findings = tuple(checker.explained(finding) for finding in tested(drafts, rules))
+    return Verdict(
+        run=scores.run,
+        findings=findings,
+        baseline=None if against is None else against.words,
+        rules=rules.name,
+        notes=(*dict.fromkeys([*notes, *checker.notes]), *scores.notes),
+        measured=scores,
+    )
+
+
+def _check_scores(scores: object) -> None:
+    """Refuse what is not the scores of one run, with the way to have them."""
+    if isinstance(scores, ScoresByRun):
+        hint = f"Call it once for each run: gate(scores[{next(iter(scores), 'run')!r}], rules)."
+        raise InputError("a gate is for one run", hint=hint, code="one-run-needed")
+    of_type(scores, Scores, "what a gate takes", "the scores of a run", _EVALUATE_FIRST)
+
+
+_EVALUATE_FIRST = "gate(evaluate(qrels, run, rules.measures), rules), or gate(Scores.load(path), rules)."
+
+
+def _check_baseline_is_there(rules: Rules, against: Baseline | None) -> None:
+    needing = next((rule for rule in rules if rule.needs_baseline), None)
     if against is None and needing is not None:
         raise BaselineError(
             f"the rule '{ids.show(str(needing))}' needs a baseline",
-            hint="Name one with --baseline (baseline=...); `goldrank baseline set` makes it.",
+            hint="Name one with --baseline (baseline=...); `goldrank baseline set` (Baseline(scores).save) makes it.",
+            code="needs-baseline",
         )
-    notes = [] if against is None else _check_comparable(against, now, allow_changed_qrels)
-    _check_answered(scores, "the run")
-    before, sources = None, None
-    if against is not None:
-        before, sources, more = _documents(scores, against, held_to, policy, now)
-        notes += more
-    checker = RuleChecker(scores, before, held_to, policy, metadata, latency, documents, sources)
-    drafts = [draft for rule in held_to.rules for draft in checker.check(rule)]
-    return Verdict(
-        run=scores.run,
-        findings=tuple(checker.explained(finding) for finding in tested(drafts, held_to)),
-        baseline=against.words if against else "",
-        rules=held_to.name,
-        notes=(*dict.fromkeys([*notes, *checker.notes]), *scores.notes),
-        scores=scores,
-    )
+
+
+def _policy_of(scores: Scores) -> Convention:
+    """How the scores were made, as far as a gate must know."""
+    if scores.placed is not None:
+        convention: Convention = scores.placed.rules
+        return convention
+    recorded = scores.provenance.get("policies") or {}
+    known = {key: recorded[key] for key in conventions.POLICIES if key in recorded}
+    return conventions.get(conventions.DEFAULT).with_policies(**known)
 
 
 def _documents(
     scores: Scores, against: Baseline, rules: Rules, policy: Convention, now: Basis
 ) -> tuple[Scores, Sources | None, list[Note]]:
     """The baseline's scores by the judgements of now, and where the documents of both are, as far as they are known."""
-    notes: list[Note] = []
-    placed, kept = scores.placed, against.documents
+    placed = scores.placed
     changed = bool(against.basis.other_judgements(now))
-    if placed is None or not any(rule.kind == "drop" for rule in rules.rules):
+    if placed is None or not any(rule.kind == "drop" for rule in rules):
         return against.scores, None, [Note.of("two-yardsticks")] if changed else []
-    before: Placed | None = None
-    if kept is not None:
-        before = kept.place(placed.judgements, against.name, policy)
-    elif against.scores.placed is not None:
-        before = against.scores.placed
-        if changed:
-            before = pipeline.place(
-                placed.judgements, before.run, policy.with_policies(overlap="allow", missing="zero")
-            )
-    scored = against.scores
+
+    kept = against.documents if against.is_kept else None
+    before = _placed_again(against, placed, policy, changed)
+    scored, notes = against.scores, []
     if changed and before is not None:
         scored = _scored_again(against, before, policy, now.depth)
         notes.append(Note.of("baseline-rescored"))
         partly = kept.partly_known(scored.measures, before.placements) if kept is not None else []
-        if partly:
-            notes.append(Note.of("rescored-in-part", measures=", ".join(partly), depth=kept.depth if kept else 0))
+        if kept is not None and partly:
+            notes.append(Note.of("rescored-in-part", measures=", ".join(partly), depth=kept.depth))
     elif changed:
         notes.append(Note.of("two-yardsticks"))
-    if rules.holes == "look" and policy.ties == "expected":
+
+    checks = rules.statistics.unjudged == "check"
+    if checks and policy.ties == "expected":
         why = "values are means over the orders of tied documents"
         return scored, None, [*notes, Note.of("holes-not-looked-at", why=why)]
-    if rules.holes == "look" and before is None:
+    if checks and before is None:
         notes.append(Note.of("baseline-without-documents"))
     return scored, Sources(placed, before, kept, now.depth), notes
+
+
+def _placed_again(against: Baseline, placed: Placed, policy: Convention, changed: bool) -> Placed | None:
+    """The baseline's documents, placed by the judgements of now; None if they are not known."""
+    if against.is_kept:
+        kept = against.documents
+        return None if kept is None else kept.place(placed.judgements, against.name, policy)
+    before: Placed | None = against.scores.placed
+    if before is None or not changed:
+        return before
+    return pipeline.place(placed.judgements, before.run, policy.with_policies(overlap="allow", missing="zero"))
 
 
 def _scored_again(against: Baseline, before: Placed, policy: Convention, depth: int | None) -> Scores:
@@ -185,17 +184,15 @@ def _scored_again(against: Baseline, before: Placed, policy: Convention, depth: 
         name: replace(column, values=column.values[keep], summary=summarise(column.average, column.values[keep]))
         for name, column in scores.columns.items()
     }
-    return replace(scores, queries=tuple(q for q in scores.queries if q in had), columns=columns, bounds={})
-
-
-def measures_for(rules: Rules, convention: Convention) -> list[str]:
-    """What must be measured to decide on the rules, and to see which queries returned anything."""
-    measures = rules.measures
-    if convention.ties != "bounds" and convention.bounds == "none":
-        measures.append(RETURNED)
-    if any(rule.kind == "overlap" for rule in rules.rules):
-        measures.append(JUDGED)
-    return list(dict.fromkeys(measures))
+    facts = scores.query_facts
+    numbers = {name: values[keep] for name, values in facts.numbers.items()}
+    return replace(
+        scores,
+        queries=tuple(query for query in scores.queries if query in had),
+        columns=columns,
+        bounds={},
+        facts=replace(facts, **numbers),
+    )
 
 
 def _check_answered(scores: Scores, what: str) -> None:
@@ -209,7 +206,7 @@ def _check_answered(scores: Scores, what: str) -> None:
 
 
 def _check_comparable(baseline: Baseline, now: Basis, allow_changed_qrels: bool) -> list[Note]:
-    """Refuse a run that the baseline says nothing about; what is allowed is noted."""
+    """Refuse scores that the baseline says nothing about; what is allowed is noted."""
     then = baseline.basis
     other_rules = then.other_rules(now)
     if other_rules:
@@ -224,10 +221,11 @@ def _check_comparable(baseline: Baseline, now: Basis, allow_changed_qrels: bool)
             f"was made with other judgements: {'; '.join(other_judgements)}",
             where=baseline.name,
             hint="Set the baseline anew with these judgements, or compare all the same: --allow-changed-qrels "
-            "(allow_changed_qrels=True).",
+            "(Rules(..., allow_changed_qrels=True)).",
             code="other-judgements",
         )
     _check_answered(baseline.scores, f"the baseline {ids.show(baseline.name, 200)}")
+
     notes = [Note.of("changed-judgements", what=what) for what in other_judgements]
     if then.version and now.version and then.version != now.version:
         notes.append(Note.of("baseline-version", then=then.version, now=now.version))

@@ -59,8 +59,7 @@ class KeptDocuments:
     def of(cls, placed: Placed, measures: Sequence[str]) -> KeptDocuments:
         """What a placed run must keep for some measures."""
         placements = placed.placements
-        deepest = max((_reach(parse(name)) or WITHOUT_CUTOFF for name in measures), default=WITHOUT_CUTOFF)
-        depth = min(deepest, MOST_KEPT, max(1, int(placements.retrieved.max(initial=1))))
+        depth = min(depth_of(measures), max(1, int(placements.retrieved.max(initial=1))))
         below: list[list[tuple[int, str]]] = [[] for _ in placements.queries]
         docs, label = placed.qrels.docs, placements.label
         if label is not None:
@@ -130,6 +129,12 @@ class KeptDocuments:
             return cls(depth, rankings)
         except (KeyError, TypeError, ValueError, AttributeError, GoldrankError) as error:
             raise BaselineError(f"its documents are damaged: {error}", where=where, code="damaged-file") from None
+
+
+def depth_of(measures: Sequence[str]) -> int:
+    """How many documents of a query are kept for some measures, if so many were returned."""
+    deepest = max((_reach(parse(name)) or WITHOUT_CUTOFF for name in measures), default=WITHOUT_CUTOFF)
+    return min(deepest, MOST_KEPT)
 
 
 def _check(query: str, kept: KeptRanking, depth: int) -> None:

@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.comparison import slices
-from goldrank.comparison.metadata import QueryValues, lookup, read_objects
+from goldrank.comparison.one_system import attribute_values
 from goldrank.comparison.rank_changes import QueryChange, describe, locate
 from goldrank.comparison.slices import Groups
 from goldrank.comparison.statistics import on_scale
 from goldrank.conventions import Convention, tool_of
-from goldrank.data.qrels import Qrels
+from goldrank.data.queries import Queries
 from goldrank.data.scores import Column, Scores, format_value
 from goldrank.errors import BaselineError, InputError, did_you_mean
 from goldrank.gating.holes import GateHoles, OtherJudgements, Sources
+from goldrank.gating.latency import latencies_of
 from goldrank.gating.rules import OF_MEASURES, Rule, Rules
 from goldrank.gating.verdict import Finding
 from goldrank.measures import Measure, known, parse
 from goldrank.notes import Note
-
-LatencyLike: TypeAlias = "Mapping[Any, float] | Iterable[float] | str | Path"
-"""Times by query, times alone, or a JSON or JSONL file. Queries may be of any type: only the times are read."""
-
-RETURNED, JUDGED = "NumRet", "Judged"
-"""Measures that tell a gate which queries returned anything, and anything judged."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +53,8 @@ class Draft:
     tolerance: float = 0.0
     """What is tolerated, in the unit of the differences' mean."""
     tolerated: bool = True
+    before: float = math.nan
+    """The baseline's value."""
     what: str = ""
     """What happened: 'AP fell from 0.5 to 0.4'."""
     size: str = ""
@@ -86,15 +82,11 @@ class RuleChecker:
     before: Scores | None
     rules: Rules
     policy: Convention
-    metadata: QueryValues | None
-    latency: LatencyLike | None
-    qrels: Qrels | None
+    queries: Queries | None
     sources: Sources | None = None
-    """None if nobody is to look at documents."""
+    """None if documents are not looked at."""
 
     def __post_init__(self) -> None:
-        if self.metadata is None and self.rules.metadata is not None:
-            self.metadata = self.rules.beside(self.rules.metadata)
         self.notes: list[Note] = []
         self._groups: dict[str, Groups] = {}
         self.at_now = self.at_then = np.arange(len(self.scores.queries))
@@ -134,7 +126,7 @@ class RuleChecker:
         """The unjudged documents of the run and the baseline, for the measures of rules about drops."""
         if self.sources is None:
             return None
-        measures = [parse(self.name(str(rule.measure))) for rule in self.rules.rules if rule.kind == "drop"]
+        measures = [parse(self.name(str(rule.measure))) for rule in self.rules if rule.kind == "drop"]
         queries = [self.scores.queries[i] for i in self.at_now.tolist()]
         return GateHoles(self.sources, measures, queries)
 
@@ -147,17 +139,20 @@ class RuleChecker:
         """A measure's column, or what to do about there being none."""
         if measure in scores:
             return scores.column(measure)
-        raise BaselineError(
-            f"{whose} has no {measure}; it has: {', '.join(scores.columns)}",
-            hint=did_you_mean(measure, scores.columns) or "Set the baseline anew with the measures of the rules.",
-        )
+        near = did_you_mean(measure, scores.columns)
+        again = {
+            "the run": "Evaluate with the measures of the rules: evaluate(qrels, run, rules.measures).",
+            "the baseline": "Set the baseline anew with the measures of the rules.",
+        }
+        what = f"{whose} has no {measure}; it has: {', '.join(scores.columns)}"
+        raise BaselineError(what, hint=near or again[whose], code="not-measured")
 
     def check(self, rule: Rule) -> list[Draft]:
         """What one rule finds: one draft, or one for each group of queries."""
         if rule.kind not in OF_MEASURES:
             return [Draft(self._share(rule) if rule.kind != "latency" else self._latency(rule))]
         if rule.slice is None:
-            return [self._measured(rule, "", None)]
+            return [self._measured(rule, None, None)]
         groups = self.groups(rule.slice)
         if rule.value is not None and rule.value not in groups:
             raise InputError(
@@ -178,26 +173,9 @@ class RuleChecker:
 
     def _attribute(self, attribute: str) -> Sequence[Any]:
         """The attribute's value for each of the run's queries, None where there is none."""
-        queries = self.scores.queries
-        if attribute == "relevant":
-            if self.qrels is None:
-                raise InputError(
-                    "slices by the number of relevant documents need the judgements",
-                    hint="Use gate(qrels, run).",
-                    code="slice-needs-input",
-                )
-            return slices.relevant_counts(self.qrels.text, queries)
-        given = self.metadata.get(attribute) if isinstance(self.metadata, Mapping) else self.metadata
-        if given is None:
-            raise InputError(
-                f"slices by {ids.show(attribute)!r} need the queries' values",
-                hint='Name a JSONL file: metadata = "queries.jsonl" in the rules, or --metadata.',
-            )
-        if attribute == "length":
-            return slices.word_counts(lookup(given, "queries"), queries)
-        return list(map(lookup(given, attribute), queries))
+        return attribute_values(self.scores, self.queries, attribute)
 
-    def _measured(self, rule: Rule, group: str, which: np.ndarray | None) -> Draft:
+    def _measured(self, rule: Rule, group: str | None, which: np.ndarray | None) -> Draft:
         column = self.column(self.scores, str(rule.measure), "the run")
         of_group = f" where {ids.show(group.replace('=', ' is ', 1))}" if group else ""
         now = _answered(self.scores)
@@ -217,7 +195,7 @@ class RuleChecker:
             return self._drop(rule, group, of_group, which, column)
         return Draft(self._limit(rule, group, of_group, which, column))
 
-    def _limit(self, rule: Rule, group: str, of_group: str, which: np.ndarray | None, column: Column) -> Finding:
+    def _limit(self, rule: Rule, group: str | None, of_group: str, which: np.ndarray | None, column: Column) -> Finding:
         """What a rule about the value itself finds: a floor or a ceiling."""
         values = column.values if which is None else column.values[which]
         values = values[~np.isnan(values)]
@@ -250,7 +228,7 @@ class RuleChecker:
             kept &= which[self.at_now]
         return then[kept], now[kept], np.flatnonzero(kept)
 
-    def _drop(self, rule: Rule, group: str, of_group: str, which: np.ndarray | None, column: Column) -> Draft:
+    def _drop(self, rule: Rule, group: str | None, of_group: str, which: np.ndarray | None, column: Column) -> Draft:
         measure = str(rule.measure)
         before, after, at = self._pair(measure, column, which)
         n = len(before)
@@ -291,6 +269,7 @@ class RuleChecker:
             direction=direction,
             average=column.average,
             tolerated=tolerated,
+            before=old,
             what=what,
             size=f"{change:+.4f}" + (f", {change / abs(old):+.1%}" if old else "") if change else "",
             limit=limit if loss > 0 or not tolerated else "",
@@ -308,7 +287,7 @@ class RuleChecker:
         self, draft: Draft, rule: Rule, measure: Measure, before: np.ndarray, after: np.ndarray, at: np.ndarray
     ) -> Draft:
         """The draft with what is to be tested: gains with the tolerance in them, also under other judgements."""
-        direction, old = draft.direction, draft.finding.baseline
+        direction, old = draft.direction, draft.before
         factor, shift, share = 1.0, 0.0, rule.limit
         if draft.average == "geometric":
             share = share if rule.relative or not old else share / abs(old)
@@ -323,7 +302,7 @@ class RuleChecker:
         shifted = np.zeros(len(own))
         shifted[at] = direction * (after - factor * before) + shift
         others = None
-        if self.rules.holes == "look" and self.holes is not None:
+        if self.rules.statistics.unjudged == "check" and self.holes is not None:
             every = np.zeros(len(own))
             every[at] = before
             others = self.holes.look(measure, every, direction, factor, shift)
@@ -337,7 +316,7 @@ class RuleChecker:
 
     def _uncounted_losses(self, column: Column, which: np.ndarray | None) -> str:
         """Queries that lost their answer where the measure does not count that as worse, in words."""
-        if not self.lost_answers or any(rule.kind == "missing" for rule in self.rules.rules):
+        if not self.lost_answers or any(rule.kind == "missing" for rule in self.rules):
             return ""
         if column.higher_is_better and self.policy.missing != "skip":
             return ""
@@ -352,9 +331,9 @@ class RuleChecker:
         sources = self.sources
         if sources is None or sources.before is None or self.holes is None or not finding.worst:
             return finding
-        if finding.rule.kind != "drop" or finding.status == "pass":
+        if finding.asked.kind != "drop" or finding.status == "pass":
             return finding
-        measure = parse(str(finding.rule.measure))
+        measure = parse(str(finding.asked.measure))
         values = [{moved.query: getattr(moved, when) for moved in finding.worst} for when in ("before", "after")]
         heads = [dict(zip(side.placements.queries, side.heads, strict=True)) for side in self.holes.finder.systems]
         changes = describe(
@@ -378,7 +357,7 @@ class RuleChecker:
         wanted = f"at most {rule.limit_words} may be"
         if rule.kind == "overlap":
             wanted = f"at least {rule.limit_words} is asked for"
-            share = float((self.column(self.scores, JUDGED, "the run").values > 0).mean())
+            share = float((self._judged() > 0).mean())
             text = f"{share:.1%} of {counted(n, 'query', 'queries')} have a judged document in their results"
         elif rule.kind == "unjudged":
             # Texts are all judged: by their matcher.
@@ -393,21 +372,24 @@ class RuleChecker:
         return Finding(rule, "pass" if ok else "fail", f"{text}; {wanted}", share, queries=n)
 
     def _count(self, name: str) -> int:
-        """A count of the scores; saved scores may lack it."""
+        """A count of the scores; those of other programs may lack it."""
         if name not in self.scores.counts:
-            hint = "Evaluate again: goldrank's own scores have it."
-            raise InputError(f"the scores of {self.scores.run!r} have no count '{name}'", hint=hint)
+            raise self._unknown(f"no count '{name}'")
         return self.scores.counts[name]
 
+    def _judged(self) -> np.ndarray:
+        """How many judged documents each query returned; scores of Spark's executors may not know it."""
+        judged = self.scores.query_facts.judged
+        if judged is None:
+            raise self._unknown("no number of judged documents for each query")
+        return judged
+
+    def _unknown(self, what: str) -> InputError:
+        hint = "Evaluate again on one machine: those scores have it."
+        return InputError(f"the scores of {self.scores.run!r} have {what}", hint=hint, code="not-known")
+
     def _latency(self, rule: Rule) -> Finding:
-        if self.latency is None and rule.file is None:
-            raise InputError(
-                f"the rule '{rule}' needs a file with latencies",
-                hint='Name it with --latency, or as file = "latency.jsonl" in the rule.',
-                code="needs-latencies",
-            )
-        given = self.rules.beside(str(rule.file)) if self.latency is None else self.latency
-        times = read_latencies(given, rule.field)
+        times = latencies_of(self.scores, self.queries, rule)
         value = float(np.quantile(times, rule.quantile, method="inverted_cdf"))
         words = f"{100 * rule.quantile:g}% of {counted(len(times), 'query', 'queries')} took at most {value:g}"
         words += f"; at most {rule.limit:g} may be"
@@ -415,9 +397,9 @@ class RuleChecker:
 
 
 def _answered(scores: Scores) -> np.ndarray | None:
-    """Which queries returned anything; None if nobody measured it."""
-    column = scores.columns.get(RETURNED)
-    return None if column is None else column.values > 0
+    """Which queries returned anything; None if that is not known."""
+    returned = scores.query_facts.returned
+    return None if returned is None else returned > 0
 
 
 def _summary(values: np.ndarray, average: str) -> float:
@@ -433,27 +415,3 @@ def _summary(values: np.ndarray, average: str) -> float:
 def counted(count: int, one: str, many: str) -> str:
     """A number with its noun: '1 query', '2 queries'."""
     return f"{count:,} {one if count == 1 else many}"
-
-
-def read_latencies(given: LatencyLike, field_name: str) -> np.ndarray:
-    """Latencies from a mapping, a JSON object of numbers by query, or JSONL with a field."""
-    where = ids.show(str(given), 200) if isinstance(given, str | Path) else "latency"
-    if isinstance(given, str | Path):
-        rows = list(read_objects(given))
-        if len(rows) == 1 and field_name not in rows[0]:
-            given = rows[0]
-        else:
-            for number, row in enumerate(rows, 1):
-                if field_name not in row:
-                    hint = did_you_mean(field_name, row) or f"Fields are: {', '.join(map(ids.show, list(row)[:8]))}."
-                    what = f"object {number:,} has no field {ids.show(field_name)!r}"
-                    raise InputError(what, where=where, hint=hint, code="no-latencies")
-            given = [row[field_name] for row in rows]
-    listed = list(given.values()) if isinstance(given, Mapping) else list(given)
-    if not listed:
-        raise InputError("no latencies", where=where, code="no-latencies")
-    for value in listed:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-            what = f"{value!r:.60} is no latency"
-            raise InputError(what, where=where, hint="Latencies are numbers from 0 on.", code="bad-latency")
-    return np.array(listed, np.float64)

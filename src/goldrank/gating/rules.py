@@ -9,34 +9,40 @@ A rule is spelled as people say it, or as a table with the same words:
 
 from __future__ import annotations
 
+import copy
 import math
+import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeAlias
+from pathlib import Path as FilePath
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
 
 from goldrank import ids
 from goldrank.comparison.settings import Statistics
 from goldrank.errors import (
     GoldrankError,
-    InputError,
     OptionError,
     Place,
+    RuleError,
     cannot_open,
     did_you_mean,
     file_name,
     of_type,
     one_of,
+    whole_number,
 )
-from goldrank.gating import HOLES
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
+from goldrank.types import Path, QueriesLike
 
-KINDS = {
+Kind: TypeAlias = Literal["floor", "ceiling", "drop", "unjudged", "missing", "overlap", "latency"]
+Made = TypeVar("Made")
+
+KINDS: dict[Kind, str] = {
     "floor": "the measure must be at least this",
     "ceiling": "the measure must be at most this",
     "drop": "the measure may be worse than the baseline by at most this, unless chance could do it",
@@ -57,33 +63,35 @@ MOST_DIGITS = 400
 """Characters of a number in a rule."""
 
 _OF_QUERIES = ("measure", "slice", "value")
-_ALSO: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ()) | {
+_ALSO: dict[Kind, tuple[str, ...]] = dict.fromkeys(get_args(Kind), ()) | {
     "floor": _OF_QUERIES,
     "ceiling": _OF_QUERIES,
     "drop": (*_OF_QUERIES, "tested"),
-    "latency": ("quantile", "file", "field"),
+    "latency": ("quantile",),
 }
-_SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed")
-_TOP = ("rules", "rule", "metadata", "worst", "strict", "holes", *_SETTINGS)
+_SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed", "unjudged")
+_TOP = ("rules", "rule", "queries", "worst", "strict", "allow_changed_qrels", *_SETTINGS)
+CALLED_NOW = {"holes": "unjudged", "metadata": "queries"}
+"""Keys of before 1.0, which are near to others by their letters alone."""
+USUAL = "NumRet"
+"""What is measured where no rule names a measure."""
 
 
 Placer: TypeAlias = Callable[[str | None], Place | str | None]
 """Where a key of a rule stands; for None, where the rule does."""
 
 
-class RuleError(InputError):
-    """A rule that says nothing, contradicts itself or is misspelled."""
-
-
 @dataclass(frozen=True)
 class Rule:
-    """One condition that a run must meet.
+    """One condition that scores must meet.
 
+    Examples
+    --------
     >>> str(Rule.parse("nDCG@10 >= 0.40")), str(Rule.parse("map: -1%"))
     ('nDCG@10 >= 0.4', 'AP: -1%')
     """
 
-    kind: str
+    kind: Kind
     limit: float
     measure: str | None = None
     relative: bool = False
@@ -95,13 +103,31 @@ class Rule:
     value: str | None = None
     """The one group that the rule is about; all of them if there is none."""
     quantile: float = 0.95
-    file: str | None = None
-    """Where latencies are: JSON, or JSONL with an object per query."""
-    field: str = "latency"
+    """Of latencies: the share of the queries that must be as fast as the limit."""
 
     @classmethod
-    def parse(cls, text: str, where: Place | str | None = None) -> Rule:
-        """The rule spelled by a line such as 'nDCG@10 >= 0.40' or 'AP: -1%'."""
+    def parse(cls, text: str) -> Rule:
+        """Make a rule of a line.
+
+        Parameters
+        ----------
+        text : str
+            For example "nDCG@10 >= 0.40", "AP: -1%", "AP [kind=long]: -5%" or "missing <= 0%".
+
+        Returns
+        -------
+        Rule
+
+        Raises
+        ------
+        RuleError
+            If it is not spelled as a rule, or its measure is unknown.
+        """
+        return cls.parse_at(text, None)
+
+    @classmethod
+    def parse_at(cls, text: str, where: Place | str | None) -> Rule:
+        """The rule of a line that stands somewhere, for messages."""
         spelled = _spelled(of_type(text, str, "a rule", "text"))
         if spelled is None:
             raise RuleError(
@@ -109,37 +135,14 @@ class Rule:
                 where=where,
                 hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
             )
-        subject, group, sign, limit, untested = spelled
-        table: dict[str, Any] = {}
-        if group is not None:
-            name, equals, value = group.partition("=")
+        table = _table_of_share(spelled, text, where) or _table_of_measure(spelled, where)
+        if spelled.group is not None:
+            name, equals, value = spelled.group.partition("=")
             table["slice"] = name.strip()
             if equals:
                 table["value"] = value.strip()
-        if untested:
+        if spelled.untested:
             table["tested"] = False
-        named = re.fullmatch(r"latency(?:\s+p(\d+(?:\.\d+)?))?", subject, re.ASCII)
-        if subject in SHARES or named:
-            kind = "latency" if named else subject
-            right = ">=" if kind == "overlap" else "<="
-            if sign != right:
-                raise RuleError(f"{ids.show(text)!r}: {kind} takes {right}", where=where, hint=f"{KINDS[kind]}.")
-            table[kind] = limit
-            if named and named[1]:
-                table["quantile"] = f"{named[1]}%"
-        elif sign == ":":
-            table |= {"measure": subject, "drop": limit[1:] if limit[0] in "+-" else limit}
-            higher = _measure(subject, where).declaration.higher_is_better
-            wanted = "-" if higher else "+"
-            if limit[0] != wanted:
-                raise RuleError(
-                    f"{subject} is better when it is {'higher' if higher else 'lower'}: how much worse it may get is "
-                    f"written with {wanted}",
-                    where=where,
-                    hint=f"For example '{subject}: {wanted}1%'.",
-                )
-        else:
-            table |= {"measure": subject, "floor" if sign == ">=" else "ceiling": limit}
         return cls.from_table(table, lambda key: where)
 
     @classmethod
@@ -169,7 +172,7 @@ class Rule:
             if table.get("measure") is None:
                 raise RuleError(f"a {kind} needs a measure", where=place(kind), hint='For example measure = "nDCG@10".')
             more["measure"] = str(_measure(table["measure"], place("measure")))
-        for key in ("slice", "value", "file", "field"):
+        for key in ("slice", "value"):
             if key in table:
                 value = table[key]
                 if key == "value" and isinstance(value, int | float) and not isinstance(value, bool):
@@ -217,122 +220,275 @@ class Rule:
         return {"rule": str(self), **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}}
 
 
-@dataclass(frozen=True)
 class Rules:
-    """All rules of a gate, and how its tests are made."""
+    """What a gate holds scores to: its rules, and how they are decided.
 
-    rules: tuple[Rule, ...]
-    statistics: Statistics = field(default_factory=partial(Statistics, correction="max-t"))
-    metadata: str | None = None
-    """JSONL with the attributes of queries that slices go by."""
-    worst: int = 10
-    """How many queries are shown that lost most."""
-    strict: bool = False
-    """Whether a drop that is not shown to be within the tolerance fails."""
-    holes: str = "look"
-    """What becomes of verdicts that unjudged documents could turn, a key of `HOLES`."""
-    name: str = "rules"
+    Parameters
+    ----------
+    rules : str, Rule or list of these
+        "nDCG@10 >= 0.40" is a floor, "AP: -1%" the drop against the baseline that is tolerated, "missing <= 0%" a
+        share; docs/gate.md has all kinds. `Rules.load` reads them from a TOML file.
+    statistics : Statistics
+        How drops are tested. A gate takes the tests "randomization" and "t", and the corrections "max-t", "holm",
+        "bonferroni" and "none". `unjudged="check"` withholds a verdict that unjudged documents could change.
+    strict : bool
+        Whether a drop fails that is not shown to be within the tolerance.
+    worst : int
+        How many of the queries that lost most are listed.
+    allow_changed_qrels : bool
+        Whether a baseline that was made with other judgements is taken; it is then scored again, if it can be.
+    queries : Queries, optional
+        Attributes of queries that slices go by, and their latencies.
+
+    Raises
+    ------
+    RuleError
+        If there is no rule, one is misspelled or there twice, or the statistics are not for a gate.
+
+    Examples
+    --------
+    >>> rules = Rules(["nDCG@10 >= 0.40", "map: -1%", "missing <= 0%"], strict=True)
+    >>> rules.measures
+    ('nDCG@10', 'AP')
+    >>> [rule.kind for rule in rules]
+    ['floor', 'drop', 'missing']
+    """
+
+    def __init__(
+        self,
+        rules: str | Rule | Iterable[str | Rule],
+        *,
+        statistics: Statistics = Statistics(),
+        strict: bool = False,
+        worst: int = 10,
+        allow_changed_qrels: bool = False,
+        queries: QueriesLike | None = None,
+    ) -> None:
+        self._rules = _each_once(_listed(rules), "rules")
+        self.statistics = _for_gates(statistics)
+        self.strict = _flag(strict, "strict")
+        self.worst = whole_number(worst, "worst")
+        self.allow_changed_qrels = _flag(allow_changed_qrels, "allow_changed_qrels")
+        self.queries = queries
+        self.name = "rules"
+        """The file that they were read from, else 'rules'."""
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read the rules of a TOML file.
+
+        Parameters
+        ----------
+        path : str or path
+            A file with `rules = [...]`, tables `[[rule]]`, and the options of `Rules` and `Statistics` as keys:
+            strict, worst, allow_changed_qrels, queries, unjudged, test, correction, alpha, power, samples, seed.
+            The file that `queries` names is looked for beside it.
+
+        Returns
+        -------
+        Rules
+
+        Raises
+        ------
+        RuleError
+            If it cannot be read, or says something that rules cannot say; with the line.
+        """
+        name = file_name(path, "rules")
+        loaded = cls.__new__(cls)
+        content = RulesFile(name)
+        loaded._rules = _each_once(content.rules(), name)
+        loaded.statistics = content.statistics()
+        loaded.strict = content.flag("strict")
+        loaded.worst = content.worst()
+        loaded.allow_changed_qrels = content.flag("allow_changed_qrels")
+        loaded.queries = content.queries()
+        loaded.name = name
+        return loaded
 
     @property
-    def measures(self) -> list[str]:
-        """The measures that the rules are about."""
-        return list(dict.fromkeys(rule.measure for rule in self.rules if rule.measure is not None))
+    def measures(self) -> tuple[str, ...]:
+        """The measures to evaluate for these rules, each once. Rules about no measure need one all the same."""
+        named = dict.fromkeys(rule.measure for rule in self._rules if rule.measure is not None)
+        return tuple(named) or (USUAL,)
 
-    @classmethod
-    def of(cls, given: RulesLike) -> Rules:
-        """Rules from a TOML file, a table, a line, or a list of lines, tables and `Rule`s."""
-        if isinstance(given, Rules):
-            return given
-        if isinstance(given, Path) or (isinstance(given, str) and _spelled(given) is None):
-            return cls.load(given)
-        if isinstance(given, Mapping):
-            return cls.from_dict(given)
-        if isinstance(given, Rule | str):
-            given = [given]
-        if not isinstance(given, Iterable):
-            what = f"rules are given as {_type(given)}"
-            raise RuleError(what, hint="Give a TOML file or a list of rules.", code="wrong-type")
-        tables = (Rule.parse(rule) if isinstance(rule, str) else rule for rule in given)
-        listed = [rule if isinstance(rule, Rule) else Rule.from_table(rule) for rule in tables]
-        return cls.from_dict({}, more=listed)
+    def with_changes(self, *, rules: Iterable[Rule] = (), **changes: Any) -> Rules:
+        """These rules, more of them, and other values of the options that are named."""
+        changed = copy.copy(self)
+        changed._rules = _each_once([*self._rules, *rules], self.name)
+        for name, value in changes.items():
+            setattr(changed, name, value)
+        return changed
 
-    @classmethod
-    def load(cls, path: str | Path) -> Rules:
-        """The rules of a TOML file."""
-        try:
-            text = Path(file_name(path, "rules")).read_bytes().decode()
-            if any(len(line) > MOST_LINE for line in text.splitlines()):
-                raise tomllib.TOMLDecodeError(f"a line has more than {MOST_LINE:,} characters")
-            data = tomllib.loads(text)
-        except OSError as error:
-            raise cannot_open(error, str(path), RuleError) from None
-        except UnicodeDecodeError as error:
-            raise RuleError(f"is not UTF-8: {error}", where=str(path), code="not-utf8") from None
-        except GoldrankError:
-            raise
-        except (ValueError, RecursionError) as error:
-            raise RuleError(f"is not TOML: {error}", where=str(path)) from None
-        return cls.from_dict(data, name=str(path), text=text)
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules)
 
-    @classmethod
-    def from_dict(
-        cls, data: Mapping[str, Any], name: str = "rules", text: str = "", more: Iterable[Rule] = ()
-    ) -> Rules:
-        """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
-        of_type(data, Mapping, "what holds the rules", "a table")
-        lines = text.splitlines()
-        place = partial(_place, name, lines)
-        _check_keys(data, _TOP, "rules have", place)
-        rules = []
-        spelled, tables = data.get("rules", []), data.get("rule", [])
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rules):
+            return NotImplemented
+        options = ("_rules", "statistics", "strict", "worst", "allow_changed_qrels", "queries")
+        return all(getattr(self, name) == getattr(other, name) for name in options)
+
+    __hash__ = None  # type: ignore[assignment]  # queries may be anything
+
+    def __repr__(self) -> str:
+        return f"Rules({', '.join(repr(str(rule)) for rule in self._rules[:3])}{', ...' * (len(self) > 3)})"
+
+
+RulesLike: TypeAlias = Rules | Path | Rule | Sequence[str | Rule]
+"""`Rules`, a TOML file, a rule such as 'AP: -1%', or a list of rules."""
+
+
+def as_rules(given: RulesLike) -> Rules:
+    """Rules from what callers give: a text is a rule if it is spelled as one, else the name of a file."""
+    if isinstance(given, Rules):
+        return given
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and _spelled(given) is None):
+        return Rules.load(given)
+    return Rules(given)
+
+
+def _listed(given: str | Rule | Iterable[str | Rule]) -> list[Rule]:
+    if isinstance(given, str | Rule):
+        given = [given]
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        what = f"rules are given as {_type(given)}"
+        raise RuleError(what, hint="Give a TOML file or a list of rules.", code="wrong-type")
+    return [rule if isinstance(rule, Rule) else Rule.parse(rule) for rule in given]
+
+
+def _each_once(rules: Sequence[Rule], where: str) -> tuple[Rule, ...]:
+    if not rules:
+        raise RuleError("there are no rules", where=where, hint='For example rules = ["nDCG@10: -1%"].')
+    for i, rule in enumerate(rules):
+        if rule in rules[:i]:
+            raise RuleError(f"the rule '{ids.show(str(rule))}' is duplicated", where=where)
+    return tuple(rules)
+
+
+def _flag(value: object, name: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise RuleError(f"{name} is {value!r:.60}; it must be true or false")
+
+
+def _for_gates(statistics: Statistics) -> Statistics:
+    """Statistics, if a gate can decide by them."""
+    of_type(statistics, Statistics, "statistics", "Statistics", "For example Statistics(alpha=0.01).")
+    one_of(statistics.test, TESTS, "the test of a gate")
+    one_of(statistics.used_correction, CORRECTIONS, "the correction of a gate")
+    if statistics.margin is not None or statistics.interval != "standard":
+        what = "margin and interval of Statistics have no meaning for a gate"
+        raise OptionError(what, hint="The tolerance is in the rule: 'AP: -1%'.", code="options-conflict")
+    return statistics
+
+
+class RulesFile:
+    """A TOML file with rules: its content, and where each key stands."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        text = _read(name)
+        self.lines = text.splitlines()
+        self.data = _parsed(text, self.lines, name)
+        self.place: Placer = partial(_place, name, self.lines)
+        _check_keys(self.data, _TOP, "rules have", self.place)
+
+    def rules(self) -> list[Rule]:
+        """The rules: spelled ones, then tables."""
+        spelled, tables = self.data.get("rules", []), self.data.get("rule", [])
         if not isinstance(spelled, list) or not all(isinstance(line, str) for line in spelled):
             hint = 'For example rules = ["nDCG@10 >= 0.40", "AP: -1%"].'
-            raise RuleError("rules is not a list of lines", where=place("rules"), hint=hint)
+            raise RuleError("rules is not a list of lines", where=self.place("rules"), hint=hint)
         if not isinstance(tables, list):
-            raise RuleError("rule is not a list of tables", where=place("rule"), hint="Each begins with [[rule]].")
+            raise RuleError("rule is not a list of tables", where=self.place("rule"), hint="Each begins with [[rule]].")
+
+        rules = []
         for rule_line in spelled:
-            at = next((i for i, line in enumerate(lines, 1) if rule_line in line), None)
-            rules.append(Rule.parse(rule_line, Place(name, at)))
-        heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
+            at = next((i for i, line in enumerate(self.lines, 1) if rule_line in line), None)
+            rules.append(Rule.parse_at(rule_line, Place(self.name, at)))
+        heads = [i for i, line in enumerate(self.lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
         for number, table in enumerate(tables):
             first = heads[number] if len(heads) == len(tables) else None
-            rules.append(Rule.from_table(table, partial(place, first=first)))
-        rules += more
-        if not rules:
-            raise RuleError("there are no rules", where=name, hint='For example rules = ["nDCG@10: -1%"].')
-        for i, rule in enumerate(rules):
-            if rule in rules[:i]:
-                raise RuleError(f"the rule '{ids.show(str(rule))}' is duplicated", where=name)
-        metadata = data.get("metadata")
-        if metadata is not None and not isinstance(metadata, str):
-            raise RuleError("metadata is not a file name", where=place("metadata"))
-        worst = data.get("worst", 10)
-        if isinstance(worst, bool) or not isinstance(worst, int) or worst < 0:
-            raise RuleError(f"worst is {worst!r}; it must be a whole number", where=place("worst"))
-        strict = data.get("strict", False)
-        if not isinstance(strict, bool):
-            raise RuleError(f"strict is {strict!r:.60}; it must be true or false", where=place("strict"))
+            rules.append(Rule.from_table(table, partial(_place, self.name, self.lines, first=first)))
+        return rules
+
+    def statistics(self) -> Statistics:
+        """How drops are tested."""
+        given = {key: self.data[key] for key in _SETTINGS if key in self.data}
+        for key, value in given.items():
+            self._at(key, lambda key=key, value=value: _for_gates(Statistics(**{key: value})))  # type: ignore[misc]
+        return self._at("test", lambda: Statistics(**given))
+
+    def _at(self, key: str, make: Callable[[], Made]) -> Made:
+        """What is made of a key; what is wrong with it is said with its line."""
         try:
-            holes = one_of(data.get("holes", "look"), HOLES, "holes")
+            return make()
         except OptionError as error:
-            raise RuleError(error.what, where=place("holes"), hint=error.hint, code=error.code) from None
-        return cls(tuple(rules), _settings(data, place), metadata, worst, strict, holes, name)
+            raise RuleError(error.what, where=self.place(key), hint=error.hint, code=error.code) from None
 
-    def beside(self, path: str) -> Path:
-        """A file that the rules name, which is looked for beside the file with the rules."""
-        return Path(path) if self.name == "rules" else Path(self.name).parent / path
+    def flag(self, key: str) -> bool:
+        """A key that is true or false."""
+        value = self.data.get(key, False)
+        if not isinstance(value, bool):
+            raise RuleError(f"{key} is {value!r:.60}; it must be true or false", where=self.place(key))
+        return value
+
+    def worst(self) -> int:
+        """How many queries are listed."""
+        return self._at("worst", lambda: whole_number(self.data.get("worst", 10), "worst"))
+
+    def queries(self) -> FilePath | None:
+        """The file with the attributes of queries, which is looked for beside this one."""
+        named = self.data.get("queries")
+        if named is None:
+            return None
+        if not isinstance(named, str):
+            raise RuleError("queries is not a file name", where=self.place("queries"))
+        return FilePath(self.name).parent / named
 
 
-RulesLike: TypeAlias = Rules | Rule | str | Path | Mapping[str, Any] | Iterable[Rule | str | Mapping[str, Any]]
-"""A TOML file, what one holds (whose values are checked), a line such as 'AP: -1%', or a list of these."""
+def _read(name: str) -> str:
+    try:
+        return FilePath(name).read_bytes().decode()
+    except OSError as error:
+        raise cannot_open(error, name, RuleError) from None
+    except UnicodeDecodeError as error:
+        raise RuleError(f"is not UTF-8: {error}", where=name, code="not-utf8") from None
+    except ValueError as error:  # such as a null byte in a name
+        raise RuleError(f"cannot be opened: {error}", where=name, code="cannot-open") from None
+
+
+def _parsed(text: str, lines: Sequence[str], name: str) -> dict[str, Any]:
+    try:
+        if any(len(line) > MOST_LINE for line in lines):
+            raise tomllib.TOMLDecodeError(f"a line has more than {MOST_LINE:,} characters")
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RuleError(f"is not TOML: {error}", where=name) from None
+
 
 _LIMIT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_LATENCY = re.compile(r"latency(?:\s+p(\d+(?:\.\d+)?))?", re.ASCII)
 
 
-def _spelled(text: str) -> tuple[str, str | None, str, str, bool] | None:
-    """The parts of a spelled rule: what it is about, the group, the sign, the limit, and whether it is 'untested'.
+class _Spelled(NamedTuple):
+    """The parts of a spelled rule."""
 
-    From right to left, each part once, so that the time grows with the length alone. None if it is no rule.
+    subject: str
+    """What it is about."""
+    group: str | None
+    sign: str
+    limit: str
+    untested: bool
+
+
+def _spelled(text: str) -> _Spelled | None:
+    """The parts of a spelled rule; None if it is no rule.
+
+    They are read from right to left, each part once, so that the time grows with the length alone.
     """
     rest = text.strip()
     untested = rest.endswith("untested")
@@ -343,39 +499,54 @@ def _spelled(text: str) -> tuple[str, str | None, str, str, bool] | None:
     number = rest[at + len(sign) :].strip()
     if at < 0 or len(number) > MOST_DIGITS or not _LIMIT.fullmatch(number):
         return None
+
     subject, group = rest[:at].rstrip(), None
     if subject.endswith("]"):
         subject, opened, group = subject[:-1].rpartition("[")
         if not opened or "]" in group:
             return None
         subject = subject.rstrip()
-    return (subject, group, sign, number + percent, untested) if subject else None
+    return _Spelled(subject, group, sign, number + percent, untested) if subject else None
+
+
+def _table_of_share(spelled: _Spelled, text: str, where: Place | str | None) -> dict[str, Any] | None:
+    """The table of a rule about shares or latencies; None if it is about a measure."""
+    latency = _LATENCY.fullmatch(spelled.subject)
+    if spelled.subject not in SHARES and latency is None:
+        return None
+    kind: Kind = "latency" if latency else spelled.subject  # type: ignore[assignment]  # it is one of the shares
+    right = ">=" if kind == "overlap" else "<="
+    if spelled.sign != right:
+        raise RuleError(f"{ids.show(text)!r}: {kind} takes {right}", where=where, hint=f"{KINDS[kind]}.")
+
+    table: dict[str, Any] = {kind: spelled.limit}
+    if latency and latency[1]:
+        table["quantile"] = f"{latency[1]}%"
+    return table
+
+
+def _table_of_measure(spelled: _Spelled, where: Place | str | None) -> dict[str, Any]:
+    """The table of a rule about a measure."""
+    subject, sign, limit = spelled.subject, spelled.sign, spelled.limit
+    if sign != ":":
+        return {"measure": subject, "floor" if sign == ">=" else "ceiling": limit}
+
+    higher = _measure(subject, where).declaration.higher_is_better
+    wanted = "-" if higher else "+"
+    if limit[0] != wanted:
+        better = "higher" if higher else "lower"
+        what = f"{subject} is better when it is {better}: how much worse it may get is written with {wanted}"
+        raise RuleError(what, where=where, hint=f"For example '{subject}: {wanted}1%'.")
+    return {"measure": subject, "drop": limit[1:]}
 
 
 def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Placer) -> None:
     for key in table:
         if key not in known:
             hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
+            if key in CALLED_NOW:
+                hint = f"It is called {CALLED_NOW[key]}."
             raise RuleError(f"{what} no key {ids.show(str(key))!r}", where=place(str(key)), hint=hint)
-
-
-def _settings(data: Mapping[str, Any], place: Placer) -> Statistics:
-    given = {key: data[key] for key in _SETTINGS if key in data}
-    for key, value in given.items():
-        try:
-            if key in ("test", "correction"):
-                one_of(value, TESTS if key == "test" else CORRECTIONS, key)
-            elif key in ("alpha", "power") and (isinstance(value, bool) or not isinstance(value, int | float)):
-                raise OptionError(f"{key} is {value!r:.60}; it must be a number")
-            Statistics(**{key: value})
-        except OptionError as error:
-            raise RuleError(error.what, where=place(key), hint=error.hint, code=error.code) from None
-    is_t = given.get("test") == "t"
-    if is_t and given.get("correction") == "max-t":
-        hint = "Leave out test, or use correction = 'holm'."
-        what = "correction max-t is made of flips; it cannot correct t tests"
-        raise RuleError(what, where=place("test"), hint=hint, code="options-conflict")
-    return Statistics(**{"correction": "holm" if is_t else "max-t", **given})
 
 
 def _number(value: object, what: str, where: Place | str | None) -> tuple[float, bool]:

@@ -15,7 +15,7 @@ could turn is none: those are to be judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,13 +24,13 @@ from goldrank.comparison import power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, without_rounding
 from goldrank.comparison.holes import HOLES, standing
-from goldrank.comparison.intervals import UNKNOWN, Interval, difference_interval, estimate, percent
+from goldrank.comparison.intervals import Interval, difference_interval, estimate, percent
 from goldrank.comparison.pair import format_p
 from goldrank.comparison.paired import is_constant
 from goldrank.comparison.settings import Statistics
 from goldrank.gating.findings import Draft, counted
 from goldrank.gating.rules import Rules
-from goldrank.gating.verdict import Finding
+from goldrank.gating.verdict import Finding, Status
 from goldrank.packages import special
 
 
@@ -48,7 +48,7 @@ class _Tests:
 def tested(drafts: Sequence[Draft], rules: Rules) -> list[Finding]:
     """The findings, with the tests that they need: one family, corrected together."""
     alpha = rules.statistics.alpha
-    testable = [i for i, draft in enumerate(drafts) if draft.shifted is not None and draft.finding.rule.tested]
+    testable = [i for i, draft in enumerate(drafts) if draft.shifted is not None and draft.finding.asked.tested]
     family = [i for i in testable if not fewest_flips(_row(drafts[i], "observed")) > alpha]
     names = ["observed"]
     if any(draft.others is not None for draft in drafts):
@@ -127,19 +127,19 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
     """The finding of a drop: what happened, whether chance could have done it, and whether judging could turn it."""
     statistics = rules.statistics
     assert draft.gains is not None
-    interval = _interval(draft, statistics.level) if draft.finding.rule.tested else UNKNOWN
+    interval = _interval(draft, statistics.level) if draft.finding.asked.tested else None
     observed = tests["observed"]
     p, adjusted, at_most = math.nan, math.nan, False
     if place is not None:
         p, adjusted, at_most = observed.raw[place], observed.adjusted[place], observed.at_most[place]
     outcomes = {name: _outcome(draft, name, place, tests[name], statistics) for name in tests}
     status = outcomes["observed"]
-    finding = replace(draft.finding, interval=interval, p=p, adjusted=adjusted, at_most=at_most, status=status)
+    finding = replace(draft.finding, interval=interval, p=p, p_adjusted=adjusted, at_most=at_most, status=status)
     size = draft.size
-    if size and not math.isnan(interval.low):
+    if size and interval is not None:
         size += f"; {percent(statistics.level)} interval {interval.low:+.4f} to {interval.high:+.4f}"
     words = draft.words(size)
-    if draft.finding.rule.tested:
+    if draft.finding.asked.tested:
         reason, finding = _reason(draft, finding, observed, place, statistics)
         words += reason
         if rules.strict and finding.status == "unclear":
@@ -148,11 +148,11 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
     return _with_holes(draft, replace(finding, words=f"{words}; {draft.moved}"), outcomes, rules)
 
 
-def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, statistics: Statistics) -> str:
+def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, statistics: Statistics) -> Status:
     """'fail', 'pass' or 'unclear', by one of the sets of differences."""
     row = _row(draft, name)[draft.own]
-    if not draft.finding.rule.tested:
-        fails = row.mean() < -1e-12 * max(1.0, abs(draft.finding.baseline))
+    if not draft.finding.asked.tested:
+        fails = row.mean() < -1e-12 * max(1.0, abs(draft.before))
         return "fail" if fails else "pass"
     if place is not None and tests.adjusted[place] <= statistics.alpha:
         return "fail"
@@ -166,7 +166,7 @@ def _reason(
 ) -> tuple[str, Finding]:
     """Why a tested drop fails, passes or is unclear, and what would have been found."""
     family = len(tests.raw)
-    shown = f"p {format_p(finding.adjusted, finding.at_most)}"
+    shown = f"p {format_p(finding.p_adjusted, finding.at_most)}"
     if family > 1 and statistics.used_correction != "none":
         shown += f" after correction for {family} tests"
     if finding.status == "fail":
@@ -179,7 +179,7 @@ def _reason(
     told = f", but chance could do it ({shown})" if not draft.tolerated else ", but a larger drop is not excluded"
     drop = _detectable(draft, tests, statistics)
     if not math.isnan(drop):
-        share = f" ({drop / abs(finding.baseline):.1%})" if finding.baseline else ""
+        share = f" ({drop / abs(draft.before):.1%})" if draft.before else ""
         told += f"; these queries would show a drop of {drop:.4f}{share} {statistics.power:.0%} of the time"
     return told, replace(finding, detectable=drop)
 
@@ -203,27 +203,27 @@ def _detectable(draft: Draft, tests: _Tests, statistics: Statistics) -> float:
     return math.nan if smallest > draft.worst else -_as_change(draft, -smallest)
 
 
-def _with_holes(draft: Draft, finding: Finding, outcomes: dict[str, str], rules: Rules) -> Finding:
+def _with_holes(draft: Draft, finding: Finding, outcomes: Mapping[str, Status], rules: Rules) -> Finding:
     """The finding, with what unjudged documents mean for it."""
     if draft.others is None:
         return finding
     good = ("pass",) if rules.strict else ("pass", "unclear")
     held = standing(*(outcomes[name] in good for name in ("observed", "condensed", "worst", "best")))
     if held != "open":
-        return replace(finding, holes=held, words=f"{finding.words}; {HOLES[held]}")
+        return replace(finding, unjudged=held, words=f"{finding.words}; {HOLES[held]}")
     assert draft.own is not None
     first = draft.others.judge_first(draft.own)
     turned = "fails" if outcomes["condensed"] == "fail" else "does not fail"
     words = f"{finding.words}. But {HOLES['open']}: without them the rule {turned}"
-    return replace(finding, status="judge", holes=held, words=words, judge=first)
+    return replace(finding, status="unclear", unjudged=held, words=words, judge_first=first)
 
 
-def _interval(draft: Draft, level: float) -> Interval:
-    """The interval of the change, as a comparison has it."""
+def _interval(draft: Draft, level: float) -> Interval | None:
+    """The interval of the change, as a comparison has it; None if too few queries tell."""
     assert draft.gains is not None
     interval = difference_interval(draft.gains, level=level, reach=draft.reach)
     if math.isnan(interval.low):
-        return UNKNOWN
+        return None
     ends = sorted(draft.direction * end for end in interval)
     return Interval(*(_as_change(draft, end) for end in ends))
 
@@ -231,5 +231,5 @@ def _interval(draft: Draft, level: float) -> Interval:
 def _as_change(draft: Draft, difference: float) -> float:
     """A mean difference as a change of the value."""
     if draft.average == "geometric":
-        return draft.finding.baseline * math.expm1(difference)
+        return draft.before * math.expm1(difference)
     return difference * (draft.finding.queries if draft.average == "sum" else 1)

@@ -3,48 +3,53 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, TypeAlias, overload
 
 from goldrank import ids
 from goldrank.comparison.holes import ToJudge
-from goldrank.comparison.intervals import UNKNOWN, Interval
+from goldrank.comparison.intervals import Interval
 from goldrank.comparison.rank_changes import QueryChange
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Scores
-from goldrank.errors import GoldrankError
+from goldrank.errors import GoldrankError, InputError
 from goldrank.gating.rules import Rule
 from goldrank.notes import Note
+
+Status: TypeAlias = Literal["pass", "fail", "unclear", "error"]
+EXIT_CODES: dict[Status, Literal[0, 1, 2, 4]] = {"pass": 0, "fail": 1, "error": 2, "unclear": 4}
 
 
 @dataclass(frozen=True)
 class Finding:
     """What one rule found, for all queries or for one group of them."""
 
-    rule: Rule
-    status: str
-    """'pass', 'fail', 'unclear' (neither is shown, so it passes unless the rules are strict), or 'judge': unjudged
-    documents could decide it, so that it is neither."""
+    asked: Rule
+    """The rule."""
+    status: Status
+    """'pass', 'fail', or 'unclear': neither is shown. That passes unless the rules are strict, or unjudged documents
+    could decide it (`needs_judging`)."""
     words: str
     """The reason, for people."""
     value: float
-    group: str = ""
-    """The group of queries, such as 'kind=long'; '' for all of them."""
-    baseline: float = math.nan
-    interval: Interval = UNKNOWN
-    """Of the change."""
+    group: str | None = None
+    """The group of queries, such as 'kind=long'; None for all of them."""
+    baseline: float | None = None
+    """The baseline's value, if there is one."""
+    interval: Interval | None = None
+    """Of the change, if it was tested."""
     p: float = math.nan
     """One-sided: how often chance alone would make it as bad, if the drop were just what is tolerated."""
-    adjusted: float = math.nan
+    p_adjusted: float = math.nan
     """The same, corrected for all tests of the gate."""
     at_most: bool = False
     """Whether the corrected p-value is only known to be at most this."""
     detectable: float = math.nan
     """The smallest drop that the test would have found with the chance that the rules name as power."""
-    holes: str = ""
-    """What unjudged documents mean for it, a key of `goldrank.comparison.holes.HOLES`; '' if nobody looked."""
-    judge: tuple[ToJudge, ...] = ()
+    unjudged: str = ""
+    """What unjudged documents mean for it, a key of `goldrank.comparison.holes.HOLES`; '' if that was not checked."""
+    judge_first: tuple[ToJudge, ...] = ()
     """What to judge first, if unjudged documents could decide it."""
     queries: int = 0
     worse: int = 0
@@ -53,63 +58,105 @@ class Finding:
     """What lost most; with their documents if those of run and baseline are known."""
 
     @property
+    def rule(self) -> str:
+        """The rule as it is spelled, with the group of queries where it is about one."""
+        return str(self.asked if self.group is None else replace(self.asked, value=self.group.partition("=")[2]))
+
+    @property
     def failed(self) -> bool:
         """Whether the rule does not hold."""
         return self.status == "fail"
 
     @property
-    def change(self) -> float:
-        """The value minus the baseline's."""
-        return self.value - self.baseline
+    def needs_judging(self) -> bool:
+        """Whether unjudged documents could decide it."""
+        return self.unjudged == "open"
 
     @property
-    def title(self) -> str:
-        """The rule, and the group of queries where it is about one."""
-        rule = replace(self.rule, value=self.group.partition("=")[2]) if self.group else self.rule
-        return str(rule)
+    def label(self) -> str:
+        """A word for people: the status, or 'judge' where documents are to be judged first."""
+        return "judge" if self.needs_judging else self.status
+
+    @property
+    def change(self) -> float | None:
+        """The value minus the baseline's, if there is one."""
+        return None if self.baseline is None else self.value - self.baseline
 
     def row(self) -> dict[str, Any]:
         """The finding as one flat record."""
         return {
-            **attributes(self, "title status words group value baseline change"),
-            **attributes(self.interval, "low high"),
-            "p": self.p,
-            "p_adjusted": self.adjusted,
-            **attributes(self, "at_most detectable holes queries worse better"),
+            **attributes(self, "rule status words group value baseline change"),
+            "low": None if self.interval is None else self.interval.low,
+            "high": None if self.interval is None else self.interval.high,
+            **attributes(self, "p p_adjusted at_most detectable unjudged queries worse better"),
         }
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
         record = self.row()
-        record["interval"] = [record.pop("low"), record.pop("high")]
+        low, high = record.pop("low"), record.pop("high")
         return {
-            **self.rule.to_dict(),
+            **self.asked.to_dict(),
             **record,
+            "interval": None if self.interval is None else [low, high],
             "worst": [moved.to_dict("query before after cause") for moved in self.worst],
-            "judge": [vars(document) for document in self.judge],
+            "judge_first": [asdict(document) for document in self.judge_first],
         }
 
 
 @dataclass(frozen=True)
-class Verdict(Tabular):
-    """Whether a run passes, and why."""
+class Verdict(Tabular, Sequence[Finding]):
+    """Whether scores pass the rules, and why: a sequence of `Finding`s, true if they pass.
+
+    Attributes
+    ----------
+    run : str
+        The run.
+    baseline : str, optional
+        What it was held against, in words; None if against nothing.
+    status : {"pass", "fail", "unclear", "error"}
+        "unclear" means: unjudged documents could decide, judge these first. "error": nothing could be decided.
+    exit_code : {0, 1, 2, 4}
+        What the prompt exits with: pass, fail, error, unclear.
+    failed : tuple of Finding
+        The findings that do not hold.
+    judge_first : tuple of (query, document)
+        The documents that could decide it.
+    scores : Scores
+        The scores that were held to the rules.
+
+    Examples
+    --------
+    >>> from goldrank import gate
+    >>> verdict = gate(evaluate({"q1": {"d1": 1}}, {"q1": ["x", "d1"]}, "RR"), ["RR >= 0.4", "RR >= 0.6"])
+    >>> bool(verdict), verdict.exit_code, [finding.status for finding in verdict]
+    (False, 1, ['pass', 'fail'])
+    """
 
     drawn_by = "gate"
 
     run: str
     findings: tuple[Finding, ...] = ()
-    baseline: str = ""
-    """What it was held against, in words; '' if against nothing."""
+    """What is in the sequence."""
+    baseline: str | None = None
     rules: str = ""
     notes: tuple[Note, ...] = ()
     error: str = ""
     """Why nothing could be decided; '' if it could."""
-    scores: Scores | None = field(default=None, repr=False, compare=False)
+    measured: Scores | None = field(default=None, repr=False, compare=False)
+    """The scores; None if nothing could be measured."""
 
     @classmethod
     def undecided(cls, run: str, error: GoldrankError) -> Verdict:
         """The verdict of a gate that could not decide."""
         return cls(run=run, error=str(error))
+
+    @property
+    def scores(self) -> Scores:
+        """The scores that were held to the rules."""
+        if self.measured is None:
+            raise InputError(f"nothing was measured: {self.error}", code="not-measured")
+        return self.measured
 
     @property
     def failed(self) -> tuple[Finding, ...]:
@@ -118,26 +165,44 @@ class Verdict(Tabular):
 
     @property
     def to_judge(self) -> tuple[ToJudge, ...]:
-        """The documents that could decide it and are to be judged first, each once."""
-        holes = {
-            (hole.query, hole.doc): hole for finding in reversed(self.findings) for hole in reversed(finding.judge)
-        }
-        return tuple(reversed(holes.values()))
+        """What is known of the documents that could decide it and are to be judged first, each once."""
+        first: dict[tuple[str, str], ToJudge] = {}
+        for finding in self.findings:
+            for document in finding.judge_first:
+                first.setdefault((document.query, document.doc), document)
+        return tuple(first.values())
 
     @property
-    def status(self) -> str:
+    def judge_first(self) -> tuple[tuple[str, str], ...]:
+        """The query and the id of each document that could decide it, what to judge first in front."""
+        return tuple((document.query, document.doc) for document in self.to_judge)
+
+    @property
+    def status(self) -> Status:
         """'pass', 'fail', 'unclear' (unjudged documents could decide: judge these) or 'error'."""
-        if self.error or self.failed:
-            return "error" if self.error else "fail"
-        return "unclear" if any(finding.status == "judge" for finding in self.findings) else "pass"
+        if self.error:
+            return "error"
+        if self.failed:
+            return "fail"
+        return "unclear" if any(finding.needs_judging for finding in self.findings) else "pass"
 
     @property
-    def exit_code(self) -> int:
+    def exit_code(self) -> Literal[0, 1, 2, 4]:
         """0 if the run may go in, 1 if not, 2 if it could not be tried, 4 if documents must be judged to decide."""
-        return {"pass": 0, "fail": 1, "error": 2, "unclear": 4}[self.status]
+        return EXIT_CODES[self.status]
 
     def __bool__(self) -> bool:
         return self.status == "pass"
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    @overload
+    def __getitem__(self, at: int) -> Finding: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Finding]: ...
+    def __getitem__(self, at: int | slice) -> Finding | Sequence[Finding]:
+        return self.findings[at]
 
     @property
     def words(self) -> str:
@@ -145,23 +210,26 @@ class Verdict(Tabular):
         if self.error:
             return f"{ids.show(self.run, 200)}: nothing was decided: {self.error}"
         against = f" against {self.baseline}" if self.baseline else ""
+        return f"{ids.show(self.run, 200)}{against}: {self._held}"
+
+    @property
+    def _held(self) -> str:
+        """How many checks held, in words."""
         count = len(self.findings)
-        held = f"{count} check{'s' * (count != 1)} passed"
         if self.failed:
-            held = f"{len(self.failed)} of {count} checks failed"
-        counts = Counter(finding.status for finding in self.findings)
-        doubt = ""
-        if self.status == "unclear":
-            held = f"judge these: {counts['judge']} of {count} checks could be decided by unjudged documents"
-        elif counts["unclear"] and not self.failed:
-            doubt = f", {counts['unclear']} of them only because the queries cannot tell"
-        return f"{ids.show(self.run, 200)}{against}: {held}{doubt}"
+            return f"{len(self.failed)} of {count} checks failed"
+        waiting = sum(finding.needs_judging for finding in self.findings)
+        if waiting:
+            return f"judge these: {waiting} of {count} checks could be decided by unjudged documents"
+        held = f"{count} check{'s' * (count != 1)} passed"
+        doubtful = sum(finding.status == "unclear" for finding in self.findings)
+        return f"{held}, {doubtful} of them only because the queries cannot tell" if doubtful else held
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the scores, as plain Python values."""
         return {
             "format": "goldrank-verdict",
-            "version": 3,
+            "version": 4,
             **attributes(self, "status exit_code words run baseline rules error"),
             "findings": [finding.to_dict() for finding in self.findings],
             "notes": [note.to_dict() for note in self.notes],
@@ -172,6 +240,5 @@ class Verdict(Tabular):
         return [finding.row() for finding in self.findings]
 
     def __repr__(self) -> str:
-        return "\n".join(
-            [self.words, *(f"  {finding.status:7} {finding.title}: {finding.words}" for finding in self.findings)]
-        )
+        lines = [f"  {finding.label:7} {finding.rule}: {finding.words}" for finding in self.findings]
+        return "\n".join([self.words, *lines])

@@ -14,17 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from goldrank.errors import OptionError, did_you_mean, of_type, whole_number
+from goldrank.escaping import shown
+from goldrank.keywords import named_arguments
 from goldrank.measures import parse
 from goldrank.measures.options import MAX_CUTOFF
-from goldrank.misuse import checked
 from goldrank.notes import Note
 
 DEFAULT_K = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Advice:
     """Measures that fit, and why."""
 
@@ -53,9 +55,17 @@ class Advice:
         """All of them, as `goldrank.evaluate` takes them."""
         return self.primary + self.secondary + self.also
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """The advice in a sentence."""
         beside = ", ".join(self.secondary + self.also)
-        lines = [f"Use {', '.join(self.primary)}, and look at {beside} beside it.", self.why]
+        return f"Use {', '.join(self.primary)}, and look at {beside} beside it."
+
+    def __repr__(self) -> str:
+        return f"Advice({', '.join(map(repr, self.measures))})"
+
+    def __str__(self) -> str:
+        lines = [self.words, self.why]
         lines += [f"Note: {note}" for note in self.notes]
         lines += map(self._line, self.measures)
         for title, spelled in (
@@ -141,7 +151,7 @@ USE_CASES = {
         evidence=("EvidenceRecall@5", "SpanRecall@5", "SpanPrecision@5"),
     ),
     "multi-hop": UseCase(
-        "Answers from several documents",
+        "QuestionAnswers from several documents",
         10,
         (2, 100),
         ("AP",),
@@ -223,7 +233,15 @@ OTHER_CUTOFF = {"R": ("R@{other}",), "nDCG": ("R@{other}",)}
 """What keeps those ends from a report at one cut-off."""
 
 
-@checked
+Spelling = Callable[[str, bool], str]
+"""How messages write an answer to one of the questions."""
+
+
+def _as_argument(name: str, answer: bool) -> str:
+    return f"{name}={shown(answer)}"
+
+
+@named_arguments
 def choose(
     use_case: str | None = None,
     *,
@@ -234,49 +252,87 @@ def choose(
     one_is_enough: bool | None = None,
     k: int | None = None,
     ask: Callable[[str], bool] | None = None,
-    spelled: Callable[[str, bool], str] = lambda name, answer: f"{name}={answer}",
 ) -> Advice:
-    """Measures for a use case, or for answers to "what matters most?".
+    """Choose measures for a use case, or by answers to "what matters most?".
 
-    `use_case` is one of `USE_CASES`; answers beside it are an error. Without it the answers decide: one that is needed
-    and not given is asked for by `ask(question)`, or is an error that says which. `k` is how many results users look
-    at: by default what fits the use case (10 for a page of search results, 1 to 3 for answers to questions), or 10.
-    `spelled` is how messages write an answer.
+    Parameters
+    ----------
+    use_case : str, optional
+        One of `USE_CASES`: "qa", "search", "legal", "recommendation", "fact-checking", "rag", "multi-hop",
+        "candidates", "reranking". Without it the answers decide.
+    find_all : bool, optional
+        Must all relevant documents be found?
+    order_matters : bool, optional
+        Is the order of the results important?
+    graded : bool, optional
+        Are there grades of relevance?
+    first_counts : bool, optional
+        Is the first relevant result the one that counts?
+    one_is_enough : bool, optional
+        Is one relevant result enough?
+    k : int, optional
+        How many results users look at: by default what fits the use case (10 for a page of search results, 1 to 3 for
+        answers to questions), or 10.
+    ask : function, optional
+        Is asked for an answer that is needed and not given; gets the question and returns whether it is so.
+
+    Returns
+    -------
+    Advice
+        `.measures` goes into `evaluate`.
+
+    Raises
+    ------
+    OptionError
+        If there is no such use case, there are answers beside one, or an answer is needed.
+
+    Examples
+    --------
+    >>> choose(find_all=False, order_matters=True, graded=True).measures
+    ('nDCG@10', 'P@10', 'R@10', 'R@100')
     """
+    answers = QuestionAnswers(find_all, order_matters, graded, first_counts, one_is_enough)
+    return advise(use_case, answers, k, ask)
+
+
+class QuestionAnswers(NamedTuple):
+    """QuestionAnswers to the `QUESTIONS`, by their names; None for those that were not answered."""
+
+    find_all: bool | None = None
+    order_matters: bool | None = None
+    graded: bool | None = None
+    first_counts: bool | None = None
+    one_is_enough: bool | None = None
+
+
+def advise(
+    use_case: str | None,
+    given: QuestionAnswers,
+    k: int | None = None,
+    ask: Callable[[str], bool] | None = None,
+    spelled: Spelling = _as_argument,
+) -> Advice:
+    """The advice for a use case or for answers; messages write answers as `spelled` says."""
     if k is not None:
         whole_number(k, "k", 1, MAX_CUTOFF)
     if use_case is not None:
-        of_type(use_case, str, "use_case", f"one of: {', '.join(USE_CASES)}")
-    given = {
-        "find_all": find_all,
-        "order_matters": order_matters,
-        "graded": graded,
-        "first_counts": first_counts,
-        "one_is_enough": one_is_enough,
-    }
-    if use_case is not None:
-        answered = [spelled(name, answer) for name, answer in given.items() if answer is not None]
+        answered = [spelled(name, answer) for name, answer in given._asdict().items() if answer is not None]
         if answered:
-            raise OptionError(
-                f"a use case has answered the questions already: {', '.join(answered)}",
-                hint="Give a use case, or answers.",
-            )
+            what = f"a use case has answered the questions already: {', '.join(answered)}"
+            raise OptionError(what, hint="Give a use case, or answers.")
         return _for_use_case(use_case, k)
+
     answers: list[tuple[str, bool]] = []
     at = "find_all"
     while at in QUESTIONS:
         question = QUESTIONS[at]
-        answer = given[at]
+        answer = getattr(given, at)
         if answer is None:
-            if ask is None:
-                raise OptionError(
-                    f"it is not known: {question.text}",
-                    hint=f"Give {spelled(at, True)} or {spelled(at, False)}, or a use case: {', '.join(USE_CASES)}.",
-                )
-            of_type(ask, Callable, "ask", "a function of a question")  # type: ignore[arg-type]
-            answer = ask(question.text)
+            answer = _asked(at, question, ask, spelled)
+        of_type(answer, bool, at, "a flag")
         answers.append((question.text, answer))
         at = question.yes if answer else question.no
+
     cut = DEFAULT_K if k is None else k
     named, why = (*ENDS[at][:2], OTHER_CUTOFF.get(at, ())), ENDS[at][2]
     filled = [[text.format(k=cut, other=_other(cut)) for text in texts] for texts in named]
@@ -284,15 +340,25 @@ def choose(
     return Advice(primary, secondary, why, tuple(answers), also, reasons=_FIND_ALL if at == "R" else {})
 
 
+def _asked(name: str, question: Question, ask: Callable[[str], bool] | None, spelled: Spelling) -> bool:
+    """The answer to a question that nobody answered yet."""
+    if ask is None:
+        hint = f"Give {spelled(name, True)} or {spelled(name, False)}, or a use case: {', '.join(USE_CASES)}."
+        raise OptionError(f"it is not known: {question.text}", hint=hint)
+    of_type(ask, Callable, "ask", "a function of a question")  # type: ignore[arg-type]
+    return ask(question.text)
+
+
 def find_use_case(name: str) -> tuple[str, UseCase]:
     """The key and the row of a use case, by key or title."""
-    wanted = str(name).strip().casefold()
+    of_type(name, str, "use_case", f"one of: {', '.join(USE_CASES)}")
+    wanted = name.strip().casefold()
     for key, case in USE_CASES.items():
         if wanted in (key, case.title.casefold()):
             return key, case
     known = ", ".join(USE_CASES)
-    what = f"unknown use case {name!r}; there are: {known}"
-    raise OptionError(what, hint=did_you_mean(str(name), USE_CASES), code="unknown-choice")
+    what = f"unknown use case {shown(name)}; there are: {known}"
+    raise OptionError(what, hint=did_you_mean(name, USE_CASES), code="unknown-choice")
 
 
 def _for_use_case(name: str, k: int | None) -> Advice:

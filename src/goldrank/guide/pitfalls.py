@@ -9,32 +9,56 @@ from dataclasses import replace
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
-from goldrank.errors import as_list, of_type
+from goldrank.errors import OptionError, as_list, of_type
 from goldrank.guide.advice import find_use_case, unusual_cutoff
+from goldrank.io.documents import read_documents
+from goldrank.keywords import named_arguments
 from goldrank.measures import Measure, known, parse
-from goldrank.misuse import checked
 from goldrank.notes import Note
+from goldrank.types import DocumentsLike
 
 BESIDE = ("nDCG@10", "R@10", "P@10")
 """What is recommended to those who report one measure only."""
 
 
-@checked
+@named_arguments
 def pitfalls(
     scores: Scores | Mapping[str, Scores] | Iterable[Scores],
     *,
     qrels: Qrels | None = None,
-    texts: Mapping[str, str] | None = None,
+    documents: DocumentsLike | None = None,
     use_case: str | None = None,
 ) -> tuple[Note, ...]:
-    """What should be looked at before a result, or several runs' results, are reported.
+    """Note what should be looked at before a result, or several runs' results, are reported.
 
-    Only one measure or one cut-off, and runs at different cut-offs. With a `use_case` of `goldrank.choose` also
-    cut-offs none of which goes with how many results are looked at there. With `qrels` also relevance criteria that
-    nobody recorded, and documents that are one and the same and were judged differently: ids that differ in
-    case, spaces or Unicode form only, and with `texts` (by document id) those that have the same text. What the
-    data themselves tell (ties, recall that cannot reach 1, missing queries) is in `Scores.notes`.
+    Only one measure or one cut-off, and runs at different cut-offs. What the data themselves tell (ties, recall that
+    cannot reach 1, missing queries) is in `Scores.notes`.
 
+    Parameters
+    ----------
+    scores : Scores, ScoresByRun, mapping or list
+        What was measured, of one run or of several.
+    qrels : Qrels, optional
+        With them also relevance criteria that nobody recorded, and documents that are one and the same and were judged
+        differently: ids that differ in case, spaces or Unicode form only.
+    documents : Documents, file, data frame, mapping or function, optional
+        With them, and `qrels`, also documents that have the same text.
+    use_case : str, optional
+        A use case of `choose`: then also cut-offs none of which goes with how many results are looked at there.
+
+    Returns
+    -------
+    tuple of Note
+
+    Raises
+    ------
+    InputError
+        If something is not of its type.
+    OptionError
+        If there is no such use case.
+
+    Examples
+    --------
     >>> from goldrank import pitfalls
     >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR")
     >>> print(pitfalls(scores)[0])
@@ -46,12 +70,23 @@ def pitfalls(
     notes = [*_too_few(runs), *_different_cutoffs(runs)]
     if use_case is not None:
         notes += _unusual_cutoffs(runs, use_case)
+    if documents is not None and qrels is None:
+        what = "documents are compared by their judgements, and there are no qrels"
+        raise OptionError(what, hint="Give qrels= too.", code="missing-option")
     if qrels is not None:
         of_type(qrels, Qrels, "qrels", "Qrels", "goldrank.Qrels makes them of a dict, goldrank.read_qrels of a file.")
         if not qrels.criteria:
             notes.append(Note.of("no-criteria"))
-        notes += inconsistent_judgements(qrels, texts)
+        notes += inconsistent_judgements(qrels, _texts(qrels, documents))
     return tuple(dict.fromkeys(notes))
+
+
+def _texts(qrels: Qrels, documents: DocumentsLike | None) -> dict[str, str]:
+    """The texts of judged documents, as far as they are known."""
+    if documents is None:
+        return {}
+    judged = dict.fromkeys(doc for row in qrels.values() for doc in row)
+    return {doc: document.whole for doc, document in read_documents(documents).some(judged).items()}
 
 
 def inconsistent_judgements(qrels: Qrels, texts: Mapping[str, str] | None = None) -> list[Note]:

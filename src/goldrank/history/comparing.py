@@ -22,7 +22,7 @@ def record_scores(history: History, refs: Sequence[int | str]) -> dict[str, Scor
     `refs` are numbers, labels (the newest record that has it) or commits. Records with other judgements, relevance
     rules, convention or depth are an error: their numbers are not about the same.
     """
-    records = [history.get(ref) for ref in refs]
+    records = [history[ref] for ref in refs]
     for record in records[1:]:
         if record.basis != records[0].basis:
             raise MismatchError(

@@ -55,7 +55,7 @@ def line_details(
     """
     columns: list[tuple[tuple[str, ...], Column]] = []
     for record, (ids, values) in zip(line.records, history.values(line.records, line.measure), strict=True):
-        about = record.summaries[line.measure], record.averages[line.measure], record.higher_is_better[line.measure]
+        about = record.mean[line.measure], record.averages[line.measure], record.higher_is_better[line.measure]
         columns.append((ids, Column(line.measure, values, *about)))
     everywhere = [interval_of(column, np.ones(len(ids), bool), level).interval for ids, column in columns]
     notes: list[Note] = []

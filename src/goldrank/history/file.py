@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import Literal
 
-from goldrank.errors import HistoryError, OptionError, file_name
+from goldrank import types
+from goldrank.errors import GoldrankError, HistoryError, file_name, one_of
 from goldrank.sqlite_file import SqliteFile
 
 APPLICATION = 0x676F6C64
 """SQLite's application_id of these files: 'gold'."""
-VERSION = 3
-"""Of the format, kept in SQLite's user_version. Since 2 notes are objects (before, they were text); since 3 there are
-analyses."""
+VERSION = 4
+"""Of the format, kept in SQLite's user_version. Since 4 there is what is known of each query. Versions 1 to 3 are of
+before goldrank 1.0."""
 
 ANALYSIS = """
 CREATE TABLE analysis (
@@ -31,12 +30,14 @@ CREATE TABLE analysis (
 
 TABLES = """
 CREATE TABLE query_set (sha256 BLOB PRIMARY KEY, ids BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE judgement_set (sha256 BLOB PRIMARY KEY, hashes BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE record (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     time TEXT NOT NULL,
     label TEXT NOT NULL,
     digest TEXT NOT NULL,
     query_set BLOB NOT NULL REFERENCES query_set,
+    judgement_set BLOB REFERENCES judgement_set,
     queries INTEGER NOT NULL,
     details TEXT NOT NULL
 );
@@ -60,15 +61,10 @@ CREATE TABLE baseline (
 CREATE TABLE total (records INTEGER NOT NULL, baselines INTEGER NOT NULL);
 INSERT INTO total VALUES (0, 0);
 """
-"""`value.kind` is 'value' for a measure, or 'why low' and 'why high' for its bounds. `total` tells that a damaged
+"""`value.kind` is 'value' for a measure, 'why low' and 'why high' for its bounds, or 'fact' for what is known of each
+query. `judgement_set` has, by query, the hashes of its judgements. `total` tells that a damaged
 page has swallowed rows. Nothing is found by an index that could be damaged on its own, except the values of a record,
 and those are counted by its digest."""
-
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], object]] = {
-    1: lambda db: None,  # the tables are the same, and notes that are text are still read
-    2: lambda db: db.execute(ANALYSIS),
-}
-"""By version, what makes the tables those of the next one. Each runs in a transaction, with the new version."""
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for another writer."""
@@ -85,36 +81,31 @@ class HistoryFile(SqliteFile):
     error_class = HistoryError
     noun = "a history"
     application = APPLICATION
-    make = "`goldrank record` makes one; History.open(path, create=True) does in Python."
+    make = "`goldrank record` makes one; History(path) does in Python."
     recover = RECOVER
     elsewhere = "Name a file elsewhere with --db."
 
-    @classmethod
-    def open(cls, path: str | Path, *, create: bool = False, read_only: bool = False) -> Self:
-        """The history in a file; `create` makes the file if it is not there, `read_only` never writes to it."""
-        name = file_name(path, "a history")
-        if create and read_only:
-            raise OptionError("a history cannot be created and read-only at once")
-        return cls._opened(name, create, read_only, LOCK_TIMEOUT)
+    def __init__(self, path: types.Path, *, mode: Literal["a", "r"] = "a") -> None:
+        one_of(mode, ("a", "r"), "mode")
+        self._open(file_name(path, "a history"), mode == "a", mode == "r", LOCK_TIMEOUT)
 
     def _prepare(self, create: bool) -> None:
-        db = self._db
         version = self._version(create)
         if version is None:
             return
         if version < 1:
             raise self._damaged(f"there is no version {version} of the format")
+        if version != VERSION:
+            raise self._other_version(version)
+        if not self.read_only:
+            self._configure()
+
+    def _other_version(self, version: int) -> GoldrankError:
+        what = f"has version {version} of the format; this goldrank reads version {VERSION}"
         if version > VERSION:
-            what = f"has version {version} of the format; this goldrank knows versions up to {VERSION}"
-            raise self._error(what, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
-        if self.read_only:  # every version so far can be read without bringing it up to date
-            return
-        for old in range(version, VERSION):
-            with self._writing():
-                if self._pragma("user_version") == old:  # another process may have been quicker
-                    MIGRATIONS[old](db)
-                    db.execute(f"PRAGMA user_version = {old + 1}")
-        self._configure()
+            return self._error(what, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
+        hint = "It is of before goldrank 1.0: record into a new file, and keep this one for the goldrank that wrote it."
+        return self._error(what, hint, code="older-version")
 
     def _create(self) -> None:
         db = self._db

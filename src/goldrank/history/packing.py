@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -68,6 +68,19 @@ def unpack_ids(raw: bytes) -> tuple[str, ...]:
     if not isinstance(ids, list) or not all(isinstance(query, str) for query in ids):
         raise ValueError("not a list of ids")
     return tuple(ids)
+
+
+def pack_hashes(hashes: Mapping[str, str]) -> bytes:
+    """Hashes of judgements by query as bytes to hash and to compress."""
+    return json.dumps(dict(hashes), ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def unpack_hashes(raw: bytes) -> dict[str, str]:
+    """The inverse of `pack_hashes`; a ValueError if these are none."""
+    hashes = json.loads(raw)
+    if not isinstance(hashes, dict) or not all(isinstance(sign, str) for sign in hashes.values()):
+        raise ValueError("not hashes by query")
+    return hashes
 
 
 def compress(raw: bytes) -> bytes:

@@ -8,7 +8,7 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from goldrank.measures import known
 
 @dataclass(frozen=True)
 class Record:
-    """What was recorded once: which run, judged by what, with which summaries; `History.scores` has the rest."""
+    """What was recorded once: which run, judged by what, with which means; `History.scores` has the rest."""
 
     id: int
     time: datetime.datetime
@@ -39,7 +39,8 @@ class Record:
     version: str
     """The goldrank that measured."""
     queries: int
-    summaries: Mapping[str, float]
+    mean: Mapping[str, float]
+    """By measure, its summary: the mean over queries (a sum for counts)."""
     averages: Mapping[str, str]
     """By measure, how its summary was made: 'mean', 'sum' or 'geometric'."""
     higher_is_better: Mapping[str, bool]
@@ -58,14 +59,14 @@ class Record:
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures' full spelling."""
-        return tuple(self.summaries)
+        return tuple(self.mean)
 
     def spelled(self, measure: object) -> str | None:
         """The full spelling of a measure of the record, from any spelling; None if the record does not have it."""
         name = full_name(measure)
-        if name not in self.summaries and (parsed := known(name)):
+        if name not in self.mean and (parsed := known(name)):
             name = str(parsed.having(options_of(self.convention).get(parsed.name, {})))
-        return name if name in self.summaries else None
+        return name if name in self.mean else None
 
 
 def values_hash(values: np.ndarray, query_set: bytes) -> str:
@@ -73,15 +74,26 @@ def values_hash(values: np.ndarray, query_set: bytes) -> str:
     return hashlib.sha256(query_set + np.ascontiguousarray(values, "<f8").tobytes()).hexdigest()
 
 
-def record_digest(
-    when: str, label: str, query_set: bytes, queries: int, details: str, columns: Sequence[tuple[Any, ...]]
-) -> str:
-    """The hash of a record: of what its rows say, and of the hashes of its values and query ids."""
+class RecordRow(NamedTuple):
+    """What the table of records holds of one, beside its number and digest."""
+
+    time: str
+    label: str
+    query_set: bytes
+    judgement_set: bytes | None
+    queries: int
+    details: str
+
+
+def record_digest(row: RecordRow, columns: Sequence[tuple[Any, ...]]) -> str:
+    """The hash of a record: of what its rows say, and of the hashes of its values, query ids and judgements."""
     rows = [
         [position, kind, measure, None if summary is None else struct.pack("<d", summary).hex(), *rest]
         for position, kind, measure, summary, *rest in columns
     ]
-    content = json.dumps([when, label, memoryview(query_set).hex(), queries, details, rows], ensure_ascii=True)
+    judgements = None if row.judgement_set is None else memoryview(row.judgement_set).hex()
+    sets = [memoryview(row.query_set).hex(), judgements]
+    content = json.dumps([row.time, row.label, *sets, row.queries, row.details, rows], ensure_ascii=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -13,17 +13,28 @@ import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldrank.comparison.settings import Statistics
 from goldrank.conventions import options_of
+from goldrank.data.query_facts import COUNTS, QueryFacts
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
-from goldrank.errors import GoldrankError, HistoryError, OptionError, did_you_mean, whole_number
+from goldrank.errors import (
+    GoldrankError,
+    HistoryError,
+    OptionError,
+    did_you_mean,
+    file_name,
+    of_type,
+    whole_number,
+)
 from goldrank.history import packing
 from goldrank.history.file import HistoryFile
 from goldrank.history.record import (
     Record,
+    RecordRow,
     analysis_digest,
     baseline_digest,
     full_name,
@@ -31,8 +42,13 @@ from goldrank.history.record import (
     values_hash,
 )
 from goldrank.notes import Note
+from goldrank.types import MeasureLike, Path, QueriesLike
 
-_RECORDS = "SELECT id, time, label, digest, query_set, queries, details FROM record"
+if TYPE_CHECKING:
+    from goldrank.gating.baseline import Baseline
+    from goldrank.history.over_time import Trend
+
+_RECORDS = "SELECT id, digest, time, label, query_set, judgement_set, queries, details FROM record"
 _VALUES = "SELECT record, position, kind, measure, summary, average, higher_is_better, sha256 FROM value"
 _BASELINES = (
     "SELECT name, record, baseline.digest, record.digest FROM baseline LEFT JOIN record ON record.id = baseline.record "
@@ -42,16 +58,38 @@ _ONE_MEASURE = (
     "SELECT query_set, per_query FROM record JOIN value ON record.id = value.record "
     "WHERE record.id = ? AND kind = 'value' AND measure = ?"
 )
+_INSERT = (
+    "INSERT INTO record (time, label, query_set, judgement_set, queries, details, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_UNUSED_JUDGEMENTS = (
+    "DELETE FROM judgement_set WHERE sha256 NOT IN (SELECT judgement_set FROM record WHERE judgement_set IS NOT NULL)"
+)
+FACT = "fact"
+"""The kind of values that are no measure but what is known of each query."""
 
 
 class History(HistoryFile):
-    """Recorded scores in one file. Open it with `History.open`, as a context or with `close`.
+    """Recorded scores in one file, which others may write to at the same time.
 
-    >>> import tempfile, pathlib
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    mode : {"a", "r"}
+        "a" adds to it, and makes the file if it is not there. "r" reads and never writes.
+
+    Raises
+    ------
+    HistoryError
+        If it cannot be opened, is damaged, or is no history of this version.
+
+    Examples
+    --------
+    >>> import tempfile
     >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, ["RR"])
-    >>> with tempfile.TemporaryDirectory() as folder, History.open(f"{folder}/history.db", create=True) as history:
+    >>> with tempfile.TemporaryDirectory() as folder, History(f"{folder}/history.db") as history:
     ...     record = history.record(scores, label="main")
-    ...     history.get("main").summaries, history.scores(record).per_query
+    ...     history["main"].mean, history.scores(record).per_query
     ({'RR': 0.5}, {'RR': {'q1': 0.5}})
     """
 
@@ -64,71 +102,85 @@ class History(HistoryFile):
         branch: str = "",
         note: str = "",
         tags: Sequence[str] = (),
-        criteria: str = "",
         replicate: bool = False,
         time: datetime.datetime | None = None,
     ) -> Record:
         """Record scores. They are on the disk when this returns; if it raises, nothing was recorded.
 
-        `label` names a line of records, such as a branch or a system. `criteria` are the rules by which relevance was
-        judged; without them those of the qrels count. A `replicate` is another run of the same system as the record
-        before it on its line: replicates show how far runs differ by chance. `time` is now.
+        Parameters
+        ----------
+        scores : Scores
+            The scores of one run.
+        label : str
+            The line of records that it belongs to, such as a branch or a system.
+        commit, branch, note : str
+            What was measured, and a remark.
+        tags : list of str
+            Anything else, for example "index=v3".
+        replicate : bool
+            Whether it is another run of the same system as the record before it on its line: replicates show how far
+            runs differ by chance.
+        time : datetime, optional
+            When it was measured; by default now.
+
+        Returns
+        -------
+        Record
+
+        Raises
+        ------
+        HistoryError
+            If the file cannot be written.
+        OptionError
+            If the label is a number or not printable, or tags are no list.
         """
-        if not _is_text(label) or label.isdigit():
-            raise OptionError(
-                f"label is {label!r}; it must be printable text, and not a number alone",
-                hint="For example label='main'. A number alone means a record.",
-            )
+        of_type(scores, Scores, "what is recorded", "the scores of one run", "Evaluate it first.")
+        _check_label(label)
         if isinstance(tags, str):
             raise OptionError(f"tags is {tags!r}; it must be a list of texts", hint=f"For example tags=[{tags!r}].")
-        provenance = dict(scores.provenance)
-        qrels, run = (_part(provenance, name) for name in ("qrels", "run"))
         moment = (time or datetime.datetime.now(datetime.UTC)).astimezone(datetime.UTC)
-        when = moment.isoformat(timespec="seconds")
-        details = json.dumps(
-            {
-                "commit": commit,
-                "branch": branch,
-                "note": note,
-                "tags": list(tags),
-                "criteria": criteria or str(qrels.get("criteria") or ""),
-                "run": scores.run,
-                "qrels_name": str(qrels.get("name") or ""),
-                "qrels_sha256": str(qrels.get("sha256") or ""),
-                "run_sha256": str(run.get("sha256") or ""),
-                "convention": scores.convention,
-                "depth": provenance.get("depth"),
-                "version": str(provenance.get("goldrank") or ""),
-                "counts": {name: int(count) for name, count in scores.counts.items()},
-                "notes": [said.to_dict() for said in scores.notes],
-                "provenance": provenance,
-                **({"replicate": True} if replicate else {}),
-            },
-            ensure_ascii=True,
-        )
+        about: dict[str, Any] = {"commit": commit, "branch": branch, "note": note, "tags": list(tags)}
+        if replicate:
+            about["replicate"] = True
+
         ids = packing.pack_ids(scores.queries)
-        query_set = hashlib.sha256(ids).digest()
-        rows = [_row(i, kind, column, query_set) for i, (kind, column) in enumerate(_columns(scores))]
-        digest = record_digest(when, label, query_set, len(scores.queries), details, [row[:-1] for row in rows])
+        hashes = None if scores.judgement_hashes is None else packing.pack_hashes(scores.judgement_hashes)
+        row = RecordRow(
+            time=moment.isoformat(timespec="seconds"),
+            label=label,
+            query_set=hashlib.sha256(ids).digest(),
+            judgement_set=None if hashes is None else hashlib.sha256(hashes).digest(),
+            queries=len(scores.queries),
+            details=json.dumps({**about, **_details(scores)}, ensure_ascii=True),
+        )
+        columns = [_row(i, kind, column, row.query_set) for i, (kind, column) in enumerate(_columns(scores))]
+        digest = record_digest(row, [column[:-1] for column in columns])
         with self._writing():
-            if not self._db.execute("SELECT 1 FROM query_set WHERE sha256 = ?", (query_set,)).fetchone():
-                self._db.execute("INSERT INTO query_set VALUES (?, ?)", (query_set, packing.compress(ids)))
-            number = self._db.execute(
-                "INSERT INTO record (time, label, digest, query_set, queries, details) VALUES (?, ?, ?, ?, ?, ?)",
-                (when, label, digest, query_set, len(scores.queries), details),
-            ).lastrowid
+            self._db.execute("INSERT OR IGNORE INTO query_set VALUES (?, ?)", (row.query_set, packing.compress(ids)))
+            if hashes is not None:
+                judged = row.judgement_set, packing.compress(hashes)
+                self._db.execute("INSERT OR IGNORE INTO judgement_set VALUES (?, ?)", judged)
+            number = self._db.execute(_INSERT, (*row, digest)).lastrowid
             self._db.executemany(
-                "INSERT INTO value VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(number, *row) for row in rows]
+                "INSERT INTO value VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(number, *column) for column in columns]
             )
             self._db.execute("UPDATE total SET records = records + 1")
         assert number is not None
-        return self.get(number)
+        return self[number]
 
-    def set_baseline(self, name: str, record: int) -> None:
-        """Give a record a name that keeps meaning it, whatever is recorded later, until it is set anew."""
+    def set_baseline(self, name: str, ref: Record | int | str) -> None:
+        """Give a record a name that keeps meaning it, whatever is recorded later, until it is set anew.
+
+        Parameters
+        ----------
+        name : str
+            The name, such as "main".
+        ref : Record, int or str
+            The record, its number, or its label or commit.
+        """
         if not name or not _is_text(name):
             raise OptionError(f"a baseline's name is {name!r}; it must be printable text")
-        stored = self.get(record)
+        stored = ref if isinstance(ref, Record) else self[ref]
         with self._writing():
             self._db.execute(
                 "INSERT INTO baseline VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET record = ?2, digest = ?3",
@@ -140,17 +192,30 @@ class History(HistoryFile):
         self,
         *,
         keep: int | None = None,
-        before: datetime.datetime | str | None = None,
+        before: datetime.datetime | None = None,
         label: str | None = None,
         dry_run: bool = False,
     ) -> list[Record]:
-        """Remove old records and say which: all but the newest `keep` of each label, and those from before a time.
+        """Remove old records. Those that a baseline points to always stay.
 
-        With both, only records that are neither among the newest nor recent go. Records that a baseline points to
-        always stay. With `dry_run` nothing is removed.
+        Parameters
+        ----------
+        keep : int, optional
+            How many records of each label stay, the newest.
+        before : datetime, optional
+            Only records of before this time go. With both, only those that are neither among the newest nor recent.
+        label : str, optional
+            Only the records with this label.
+        dry_run : bool
+            Say what would be removed, and remove nothing.
+
+        Returns
+        -------
+        list of Record
+            The records that were removed, oldest first.
         """
         if keep is None and before is None:
-            raise OptionError("say what to keep", hint="For example keep=100, or before='2026-01-01', or both.")
+            raise OptionError("say what to keep", hint="For example keep=100, or before=datetime(2026, 1, 1), or both.")
         if keep is not None:
             whole_number(keep, "keep")
         limit = None if before is None else _moment(before)
@@ -170,12 +235,29 @@ class History(HistoryFile):
                 self._db.executemany("DELETE FROM record WHERE id = ?", [(record.id,) for record in removed])
                 self._db.execute("UPDATE total SET records = (SELECT count(*) FROM record)")
                 self._db.execute("DELETE FROM query_set WHERE sha256 NOT IN (SELECT query_set FROM record)")
+                self._db.execute(_UNUSED_JUDGEMENTS)
             with self._translated():
                 self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page
         return removed
 
-    def records(self, *, label: str | None = None, measure: object = None, limit: int | None = None) -> list[Record]:
-        """The records, oldest first, without per-query values; the newest `limit` of those with a label or measure."""
+    def records(
+        self, *, label: str | None = None, measure: MeasureLike | None = None, limit: int | None = None
+    ) -> list[Record]:
+        """The records, oldest first, without values of single queries.
+
+        Parameters
+        ----------
+        label : str, optional
+            Only the records with this label.
+        measure : measure, optional
+            Only those that have this measure.
+        limit : int, optional
+            Only the newest so many of these.
+
+        Returns
+        -------
+        list of Record
+        """
         with self._reading():
             rows, damage = self._rows(label)
             if damage is not None:
@@ -201,8 +283,16 @@ class History(HistoryFile):
                     errors.append(error)
         return records, errors
 
-    def get(self, ref: int | str) -> Record:
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records())
+
+    def __len__(self) -> int:
+        return len(self.records())
+
+    def __getitem__(self, ref: int | str) -> Record:
         """A record by its number, or the newest with a label, or with a commit or four or more characters of it."""
+        of_type(ref, (int, str, np.integer), "what names a record", "a number, a label or a commit")
+        ref = ref if isinstance(ref, str) else int(ref)
         if isinstance(ref, str) and ref.isascii() and ref.isdigit() and (ref[0] != "0" or len(ref) < 4):
             ref = int(ref)  # with zeros in front it is a commit
         with self._reading():
@@ -214,6 +304,10 @@ class History(HistoryFile):
             columns = {} if row is None else self._columns_of([row[0]])
         if row is not None:
             return self._record(row, columns.get(row[0], []))
+        return self._by_commit(ref)
+
+    def _by_commit(self, ref: int | str) -> Record:
+        """The newest record of a commit, or the error that says what there is."""
         records = self.records()
         prefix = str(ref)
         matching = [record for record in records if prefix in (record.commit, record.commit.removesuffix("-dirty"))]
@@ -232,24 +326,35 @@ class History(HistoryFile):
             raise self._error(f"there is no record with the label or commit {ref!r}", hint, code="no-record")
         raise self._error(f"there is no record {ref}", "`goldrank history` lists them.", code="no-record")
 
-    def scores(self, record: Record | int) -> Scores:
-        """The scores as they were recorded, every query's values included."""
-        number = record.id if isinstance(record, Record) else record
+    def scores(self, ref: Record | int | str) -> Scores:
+        """The scores as they were recorded, every query's values included.
+
+        Parameters
+        ----------
+        ref : Record, int or str
+            The record, its number, or its label or commit.
+
+        Returns
+        -------
+        Scores
+        """
         with self._reading():
-            self.get(number)  # compares what it reads with its hash
-            *_, sha256, _, details = self._db.execute(f"{_RECORDS} WHERE id = ?", (number,)).fetchone()
-            queries = self._queries(sha256, number)
+            number = self[ref.id if isinstance(ref, Record) else ref].id  # compares what it reads with its hash
+            _, _, *content = self._db.execute(f"{_RECORDS} WHERE id = ?", (number,)).fetchone()
+            row = RecordRow(*content)
+            queries = self._queries(row.query_set, number)
+            hashes = None if row.judgement_set is None else self._hashes(row.judgement_set, number)
             rows = self._db.execute(
                 "SELECT kind, measure, summary, average, higher_is_better, sha256, per_query FROM value "
                 "WHERE record = ? ORDER BY position",
                 (number,),
             ).fetchall()
-        data = json.loads(details)
+        data = json.loads(row.details)
         provenance = data["provenance"]
         counts_nan = (provenance.get("policies") or {}).get("empty") == "nan"
         by_kind: dict[str, dict[str, Column]] = {}
         for kind, measure, summary, average, better, expected, blob in rows:
-            values = self._values(blob, queries, sha256, expected, f"{measure} in record {number}")
+            values = self._values(blob, queries, row.query_set, expected, f"{measure} in record {number}")
             column = Column(measure, values, _or_nan(summary), average, bool(better), counts_nan)
             by_kind.setdefault(kind, {})[measure] = column
         bounds = {
@@ -267,6 +372,7 @@ class History(HistoryFile):
             origin=partial(dict, provenance),
             bounds=bounds,
             options=provenance.get("options", options_of(data["convention"])),
+            facts=_facts(by_kind.get(FACT, {}), hashes),
         )
 
     def values(self, records: Sequence[Record], measure: object) -> list[tuple[tuple[str, ...], np.ndarray]]:
@@ -287,13 +393,32 @@ class History(HistoryFile):
                 measured.append((ids[query_set], values))
         return measured
 
-    def baseline(self, name: str) -> Record:
-        """The record that was given this name by `set_baseline`."""
+    def baseline(self, name: str) -> Baseline:
+        """The baseline that `set_baseline` gave this name, for `gate`.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+
+        Returns
+        -------
+        Baseline
+
+        Raises
+        ------
+        HistoryError
+            If there is none of that name.
+        """
+        from goldrank.gating.baseline import Baseline
+
         known = self.baselines()
         if name not in known:
-            hint = did_you_mean(name, known) or f"Baselines are: {', '.join(known) or 'none'}."
-            raise self._error(f"there is no baseline {name!r}", hint)
-        return self.get(known[name])
+            hint = did_you_mean(str(name), known) or f"Baselines are: {', '.join(known) or 'none'}."
+            raise self._error(f"there is no baseline {name!r}", hint, code="no-baseline")
+        record = self[known[name]]
+        frozen = record.time.isoformat()
+        return Baseline.of_record(self.scores(record), name, record.digest, frozen, record.label)
 
     def baselines(self) -> dict[str, int]:
         """The number of each baseline's record, by its name."""
@@ -307,11 +432,67 @@ class History(HistoryFile):
                 raise self._damaged(f"baseline {name!r} does not point to the record {number} that it was set to")
         return {name: number for name, number, *_ in rows}
 
+    def trend(
+        self,
+        measure: MeasureLike | None = None,
+        *,
+        label: str | None = None,
+        queries: QueriesLike | None = None,
+        slice_by: str | Sequence[str] = (),
+        statistics: Statistics = Statistics(),
+    ) -> Trend:
+        """A measure over time, and where it changed by more than chance does.
+
+        Parameters
+        ----------
+        measure : measure, optional
+            By default the first of the newest record.
+        label : str, optional
+            Only the records with this label.
+        queries : Queries, optional
+            Attributes of queries that slices go by.
+        slice_by : str or list of str
+            Attributes by which records are shown on slices too.
+        statistics : Statistics
+            `alpha` is a line's chance of a false alarm, and `seed` where random numbers begin.
+
+        Returns
+        -------
+        Trend
+
+        Raises
+        ------
+        HistoryError
+            If nothing was recorded, or not this measure.
+        """
+        from goldrank.history.over_time import trend_of
+
+        return trend_of(self, measure, label=label, queries=queries, slice_by=slice_by, statistics=statistics)
+
+    def save(self, path: Path, *, label: str | None = None) -> None:
+        """Write the records with all their values to a file that other programs read.
+
+        Parameters
+        ----------
+        path : str or path
+            A .parquet, .csv or .json file. Parquet and CSV have a row per record, measure and query.
+        label : str, optional
+            Only the records with this label.
+
+        Raises
+        ------
+        HistoryError
+            If a record is damaged; the others are written.
+        """
+        from goldrank.report.exporting import export
+
+        _, damaged = export(self, file_name(path), label=label)
+        if damaged:
+            raise self._damaged(f"{len(damaged):,} records were left out: {damaged[0].what}")
+
     def analysis(self, line: str, measure: str, alpha: float) -> dict[str, Any] | None:
         """What is kept of the search for changes of a line, if it was kept."""
         with self._reading():
-            if not self._has_analyses():
-                return None
             asked = "SELECT * FROM analysis WHERE line = ? AND measure = ? AND alpha = ?"
             row = self._db.execute(asked, (line, measure, alpha)).fetchone()
         return None if row is None else self._analysis(row)
@@ -325,10 +506,6 @@ class History(HistoryFile):
                 (line, measure, alpha, text, analysis_digest(line, measure, alpha, text)),
             )
 
-    def _has_analyses(self) -> bool:
-        """Whether the file has the table; an older one that is opened read-only has not."""
-        return bool(self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'analysis'").fetchone())
-
     def _analysis(self, row: tuple[Any, ...]) -> dict[str, Any]:
         line, measure, alpha, content, digest = row
         if analysis_digest(line, measure, alpha, content) != digest:
@@ -339,9 +516,17 @@ class History(HistoryFile):
         return analysis
 
     def check(self) -> int:
-        """Read everything and compare it with its hashes; how many records there are.
+        """Read everything and compare it with its hashes.
 
-        A `HistoryError` says what is damaged.
+        Returns
+        -------
+        int
+            How many records there are.
+
+        Raises
+        ------
+        HistoryError
+            If anything is damaged; it says what.
         """
         with self._translated():
             problems = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
@@ -352,9 +537,8 @@ class History(HistoryFile):
             self.scores(record)
         self.baselines()
         with self._translated():
-            if self._has_analyses():
-                for row in self._db.execute("SELECT * FROM analysis").fetchall():
-                    self._analysis(row)
+            for row in self._db.execute("SELECT * FROM analysis").fetchall():
+                self._analysis(row)
             if self._db.execute("PRAGMA foreign_key_check").fetchone():
                 raise self._damaged("there are parts of records that are gone")
         return len(records)
@@ -367,7 +551,7 @@ class History(HistoryFile):
         if total is None or total[0] != len(rows):
             recorded = f"{total[0]:,}" if total and isinstance(total[0], int) else "an unknown number of"
             damage = f"{recorded} records were recorded and {len(rows):,} can be read"
-        return [row for row in rows if label is None or row[2] == label], damage
+        return [row for row in rows if label is None or row[3] == label], damage
 
     def _columns_of(self, records: Sequence[int] | None) -> dict[int, list[tuple[Any, ...]]]:
         """By record, the rows of its values without the values; of all records for None."""
@@ -382,22 +566,23 @@ class History(HistoryFile):
         return by_record
 
     def _record(self, row: tuple[Any, ...], columns: list[tuple[Any, ...]]) -> Record:
-        number, when, label, digest, query_set, queries, details = row
+        number, digest, *rest = row
+        content = RecordRow(*rest)
         try:
-            sound = record_digest(when, label, query_set, queries, details, columns) == digest
+            sound = record_digest(content, columns) == digest
         except (TypeError, ValueError, struct.error):  # a damaged page may hold values of any type
             sound = False
         if not sound:
             raise self._damaged(f"record {number} is not what was recorded")
-        data = json.loads(details)
+        data = json.loads(content.details)
         main = {measure: rest for _, kind, measure, *rest in columns if kind == "value"}
         return Record(
             id=number,
-            time=datetime.datetime.fromisoformat(when),
-            label=label,
+            time=datetime.datetime.fromisoformat(content.time),
+            label=content.label,
             tags=tuple(data.pop("tags")),
-            queries=queries,
-            summaries={measure: _or_nan(summary) for measure, (summary, *_) in main.items()},
+            queries=content.queries,
+            mean={measure: _or_nan(summary) for measure, (summary, *_) in main.items()},
             averages={measure: average for measure, (_, average, *_) in main.items()},
             higher_is_better={measure: bool(better) for measure, (_, _, better, _) in main.items()},
             values_sha256={measure: sha256 for measure, (*_, sha256) in main.items()},
@@ -417,14 +602,53 @@ class History(HistoryFile):
     def _queries(self, sha256: bytes, record: int) -> tuple[str, ...]:
         packed = self._db.execute("SELECT ids FROM query_set WHERE sha256 = ?", (sha256,)).fetchone()
         try:
-            raw = packing.decompress(packed[0]) if packed else b""
-            if hashlib.sha256(raw).digest() != sha256:
-                raise ValueError("another hash")
-            return packing.unpack_ids(raw)
+            return packing.unpack_ids(_unpacked(packed, sha256))
         except (TypeError, ValueError, RecursionError) as error:
-            raise self._damaged(
-                f"the query ids of record {record} are not those that were recorded ({error})"
-            ) from None
+            what = f"the query ids of record {record} are not those that were recorded ({error})"
+            raise self._damaged(what) from None
+
+    def _hashes(self, sha256: bytes, record: int) -> dict[str, str]:
+        packed = self._db.execute("SELECT hashes FROM judgement_set WHERE sha256 = ?", (sha256,)).fetchone()
+        try:
+            return packing.unpack_hashes(_unpacked(packed, sha256))
+        except (TypeError, ValueError, RecursionError) as error:
+            what = f"the hashes of judgements of record {record} are not those that were recorded ({error})"
+            raise self._damaged(what) from None
+
+
+def _unpacked(packed: tuple[bytes] | None, sha256: bytes) -> bytes:
+    """What was packed, if it has its hash."""
+    raw = packing.decompress(packed[0]) if packed else b""
+    if hashlib.sha256(raw).digest() != sha256:
+        raise ValueError("another hash")
+    return raw
+
+
+def _details(scores: Scores) -> dict[str, Any]:
+    """What is kept of scores beside their values."""
+    provenance = dict(scores.provenance)
+    qrels, run = (_part(provenance, name) for name in ("qrels", "run"))
+    return {
+        "criteria": str(qrels.get("criteria") or ""),
+        "run": scores.run,
+        "qrels_name": str(qrels.get("name") or ""),
+        "qrels_sha256": str(qrels.get("sha256") or ""),
+        "run_sha256": str(run.get("sha256") or ""),
+        "convention": scores.convention,
+        "depth": provenance.get("depth"),
+        "version": str(provenance.get("goldrank") or ""),
+        "counts": {name: int(count) for name, count in scores.counts.items()},
+        "notes": [said.to_dict() for said in scores.notes],
+        "provenance": provenance,
+    }
+
+
+def _facts(columns: Mapping[str, Column], hashes: Mapping[str, str] | None) -> QueryFacts:
+    """What is known of each query, from values of the kind `FACT`."""
+    numbers = {
+        name: column.values.astype(np.int64) if name in COUNTS else column.values for name, column in columns.items()
+    }
+    return QueryFacts(**numbers, hashes=hashes)
 
 
 def _part(provenance: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -438,6 +662,8 @@ def _columns(scores: Scores) -> Iterator[tuple[str, Column]]:
     for bounds in scores.bounds.values():
         yield f"{bounds.why} low", bounds.low
         yield f"{bounds.why} high", bounds.high
+    for name, values in scores.query_facts.numbers.items():
+        yield FACT, Column(name, values.astype(np.float64), math.nan, "sum")
 
 
 def _row(position: int, kind: str, column: Column, query_set: bytes) -> tuple[Any, ...]:
@@ -446,12 +672,18 @@ def _row(position: int, kind: str, column: Column, query_set: bytes) -> tuple[An
     return (*about, values_hash(column.values, query_set), packing.pack_values(column.values))
 
 
-def _moment(given: datetime.datetime | str) -> datetime.datetime:
-    try:
-        moment = datetime.datetime.fromisoformat(given) if isinstance(given, str) else given
-    except ValueError:
-        raise OptionError(f"{given!r} is not a time", hint="For example 2026-01-31 or 2026-01-31T12:00.") from None
-    return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment
+def _check_label(label: object) -> None:
+    if not isinstance(label, str) or not _is_text(label) or label.isdigit():
+        raise OptionError(
+            f"label is {label!r}; it must be printable text, and not a number alone",
+            hint="For example label='main'. A number alone means a record.",
+        )
+
+
+def _moment(given: datetime.datetime) -> datetime.datetime:
+    """A time with its zone; without one it is that of UTC."""
+    of_type(given, datetime.datetime, "before", "a time", "For example datetime(2026, 1, 31).")
+    return given.replace(tzinfo=datetime.UTC) if given.tzinfo is None else given
 
 
 def _or_nan(summary: float | None) -> float:

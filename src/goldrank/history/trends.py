@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from goldrank.comparison.settings import Statistics
 from goldrank.data.scores import format_value
 from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
 from goldrank.history import History, Record
@@ -17,8 +18,6 @@ from goldrank.history.analysis import Analysis, Mark, analyse
 from goldrank.history.changes import FLIPS, NO_NOISE, RunNoise
 from goldrank.history.record import full_name
 from goldrank.measures import known
-
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class TrendLine:
     @property
     def values(self) -> list[float]:
         """The summaries."""
-        return [record.summaries[self.measure] for record in self.records]
+        return [record.mean[self.measure] for record in self.records]
 
     @property
     def noise_words(self) -> str:
@@ -98,7 +97,7 @@ class TrendLine:
     def shown(self) -> str:
         """The newest summary as reports show it."""
         last = self.records[-1]
-        return format_value(last.summaries[self.measure], last.averages[self.measure])
+        return format_value(last.mean[self.measure], last.averages[self.measure])
 
 
 def trend_lines(
@@ -107,18 +106,15 @@ def trend_lines(
     *,
     label: str | None = None,
     limit: int | None = None,
-    alpha: float = ALPHA,
-    seed: int = 0,
+    statistics: Statistics = Statistics(),
     reanalyse: bool = False,
 ) -> list[TrendLine]:
     """The lines of a measure (the newest record's first one, if none is named), in the order in which they began.
 
-    `limit` shows the newest records only; changes are looked for in all of them. Marks that were set stay where they
-    are, unless `reanalyse` forgets them and looks at all records anew. They are kept in the history, unless it is
-    opened read-only.
+    `alpha` and `seed` of `statistics` are used. `limit` shows the newest records only; changes are looked for in all of
+    them. Marks that were set stay where they are, unless `reanalyse` forgets them and looks at all records anew. They
+    are kept in the history, unless it is opened read-only.
     """
-    if not 0 < alpha < 1:
-        raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 1")
     if limit is not None:
         whole_number(limit, "limit", 1)
     if reanalyse and history.read_only:
@@ -127,13 +123,13 @@ def trend_lines(
     records = history.records(label=label)
     if not records:
         if label is not None:
-            history.get(label)  # says which labels there are
+            history[label]  # says which labels there are
         what = "nothing has been recorded yet"
         raise HistoryError(what, where=history.path, hint="`goldrank record` does that.", code="nothing-recorded")
-    name = next(iter(records[-1].summaries)) if measure is None else full_name(measure)
+    name = next(iter(records[-1].mean)) if measure is None else full_name(measure)
     measured = [record for record in records if record.spelled(name)]
     if not measured:
-        names = dict.fromkeys(recorded for record in records for recorded in record.summaries)
+        names = dict.fromkeys(recorded for record in records for recorded in record.mean)
         hint = did_you_mean(name, names) or f"There are: {', '.join(names)}."
         raise HistoryError(f"{name} was never recorded", where=history.path, hint=hint)
     shown = {record.id for record in measured[-(limit or len(measured)) :]}
@@ -148,9 +144,9 @@ def trend_lines(
         before = [line for line in lines if line.name == named]
         why = other_basis(before[-1].records[0], group[0]) if before else ""
         full = group[0].spelled(name) or name  # records of one basis have one convention
-        analysis = (
-            Analysis(seed) if is_diagnostic(full) else analyse(history, full, group, alpha, seed=seed, afresh=reanalyse)
-        )
+        analysis = Analysis(statistics.seed)
+        if not is_diagnostic(full):
+            analysis = analyse(history, full, group, statistics.alpha, seed=statistics.seed, afresh=reanalyse)
         kept = tuple(record for record in group if record.id in shown)
         changes = tuple(_changes(analysis, kept, full))
         lines.append(TrendLine(named, full, kept, changes, why, analysis.noise, analysis.late, len(group) - len(kept)))

@@ -3,36 +3,91 @@
 CatBoost does not tell metrics of one's own which group an entry is in, so that there is none for `eval_metric=`; a
 `Pool` knows its groups. CatBoost's rules are the default: the gain is the grade, equal scores stand in the worst order
 (the least relevant first), and a query without anything relevant is 1. That is so of its NDCG and Recall; its MAP, MRR
-and Precision give 0 there: `empty="zero"`. `ties="docid"` and `empty="zero"` are goldrank's own rules.
+and Precision give 0 there: `convention=CATBOOST.with_policies(empty="zero")`. Any other convention sees the rows as
+they are: `convention="trec_eval-10"` has goldrank's own rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
-from goldrank.conventions import Convention
+from goldrank import conventions
+from goldrank.conventions import convention_of
+from goldrank.conventions.tool import Tool
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError
 from goldrank.evaluation.arrays import evaluate_arrays
-from goldrank.types import MeasuresLike, Policies
+from goldrank.types import ConventionLike, MeasuresLike
 
-RULES = Convention(ties="input", empty="one")
+CATBOOST = convention_of(Tool("catboost", policies={"ties": "input", "empty": "one"}))
+"""CatBoost's rules; rows are put into the worst order of equal scores before."""
 
 
-def evaluate_pool(model: Any, pool: Any, measures: MeasuresLike = "nDCG@10", **policies: Unpack[Policies]) -> Scores:
-    """The scores of a model on a `catboost.Pool` with groups; queries are numbered in the order of the pool."""
-    return _scores(model.predict(pool), *_judged(pool), measures, policies)
+def evaluate_pool(
+    model: Any, pool: Any, measures: MeasuresLike = "nDCG@10", *, convention: ConventionLike = CATBOOST
+) -> Scores:
+    """Score a model on a `catboost.Pool` with groups; queries are numbered in the order of the pool.
+
+    Parameters
+    ----------
+    model : CatBoost model
+        What predicts.
+    pool : catboost.Pool
+        Documents with grades and groups.
+    measures : measures
+        What to measure.
+    convention : str or Convention
+        Whose rules hold; CatBoost's own by default.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    InputError
+        If the pool has no groups or no labels.
+    """
+    return _scores(model.predict(pool), *_judged(pool), measures, convention)
 
 
 def staged_evaluate_pool(
-    model: Any, pool: Any, measures: MeasuresLike = "nDCG@10", *, period: int = 1, **policies: Unpack[Policies]
+    model: Any,
+    pool: Any,
+    measures: MeasuresLike = "nDCG@10",
+    *,
+    period: int = 1,
+    convention: ConventionLike = CATBOOST,
 ) -> Iterator[Scores]:
-    """The same after every `period` trees, to find where more of them no longer help."""
+    """Score a model after every `period` trees, to find where more of them no longer help.
+
+    Parameters
+    ----------
+    model : CatBoost model
+        What predicts.
+    pool : catboost.Pool
+        Documents with grades and groups.
+    measures : measures
+        What to measure.
+    period : int
+        After how many trees each.
+    convention : str or Convention
+        Whose rules hold; CatBoost's own by default.
+
+    Yields
+    ------
+    Scores
+
+    Raises
+    ------
+    InputError
+        If the pool has no groups or no labels.
+    """
     judged = _judged(pool)
-    return (_scores(stage, *judged, measures, policies) for stage in model.staged_predict(pool, eval_period=period))
+    return (_scores(stage, *judged, measures, convention) for stage in model.staged_predict(pool, eval_period=period))
 
 
 def _judged(pool: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -46,10 +101,12 @@ def _judged(pool: Any) -> tuple[np.ndarray, np.ndarray]:
     return grades, np.repeat(np.arange(len(changes) + 1), np.diff([0, *changes, len(hashes)]))
 
 
-def _scores(predictions: Any, grades: np.ndarray, group: np.ndarray, measures: MeasuresLike, policies: Any) -> Scores:
+def _scores(
+    predictions: Any, grades: np.ndarray, group: np.ndarray, measures: MeasuresLike, convention: ConventionLike
+) -> Scores:
+    rules = conventions.get(convention)
     order = np.arange(len(grades))
-    if not policies.get("ties"):  # where scores are equal, the order of the input is kept
-        order = np.lexsort((grades, group))
-    return evaluate_arrays(
-        grades[order], np.asarray(predictions)[order], measures, indexes=group[order], convention=RULES, **policies
-    )
+    if rules.name == CATBOOST.name and rules.ties == "input":
+        order = np.lexsort((grades, group))  # where scores are equal, this order is kept
+    predicted = np.asarray(predictions)[order]
+    return evaluate_arrays(grades[order], predicted, measures, indexes=group[order], convention=rules)

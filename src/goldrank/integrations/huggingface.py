@@ -7,14 +7,14 @@ of retrieved documents, and ids of relevant ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any
 
 from goldrank import conventions
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, as_list
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.evaluation.documents import evaluate
-from goldrank.types import ConventionLike, MeasuresLike, Policies
+from goldrank.types import ConventionLike, MeasuresLike
 
 
 class Metric:
@@ -22,6 +22,15 @@ class Metric:
 
     `scores` are the full results of the last `compute`.
 
+    Parameters
+    ----------
+    measures : measures, optional
+        What to measure; by default the usual ones.
+    convention : str or Convention
+        Whose rules hold.
+
+    Examples
+    --------
     >>> load("RR").compute(predictions=[["x", "a"]], references=[["a"]])
     {'RR': 0.5}
     """
@@ -31,10 +40,9 @@ class Metric:
         measures: MeasuresLike = None,
         *,
         convention: ConventionLike = "trec_eval-10",
-        **policies: Unpack[Policies],
     ) -> None:
         self.measures = measures
-        self.convention = conventions.get(convention).with_policies(**policies)
+        self.convention = conventions.get(convention)
         self.scores: Scores | None = None
         self._predictions: list[Any] = []
         self._references: list[Any] = []

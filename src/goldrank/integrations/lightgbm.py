@@ -32,7 +32,19 @@ def _evaluated(
 def feval(
     measures: MeasuresLike = "nDCG@10", *, convention: ConventionLike = "lightgbm"
 ) -> Callable[[Any, Any], Evaluated]:
-    """A function of predictions and a `lightgbm.Dataset`, for `feval=`."""
+    """A function of predictions and a `lightgbm.Dataset`, for `feval=`.
+
+    Parameters
+    ----------
+    measures : measures
+        What to measure.
+    convention : str or Convention
+        Whose rules hold; LightGBM's by default.
+
+    Returns
+    -------
+    function
+    """
 
     def of_dataset(predictions: Any, data: Any) -> Evaluated:
         sizes = data.get_group()
@@ -46,7 +58,19 @@ def feval(
 def eval_metric(
     measures: MeasuresLike = "nDCG@10", *, convention: ConventionLike = "lightgbm"
 ) -> Callable[..., Evaluated]:
-    """A function of grades, predictions, weights and groups, for `LGBMRanker.fit(eval_metric=...)`."""
+    """A function of grades, predictions, weights and groups, for `LGBMRanker.fit(eval_metric=...)`.
+
+    Parameters
+    ----------
+    measures : measures
+        What to measure.
+    convention : str or Convention
+        Whose rules hold; LightGBM's by default.
+
+    Returns
+    -------
+    function
+    """
 
     def of_arrays(grades: Any, predictions: Any, weight: Any = None, group: Any = None) -> Evaluated:
         if group is None:

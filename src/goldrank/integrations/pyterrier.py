@@ -6,25 +6,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 from goldrank import conventions, ids
 from goldrank.evaluation.documents import evaluate
 from goldrank.integrations import need
 from goldrank.measures import parse
-from goldrank.types import ConventionLike, MeasureLike, Policies
+from goldrank.types import ConventionLike, MeasureLike
 
 
 def measure(
-    spelled: MeasureLike, *, convention: ConventionLike = "trec_eval-10", **policies: Unpack[Policies]
+    spelled: MeasureLike, *, convention: ConventionLike = "trec_eval-10"
 ) -> Any:  # a measure of ir_measures, whose classes have no types
     """A measure of ir_measures that goldrank takes, for `Experiment` and `ir_measures.calc_aggregate`.
 
-    PyTerrier passes over queries without results; judged ones count as 0 here, as `missing="zero"` says.
+    PyTerrier passes over queries without results; judged ones count as 0 here, as trec_eval 10 has them.
+
+    Parameters
+    ----------
+    spelled : measure
+        What to measure.
+    convention : str or Convention
+        Whose rules hold.
+
+    Returns
+    -------
+    ir_measures.Measure
     """
     ir_measures = need("ir_measures")
     asked = parse(spelled)
-    rules = conventions.get(convention).with_policies(**policies)
+    rules = conventions.get(convention)
 
     def taken(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
         scores = evaluate(_table(qrels, "relevance"), _table(run, "score"), asked, convention=rules)

@@ -22,7 +22,7 @@ from goldrank.evaluation.documents import evaluate
 from goldrank.integrations import need
 from goldrank.io.arrays import as_array
 from goldrank.measures import parse_all
-from goldrank.types import MeasuresLike
+from goldrank.types import ConventionLike, MeasuresLike
 
 MEASURES = ("nDCG@10", "RR@10", "AP@100", "Success@1", "R@10")
 _BATCH = 256
@@ -35,10 +35,10 @@ def evaluator(
     relevant_docs: Mapping[str, Iterable[str]] | Mapping[str, Mapping[str, int]],
     *,
     measures: MeasuresLike = MEASURES,
+    convention: ConventionLike = "trec_eval-10",
     depth: int = 100,
     batch_size: int = 32,
     name: str = "",
-    intervals: bool = True,
 ) -> Any:  # a SentenceEvaluator, whose types are not ours
     """An evaluator that a trainer calls with the model; it returns the measures and the ends of their intervals.
 
@@ -56,7 +56,7 @@ def evaluator(
 
         def __init__(self) -> None:
             base.__init__(self)
-            Ranking.__init__(self, queries, corpus, relevant_docs, measures, depth, batch_size, name, intervals)
+            Ranking.__init__(self, queries, corpus, relevant_docs, measures, convention, depth, batch_size, name)
 
     return Evaluating()
 
@@ -70,10 +70,10 @@ class Ranking:
         corpus: Mapping[str, str],
         relevant_docs: Mapping[str, Any],
         measures: MeasuresLike = MEASURES,
+        convention: ConventionLike = "trec_eval-10",
         depth: int = 100,
         batch_size: int = 32,
         name: str = "",
-        intervals: bool = True,
     ) -> None:
         of_type(queries, Mapping, "queries", "a mapping from ids to texts")
         of_type(corpus, Mapping, "corpus", "a mapping from ids to texts")
@@ -85,7 +85,7 @@ class Ranking:
         self.queries = {query: queries[query] for query in self.qrels}
         self.corpus = corpus
         self.measures = parse_all(measures, MEASURES)
-        self.depth, self.batch_size, self.name, self.intervals = depth, batch_size, name, intervals
+        self.depth, self.batch_size, self.name, self.convention = depth, batch_size, name, convention
         self.primary_metric = f"{name}_{self.measures[0]}" if name else str(self.measures[0])
         self.scores: Scores | None = None
 
@@ -93,13 +93,14 @@ class Ranking:
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **kwargs: Any
     ) -> dict[str, float]:
         """Rank, score, and write the scores to `output_path` if there is one."""
-        self.scores = evaluate(self.qrels, Run(self.ranked(model), name=self.name or "model"), self.measures)
+        run = Run(self.ranked(model), name=self.name or "model")
+        self.scores = evaluate(self.qrels, run, self.measures, convention=self.convention)
         metrics = {}
-        ends = score_intervals(self.scores) if self.intervals else None
+        ends = score_intervals(self.scores)
         for measure, value in self.scores.mean.items():
             key = f"{self.name}_{measure}" if self.name else measure
             metrics[key] = value
-            if ends is not None and math.isfinite(ends[measure].low):
+            if math.isfinite(ends[measure].low):
                 metrics[f"{key}_low"], metrics[f"{key}_high"] = ends[measure]
         if output_path is not None:
             Path(output_path).mkdir(parents=True, exist_ok=True)

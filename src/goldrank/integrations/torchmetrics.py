@@ -8,16 +8,16 @@ first k. Equal scores keep the order of the rows, where torchmetrics does not sa
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from goldrank import conventions
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.errors import InputError, one_of
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.io.arrays import as_array
-from goldrank.types import ConventionLike, Empty, MeasuresLike, Policies
+from goldrank.types import ConventionLike, Empty, MeasuresLike
 
 EMPTY: dict[str, Empty] = {"neg": "zero", "pos": "one", "skip": "skip", "error": "error"}
 """torchmetrics' `empty_target_action`, and what goldrank calls it."""
@@ -26,6 +26,24 @@ EMPTY: dict[str, Empty] = {"neg": "zero", "pos": "one", "skip": "skip", "error":
 class StreamedMeasures:
     """Measures of predictions that come in batches; a query may be spread over several of them.
 
+    Parameters
+    ----------
+    measures : measures, optional
+        What to measure; by default the usual ones.
+    empty_target_action : {"neg", "pos", "skip", "error"}, optional
+        torchmetrics' word for what a query without anything relevant counts; by default as the convention says.
+    ignore_index : int, optional
+        The grade of entries that do not count.
+    convention : str or Convention
+        Whose rules hold; torchmetrics' by default.
+
+    Raises
+    ------
+    OptionError
+        If `empty_target_action` is another word.
+
+    Examples
+    --------
     >>> metric = StreamedMeasures("RR")
     >>> metric.update([0.2, 0.7], [1, 0], indexes=[0, 0])
     >>> metric.update([0.9], [1], indexes=[1])
@@ -40,15 +58,13 @@ class StreamedMeasures:
         empty_target_action: str | None = None,
         ignore_index: int | None = None,
         convention: ConventionLike = "torchmetrics",
-        **policies: Unpack[Policies],
     ) -> None:
+        rules = conventions.get(convention)
         if empty_target_action is not None:
-            if policies.get("empty") is not None:
-                raise OptionError("empty and empty_target_action say the same", hint="Give one of them.")
-            policies["empty"] = EMPTY[one_of(empty_target_action, EMPTY, "empty_target_action")]
+            rules = rules.with_policies(empty=EMPTY[one_of(empty_target_action, EMPTY, "empty_target_action")])
         self.measures = measures
         self.ignore_index = ignore_index
-        self.convention = conventions.get(convention).with_policies(**policies)
+        self.convention = rules
         self.reset()
 
     def reset(self) -> None:

@@ -20,6 +20,7 @@ from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.runs import Runs, stem_of
 from goldrank.errors import InputError, OptionError, one_of
+from goldrank.escaping import shown
 from goldrank.io import aliases, formats, sources
 from goldrank.io.columns import ROLES, Columns
 from goldrank.io.files import InputFiles, find, is_file, is_frame, is_spark, open_files, parts_run
@@ -87,8 +88,8 @@ def read_run(
     named = Columns.of(columns)
     if isinstance(source, ByteSource) or is_file(source):
         files = open_files(source, "run", format, known_columns=_known_columns(named, "run"))
-        how: dict[str, Any] = {"columns": named}
-        run: Run = _run_of_parts(files, how) if files.several else files.read("run", **how)[0]
+        reading = Reading(columns=named)
+        run: Run = _run_of_parts(files, reading) if files.several else files.read("run", reading)[0]
         run = run.renamed(stem_of(run.name))
     else:
         run = _run_of_object(source, name or "run", named)
@@ -111,7 +112,7 @@ def _run_of_object(given: Any, name: str, columns: Columns) -> Run:
     if is_frame(given):
         from goldrank.io import tables
 
-        return tables.run_from_frame(given, name, columns, "error")
+        return tables.run_from_frame(given, name, columns)
     return objects.run_from_rows(_iterable(given, "a run"), name, columns=columns)
 
 
@@ -129,6 +130,7 @@ def _known_columns(columns: Columns, thing: str) -> KnownColumns:
     return known
 
 
+@named_arguments
 def read_runs(
     source: types.Path | Sequence[types.Path] | types.Frame,
     *,
@@ -167,7 +169,7 @@ def read_runs(
     one_of(by, ("tag", "file"), "by")
     if by == "file":
         return _runs_of_files(source, format, columns)
-    if isinstance(source, list | tuple):
+    if isinstance(source, Sequence) and not isinstance(source, str):
         hint = "Give one file or pattern, or read_runs(paths, by='file')."
         raise InputError("a list of paths has a run in each file", hint=hint, code="several-runs")
 
@@ -188,14 +190,14 @@ def _runs_of_files(source: Any, format: str | None, columns: ColumnsLike) -> Run
     return Runs([(name, run.renamed(name)) for name, run in zip(names, runs, strict=True)])
 
 
-def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
+def _run_of_parts(files: InputFiles, reading: Reading) -> Run:
     """One run in several files."""
     names = [source.name for source, _ in files.opened]
     if files.format.in_memory:
         from goldrank.io import objects
 
-        return objects.joined_run(files.read("run", **how), names, files.label, "error")
-    parts: list[Callable[[], Run]] = files.readers("run", **how)
+        return objects.joined_run(files.read("run", reading), names, files.label)
+    parts: list[Callable[[], Run]] = files.readers("run", reading)
     notes = [note.with_about(source.label) for source, _ in files.opened for note in source.notes]
     if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
         # All are opened now, so that a damaged file is found before the work begins.
@@ -260,24 +262,24 @@ def read_qrels(
     """
     one_of(judgements, POLICIES["judgements"], "judgements")
     named = Columns.of(columns)
-    how = _reading(judgements, named, relevant_from, real_grades)
+    reading = _reading(judgements, named, relevant_from, real_grades)
     if isinstance(source, Qrels):
         if format is not None or columns is not None or split is not None:
             raise OptionError("these judgements were read before", hint="Pass these options where they are read.")
         qrels = source
     elif isinstance(source, ByteSource) or is_file(source):
-        qrels = _qrels_of_files(source, format, split, how)
+        qrels = _qrels_of_files(source, format, split, reading)
     else:
         if split is not None:
             raise _no_beir_folder()
-        qrels = _qrels_of_object(source, Reading("object", **how))
+        qrels = _qrels_of_object(source, reading)
     if named is not columns:
         named.check_used()
     qrels = _cut(qrels, relevant_from)
     return qrels if name is None else qrels.renamed(name)
 
 
-def _qrels_of_files(given: Any, format: str | None, split: str | None, how: dict[str, Any]) -> Qrels:
+def _qrels_of_files(given: Any, format: str | None, split: str | None, reading: Reading) -> Qrels:
     asked = None if format is None else formats.chosen(format, "qrels")
     folder = Path(os.fsdecode(given)) if isinstance(given, str | os.PathLike) and os.path.isdir(given) else None
     whole = None if folder is None else formats.of_folder(folder)
@@ -287,12 +289,12 @@ def _qrels_of_files(given: Any, format: str | None, split: str | None, how: dict
         whole = whole or formats.FORMATS["beir"]
         given, format = whole.implementation.find_file(folder, split), None
 
-    files = open_files(given, "qrels", format, known_columns=_known_columns(how["columns"], "qrels"))
-    parts = files.read("qrels", **how)
+    files = open_files(given, "qrels", format, known_columns=_known_columns(reading.columns, "qrels"))
+    parts = files.read("qrels", reading)
     if not files.several and isinstance(parts[0], Qrels):
         return parts[0]
     rows = [_rows(part, source.name) for part, (source, _) in zip(parts, files.opened, strict=True)]
-    return Qrels.from_parts(rows, name=files.label, judgements=how["judgements"])
+    return Qrels.from_parts(rows, name=files.label, judgements=reading.judgements)
 
 
 def _no_beir_folder() -> OptionError:
@@ -323,18 +325,20 @@ def _qrels_of_object(given: Any, reading: Reading) -> Qrels:
     return objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", reading)
 
 
-def _reading(judgements: str, columns: Columns, relevant_from: float | None, real_grades: bool) -> dict[str, Any]:
-    """Fields of `Reading` for judgements. Ratings may have decimals."""
+def _reading(judgements: str, columns: Columns, relevant_from: float | None, real_grades: bool) -> Reading:
+    """How judgements are read. Ratings may have decimals."""
     if relevant_from is not None and (
         isinstance(relevant_from, bool) or not isinstance(relevant_from, int | float) or relevant_from != relevant_from
     ):
         raise OptionError(f"relevant_from is {relevant_from!r:.80}, not a number", hint="For example relevant_from=4.")
-    return {
-        "judgements": judgements,
-        "real_grades": real_grades or relevant_from is not None,
-        "columns": columns,
-        "relevant_from": relevant_from,
-    }
+    if not isinstance(real_grades, bool):
+        raise OptionError(f"real_grades is {shown(real_grades)}, not True or False", code="wrong-type")
+    return Reading(
+        judgements=judgements,
+        real_grades=real_grades or relevant_from is not None,
+        columns=columns,
+        relevant_from=relevant_from,
+    )
 
 
 def _cut(ratings: Qrels, relevant_from: float | None) -> Qrels:
@@ -372,16 +376,16 @@ def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
 
 
 @named_arguments
-def read_aspects(given: FileLike) -> AspectQrels:
+def read_aspects(source: FileLike) -> AspectQrels:
     """Qrels in four columns of which the second is an aspect of the query (a subtopic, a judge)."""
-    aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(given))
+    aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(source))
     return aspects
 
 
 @named_arguments
-def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
+def read_preferences(source: FileLike, *, format: str = "prefs") -> Preferences:
     """Preferences in five columns (query, judge, list, document, level), or in four as "qrels_prefs"."""
-    preferences: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(given))
+    preferences: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(source))
     return preferences
 
 

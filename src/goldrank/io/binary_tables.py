@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 from goldrank import ids
-from goldrank.data import budget
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.forking import check_polars
@@ -13,6 +12,7 @@ from goldrank.io import tables
 from goldrank.io.formats import header_of, rows_of
 from goldrank.io.sources import ByteSource
 from goldrank.io.table_checks import ROW, check_arrow, check_parquet
+from goldrank.machine import fits
 from goldrank.packages import needed
 
 with needed("polars"):
@@ -26,7 +26,7 @@ def _open_table(source: ByteSource, format: str) -> tables.InputTable:
             read = pl.read_ipc_stream if is_stream else pl.read_ipc
             raw = source.read()
             # polars takes a copy of the bytes beside the columns.
-            budget.reserve(len(raw) + check_arrow(raw, source.name), "holding a table", source.name)
+            fits(len(raw) + check_arrow(raw, source.name), "holding a table", source.name)
             return _held(read(io.BytesIO(raw)), source)
         if source.path is not None and source.compression is None:
             with source.open() as file:
@@ -35,14 +35,14 @@ def _open_table(source: ByteSource, format: str) -> tables.InputTable:
             return tables.InputTable(frame, source, source.notes, shape=shape)
         data = io.BytesIO(source.read())
         shape = check_parquet(data, source.name)
-        budget.reserve(shape.unpacked + shape.rows * ROW, f"holding {shape.rows:,} rows", source.name)
+        fits(shape.unpacked + shape.rows * ROW, f"holding {shape.rows:,} rows", source.name)
         data.seek(0)
         return _held(pl.read_parquet(data), source)
 
 
 def _held(frame: pl.DataFrame, source: ByteSource) -> tables.InputTable:
     """A table that is in memory whole."""
-    return tables.InputTable(frame.lazy(), source, source.notes, held=int(frame.estimated_size()))
+    return tables.InputTable(frame.lazy(), source, source.notes, is_held=True)
 
 
 read_run, read_qrels, read_records = tables.readers(_open_table)

@@ -13,6 +13,7 @@ from goldrank import ids
 from goldrank.data.grades import MAX_GRADE
 from goldrank.data.run import column_choice
 from goldrank.errors import InputError, OptionError, did_you_mean
+from goldrank.escaping import shown
 from goldrank.io import aliases
 from goldrank.io.field_values import absent
 from goldrank.io.numbers import NUMBER
@@ -64,7 +65,7 @@ class Columns:
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         if given is not None and not isinstance(given, Mapping):
-            raise OptionError(f"columns is {given!r:.60}, not a dict", hint=f"For example {_EXAMPLE}.")
+            raise OptionError(f"columns is {shown(given, 60)}, not a dict", hint=f"For example {_EXAMPLE}.")
         self._given = dict(given or {})
         self._used: set[str] = set()
         if not self._given:
@@ -73,9 +74,9 @@ class Columns:
         for role, name in self._given.items():
             if role not in known:
                 hint = did_you_mean(str(role), known) or f"For example {_EXAMPLE}."
-                raise OptionError(f"columns has no role {role!r:.80}; there are: {', '.join(ROLES)}", hint=hint)
+                raise OptionError(f"columns has no role {shown(role)}; there are: {', '.join(ROLES)}", hint=hint)
             if not isinstance(name, str) or not name:
-                raise OptionError(f"the column for {role} is {name!r:.80}", hint="It is the name of a column.")
+                raise OptionError(f"the column for {role} is {shown(name)}", hint="It is the name of a column.")
 
     @classmethod
     def of(cls, given: Columns | Mapping[str, str] | None) -> Columns:

@@ -13,6 +13,7 @@ from goldrank.errors import InputError, OptionError
 from goldrank.io.plain_records import AllFields, NamedColumns, id_of, is_records, records_of
 from goldrank.io.sources import open_source
 from goldrank.io.text_index import LineFile, ParquetFile, document_of_columns, plain_copy
+from goldrank.keywords import named_arguments
 from goldrank.types import Columns, DocumentsLike
 
 ID_FIELDS = ("doc", "doc_id", "docid", "docno", "document", "_id", "id", "pid")
@@ -20,6 +21,7 @@ ID_FIELDS = ("doc", "doc_id", "docid", "docno", "document", "_id", "id", "pid")
 FILES_OF_BEIR = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst", "corpus.parquet")
 
 
+@named_arguments
 def read_documents(source: DocumentsLike, *, format: str | None = None, columns: Columns | None = None) -> Documents:
     """Open texts and titles of documents. A file is read when a document is first asked for.
 

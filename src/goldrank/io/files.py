@@ -10,7 +10,7 @@ import glob
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any, TypeGuard
@@ -23,7 +23,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Alternatives, Run
 from goldrank.errors import InputError, cannot_open, did_you_mean
 from goldrank.io import formats, sources
-from goldrank.io.formats import Format, KnownColumns, Partition
+from goldrank.io.formats import Format, KnownColumns, Partition, Reading
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
@@ -176,12 +176,16 @@ class InputFiles:
     several: bool = False
     """Whether they are the parts of a pattern or folder."""
 
-    def readers(self, thing: str, **how: Any) -> list[Callable[[], Any]]:
-        """For each file what reads it. `how` are fields of `formats.Reading`."""
-        return [partial(self.format.read, thing, source, partition=values, **how) for source, values in self.opened]
+    def readers(self, thing: str, reading: Reading) -> list[Callable[[], Any]]:
+        """For each file what reads it."""
+        return [
+            partial(self.format.read, thing, source, replace(reading, partition=values))
+            for source, values in self.opened
+        ]
 
-    def read(self, thing: str, **how: Any) -> list[Any]:
-        return [read() for read in self.readers(thing, **how)]
+    def read(self, thing: str, reading: Reading) -> list[Any]:
+        """What each file holds."""
+        return [read() for read in self.readers(thing, reading)]
 
 
 def open_files(
@@ -221,12 +225,9 @@ class PartsRun(BlockSource):
             assert isinstance(blocks, BlockSource)
             yield blocks
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+    def pieces(self) -> Iterator[Callable[[], Block]]:
         for blocks in self._opened():
-            yield from blocks.pieces(share)
-
-    def memory(self, threads: int, share: float) -> int:
-        return max(blocks.held() + blocks.memory(threads, share) for blocks in self._opened())
+            yield from blocks.pieces()
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return next(self._opened()).keys(docs)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -47,10 +47,10 @@ Partition = Sequence[tuple[str, str | None]]
 class Reading:
     """How a file is to be read."""
 
-    format: str
+    format: str = "object"
+    """The name of the format; "object" for what is in memory."""
     partition: Partition = ()
     """Columns whose one value is in the path and not in the file."""
-    duplicates: str = "error"
     judgements: str = "error"
     real_grades: bool = False
     relevant_from: float | None = None
@@ -147,9 +147,10 @@ class Format:
     def implementation(self) -> Any:  # a module: what it has is said at the top of this file
         return import_module(self.module)
 
-    def read(self, thing: str, source: ByteSource, **how: Any) -> Any:
-        """What a file of this format holds. `how` are fields of `Reading`."""
-        return getattr(self.implementation, f"read_{thing}")(source, Reading(self.name, **how))
+    def read(self, thing: str, source: ByteSource, reading: Reading | None = None) -> Any:
+        """What a file of this format holds."""
+        read_thing = getattr(self.implementation, f"read_{thing}")
+        return read_thing(source, replace(reading or Reading(), format=self.name))
 
 
 _TREC_NUMBER = {"run": (6, 4), "qrels": (4, 3)}

@@ -18,9 +18,12 @@ from typing import Any
 from goldrank import ids
 from goldrank.errors import InputError, Place
 from goldrank.io import json_text
+from goldrank.io.files import is_frame
+from goldrank.io.plain_records import AllFields
+from goldrank.io.records import open_records
 from goldrank.io.sources import open_source
 from goldrank.notes import Note, from_counts
-from goldrank.types import Path
+from goldrank.types import Frame, Rows, Source
 
 _HINT = "Each line is an object with shown and clicks, and team or a and b; docs/interleaving.md has the format."
 
@@ -43,9 +46,12 @@ class Impression:
     """Clicks on a document that was clicked before."""
 
 
-def read_impressions(log: Path | Iterable[Mapping[str, Any]]) -> tuple[list[Impression], tuple[Note, ...]]:
-    """The impressions of a JSON Lines file, or of rows that are objects already, and what was noticed on the way."""
-    if isinstance(log, Iterable) and not isinstance(log, str | bytes):
+def read_impressions(log: Source | Frame | Rows) -> tuple[list[Impression], tuple[Note, ...]]:
+    """The impressions of a JSON Lines file, a data frame or records, and what was noticed on the way."""
+    if is_frame(log):
+        rows = open_records(log, AllFields(()), None, name="log").rows(Counter())
+        return [_impression(row, Place("log", number)) for number, row in rows], ()
+    if isinstance(log, Iterable) and not isinstance(log, str | bytes) and not hasattr(log, "read"):
         return [_impression(row, Place("log", number)) for number, row in enumerate(log, 1)], ()
     source = open_source(log)
     counts: Counter[str] = Counter()

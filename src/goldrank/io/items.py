@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -15,6 +16,7 @@ from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, of_type
+from goldrank.escaping import json_text
 from goldrank.io import objects
 from goldrank.io.columns import Columns
 from goldrank.io.field_values import value_at
@@ -424,8 +426,13 @@ def _failure_note(questions: tuple[ReadQuestion, ...]) -> Note:
     return Note.of("failed-questions", count=len(failures), questions=len(questions), kinds=kinds)
 
 
+_CONTROLS = re.compile(r"[\x7f-\x9f\u2028\u2029]")
+"""What terminals act on, or take for the end of a line, and `json.dumps` leaves as it is."""
+
+
 def _json_line(record: Mapping[str, Any]) -> bytes:
     text = json.dumps(record, ensure_ascii=False, default=_plain_value)
+    text = json_text(_CONTROLS.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
     try:
         return text.encode() + b"\n"
     except UnicodeEncodeError:  # half of a surrogate pair, which JSON can say only by its number

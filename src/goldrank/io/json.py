@@ -14,9 +14,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.data import budget
 from goldrank.data.grades import check_grade
-from goldrank.data.qrels import Grade, Qrels, reserve_judgements
+from goldrank.data.qrels import Grade, Qrels, judgements_fit
 from goldrank.data.run import Alternatives, Rankings, Run, check_score
 from goldrank.errors import InputError
 from goldrank.io import aliases, json_text, objects, responses
@@ -28,6 +27,7 @@ from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
 from goldrank.io.shapes import failed_search
 from goldrank.io.sources import ByteSource
+from goldrank.machine import fits
 from goldrank.notes import Note, from_counts
 
 HELD_LINES = 1_000
@@ -54,13 +54,13 @@ def read_run(source: ByteSource, how: Reading) -> Run:
     if isinstance(data, Mapping) and isinstance(data.get("details"), Mapping):
         places: list[str] = []
         rows, queries = _hits(data["details"], where, places), tuple(data["details"])
-        run = objects.run_from_rows(rows, source.label, how.duplicates, queries, where=places.__getitem__)
+        run = objects.run_from_rows(rows, source.label, queries, where=places.__getitem__)
     elif (reply := responses.find(data, where, lines, how.columns)) is not None:
         ranked = list(reply.rows())
-        run = objects.run_from_rows(ranked, source.label, how.duplicates, reply.queries, where=reply.places.__getitem__)
+        run = objects.run_from_rows(ranked, source.label, reply.queries, where=reply.places.__getitem__)
         run.notes += from_counts(reply.counts)
     elif isinstance(data, list):
-        budget.reserve(ROW * len(data), f"a run of {len(data):,} records", where)
+        fits(ROW * len(data), f"a run of {len(data):,} records", where)
         run = _run_of_records(data, lines, source, how)
     elif _judgement_keys(data):
         hint = "Are the two files swapped? To convert judgements, say --qrels."
@@ -71,7 +71,7 @@ def read_run(source: ByteSource, how: Reading) -> Run:
             what = "has the keys of an answer of a search engine, and no results that can be read"
             raise InputError(what, where=where, hint=nearest_shape(table))
         _check_table(table, f"{where}: {path}", lambda score: check_score(score, where))
-        run = objects.run_from_mapping(table, source.label, how.duplicates)
+        run = objects.run_from_mapping(table, source.label)
     run.id_kind = "text"
     run.notes = (*source.notes, *run.notes)
     return run
@@ -87,7 +87,7 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
         rows = _quepid_rows(data["queries"], where, noticed, places)
         qrels = _qrels_of_rows(rows, places.__getitem__, source, how)
     elif isinstance(data, list):
-        reserve_judgements(len(data), where)
+        judgements_fit(len(data), where)
         qrels = _qrels_of_records(data, lines, source, how)
     elif "requests" in data or "judgmentRatings" in data:
         places = []
@@ -137,11 +137,11 @@ def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: By
     """A run from records: one for each document, or for each query with its documents in a list."""
     shape = RecordRows("run", data, lines, source.name, how.columns)
     if shape.lists is not None:
-        return objects.run_of_lists(shape.lists, data, source.label, how.duplicates, shape.place)
+        return objects.run_of_lists(shape.lists, data, source.label, shape.place)
 
     def taken(columns: Mapping[str, str]) -> Run:
         chosen = shape.with_ids(columns)
-        run = objects.run_from_rows(chosen.rows(), source.label, how.duplicates, where=chosen.place_of_row)
+        run = objects.run_from_rows(chosen.rows(), source.label, where=chosen.place_of_row)
         run.id_kind = "text"
         run.notes += shape.notes
         return run
@@ -220,7 +220,7 @@ def _load(source: ByteSource, how: Reading, rule: NumberRule) -> tuple[Any, Sequ
             lines += batch.lines
             if len(records) // HELD_LINES > before // HELD_LINES:
                 needed = ROW * (len(records) + HELD_LINES)
-                budget.reserve(needed, f"holding {len(records):,} lines of JSON", source.name)
+                fits(needed, f"holding {len(records):,} lines of JSON", source.name)
         return records, lines
     data = json_text.read_whole(source, ONE_OBJECT, rule)
     if isinstance(data, Mapping) and _is_record(data, how):

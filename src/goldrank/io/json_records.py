@@ -10,7 +10,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.data import budget
 from goldrank.data.run import check_score, column_choice
 from goldrank.errors import InputError
 from goldrank.io import aliases, responses, shapes
@@ -18,6 +17,7 @@ from goldrank.io.columns import Columns
 from goldrank.io.field_values import MISSING, value_at
 from goldrank.io.id_lists import IdLists, texts_hint
 from goldrank.io.json_text import Batch
+from goldrank.machine import fits
 from goldrank.notes import Note
 
 ROW = 500
@@ -83,7 +83,7 @@ def rankings(batches: Iterable[Batch], where: str) -> dict[str, dict[str, float]
                 return None
 
             count += len(batch.values)
-            budget.reserve(ROW * count, f"a run of {count:,} records", where)
+            fits(ROW * count, f"a run of {count:,} records", where)
             last: str | None = None
             row: dict[str, float] = {}
             for query, doc, score in rows:

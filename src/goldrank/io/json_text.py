@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, NoReturn
 import msgspec
 
 from goldrank import ids
-from goldrank.data import budget
 from goldrank.errors import InputError, Place
 from goldrank.io import sources
 from goldrank.io.compression import split_suffix
 from goldrank.io.sources import MAX_RECORD, ByteSource
+from goldrank.machine import fits
 
 LONG_LINE = 100_000
 BATCH = 1 << 16
@@ -270,7 +270,7 @@ def read_batches(source: ByteSource, counts: Counter[str], hint: str, rule: Numb
 def _read_line(parser: JsonParser, raw: bytes, name: str, line: int, counts: Counter[str]) -> Iterator[Batch]:
     """The value of one line, if there is any."""
     if len(raw) > LONG_LINE:
-        budget.reserve(size_of(raw), f"holding line {line:,}", name)
+        fits(size_of(raw), f"holding line {line:,}", name)
     values = parser.quick([raw], raw)
     if values is not None:
         yield Batch([line], values)
@@ -313,7 +313,7 @@ def read_lines(
 def read_whole(source: ByteSource, hint: str, rule: NumberRule = NUMBERS) -> Any:
     """The one value of a file."""
     raw = source.read()
-    budget.reserve(size_of(raw), "holding what is in this JSON", source.name)
+    fits(size_of(raw), "holding what is in this JSON", source.name)
     return JsonParser(hint, rule).parse(raw, source.name, 1)
 
 

@@ -27,7 +27,7 @@ from goldrank.notes import Note, from_counts
 RowName = Callable[[int], str]
 
 
-def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "error") -> Run:
+def run_from_mapping(given: Mapping[Any, Any], name: str) -> Run:
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
     if not given:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?", code="empty-input")
@@ -42,7 +42,7 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
         rankings, kind = rankings_of(given, name)
         return Run(rankings, name=name, id_kind=kind, notes=notes_on_ids(kind))
     rows = (row for query, docs in given.items() for row in _rows_of(query, docs, name))
-    run = run_from_rows(rows, name, duplicates, queries=tuple(given))
+    run = run_from_rows(rows, name, queries=tuple(given))
     run.has_scores = any(isinstance(docs, Mapping) or _has_scored_pairs(docs) for docs in given.values())
     run.notes += _ascending(given)
     return run
@@ -99,7 +99,6 @@ def refuse_unordered(given: Any, where: str) -> None:
 def run_from_rows(
     rows: Iterable[Any],
     name: str,
-    duplicates: str = "error",
     queries: Sequence[Any] = (),
     where: RowName | None = None,
     columns: Columns | None = None,
@@ -115,10 +114,10 @@ def run_from_rows(
     first = next(iter(beginning), None)
     fields = _fields(first)
     if fields is None:
-        return _run(_triples(rows, ("query", "doc", "score"), name), name, duplicates, queries, where)
+        return _run(_triples(rows, ("query", "doc", "score"), name), name, queries, where)
     lists = IdLists("run", columns)
     if lists.is_record(as_mapping(first, name)):
-        return run_of_lists(lists, rows, name, duplicates, where)
+        return run_of_lists(lists, rows, name, where)
     value = columns.ordered_by(fields, name)
     choice = columns.find_all(fields, ("query", "doc", value), "run", name)
     if choice.is_open and not isinstance(rows, Sequence):
@@ -129,7 +128,7 @@ def run_from_rows(
         lines = _named(rows, [chosen[role] for role in ("query", "doc", value)], name)
         if value != "score":
             lines = ((query, doc, -check_score(number, name)) for query, doc, number in lines)
-        run = _run(lines, name, duplicates, queries, where)
+        run = _run(lines, name, queries, where)
         run.has_scores = value == "score"
         run.notes += choice.notes()
         return run
@@ -140,11 +139,11 @@ def run_from_rows(
     return run
 
 
-def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, duplicates: str, where: RowName | None) -> Run:
+def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, where: RowName | None) -> Run:
     """A run from records with the ids that were retrieved."""
     entries, queries = lists.read(rows, where or (lambda number: f"{name}[{number}]"))
     lines = [(entry.query, entry.doc, entry.score) for entry in entries]
-    run = _run(lines, name, duplicates, queries, lambda number: entries[number].where)
+    run = _run(lines, name, queries, lambda number: entries[number].where)
     run.has_scores = lists.has_scores
     run.notes += from_counts(lists.counts)
     return run
@@ -169,15 +168,13 @@ def _text(value: Any) -> str:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def _run(
-    rows: Iterable[tuple[Any, Any, Any]], name: str, duplicates: str, queries: Sequence[Any], where: RowName | None
-) -> Run:
-    """A run from rows of query, document and score."""
+def _run(rows: Iterable[tuple[Any, Any, Any]], name: str, queries: Sequence[Any], where: RowName | None) -> Run:
+    """A run from rows of query, document and score. It keeps every row, also those that repeat a document."""
     results: dict[str, dict[str, float]] = {ids.as_text(query, "query id", name): {} for query in queries}
     query_types: set[type] = set(map(type, queries))
     doc_types: set[type] = set()
     kept: list[tuple[str, str, float]] = []
-    repeated = 0
+    is_repeated = False
     row_name = where or (lambda number: f"{name}: row {number + 1}")
 
     def place(number: int) -> str:
@@ -195,21 +192,16 @@ def _run(
             score = check_score(score, place(number))
             kept[number] = (q, d, score)
         row = results.setdefault(q, {})
-        if d in row:
-            repeated += 1
-            if duplicates == "first":
-                continue
-            del row[d]
+        is_repeated = is_repeated or d in row
         row[d] = score
     if not results:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?", code="empty-input")
     kind = ids.kind(query_types, doc_types, name)
     notes = notes_on_ids(kind)
-    if repeated and duplicates not in ("first", "last"):
-        # As in files: whether a document that comes twice is an error is known when the judged queries are.
+    if is_repeated:
+        # As in files: what becomes of a document that comes twice is said by the convention of an evaluation.
         empty = [query for query, row in results.items() if not row]
         return Run(RowsInMemory(kept, empty, name, row_name), name=name, id_kind=kind, notes=notes)
-    notes += from_counts({"repeated-documents": repeated})
     return Run(Rankings(results), name=name, id_kind=kind, notes=notes)
 
 
@@ -222,7 +214,7 @@ def _id_texts(query: Any, doc: Any, row_name: RowName, number: int) -> tuple[str
         raise error from None
 
 
-def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates: str) -> Run:
+def joined_run(runs: Sequence[Run], places: Sequence[str], name: str) -> Run:
     """One run from several that are held in memory, such as JSON files."""
     rows = [_rows_in(run) for run in runs]
     ends = np.cumsum([len(part) for part in rows])
@@ -232,7 +224,7 @@ def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates
 
     queries = [query for run in runs if not isinstance(run.source, RowsInMemory) for query in run]
     queries += [query for run in runs if isinstance(run.source, RowsInMemory) for query in run.source.empty]
-    joined = run_from_rows(chain.from_iterable(rows), name, duplicates, queries, where)
+    joined = run_from_rows(chain.from_iterable(rows), name, queries, where)
     joined.id_kind = "text"
     joined.has_scores = any(run.has_scores for run in runs)
     joined.notes = (*dict.fromkeys(note for run in runs for note in run.notes), *joined.notes)
@@ -264,11 +256,8 @@ class RowsInMemory(BlockSource):
     def empty_queries(self) -> IdColumn:
         return IdColumn.of(map(ids.encode, self.empty))
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+    def pieces(self) -> Iterator[Callable[[], Block]]:
         yield self._block
-
-    def memory(self, threads: int, share: float) -> int:
-        return 0
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return docs.hashes()
@@ -309,11 +298,12 @@ def checked(run: Run) -> Run:
 def qrels_from_mapping(given: Mapping[Any, Any], name: str, real_grades: bool = False) -> Qrels:
     """Qrels from {query: {doc: grade}}, or {query: [doc, ...]} or {query: doc} where all that is listed is relevant."""
     if not all(type(docs) is dict for docs in given.values()):
-        given = {query: _graded(query, docs, name) for query, docs in given.items()}
+        given = {query: graded(query, docs, name) for query, docs in given.items()}
     return Qrels(given, name=name, real_grades=real_grades)
 
 
-def _graded(query: Any, docs: Any, name: str) -> Any:
+def graded(query: Any, docs: Any, name: str) -> Any:
+    """The judgements of a query: what is only listed is relevant."""
     if isinstance(docs, str | bytes):  # leave-one-out: the one item of a user
         return {docs: 1}
     if isinstance(docs, Mapping) or not isinstance(docs, Iterable):

@@ -9,6 +9,7 @@ from typing import Any
 
 from goldrank import ids
 from goldrank.errors import InputError, OptionError, did_you_mean, of_type
+from goldrank.escaping import shown
 from goldrank.io.field_values import as_mapping
 from goldrank.io.files import is_frame
 from goldrank.io.records import RecordFields, open_records
@@ -29,14 +30,18 @@ class NamedColumns:
     """Columns that a user named by what they hold, {"cluster": "session"}."""
 
     def __init__(self, columns: Mapping[str, str] | None, roles: Iterable[str]) -> None:
-        self.columns = dict(columns or {})
         known = tuple(roles)
         if columns is not None:
             of_type(columns, Mapping, "columns", "a mapping from what a column holds to its name")
-        for role in self.columns:
+        self.columns = {} if columns is None else dict(columns)
+        for role, column in self.columns.items():
             if role not in known:
-                what = f"columns has no role {role!r:.80}; there are: {', '.join(known)}"
-                raise OptionError(what, hint=did_you_mean(str(role), known), code="unknown-choice")
+                what = f"columns has no role {shown(role)}; there are: {', '.join(known)}"
+                hint = did_you_mean(role, known) if isinstance(role, str) else None
+                raise OptionError(what, hint=hint, code="unknown-choice")
+            if not isinstance(column, str):
+                what = f"columns: the name for {role!r} is {shown(column)}, not text"
+                raise OptionError(what, hint='For example columns={"query": "qid"}.', code="wrong-type")
 
     def renamed(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
         """The fields of a record under goldrank's names."""

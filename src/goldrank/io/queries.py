@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from goldrank import ids
-from goldrank.data.queries import ROLES, Queries
+from goldrank.data.queries import ROLES, TEXT_FIELDS, Queries
 from goldrank.errors import InputError, OptionError, Place
 from goldrank.io.plain_records import AllFields, NamedColumns, id_of, is_records, records_of
 from goldrank.io.sources import ByteSource, open_source
+from goldrank.keywords import named_arguments
 from goldrank.types import Columns, QueriesLike
 
 ID_FIELDS = ("query", "query_id", "qid", "_id", "id")
@@ -19,6 +20,7 @@ ID_FIELDS = ("query", "query_id", "qid", "_id", "id")
 FILES_OF_BEIR = ("queries.jsonl", "queries.jsonl.gz", "queries.tsv")
 
 
+@named_arguments
 def read_queries(source: QueriesLike, *, format: str | None = None, columns: Columns | None = None) -> Queries:
     """Read what is known of queries: their texts, clusters, weights, strata and attributes.
 
@@ -68,7 +70,11 @@ def read_queries(source: QueriesLike, *, format: str | None = None, columns: Col
         raise InputError(
             f"{type(source).__name__} cannot be read as queries", where=name, hint=hint, code="unreadable-object"
         )
-    return Queries(dict(_of_records(source, named, format)), name=name)
+    known = dict(_of_records(source, named, format))
+    if not known:
+        hint = "Is it the right file? Lines are: id, tab, text; tables have a header."
+        raise InputError("no queries", where=name, hint=hint, code="empty-input")
+    return Queries(known, name=name)
 
 
 def _of_mapping(given: Mapping[Any, Any], named: NamedColumns) -> Queries:
@@ -120,10 +126,10 @@ def _of_lines(source: ByteSource) -> dict[str, str]:
 def _of_records(given: Any, named: NamedColumns, format: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
     seen: set[str] = set()
     for where, record in records_of(given, AllFields(ID_FIELDS), "queries", format):
-        fields = named.renamed(record, where)
-        if _is_by_id(fields):
-            yield from Queries(fields).fields.items()
+        if _is_by_id(record, named):
+            yield from _of_mapping(record, named).fields.items()
             continue
+        fields = named.renamed(record, where)
         key, query = id_of(fields, ID_FIELDS, where, "query")
         if query in seen:
             raise _twice(query, where)
@@ -131,10 +137,12 @@ def _of_records(given: Any, named: NamedColumns, format: str | None) -> Iterator
         yield query, {name: value for name, value in fields.items() if name != key}
 
 
-def _is_by_id(record: Mapping[str, Any]) -> bool:
+def _is_by_id(record: Mapping[str, Any], named: NamedColumns) -> bool:
     """Whether a JSON object is not one query but all of them by their ids."""
-    has_id = any(name in record for name in ID_FIELDS)
-    return not has_id and all(isinstance(value, str | Mapping) for value in record.values())
+    of_one_query = (*ID_FIELDS, *TEXT_FIELDS, *ROLES, *named.columns.values())
+    if any(name in record for name in of_one_query):
+        return False
+    return all(isinstance(value, str | Mapping) for value in record.values())
 
 
 def _twice(query: str, where: str) -> InputError:

@@ -71,7 +71,7 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
         formats.chosen(format, "records")
     if is_file(data):
         files = open_files(data, "records", format, lambda header: any(map(fields.wants, header)))
-        records: list[Records] = files.read("records", fields=fields)
+        records: list[Records] = files.read("records", formats.Reading(fields=fields))
         return _joined(records, files) if files.several else records[0]
     given_name = getattr(data, "name", None)
     name = given_name if isinstance(given_name, str) else name

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.data import budget
 from goldrank.errors import InputError, Place, cannot_open, of_type
 from goldrank.io.compression import COMPRESSIONS, Compression, compression_of, split_suffix
 from goldrank.io.scan import PAD, padded
+from goldrank.machine import fits
 from goldrank.notes import Note
 
 CHANGED_HINT = "Read it again when it is written to the end, or read a copy."
@@ -162,13 +162,16 @@ class ByteSource:
 
     def read(self, *, lines: bool = False) -> bytes:
         """Everything, for formats that cannot be read in pieces; `lines` refuses lines that are too long."""
+        if self.compression is None and self.size is not None:
+            fits(2 * self.size, f"holding {self.size:,} bytes", self.name)
+
         parts: list[bytes] = []
         since_line_end = 0
         total = 0
         for data in self.chunks():
             total += len(data)
             # The parts are there already; joining them takes as much again.
-            budget.reserve(total, f"holding {total:,} bytes", self.name)
+            fits(total, f"holding {total:,} bytes", self.name)
             parts.append(data)
             if lines:
                 end = data.rfind(b"\n")
@@ -256,15 +259,14 @@ class ByteSource:
         """The data as text, piece by piece; bytes that are not UTF-8 become surrogate escapes."""
         return codecs.iterdecode(self.chunks(), "utf-8", "surrogateescape")
 
-    def pieces(self, share: float = 1.0) -> Iterator[tuple[int, Load]]:
+    def pieces(self) -> Iterator[tuple[int, Load]]:
         """Offsets and loaders of consecutive pieces; each ends at a line end, except perhaps the last."""
-        size = max(1, int(PIECE * share))
         if self.compression is None and not self.old_mac:
-            yield from self._file_pieces(size)
+            yield from self._file_pieces()
             return
         offset = self.start
         rest = b""
-        for data in self.chunks(size):
+        for data in self.chunks():
             cut = data.rfind(b"\n") + 1
             if not cut:
                 rest += data
@@ -278,7 +280,7 @@ class ByteSource:
         if rest:
             yield offset, lambda: padded(rest)
 
-    def _file_pieces(self, piece: int) -> Iterator[tuple[int, Load]]:
+    def _file_pieces(self) -> Iterator[tuple[int, Load]]:
         def load(offset: int, size: int) -> np.ndarray:
             data = np.empty(size + PAD, np.uint8)
             data[size:] = 0
@@ -297,7 +299,7 @@ class ByteSource:
             total = file.seek(0, os.SEEK_END)
             offset = self.start
             while offset < total:
-                end = min(offset + piece, total)
+                end = min(offset + PIECE, total)
                 if end < total:
                     file.seek(end)
                     more = self._read(file, MAX_LINE)

@@ -19,7 +19,7 @@ from goldrank.data.blocks import Block, BlockSource, Rows, Tags
 from goldrank.data.grades import HIGH_GRADE, check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
-from goldrank.data.qrels import Grade, Judgements, Qrels, reserve_judgements
+from goldrank.data.qrels import Grade, Judgements, Qrels, judgements_fit
 from goldrank.data.run import Alternatives, Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
@@ -31,6 +31,7 @@ from goldrank.io.id_lists import IdLists
 from goldrank.io.numbers import SCORE_PATTERN, grade_of, not_numbers, score_of
 from goldrank.io.records import Records
 from goldrank.io.sources import ByteSource
+from goldrank.machine import fits
 from goldrank.notes import Note, from_counts
 from goldrank.packages import needed
 
@@ -45,10 +46,6 @@ BATCH_OF_RECORDS = 1000
 """Rows with texts that are in memory at a time."""
 MOST_SLICED = 2_000_000
 """Rows of a row group up to which it is read slice by slice."""
-ROW = 150
-"""Bytes that a row takes while it is ranked, beside its own. With 500,000 rows a group, two threads and batches of
-200,000 rows, peaks grew by 92 MB where this, PAGES and the rows' own bytes say 137 MB."""
-PAGES = 8 << 20
 READ_AHEAD = 4
 """Row groups that polars has in work where they are not read in slices. Groups of 3 million rows: three were held,
 373 MB of what is taken to be 683; one group of 9 million: 534 MB of 647."""
@@ -67,8 +64,8 @@ class InputTable:
     """The line that a row stands in, for text."""
     shape: table_checks.ParquetSize | None = None
     """For a Parquet file that can be read in slices, its size."""
-    held: int = 0
-    """Bytes that it takes where it is in memory whole."""
+    is_held: bool = False
+    """Whether it is in memory whole."""
 
     def __post_init__(self) -> None:
         self.where, self.label = (self.source.name, self.source.label) if self.source else (self.name, self.name)
@@ -132,7 +129,7 @@ def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callab
 
 
 def read_run(table: InputTable, how: Reading) -> Run:
-    return _run(table.with_columns_of_path(how.partition), how.columns, how.duplicates)
+    return _run(table.with_columns_of_path(how.partition), how.columns)
 
 
 def read_qrels(table: InputTable, how: Reading) -> Judgements | Qrels:
@@ -156,9 +153,9 @@ def read_records(table: InputTable, how: Reading) -> Records:
     return Records(table.where, table.label, rows, table.row_name, digest, list(table.notes))
 
 
-def run_from_frame(frame: Any, name: str, columns: Columns, duplicates: str) -> Run:
+def run_from_frame(frame: Any, name: str, columns: Columns) -> Run:
     """A run from a data frame with columns for query, document and score (or what orders documents in its place)."""
-    return _run(InputTable(to_lazy(frame, name), name=name), columns, duplicates)
+    return _run(InputTable(to_lazy(frame, name), name=name), columns)
 
 
 def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
@@ -183,10 +180,9 @@ class TableRun(BlockSource):
         self._value = value
         """The column that orders documents: 'score', or 'rank' or 'distance' in its absence."""
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+    def pieces(self) -> Iterator[Callable[[], Block]]:
         begin = 0
-        step = max(1, int(BATCH * share))
-        for load, size in self._slices(step) if self._sliced else self._batches(step):
+        for load, size in self._slices() if self._sliced else self._batches():
             yield lambda load=load, begin=begin: self._block(load(), begin)  # type: ignore[misc]
             begin += size
         if not begin:
@@ -202,7 +198,7 @@ class TableRun(BlockSource):
         # To skip rows within a row group takes time, so large ones are better read in one go.
         return self.shape is not None and self.shape.group_rows <= MOST_SLICED
 
-    def _slices(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
+    def _slices(self) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
         """Slices that are read by whoever wants them: memory then holds no more than those in work."""
         assert self.shape is not None
 
@@ -213,31 +209,21 @@ class TableRun(BlockSource):
                 raise InputError(f"has fewer than the {self.shape.rows:,} rows of its footer", where=self.name)  # type: ignore[union-attr]
             return frame
 
-        for begin in range(0, self.shape.rows, step):
-            size = min(step, self.shape.rows - begin)
+        for begin in range(0, self.shape.rows, BATCH):
+            size = min(BATCH, self.shape.rows - begin)
             yield lambda begin=begin, size=size: load(begin, size), size  # type: ignore[misc]
 
-    def _batches(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
+    def _batches(self) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
         table = self._table
-        for batch in (table.frame.collect(),) if table.held else table.batches(step):
-            for low in range(0, len(batch), step):
-                part = batch.slice(low, step)
+        if self.shape is not None:
+            rows = self.shape.group_rows
+            needed = READ_AHEAD * (self.shape.group_bytes + table_checks.ROW * rows)
+            what = f"reading row groups of {rows:,} rows"
+            fits(needed, what, self.name, "Write the Parquet file with smaller row groups.")
+        for batch in (table.frame.collect(),) if table.is_held else table.batches(BATCH):
+            for low in range(0, len(batch), BATCH):
+                part = batch.slice(low, BATCH)
                 yield lambda part=part: part, len(part)  # type: ignore[misc]
-
-    def memory(self, threads: int, share: float) -> int:
-        if self.shape is None:  # held whole; a batch is a view of it
-            return int((threads + 1) * share * BATCH * ROW)
-        rows, size = max(1, self.shape.group_rows), self.shape.group_bytes
-        if self._sliced:
-            step = min(share * BATCH, self.shape.rows)
-            return int((threads + 1) * (PAGES + step * (size / rows + ROW)))
-        ahead = min(
-            READ_AHEAD * (size + table_checks.ROW * rows), self.shape.unpacked + table_checks.ROW * self.shape.rows
-        )
-        return int(ahead + (threads + 1) * share * BATCH * ROW)
-
-    def held(self) -> int:
-        return self._table.held
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return pl.Series(docs.to_list(), dtype=pl.Binary).hash(seed=0).to_numpy()
@@ -261,9 +247,8 @@ class TableRun(BlockSource):
 
         def rows(lines: np.ndarray) -> Rows:
             kept = doc[lines]
-            held = int(kept.estimated_size())
             where = lambda line: place(int(lines[line]))  # noqa: E731
-            return Rows(score[lines], key[lines], partial(_ids, kept), where, held=held)
+            return Rows(score[lines], key[lines], partial(_ids, kept), where)
 
         tags: Tags | None = None
         if "tag" in batch.columns:
@@ -303,11 +288,11 @@ def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
     return IdColumn.packed((joined or "").encode(), column.bin.size().to_numpy().astype(np.int64))
 
 
-def _run(table: InputTable, columns: Columns, duplicates: str) -> Run:
+def _run(table: InputTable, columns: Columns) -> Run:
     present, is_file = table.columns(), table.source is not None
     if (rows := _list_rows(table, present, "run", columns)) is not None:
         lists = IdLists("run", columns)
-        run = objects.run_of_lists(lists, rows, table.label, duplicates, lambda i: str(table.place(i)))
+        run = objects.run_of_lists(lists, rows, table.label, lambda i: str(table.place(i)))
         run.id_kind = "text" if is_file else run.id_kind
         run.notes = (*table.notes, *run.notes)
         return run
@@ -359,7 +344,7 @@ def _as_bytes(column: str) -> pl.Expr:
 def _judgements(table: InputTable, columns: FoundColumns, how: Reading) -> Judgements:
     by_role = columns.columns
     if table.shape is not None:
-        reserve_judgements(table.shape.rows, table.where)
+        judgements_fit(table.shape.rows, table.where)
     said = aliases.find([name for name in table.columns() if name not in by_role.values()], "judged_by")
     wanted = {**by_role, **({} if said is None else {"judged_by": said})}
     with reading(table.where, source=table.source):
@@ -371,7 +356,7 @@ def _judgements(table: InputTable, columns: FoundColumns, how: Reading) -> Judge
     if not len(frame):
         what = "no rows"
         raise InputError(what, where=table.where, hint="Is it the right file, and is it complete?", code="empty-input")
-    reserve_judgements(len(frame), table.where)
+    judgements_fit(len(frame), table.where)
     grade = frame["grade"]
     unjudged = (grade.is_null() | (grade == "") if grade.dtype == pl.String else grade.is_null()).to_numpy()
     rows = np.flatnonzero(~unjudged)

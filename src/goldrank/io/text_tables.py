@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank import ids, notes
-from goldrank.data import budget
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
@@ -30,6 +29,7 @@ from goldrank.io.aliases import normal
 from goldrank.io.formats import DATA_LINE, Reading, header_of, rows_of, separator
 from goldrank.io.records import Records
 from goldrank.io.sources import FILLED, MAX_RECORD, ByteSource
+from goldrank.machine import fits
 from goldrank.packages import needed
 
 if TYPE_CHECKING:
@@ -226,12 +226,11 @@ def _open_table(source: ByteSource) -> InputTable:
         body = _without_gaps(body, numbers, counts)
     cells = max(map(body.count, (b",", b"\t", b";", b"|"))) + body.count(b"\n")
     cell_size = QUOTED_CELL if b'"' in raw else CELL
-    budget.reserve(4 * len(raw) + cell_size * cells, f"holding a table of {cells:,} cells", source.name)
+    fits(4 * len(raw) + cell_size * cells, f"holding a table of {cells:,} cells", source.name)
     split = _split_quoted if careful else _split_plain
     frame, lines = split(body, numbers, source.name, counts)
     noticed = [*source.notes, *notes.from_counts(counts)]
-    held = int(frame.estimated_size())
-    return InputTable(frame.lazy(), source, noticed, line_of=lambda row: int(lines[row]), held=held)
+    return InputTable(frame.lazy(), source, noticed, line_of=lambda row: int(lines[row]), is_held=True)
 
 
 def _is_quepid(header: Sequence[str]) -> bool:

@@ -25,7 +25,7 @@ from goldrank.data.grades import MAX_GRADE
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import grade_array
 from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import TEXT_JUDGEMENT, Grade, Judgements, Qrels, reserve_judgements
+from goldrank.data.qrels import TEXT_JUDGEMENT, Grade, Judgements, Qrels, judgements_fit
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
@@ -37,12 +37,8 @@ from goldrank.notes import Note
 BLANKS = b" \t\n\v\f\r"
 BY_MODEL = b"model"
 """The second field of a line of qrels that a model judged. Other tools do not read that field."""
-TIMES_PIECE = 16
-"""How many times its size a piece takes while it is parsed and ranked: 7.5 with lines of 39 bytes, 14 with 19."""
 TAIL = 1 << 16
 """Bytes at the end of a file in which its last line is looked for."""
-UNPACKING = 16 << 20
-"""What a decompressor takes; zstd's largest usual window is 8 MB."""
 
 
 @dataclass(frozen=True)
@@ -89,22 +85,15 @@ class TrecRun(BlockSource):
         self.source = source
         self.layout = RUN_LAYOUTS[layout]
 
-    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+    def pieces(self) -> Iterator[Callable[[], Block]]:
         load: sources.Load | None = None
-        for offset, load in self.source.pieces(share):
+        for offset, load in self.source.pieces():
             yield lambda offset=offset, load=load: self._block(load(), offset)  # type: ignore[misc]
         if load is None:
             raise self.source.empty()
 
     def keys(self, docs: IdColumn) -> np.ndarray:
         return docs.hashes()
-
-    def memory(self, threads: int, share: float) -> int:
-        piece = share * sources.PIECE
-        if self.source.compression is None:
-            piece = min(piece, self.source.size or 0)
-        packed = UNPACKING if self.source.compression else 0
-        return int(packed + (threads + 1) * TIMES_PIECE * piece)
 
     def digest(self) -> str | None:
         return self.source.digest()
@@ -130,7 +119,6 @@ class TrecRun(BlockSource):
                 docs=lambda wanted: whole.ids(doc_column, local[wanted]),
                 place=lambda line: place(int(lines[line])),
                 claimed=lambda wanted: self._claimed(whole, local[wanted]),
-                held=whole.data.nbytes + 8 * whole.width * whole.size,
             )
 
         tags: Tags | None = None
@@ -162,9 +150,11 @@ class TrecRun(BlockSource):
     def _ranks(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
         """Scores of a run that has only ranks."""
         column = self.layout.column("rank")
-        rank, left = scan.integers(fields, column)
-        if len(left):
-            line = int(left[0])
+        rank, left = fields.ids(column).integers()
+        is_signed = fields.data[fields.start(column)] < ord("0")
+        wrong = np.union1d(left, np.flatnonzero(is_signed))
+        if len(wrong):
+            line = int(wrong[0])
             text = shown(fields.texts(column, np.array([line]))[0])
             hint = "An MS MARCO run has three columns: query, document, rank."
             where = _spot(self.source, place(line), column)
@@ -200,7 +190,7 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     for offset, load in source.pieces():
         parts.append(_judgements(load(), offset, source, layout, how.real_grades, counts))
         rows += len(parts[-1].docs)
-        reserve_judgements(rows, source.name, each=TEXT_JUDGEMENT)
+        judgements_fit(rows, source.name, each=TEXT_JUDGEMENT)
     if not rows:
         raise source.empty()
     return replace(Judgements.joined(parts), notes=[*source.notes, *notes.from_counts(counts)])
@@ -213,7 +203,7 @@ def _judgements(
     fields, place, tolerated = _parsed(data, offset, source, layout)
     counts.update(tolerated)
     column = layout.column("grade")
-    grade, left = scan.integers(fields, column, signs=True)
+    grade, left = fields.ids(column).integers()
     unusual = np.abs(grade) > MAX_GRADE
     unusual[left] = True
     left = np.flatnonzero(unusual)
@@ -259,7 +249,7 @@ def _columns(source: ByteSource, how: Reading) -> tuple[list[list[bytes]], Calla
     """The columns of a file, where each line stands, and what was tolerated."""
     layout = JUDGEMENT_LAYOUTS[how.format]
     raw = source.read(lines=True)
-    reserve_judgements(raw.count(b"\n"), source.name, 4 * len(raw))
+    judgements_fit(raw.count(b"\n"), source.name, 4 * len(raw))
     lines, numbers, counts = tidy(raw, source.start, source, layout)
     if not lines:
         raise source.empty()
@@ -284,19 +274,17 @@ def _parsed(
     numbers: np.ndarray | None = None
     cut_off = _is_cut_off(data[: -scan.PAD])
     whole = data[: -scan.PAD].tobytes
-    fields = scan.split(data, wanted=layout.wanted, quickly=True)
-    if fields is None or not _regular(fields, layout):
+    fields = scan.split(data, layout.wanted)
+    if fields is None or not layout.fits(fields.width):
         fields = None
         tidied = scan.tidied(data, len(layout.fields), layout.extra)
         if tidied is not None and len(tidied.numbers):
             numbers = tidied.numbers
             counts.update({code: count for code, count in tidied.counts.items() if count})
-            fields = scan.split(tidied.data, wanted=layout.wanted)
-        if fields is None or not _regular(fields, layout):
-            lines, numbers, counts = tidy(whole(), offset, source, layout)
-            fields = scan.split(scan.padded(b"\n".join(lines)), exact=True)
-            if fields is None:
-                fields = scan.FieldRanges(scan.padded(b""), [np.zeros(0, np.int64)] * len(layout.fields))
+            fields = scan.split(tidied.data, layout.wanted)
+    if fields is None:
+        lines, numbers, counts = tidy(whole(), offset, source, layout)
+        fields = scan.FieldRanges.of_lines(lines, len(layout.fields))
     if fields.width > len(layout.fields):
         counts["extra-columns"] += fields.size
     if cut_off:
@@ -308,18 +296,6 @@ def _parsed(
         return Place(source.name, source.lines_before(offset) + number + 1)
 
     return fields, place, counts
-
-
-def _regular(fields: scan.FieldRanges, layout: Layout) -> bool:
-    """Whether every line has the fields of the layout, none is a comment and no id is too long."""
-    if not layout.fits(fields.width):
-        return False
-    if fields.known:
-        return True  # the compiled core looked
-    if (fields.data[fields.start(0)] == ord("#")).any():
-        return False
-    columns = (layout.column("query"), layout.column("doc"))
-    return all(int((fields.ends[c] - fields.start(c)).max()) <= ids.MAX_ID_BYTES for c in columns)
 
 
 def tidy(raw: bytes, offset: int, source: ByteSource, layout: Layout) -> tuple[list[bytes], np.ndarray, Counter[str]]:

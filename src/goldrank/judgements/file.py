@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Self
+from typing import Literal, TypeAlias, get_args
 
-from goldrank.errors import JudgementLogError, OptionError, file_name
+from goldrank.errors import JudgementLogError, file_name, one_of
 from goldrank.sqlite_file import SqliteFile
+from goldrank.types import Path as PathLike
+
+Mode: TypeAlias = Literal["a", "r"]
+"""How a log is opened: to be read and added to (it is made if it is not there), or to be read alone."""
 
 APPLICATION = 0x676A7564
 """SQLite's application_id of these files: 'gjud'."""
@@ -90,18 +93,16 @@ class JudgementFile(SqliteFile):
     error_class = JudgementLogError
     noun = "a log of judgements"
     application = APPLICATION
-    make = "`goldrank judge` and `goldrank serve` make one; JudgementLog.open(path) does in Python."
+    make = "`goldrank judge` and `goldrank serve` make one; JudgementLog(path) does in Python."
     recover = _RECOVER
     elsewhere = "Name a file elsewhere with --log."
     own_triggers = frozenset(TRIGGERS)
 
-    @classmethod
-    def open(cls, path: str | Path, *, create: bool = True, read_only: bool = False) -> Self:
-        """The log in a file. It is made if it is not there, unless `create` is off; `read_only` never writes."""
+    def __init__(self, path: PathLike, *, mode: Mode = "a") -> None:
         name = file_name(path, "a log of judgements")
-        if not isinstance(create, bool) or not isinstance(read_only, bool):
-            raise OptionError("create and read_only are True or False")
-        return cls._opened(name, create and not read_only, read_only, LOCK_TIMEOUT)
+        one_of(mode, get_args(Mode), "mode")
+        read_only = mode == "r"
+        self._open(name, not read_only, read_only, LOCK_TIMEOUT)
 
     def _prepare(self, create: bool) -> None:
         version = self._version(create)

@@ -11,13 +11,14 @@ import hashlib
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from goldrank import ids
+from goldrank.data.qrels import Grade, Qrels
 from goldrank.errors import GoldrankError, InputError, JudgementLogError, OptionError, of_type, whole_number
 from goldrank.judgements.file import JudgementFile
-from goldrank.judgements.merge import Export, StandingJudgement, exported
-from goldrank.judgements.records import Event, chained, checked, standing_numbers
+from goldrank.judgements.merge import By, Merge, StandingJudgement, exported
+from goldrank.judgements.records import Entry, Event, chained, checked, standing_numbers
 from goldrank.types import QrelsLike
 
 _COLUMNS = "seq, key, at, judge, query, doc, action, grade, comment, criteria, seen, whole, blind, seconds, knew, data"
@@ -31,48 +32,100 @@ CONFLICT = "newer-judgement"
 class JudgementLog(JudgementFile):
     """Judgements by people and models, in one file that only grows.
 
+    It is a context that closes the file, and iterates over its events in the order in which they were added.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    mode : {"a", "r"}
+        Read it and add to it, and make it if it is not there; or read it alone.
+
+    Raises
+    ------
+    JudgementLogError
+        If the file cannot be opened, is not a log, or is damaged.
+
+    Examples
+    --------
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "judgements.db")
-    >>> with JudgementLog.open(path) as log:
-    ...     log.add(Event("ann", "q1", "d1", grade=2))
-    ...     dict(log.export().qrels["q1"])
-    1
+    >>> with JudgementLog(path) as log:
+    ...     event = log.add("ann", "q1", "d1", 2)
+    ...     dict(log.qrels()["q1"])
     {'d1': 2}
     """
 
-    def add(self, event: Event) -> int:
-        """Add an event and return its number, when it is on the disk. An event with a known key is not added again."""
-        given = checked(event)
+    def __iter__(self) -> Iterator[Event]:
+        return (entry.event for entry in self.entries())
+
+    def __repr__(self) -> str:
+        return f"JudgementLog({self.path!r})"
+
+    def add(self, judge: str, query: str, doc: str, grade: Grade, *, reason: str = "") -> Event:
+        """Add a person's grade of a document. It is on the disk when this returns.
+
+        A later grade of the same judge replaces an earlier one.
+
+        Parameters
+        ----------
+        judge : str
+            Who judged.
+        query, doc : str
+            What was judged.
+        grade : float
+            How relevant the document is to the query.
+        reason : str
+            Why, in words.
+
+        Returns
+        -------
+        Event
+
+        Raises
+        ------
+        InputError
+            If an id, the grade or a text cannot be kept.
+        OptionError
+            If the judge is a model in this log.
+        """
+        return self.add_entry(Entry(judge, query, doc, grade=grade, comment=reason)).event
+
+    def add_entry(self, entry: Entry) -> Entry:
+        """Add what a page or a model has to say of a pair; as it is kept. One with a known key is not added again."""
+        given = checked(entry)
         if not given.key:
             given = replace(given, key=secrets.token_hex(16))
         with self._writing():
             return self._add(given)
 
-    def _add(self, event: Event) -> int:
-        """Add a checked event within a transaction."""
+    def _add(self, entry: Entry) -> Entry:
+        """Add a checked entry within a transaction; as it is kept."""
         db = self._db
-        there = db.execute(_ROWS + " WHERE key = ?", (event.key,)).fetchone()
+        there = db.execute(_ROWS + " WHERE key = ?", (entry.key,)).fetchone()
         if there is not None:
-            old = self._event(there, self._judges(), self._criteria())
-            if replace(old, seq=0, at="", knew=None) != replace(event, seq=0, at="", knew=None):
-                what = f"the key '{ids.show(event.key)}' was used for another judgement (number {old.seq})"
+            old = self._entry(there, self._judges(), self._criteria())
+            if replace(old, seq=0, at="", knew=None) != replace(entry, seq=0, at="", knew=None):
+                what = f"the key '{ids.show(entry.key)}' was used for another judgement (number {old.seq})"
                 raise InputError(what, where=self.path, hint="Every judgement has a key of its own.", code="used-key")
-            return old.seq
-        judge = self._judge_number(event)
-        raw = ids.encode(event.query), ids.encode(event.doc)
-        self._check_known(event, judge, raw)
-        last = db.execute("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1").fetchone() or (0, "")
-        seq = max(last[0], self._sequence()) + 1
-        grade = None if event.grade is None else float(event.grade)
-        row = (
-            *(seq, event.key, timestamp(), judge, *raw, event.action, grade, event.comment),
-            *(self._criteria_number(event.criteria), event.seen, _flag(event.whole), _flag(event.blind)),
-            *(None if event.seconds is None else float(event.seconds), event.knew, event.data),
-        )
-        db.execute(_ADD, (*row, chained(last[1], row, (event.judge, event.kind), event.criteria)))
-        return seq
+            return old
 
-    def _check_known(self, event: Event, judge: int, raw: tuple[bytes, bytes]) -> None:
+        judge = self._judge_number(entry)
+        raw = ids.encode(entry.query), ids.encode(entry.doc)
+        self._check_known(entry, judge, raw)
+
+        last = db.execute("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1").fetchone() or (0, "")
+        kept = replace(entry, seq=max(last[0], self._sequence()) + 1, at=timestamp())
+        grade = None if kept.grade is None else float(kept.grade)
+        row = (
+            *(kept.seq, kept.key, kept.at, judge, *raw, kept.action, grade, kept.comment),
+            *(self._criteria_number(kept.criteria), kept.seen, _flag(kept.whole), _flag(kept.blind)),
+            *(None if kept.seconds is None else float(kept.seconds), kept.knew, kept.data),
+        )
+        db.execute(_ADD, (*row, chained(last[1], row, (kept.judge, kept.kind), kept.criteria)))
+        return kept
+
+    def _check_known(self, event: Entry, judge: int, raw: tuple[bytes, bytes]) -> None:
         """Raises if the judge did something with the pair since, or takes back what cannot be."""
         where = f"{self.path}: query '{ids.show(event.query)}', document '{ids.show(event.doc)}'"
         pair = "SELECT seq, action, knew FROM events WHERE query = ? AND doc = ? AND judge = ? ORDER BY seq"
@@ -92,18 +145,42 @@ class JudgementLog(JudgementFile):
             raise JudgementLogError(what, where=where, hint=hint, code=CONFLICT)
 
     def undo(self, judge: str) -> Event | None:
-        """Take back the last event of a judge that stands; the event, or None if there is none."""
+        """Take back the last thing that a judge did and that stands.
+
+        Parameters
+        ----------
+        judge : str
+            Whose.
+
+        Returns
+        -------
+        Event or None
+            What was taken back; None if there was nothing.
+        """
         with self._writing():
-            taken = self._take_back(self._open(judge)[-1:])
-            return taken[0] if taken else None
+            taken = self._take_back(self._standing_of(judge)[-1:])
+        return taken[0] if taken else None
 
     def withdraw(self, judge: str, *, since: int = 0) -> list[Event]:
-        """Take back all events of a judge that stand and came after the event `since`, in one transaction."""
+        """Take back all that a judge did and that stands, in one transaction.
+
+        Parameters
+        ----------
+        judge : str
+            Whose.
+        since : int
+            Only what came after the event of this number.
+
+        Returns
+        -------
+        list of Event
+            What was taken back.
+        """
         whole_number(since, "since")
         with self._writing():
-            return self._take_back([number for number in self._open(judge) if number > since])
+            return self._take_back([number for number in self._standing_of(judge) if number > since])
 
-    def _open(self, judge: str) -> list[int]:
+    def _standing_of(self, judge: str) -> list[int]:
         """The numbers of a judge's events that were not taken back, in order."""
         number = self._db.execute("SELECT id FROM judges WHERE name = ?", (_name(judge),)).fetchone() or (-1,)
         rows = self._db.execute("SELECT seq, action, knew, query, doc FROM events WHERE judge = ? ORDER BY seq", number)
@@ -117,13 +194,13 @@ class JudgementLog(JudgementFile):
         taken = []
         for number in numbers:
             row = self._db.execute(_ROWS + " WHERE seq = ?", (number,)).fetchone()
-            old = self._event(row, judges, criteria)
+            old = self._entry(row, judges, criteria)
             key = secrets.token_hex(16)
-            self._add(Event(old.judge, old.query, old.doc, "withdraw", kind=old.kind, knew=number, key=key))
-            taken.append(old)
+            self._add(Entry(old.judge, old.query, old.doc, "withdraw", kind=old.kind, knew=number, key=key))
+            taken.append(old.event)
         return taken
 
-    def events(
+    def entries(
         self,
         *,
         judge: str | None = None,
@@ -131,8 +208,8 @@ class JudgementLog(JudgementFile):
         doc: str | None = None,
         since: int = 0,
         as_of: int | None = None,
-    ) -> Iterator[Event]:
-        """Events in the order in which they were added: of a judge, a query, a document, after `since`, up to `as_of`.
+    ) -> Iterator[Entry]:
+        """Entries in the order in which they were added: of a judge, a query, a document, after `since`, up to `as_of`.
 
         Without `since` the chain is checked: a `JudgementLogError` says which row is not the one that was added.
         """
@@ -146,7 +223,7 @@ class JudgementLog(JudgementFile):
         for row in rows:
             if as_of is not None and row[0] > as_of:
                 return
-            event = self._event(row, judges, criteria)
+            event = self._entry(row, judges, criteria)
             if judge in (None, event.judge) and query in (None, event.query) and doc in (None, event.doc):
                 yield event
 
@@ -155,25 +232,53 @@ class JudgementLog(JudgementFile):
 
         A later grade replaces an earlier one, and so does "cannot tell"; a skip leaves a grade as it is.
         """
-        rows: dict[tuple[str, str], dict[str, list[Event]]] = {}
-        for event in self.events(as_of=as_of):
+        rows: dict[tuple[str, str], dict[str, list[Entry]]] = {}
+        for event in self.entries(as_of=as_of):
             rows.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
         return {
             pair: {judge: StandingJudgement.of(events) for judge, events in by_judge.items()}
             for pair, by_judge in rows.items()
         }
 
-    def export(
+    def qrels(
         self,
-        qrels: QrelsLike | None = None,
         *,
-        merge: str = "median",
+        by: By = "person",
+        merge: Merge = "median",
         adjudicator: str | None = None,
         as_of: int | None = None,
-        by: str = "person",
-    ) -> Export:
-        """Qrels of what stands, merged over judges, on top of a file's judgements (see `merge.exported`)."""
-        return exported(self.latest(as_of=as_of), qrels, merge=merge, adjudicator=adjudicator, by=by, where=self.path)
+        onto: QrelsLike | None = None,
+    ) -> Qrels:
+        """Judgements of what stands in the log, one grade for each pair.
+
+        Parameters
+        ----------
+        by : {"person", "model", "any"}
+            Whose grades count; "any" takes models' where people gave none. They are never merged with each other.
+        merge : {"median", "majority", "max", "min", "error"}
+            One grade out of those of several judges; "median" is the lower one, which somebody gave.
+        adjudicator : str, optional
+            Where this judge has a grade, it counts.
+        as_of : int, optional
+            As the log was after the event of this number.
+        onto : judgements, optional
+            Judgements that the log's are put on top of.
+
+        Returns
+        -------
+        Qrels
+
+        Raises
+        ------
+        InputError
+            If there is no grade.
+        OptionError
+            If a choice is not one of those, or nobody has the adjudicator's name.
+        JudgementLogError
+            If judges differ and `merge` is "error", or the log is damaged.
+        """
+        standing = self.latest(as_of=as_of)
+        return exported(standing, onto, merge=merge, adjudicator=adjudicator, by=by, where=self.path).qrels
 
     @property
     def last(self) -> int:
@@ -181,10 +286,11 @@ class JudgementLog(JudgementFile):
         with self._reading():
             return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
 
-    def judges(self) -> dict[str, str]:
-        """The kind of each judge, by name."""
+    def judges(self) -> dict[str, Literal["person", "model"]]:
+        """Who each judge is, by name: a person, now or when a file was made, or a model."""
         with self._reading():
-            return dict(self._judges().values())
+            kinds = dict(self._judges().values())
+        return {name: "model" if kind == "model" else "person" for name, kind in kinds.items()}
 
     def check(self) -> int:
         """Read everything and compare it with its chain; how many events there are."""
@@ -192,7 +298,7 @@ class JudgementLog(JudgementFile):
             problems = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
             if problems != ["ok"]:
                 raise self._damaged("; ".join(map(str, problems)))
-        return sum(1 for _ in self.events())
+        return sum(1 for _ in self.entries())
 
     def _check_chain(
         self, rows: list[tuple[Any, ...]], judges: Mapping[int, tuple[str, str]], criteria: Mapping[int, str]
@@ -210,7 +316,7 @@ class JudgementLog(JudgementFile):
         row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
         return int(row[0]) if row else 0
 
-    def _judge_number(self, event: Event) -> int:
+    def _judge_number(self, event: Entry) -> int:
         row = self._db.execute("SELECT id, kind FROM judges WHERE name = ?", (event.judge,)).fetchone()
         if row is None:
             added = self._db.execute("INSERT INTO judges (name, kind) VALUES (?, ?)", (event.judge, event.kind))
@@ -236,7 +342,7 @@ class JudgementLog(JudgementFile):
     def _criteria(self) -> dict[int, str]:
         return dict(self._db.execute("SELECT id, text FROM criteria").fetchall())
 
-    def _event(self, row: tuple[Any, ...], judges: Mapping[int, tuple[str, str]], criteria: Mapping[int, str]) -> Event:
+    def _entry(self, row: tuple[Any, ...], judges: Mapping[int, tuple[str, str]], criteria: Mapping[int, str]) -> Entry:
         seq, key, at, judge, query, doc, action, grade, comment, rules, seen, whole, blind, seconds, knew, data, _ = row
         try:
             name, kind = judges[judge]
@@ -245,7 +351,7 @@ class JudgementLog(JudgementFile):
             raise self._damaged(f"nobody knows who added event {seq}") from None
         try:
             return checked(
-                Event(
+                Entry(
                     judge=name, query=_decoded(query), doc=_decoded(doc), action=action, grade=_number(grade),
                     comment=comment, kind=kind, key=key, criteria=words, seen=seen, whole=_bool(whole),
                     blind=_bool(blind), seconds=seconds, knew=knew, data=data, seq=seq,

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 from goldrank import ids, io
 from goldrank.data.judgement_columns import who_judged
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.table import Cell, Head, Table
 from goldrank.errors import InputError, JudgementLogError, OptionError, one_of
-from goldrank.judgements.records import PEOPLE, Event, standing_numbers
+from goldrank.judgements.records import PEOPLE, Entry, standing_numbers
 from goldrank.notes import Note
 from goldrank.types import QrelsLike
+
+Merge: TypeAlias = Literal["median", "majority", "max", "min", "error"]
+By: TypeAlias = Literal["person", "model", "any"]
 
 MERGES = {
     "median": "the lower median, which is always a grade that somebody gave",
@@ -44,7 +48,7 @@ class StandingJudgement:
     """The judge's last event on the pair, whatever it was."""
 
     @classmethod
-    def of(cls, events: Sequence[Event]) -> StandingJudgement:
+    def of(cls, events: Sequence[Entry]) -> StandingJudgement:
         """What stands of the events of one judge on one pair, in their order."""
         numbers = set(standing_numbers((event.seq, event.action, event.knew) for event in events))
         state, grade, comment = "withdrawn" if any(event.action == "withdraw" for event in events) else "open", None, ""
@@ -97,11 +101,11 @@ def merged_grade(grades: Mapping[str, Grade], merge: str, adjudicator: str | Non
 
 def exported(
     standing: Mapping[tuple[str, str], Mapping[str, StandingJudgement]],
-    qrels: QrelsLike | None = None,
+    onto: QrelsLike | None = None,
     *,
-    merge: str = "median",
+    merge: Merge = "median",
     adjudicator: str | None = None,
-    by: str = "person",
+    by: By = "person",
     where: str = "log",
 ) -> Export:
     """Qrels from what stands in a log. Pairs with a grade there have it; all others keep the file's grade.
@@ -109,13 +113,13 @@ def exported(
     People and models are never merged with each other: `by` says whose grades count. Queries and documents are in the
     order of their bytes.
     """
-    one_of(merge, MERGES, "merge")
-    one_of(by, BY, "by")
+    one_of(merge, get_args(Merge), "merge")
+    one_of(by, get_args(By), "by")
     known = {judge for judges in standing.values() for judge in judges}
     if adjudicator is not None and adjudicator not in known:
         hint = f"Judges are: {ids.samples(sorted(known), 10)}."
         raise OptionError(f"no judge is called {adjudicator!r:.80}", hint=hint)
-    before = io.as_qrels(qrels) if qrels is not None else Qrels({})
+    before = io.as_qrels(onto) if onto is not None else Qrels({})
     table: dict[str, dict[str, Grade]] = {query: dict(docs) for query, docs in before.text.items()}
     rows: list[list[Cell | str]] = []
     graded: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -156,7 +160,7 @@ def exported(
         what = "there is no grade to export" + (f" {BY[by].removeprefix('grades ')}" if standing else "")
         way_out = "Grades by models are exported with by='any' or by='model' (--by)." if left_out else None
         raise InputError(what, where=where, hint=way_out, code="nothing-to-export")
-    name = before.name if qrels is not None else where
+    name = before.name if onto is not None else where
     merged = Qrels(ordered, name=name, criteria=before.criteria, real_grades=True)
     merged.notes = (*merged.notes, *notes)
     if by != "person" and models:

@@ -1,4 +1,4 @@
-"""`Event`: one thing that one judge did, as it is kept in the log."""
+"""`Event`: one thing that one judge did; `Entry`: the same with everything that the log keeps of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.data.grades import check_grade
@@ -22,11 +22,31 @@ MOST_COMMENT = 2_000
 MOST_NAME = 200
 
 
+class Event(NamedTuple):
+    """One thing that a judge did, as `JudgementLog` tells it.
+
+    Examples
+    --------
+    >>> Event(1, "ann", "q1", "d1", 2, "2026-01-01T00:00:00.000+00:00").grade
+    2
+    """
+
+    number: int
+    """Its number in the log, from 1."""
+    judge: str
+    query: str
+    doc: str
+    grade: Grade | None
+    """None if it is no grade: something was taken back, skipped or put aside, or is a comment alone."""
+    time: str
+    """When it was added, in UTC."""
+
+
 @dataclass(frozen=True)
-class Event:
+class Entry:
     """One thing that a judge did: a grade, or that it is taken back, skipped, cannot be told, or a comment.
 
-    `key` makes repeats harmless: an event with a key that the log has is not added again. Without one, one is made.
+    `key` makes repeats harmless: an entry with a key that the log has is not added again. Without one, one is made.
     `knew` is the number of the judge's last event on the pair when it was decided (0 for none; None: not known, so
     that nothing is compared). Of a withdrawal it is the event that is taken back; None takes back all of the pair.
     """
@@ -58,14 +78,19 @@ class Event:
     """When it was added, in UTC."""
 
     @property
+    def event(self) -> Event:
+        """What is told of it."""
+        return Event(self.seq, self.judge, self.query, self.doc, self.grade, self.at)
+
+    @property
     def pair(self) -> tuple[str, str]:
         """The query and the document that it is about."""
         return self.query, self.doc
 
 
-def checked(event: Event) -> Event:
+def checked(event: Entry) -> Entry:
     """The event with its ids as text and its grade as a number; an `InputError` for what a log cannot keep."""
-    of_type(event, Event, "what is added to a log", "an Event")
+    of_type(event, Entry, "what is added to a log", "an Entry")
     query, doc = ids.as_text(event.query, "query id"), ids.as_text(event.doc, "document id")
     where = f"judgement of query '{ids.show(query)}', document '{ids.show(doc)}'"
     ids.encode(query), ids.encode(doc)

@@ -7,34 +7,36 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Unpack
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from goldrank import conventions, io
-from goldrank.comparison.metadata import document_texts, lookup
 from goldrank.comparison.ppi import wilson
+from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.data.documents import Documents
 from goldrank.data.qrels import Grade, Qrels
+from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.engine import engine_for
-from goldrank.errors import InputError, OptionError, one_of, whole_number
+from goldrank.errors import InputError, OptionError, of_type
 from goldrank.evaluation.unjudged import worth_judging
+from goldrank.io.documents import read_documents
+from goldrank.io.queries import read_queries
 from goldrank.judgements.agreement import alpha
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.function import Function
 from goldrank.judging.item import Judge, JudgeItem
-from goldrank.judging.runner import Asking, AskOptions, JobOutcome, LogLike
-from goldrank.misuse import checked
+from goldrank.judging.nouns import Calls, Pool
+from goldrank.judging.runner import Job, JobOutcome
+from goldrank.keywords import named_arguments
 from goldrank.notes import Note
-from goldrank.types import ConventionLike, MeasureLike, QrelsLike, RunLike, RunsLike
+from goldrank.types import ConventionLike, DocumentsLike, QrelsLike, QueriesLike, RunsLike
 from goldrank.waiting import finished
 
-WHICH = {
-    "holes": "unjudged documents, those that could change the measure most first",
-    "all": "the first `depth` documents of every run, judged or not",
-    "judged": "what people judged: to see how far the model agrees with them",
-}
+JudgeLike: TypeAlias = Judge | Callable[..., Any]
+"""Who is asked: an `Endpoint`, a `Command`, or a function of (question, text[, reference][, criteria])."""
 
 
 @dataclass(frozen=True)
@@ -51,25 +53,36 @@ class Consistency:
     high: float
 
 
-@dataclass(frozen=True)
-class Judged:
+@dataclass(frozen=True, repr=False)
+class Judged(Tabular):
     """What a judge was asked and answered."""
+
+    drawn_by = "judging"
 
     judge: str
     qrels: Qrels
     """The judgements that were given, and the model's for pairs that had none. A note says how many are whose."""
-    grades: dict[tuple[str, str], Grade]
+    grades: Mapping[tuple[str, str], Grade]
     """The model's grades, by query and document."""
     outcome: JobOutcome
     notes: tuple[Note, ...]
-    asked: int = 0
-    """Items to be asked, after what the log answers; with `dry_run` nothing was asked."""
-    tokens: int = 0
+    asked: int
+    """Items to be asked, after what the log answers; in a dry run nothing was asked."""
+    tokens: int
     """Of their prompts, estimated."""
-    most_cost: float = 0.0
+    most_cost: float
     """What they cost at most, by the prices."""
-    scale: tuple[Grade, ...] | None = None
-    items: tuple[JudgeItem, ...] = field(default=(), repr=False)
+    dry_run: bool
+    scale: tuple[Grade, ...] | None
+    items: tuple[JudgeItem, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Judged({self.judge!r}, {len(self.grades):,} grades)"
+
+    @property
+    def cost(self) -> float:
+        """What was spent, by the prices."""
+        return self.outcome.cost
 
     @property
     def consistency(self) -> Consistency | None:
@@ -77,71 +90,120 @@ class Judged:
         return consistency(self.outcome.repeated)
 
     @property
-    def doubts(self) -> dict[str, float]:
+    def doubts(self) -> Mapping[str, float]:
         """By query, how far the judge's answers to the same question lie apart, on average: strata to judge by."""
         return doubts(self.outcome.repeated)
 
+    @property
+    def words(self) -> str:
+        """What was asked, in one sentence."""
+        if self.dry_run:
+            return f"{self.judge} would be asked {self.asked:,} questions, for {self.most_cost:.4f} at most"
+        return f"{self.judge} was asked {self.asked:,} questions and graded {len(self.grades):,} pairs"
 
-@checked
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each grade of the model."""
+        return [{"query": query, "doc": doc, "grade": grade} for (query, doc), grade in self.grades.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        counts = attributes(self, "judge asked tokens most_cost cost dry_run")
+        notes = [note.to_dict() for note in self.notes]
+        return {**counts, "grades": self.rows(), "doubts": dict(self.doubts), "notes": notes}
+
+
+@named_arguments
 def judge(
     qrels: QrelsLike | None,
-    runs: RunLike | RunsLike,
+    runs: RunsLike,
+    judge: JudgeLike,
     *,
-    judge: Judge | Callable[..., Any],
-    docs: Any,  # a mapping, a function, a file, a data frame
-    queries: Any,
-    which: str = "holes",
-    measure: MeasureLike | None = None,
-    depth: int = 10,
-    limit: int | None = None,
-    repeats: int = 1,
-    dry_run: bool = False,
+    documents: DocumentsLike,
+    queries: QueriesLike,
+    pool: Pool = Pool(),
+    calls: Calls = Calls(),
     convention: ConventionLike = "trec_eval-10",
-    **options: Unpack[AskOptions],
 ) -> Judged:
     """Ask a judge for the judgements that matter, keep its answers in a log, and return them.
 
-    `judge` is an `Endpoint`, a `Command`, a `Function` or any function of (question, text[, reference][, criteria]).
-    `docs` and `queries` have the texts: a mapping, a function of the id, a JSONL file or a data frame. `which` says
-    what is asked: "holes" (unjudged documents that matter, as `worth_judging` orders them), "all" (everything to
-    `depth`) or "judged".
+    What was answered once is not asked again, also after a crash. Answers that cannot be read are asked for once more,
+    and then counted; nothing is guessed.
 
-    Answers are kept in `log` ("judgements.db") under everything that they depend on: what was answered once is not
-    asked again, also after a crash. `criteria` says in words what counts as relevant; `concurrency` (8) calls are made
-    at a time, `rate` a minute, each tried `attempts` (6) times. `budget` (with `prices` of a million tokens) and
-    `max_calls` stop in time; `progress` is told how far it is. Answers that cannot be read are asked for once more, and
-    then counted; nothing is guessed.
+    Parameters
+    ----------
+    qrels : judgements, optional
+        What is judged already; None if nothing is.
+    runs : runs
+        Whose documents are judged.
+    judge : Endpoint, Command or function
+        Who is asked; a function takes (question, text[, reference][, criteria]) and returns a grade from 0 to 3.
+    documents : documents
+        Texts of documents.
+    queries : queries
+        Texts of queries.
+    pool : Pool
+        What is asked about: which documents, how many, how often.
+    calls : Calls
+        On which terms: the log, limits of cost and speed, a dry run.
+    convention : str or Convention
+        How runs are ordered, and how unjudged documents are weighed.
 
+    Returns
+    -------
+    Judged
+        With `qrels`, `asked`, `cost` and `doubts`.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to judge, or no pair has both texts.
+    OptionError
+        If options do not go together.
+    JudgeError
+        If the judge cannot be asked; what it answered before is in the log.
+
+    Examples
+    --------
     >>> import tempfile, os
-    >>> path = os.path.join(tempfile.mkdtemp(), "log.db")
-    >>> texts = {"a": "cats purr", "b": "dogs bark"}
-    >>> found = judge({"q": {"a": 1}}, {"q": ["b", "a"]}, docs=texts, queries={"q": "who barks?"}, log=path,
-    ...               judge=lambda question, text: 3 if "bark" in text else 0)
-    >>> dict(found.qrels["q"])
+    >>> log = os.path.join(tempfile.mkdtemp(), "log.db")
+    >>> def barks(question, text):
+    ...     return 3 if "bark" in text else 0
+    >>> judged = judge({"q": {"a": 1}}, {"mine": {"q": ["b", "a"]}}, barks, calls=Calls(log),
+    ...                documents={"a": "cats purr", "b": "dogs bark"}, queries={"q": "who barks?"})
+    >>> dict(judged.qrels["q"])
     {'a': 1, 'b': 3}
     """
-    one_of(which, WHICH, "which")
-    whole_number(depth, "depth", 1)
-    if limit is not None:
-        whole_number(limit, "limit", 0)
-    asked, how = as_judge(judge), Asking(**options)
-    if how.budget is not None and not asked.max_tokens:
-        raise OptionError(f"a budget has no meaning for {asked.name}", hint="max_calls limits what is asked.")
-    judged = io.as_qrels(qrels) if qrels is not None else Qrels({})
-    opened = io.as_runs(runs) or [io.as_run(runs)]
-    pairs = _pairs(judged, opened, which, measure, depth, convention)
-    items, notes = _items(pairs, docs, queries, how.criteria, limit)
-    with opened_log(how.log, dry_run) as kept:
-        job = how.job(asked, items, kept, repeats=repeats)
+    of_type(pool, Pool, "pool", "a Pool", hint="For example pool=Pool('all', depth=20).")
+    of_type(calls, Calls, "calls", "Calls", hint="For example calls=Calls(max_calls=100).")
+    asked = as_judge(judge)
+    if calls.max_cost is not None and not asked.max_tokens:
+        raise OptionError(f"max_cost has no meaning for {asked.name}", hint="max_calls limits what is asked.")
+
+    people = Qrels({}) if qrels is None else io.as_qrels(qrels)
+    opened = [run for _, run in io.as_runs(runs).items()]
+    pairs = _pairs(people, opened, pool, convention)
+    items, notes = _items(pairs, read_documents(documents), read_queries(queries), asked.criteria, pool.limit)
+
+    with opened_log(calls) as log:
+        job = Job(asked, items, log, calls, repeats=pool.repeats)
         to_ask, (tokens, most) = job.to_ask, job.estimate()
-        outcome = job.outcome if dry_run else finished(job.run())
+        outcome = job.outcome if calls.dry_run else finished(job.run())
+
     return Judged(
-        asked.name, _with_grades(judged, outcome.grades), outcome.grades, outcome, (*notes, *outcome.notes),
-        to_ask, tokens, most, asked.scale, tuple(items),
-    )  # fmt: skip
+        judge=asked.name,
+        qrels=_with_grades(people, outcome.grades),
+        grades=outcome.grades,
+        outcome=outcome,
+        notes=(*notes, *outcome.notes),
+        asked=to_ask,
+        tokens=tokens,
+        most_cost=most,
+        dry_run=calls.dry_run,
+        scale=asked.scale,
+        items=tuple(items),
+    )
 
 
-def as_judge(given: Judge | Callable[..., Any]) -> Judge:
+def as_judge(given: JudgeLike) -> Judge:
     """A judge, or a function made into one."""
     if isinstance(given, Judge):
         return given
@@ -178,48 +240,47 @@ def consistency(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> Consiste
 
 
 @contextmanager
-def opened_log(log: LogLike, dry_run: bool = False) -> Iterator[JudgementLog]:
-    """A log, opened if it is a path; with `dry_run` nothing is written to it."""
-    if isinstance(log, JudgementLog):
-        yield log
-    elif not dry_run:
-        with JudgementLog.open(log) as opened:  # type: ignore[arg-type]
-            yield opened
-    elif os.path.exists(log):
-        with JudgementLog.open(log, read_only=True) as opened:  # type: ignore[arg-type]
-            yield opened
+def opened_log(calls: Calls) -> Iterator[JudgementLog]:
+    """The log of calls; in a dry run nothing is written to it."""
+    if not calls.dry_run:
+        with JudgementLog(calls.log) as log:
+            yield log
+    elif os.path.exists(calls.log):
+        with JudgementLog(calls.log, mode="r") as log:
+            yield log
     else:
-        with tempfile.TemporaryDirectory() as folder, JudgementLog.open(os.path.join(folder, "log.db")) as opened:
-            yield opened
+        with tempfile.TemporaryDirectory() as folder, JudgementLog(os.path.join(folder, "log.db")) as log:
+            yield log
 
 
-def _pairs(
-    qrels: Qrels, runs: list[Run], which: str, measure: MeasureLike | None, depth: int, convention: ConventionLike
-) -> list[tuple[str, str]]:
+def _pairs(qrels: Qrels, runs: Sequence[Run], pool: Pool, convention: ConventionLike) -> list[tuple[str, str]]:
     """What to ask, the most important first, each pair once."""
-    if which == "judged":
+    if pool.which == "judged":
         return [(query, doc) for query in qrels for doc in qrels[query]]
-    if which == "all" or not len(qrels):
-        known = {query: qrels.text.get(query, {}) for query in qrels}
-        pairs: dict[tuple[str, str], None] = {}
-        tops = [_top_documents(run, depth, convention) for run in runs]
-        for rank in range(depth):
-            for top in tops:
-                for query, docs in top.items():
-                    if rank < len(docs) and (which == "all" or docs[rank] not in known.get(query, ())):
-                        pairs[query, docs[rank]] = None
-        return list(pairs)
-    measure = f"nDCG@{depth}" if measure is None else measure
-    orders = [
-        [(hole.query, hole.doc) for hole in worth_judging(
-            qrels, run, measure, limit=10**9, depth=depth, convention=convention)]
-        for run in runs
-    ]  # fmt: skip
+    if pool.which == "all" or not len(qrels):
+        return _by_rank(qrels, runs, pool, convention)
+
+    measure = f"nDCG@{pool.depth}" if pool.measure is None else pool.measure
     place: dict[tuple[str, str], int] = {}
-    for order in orders:
-        for at, pair in enumerate(order):
+    for run in runs:
+        worth = worth_judging(qrels, run, measure, limit=10**9, depth=pool.depth, convention=convention)
+        for at, document in enumerate(worth):
+            pair = document.query, document.doc
             place[pair] = min(at, place.get(pair, at))
     return sorted(place, key=lambda pair: place[pair])
+
+
+def _by_rank(qrels: Qrels, runs: Sequence[Run], pool: Pool, convention: ConventionLike) -> list[tuple[str, str]]:
+    """The first documents of all runs, first ranks first; judged ones only if all are asked for."""
+    known = {} if pool.which == "all" else {query: qrels.text.get(query, {}) for query in qrels}
+    tops = [_top_documents(run, pool.depth, convention) for run in runs]
+    pairs: dict[tuple[str, str], None] = {}
+    for rank in range(pool.depth):
+        for top in tops:
+            for query, docs in top.items():
+                if rank < len(docs) and docs[rank] not in known.get(query, ()):
+                    pairs[query, docs[rank]] = None
+    return list(pairs)
 
 
 def _top_documents(run: Run, depth: int, convention: ConventionLike) -> dict[str, list[str]]:
@@ -230,26 +291,32 @@ def _top_documents(run: Run, depth: int, convention: ConventionLike) -> dict[str
 
 
 def _items(
-    pairs: list[tuple[str, str]], docs: Any, queries: Any, criteria: str, limit: int | None
+    pairs: Sequence[tuple[str, str]], documents: Documents, queries: Queries, criteria: str, limit: int | None
 ) -> tuple[list[JudgeItem], list[Note]]:
     if not pairs:
-        raise InputError(
-            "there is nothing to judge", hint="which='all' (--all) asks for judged documents too.", code="no-holes"
-        )
-    questions = lookup(queries, "queries")
-    texts = document_texts(docs, {doc for _, doc in pairs}, whole=True)
+        hint = "Pool('all') (--all) asks for judged documents too."
+        raise InputError("there is nothing to judge", hint=hint, code="no-holes")
+
+    texts = documents.some(list(dict.fromkeys(doc for _, doc in pairs)))
     items: list[JudgeItem] = []
     without: list[str] = []
     for query, doc in pairs:
-        question = questions(query)
-        if not isinstance(question, str) or not question.strip() or doc not in texts:
+        question = question_of(queries, query)
+        if question and doc in texts and texts[doc].whole:
+            items.append(JudgeItem(query, doc, question, texts[doc].whole, criteria=criteria))
+        else:
             without.append(f"{query} {doc}")
-            continue
-        items.append(JudgeItem(query, doc, question, texts[doc], criteria=criteria))
+
     if not items:
         raise InputError(f"none of {len(pairs):,} pairs has a text of the query and of the document", code="no-texts")
     notes = [Note.of("without-text", count=len(without), samples=without)] if without else []
     return items[:limit], notes
+
+
+def question_of(queries: Queries, query: str) -> str:
+    """The text of a query; empty if there is none."""
+    text = queries[query].text if query in queries else ""
+    return text if text.strip() else ""
 
 
 def _with_grades(qrels: Qrels, grades: dict[tuple[str, str], Grade]) -> Qrels:

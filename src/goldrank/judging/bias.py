@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,22 +18,33 @@ import numpy as np
 from goldrank import io
 from goldrank.comparison import compare
 from goldrank.comparison.agreement import tau_b
-from goldrank.comparison.intervals import UNKNOWN, Interval
-from goldrank.comparison.metadata import document_texts, lookup
+from goldrank.comparison.corrected import both_judges
+from goldrank.comparison.intervals import UNKNOWN, Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.resampling import percentiles
+from goldrank.comparison.settings import Statistics
 from goldrank.comparison.tabular import Tabular
 from goldrank.conventions import Convention
+from goldrank.data.documents import Documents
+from goldrank.data.judgement_columns import WHO_JUDGED
 from goldrank.data.qrels import Grade, Qrels
+from goldrank.data.queries import Queries
 from goldrank.data.run import Run
+from goldrank.data.runs import Runs
 from goldrank.engine import engine_for
-from goldrank.errors import MismatchError, OptionError, whole_number
+from goldrank.errors import MismatchError, NotMeasuredError, OptionError, did_you_mean, of_type, whole_number
 from goldrank.evaluation.documents import evaluate
+from goldrank.io.documents import read_documents
+from goldrank.io.queries import read_queries
 from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
-from goldrank.misuse import checked
-from goldrank.types import MeasuresLike, QrelsLike, RunsLike
+from goldrank.judging.ask import question_of
+from goldrank.judging.function import checked_scale
+from goldrank.keywords import named_arguments
+from goldrank.notes import Note
+from goldrank.types import DocumentsLike, MeasuresLike, QueriesLike, RunsLike
 
 MOST_SAMPLES = 100_000
+USUAL_SAMPLES = 2_000
 LOOKED_AT = 100
 """Ranks of a run in which documents are looked up."""
 _WORD = re.compile(r"\w+")
@@ -66,7 +77,7 @@ class SystemOrder:
     """Verdicts of pairs: first, none, second significantly ahead; rows are people's, columns the judge's."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JudgeAgreement(Tabular):
     """A judge beside people, on the pairs that both judged."""
 
@@ -80,24 +91,45 @@ class JudgeAgreement(Tabular):
     agreement: tuple[Figure, ...]
     bias: tuple[Figure, ...]
     orders: tuple[SystemOrder, ...] = ()
+    notes: tuple[Note, ...] = ()
+    """What was tolerated in reading the judgements."""
+
+    def __repr__(self) -> str:
+        return f"JudgeAgreement({self.pairs:,} pairs, {self.queries:,} queries)"
 
     @property
     def pairs(self) -> int:
         """Pairs that both judged."""
         return int(self.confusion.sum())
 
-    def __getitem__(self, name: str) -> Figure:
-        for figure in (*self.agreement, *self.bias):
-            if figure.name == name:
-                return figure
-        raise OptionError(f"there is no figure {name!r:.60}")
+    @property
+    def figures(self) -> Mapping[str, Figure]:
+        """All numbers about the judge by name, with their intervals."""
+        return {figure.name: figure for figure in (*self.agreement, *self.bias)}
+
+    def __getitem__(self, figure: str) -> float:
+        figures = self.figures
+        if figure not in figures:
+            what = f"there is no figure {figure!r:.60}; there are: {', '.join(figures)}"
+            raise NotMeasuredError(what, hint=did_you_mean(str(figure), figures))
+        return figures[figure].value
+
+    @property
+    def words(self) -> str:
+        """How far the judge agrees with people, in one sentence."""
+        kappa = self.figures["quadratic kappa"]
+        low, high = kappa.interval
+        return (
+            f"Over {self.pairs:,} pairs of {self.queries:,} queries the judge agrees with people by a quadratic kappa "
+            f"of {kappa.value:.3f} ({percent(self.level)} interval {low:.3f} to {high:.3f})"
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each figure."""
         return [
             {"figure": figure.name, "value": figure.value, "low": figure.interval.low, "high": figure.interval.high,
              "pairs": figure.pairs, "about": figure.about}
-            for figure in (*self.agreement, *self.bias)
+            for figure in self.figures.values()
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,58 +137,106 @@ class JudgeAgreement(Tabular):
         return {
             "scale": list(self.scale), "confusion": self.confusion.tolist(), "queries": self.queries,
             "level": self.level, "figures": self.rows(), "orders": orders,
+            "notes": [note.to_dict() for note in self.notes],
         }  # fmt: skip
 
 
-@checked
+@named_arguments
 def judge_agreement(
-    human: QrelsLike,
-    model: QrelsLike,
+    qrels: Qrels,
     *,
-    scale: Sequence[Grade] | None = None,
-    docs: Any = None,  # a mapping, a function, a file, a data frame
-    queries: Any = None,
     runs: RunsLike | None = None,
     measures: MeasuresLike = None,
-    level: float = 0.95,
-    samples: int = 2_000,
-    seed: int = 0,
+    documents: DocumentsLike | None = None,
+    queries: QueriesLike | None = None,
+    scale: Sequence[Grade] | None = None,
+    statistics: Statistics = Statistics(),
 ) -> JudgeAgreement:
     """How far a judge agrees with people on the pairs that both judged, and what its errors go with.
 
-    `scale` is every grade that could be given; by default all whole numbers from the lowest to the highest that was.
-    With `docs` and `queries` errors are held against the length of texts and their words in common with the query,
-    with `runs` against ranks and systems, and the order of systems under both judgements is compared.
+    Parameters
+    ----------
+    qrels : Qrels
+        Judgements of people with those of the model beside them: `people.with_model(model)`, or what `judge` returned.
+    runs : runs, optional
+        Systems. Errors are then held against ranks and systems, and the order of systems by people's and by the model's
+        judgements is compared.
+    measures : measures, optional
+        What systems are ordered by; by default the usual ones.
+    documents : documents, optional
+        Texts of documents. Errors are then held against their length.
+    queries : queries, optional
+        Texts of queries. With those of documents, errors are held against the words that they have in common.
+    scale : sequence of float, optional
+        Every grade that could be given; by default all whole numbers from the lowest to the highest that was.
+    statistics : Statistics
+        The level of intervals, how many samples they are made of (2,000), and the seed.
 
-    >>> people = {"q": {"a": 0, "b": 1, "c": 2, "d": 0}, "p": {"a": 1, "b": 0}}
-    >>> found = judge_agreement(people, {"q": {"a": 1, "b": 1, "c": 2, "d": 0}, "p": {"a": 1, "b": 0}}, scale=[0, 1, 2])
-    >>> found.pairs, round(found["lenience"].value, 3)
+    Returns
+    -------
+    JudgeAgreement
+        `agreement["alpha"]` is a figure's value; `agreement.figures` has their intervals.
+
+    Raises
+    ------
+    InputError
+        If there are no judgements of a model beside those of people, or they have no pair in common.
+    OptionError
+        If an option cannot be used.
+
+    Examples
+    --------
+    >>> people = Qrels({"q": {"a": 0, "b": 1, "c": 2, "d": 0}, "p": {"a": 1, "b": 0}})
+    >>> both = people.with_model({"q": {"a": 1, "b": 1, "c": 2, "d": 0}, "p": {"a": 1, "b": 0}})
+    >>> agreement = judge_agreement(both, scale=[0, 1, 2])
+    >>> agreement.pairs, round(agreement["lenience"], 3)
     (6, 0.167)
     """
-    whole_number(samples, "samples", 1, MOST_SAMPLES)
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise OptionError(f"level is {level!r:.40}; it must be between 0 and 1")
-    people, machine = io.as_qrels(human), io.as_qrels(model)
+    of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
+    samples = whole_number(statistics.draws(USUAL_SAMPLES), "samples", 1, MOST_SAMPLES)
+    people, machine = both_judges(qrels)
+    opened = None if runs is None else io.as_runs(runs)
+    if opened is not None and not len(opened):
+        raise OptionError("there are no runs", hint='For example {"bm25": run, "dense": run}; or leave runs out.')
     pairs = [(q, d) for q in people for d in people[q] if d in machine.text.get(q, ())]
     if not pairs:
         what = "people and the model have no pair of query and document in common"
-        raise MismatchError(what, hint="goldrank judge --judged asks the model for what people judged.")
+        raise MismatchError(
+            what, hint="Pool('judged') (goldrank judge --judged) asks the model for what people judged."
+        )
+
     first = [people[q][d] for q, d in pairs]
     second = [machine[q][d] for q, d in pairs]
-    grades = tuple(scale) if scale is not None else _scale(first, second)
+    grades = checked_scale(scale) if scale is not None else _scale(first, second)
     table = confusion(first, second, grades)
     places = {grade: i for i, grade in enumerate(grades)}
-    by_people, by_model = (np.array([places[grade] for grade in given]) for given in (first, second))
-    data = _Data(pairs, by_people, by_model, (np.array(second) - first).astype(np.float64), len(grades), level)
-    data.draw(samples, np.random.default_rng(whole_number(seed, "seed")))
-    opened = [] if runs is None else io.as_runs(runs) or []
-    if runs is not None and not opened:
-        raise OptionError("runs must be several, by name", hint='For example {"bm25": run, "dense": run}.')
+    data = _Data(
+        pairs=pairs,
+        human=np.array([places[grade] for grade in first]),
+        model=np.array([places[grade] for grade in second]),
+        error=(np.array(second) - first).astype(np.float64),
+        size=len(grades),
+        level=statistics.level,
+    )
+    data.draw(samples, np.random.default_rng(statistics.seed))
+
+    bias = _lenience(data)
+    if documents is not None:
+        bias += _text_bias(data, read_documents(documents), None if queries is None else read_queries(queries))
+    if opened is not None:
+        bias += _run_bias(data, [run for _, run in opened.items()])
+    orders = () if opened is None or len(opened) < 2 else _orders(people, machine, opened, measures, statistics)
+
     return JudgeAgreement(
-        grades, table, len(data.names), level, _coefficients(data, grades),
-        (*_lenience(data), *_text_bias(data, docs, queries), *_run_bias(data, opened)),
-        _orders(people, machine, opened, measures, seed) if len(opened) > 1 else (),
-    )  # fmt: skip
+        scale=grades,
+        confusion=table,
+        queries=len(data.names),
+        level=statistics.level,
+        agreement=_coefficients(data, grades),
+        bias=tuple(bias),
+        orders=orders,
+        notes=tuple(note for note in qrels.notes if note.code != WHO_JUDGED),
+    )
 
 
 def _scale(first: Sequence[Grade], second: Sequence[Grade]) -> tuple[Grade, ...]:
@@ -259,31 +339,28 @@ def _slope(data: _Data, x: np.ndarray, name: str, about: str) -> Figure:
     return data.figure(name, about, sums, value, int(known.sum()))
 
 
-def _text_bias(data: _Data, docs: Any, queries: Any) -> list[Figure]:
-    if docs is None:
-        return []
-    texts = document_texts(docs, {doc for _, doc in data.pairs}, whole=True)
+def _text_bias(data: _Data, documents: Documents, queries: Queries | None) -> list[Figure]:
+    known = documents.some(list(dict.fromkeys(doc for _, doc in data.pairs)))
+    texts = {doc: document.whole for doc, document in known.items() if document.whole}
     words = {doc: set(_WORD.findall(text.casefold())) for doc, text in texts.items()}
     length = np.array(
         [math.log(max(1, len(_WORD.findall(texts[doc])))) if doc in texts else math.nan for _, doc in data.pairs]
     )
     about = "how much higher the judge grades a text that is e = 2.7 times as long, people's grade being the same"
     figures = [_slope(data, length, "length", about)]
-    if queries is not None:
-        questions = lookup(queries, "queries")
-        asked = {query: set(_WORD.findall(str(questions(query) or "").casefold())) for query in data.names}
-        shared = np.array([
-            len(asked[query] & words[doc]) / len(asked[query]) if asked[query] and doc in words else math.nan
-            for query, doc in data.pairs
-        ])  # fmt: skip
-        about = "how much higher the judge grades a text with all words of the query than one with none"
-        figures.append(_slope(data, shared, "overlap", about))
-    return figures
+    if queries is None:
+        return figures
+
+    asked = {query: set(_WORD.findall(question_of(queries, query).casefold())) for query in data.names}
+    shared = np.array([
+        len(asked[query] & words[doc]) / len(asked[query]) if asked[query] and doc in words else math.nan
+        for query, doc in data.pairs
+    ])  # fmt: skip
+    about = "how much higher the judge grades a text with all words of the query than one with none"
+    return [*figures, _slope(data, shared, "overlap", about)]
 
 
 def _run_bias(data: _Data, runs: Sequence[Run]) -> list[Figure]:
-    if not runs:
-        return []
     rules = Convention()
     tops = [engine_for(run).top_documents(run, tuple(data.names), LOOKED_AT, rules) for run in runs]
     ranks: list[Mapping[tuple[str, str], int]] = [
@@ -305,28 +382,25 @@ def _run_bias(data: _Data, runs: Sequence[Run]) -> list[Figure]:
 
 
 def _orders(
-    people: Qrels, machine: Qrels, runs: Sequence[Run], measures: MeasuresLike, seed: int
+    people: Qrels, machine: Qrels, runs: Runs, measures: MeasuresLike, statistics: Statistics
 ) -> tuple[SystemOrder, ...]:
     """Systems on the queries that both judged, each side with all its judgements of them."""
     both = [query for query in people if query in machine.text]
-    named = {run.name: run for run in runs}
-    sides = []
-    for qrels in (people, machine):
-        kept = Qrels({query: qrels[query] for query in both}, name=qrels.name, real_grades=True)
-        scores = {name: evaluate(kept, run, measures) for name, run in named.items()}
-        sides.append(compare(scores, seed=seed, samples=2_000, curves=False, holes="ignore"))
+    how = replace(statistics, samples=USUAL_SAMPLES, unjudged="ignore")
+    sides = [compare(evaluate(qrels.only(both), runs, measures), statistics=how) for qrels in (people, machine)]
+    names = sides[0].runs
     orders = []
     for measure in sides[0].measures:
         table = np.zeros((3, 3), np.int64)
         flips = hard = 0
-        for a, b in combinations(named, 2):
+        for a, b in combinations(names, 2):
             own = [side[measure, a, b] for side in sides]
             verdicts = [_side(pair) for pair in own]
             table[verdicts[0] + 1, verdicts[1] + 1] += 1
             flipped = own[0].difference * own[1].difference < 0
             flips += flipped
             hard += flipped and verdicts[1] != 0
-        tau = tau_b(*([side.summaries[measure, name].mean for name in named] for side in sides))
+        tau = tau_b(*([side.summaries[measure, name].mean for name in names] for side in sides))
         rows = tuple((int(a), int(b), int(c)) for a, b, c in table)
         orders.append(SystemOrder(measure, tau, int(table.sum()), flips, hard, rows))
     return tuple(orders)

@@ -12,7 +12,8 @@ from typing import Any
 
 from goldrank.data.qrels import Grade
 from goldrank.errors import OptionError
-from goldrank.judging.function import understood
+from goldrank.escaping import shown
+from goldrank.judging.function import checked_criteria, checked_scale, seconds, understood
 from goldrank.judging.item import AskAgainLater, Call, Description, JobStopped, Reply
 from goldrank.judging.parse import written
 
@@ -20,10 +21,34 @@ _MOST_LINE = 10_000_000
 
 
 class Command:
-    """A program that is started once. For every line that it reads it writes one, in any order, with the same `id`.
+    """A program that judges. It is started once, and no shell is involved.
 
-    It reads {"id", "question", "text", "reference", "criteria"} and writes {"id", "grade", "reason"} (or "label", or
-    "probability"; with `fields`, a text for each of them). No shell is involved.
+    For every line that it reads it writes one, in any order, with the same `id`. It reads {"id", "question", "text",
+    "reference", "criteria"} and writes {"id", "grade", "reason"} (or "probability" where `scale` is None). As the
+    writer of `make_questions` it writes {"id", "question", "quote"}.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        The program and its arguments, as one line or as words.
+    scale : sequence of float, optional
+        The grades that it can give, from the lowest; None for numbers from 0 to 1.
+    criteria : str
+        What counts as relevant, in words: given to the program.
+    timeout : float
+        Seconds to wait for an answer.
+    name : str, optional
+        What the judge is called in the log. By default the program's name.
+
+    Raises
+    ------
+    OptionError
+        If the command is no words, or a number is out of its limits.
+
+    Examples
+    --------
+    >>> Command("python judge.py", scale=(0, 1)).name
+    'python'
     """
 
     max_tokens = 0
@@ -33,29 +58,42 @@ class Command:
         command: str | Sequence[str],
         *,
         scale: Sequence[Grade] | None = (0, 1, 2, 3),
-        labels: dict[str, Grade] | None = None,
-        name: str | None = None,
-        version: str = "",
+        criteria: str = "",
         timeout: float = 120.0,
-        fields: Sequence[str] = (),
+        name: str | None = None,
     ) -> None:
-        words = words_of(command) if isinstance(command, str) else list(command)
+        words = _words(command)
         if not words or not all(isinstance(word, str) for word in words):
-            raise OptionError(f"a command is {command!r:.60}; it must be words")
-        self.words, self.version, self.timeout = words, version, timeout
-        self.labels = labels or {}
-        self.fields = tuple(fields)
-        self.scale = tuple(self.labels.values()) or (None if scale is None else tuple(scale))
+            raise OptionError(f"a command is {shown(command, 60)}; it must be words")
+
+        self.words = words
+        self.scale = None if scale is None else checked_scale(scale)
+        self.criteria = checked_criteria(criteria)
+        self.timeout = seconds(timeout)
         self.name = name or os.path.basename(words[0])
+        self.fields: tuple[str, ...] = ()
+        """What it writes in place of a grade; see `writing`."""
+
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[str, asyncio.Future[tuple[str, Any]]] = {}
         self._reader: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._number = 0
 
+    def writing(self, fields: Sequence[str], name: str | None = None) -> Command:
+        """The same program where it writes a text for each of some fields in place of a grade."""
+        writer = Command(
+            self.words, scale=self.scale, criteria=self.criteria, timeout=self.timeout, name=name or self.name
+        )
+        writer.fields = tuple(fields)
+        return writer
+
+    def __repr__(self) -> str:
+        return f"Command({shlex.join(self.words)!r:.80})"
+
     def description(self) -> Description:
         """The words of the command and its scale."""
-        said: dict[str, Any] = {"command": self.words, "version": self.version, "labels": self.labels}
+        said: dict[str, Any] = {"command": self.words, "version": "", "labels": {}}
         said |= {"fields": list(self.fields)} if self.fields else {}
         return Description("command", {**said, "scale": self.scale and list(self.scale)})
 
@@ -85,7 +123,7 @@ class Command:
         finally:
             self._waiting.pop(number, None)
         told = {key: value for key, value in said.items() if key != "id"}
-        answer = written(told, self.fields) if self.fields else understood(told, self.scale, self.labels)
+        answer = written(told, self.fields) if self.fields else understood(told, self.scale)
         return Reply(body, answer, "unreadable" if answer.problem else "ok")
 
     async def _started(self) -> asyncio.subprocess.Process:
@@ -139,6 +177,12 @@ class Command:
         if self._reader is not None:
             await self._reader
         self._process = None
+
+
+def _words(command: str | Sequence[str]) -> list[str]:
+    if isinstance(command, str):
+        return words_of(command)
+    return list(command) if isinstance(command, list | tuple) else []
 
 
 def words_of(command: str, windows: bool = os.name == "nt") -> list[str]:

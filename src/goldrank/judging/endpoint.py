@@ -13,16 +13,18 @@ import math
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from goldrank.data.qrels import Grade
 from goldrank.errors import OptionError, whole_number
+from goldrank.escaping import shown
 from goldrank.judging.decoding import ACCEPTED, DamagedBodyError, UnaskedEncodingError, unpacked
+from goldrank.judging.function import checked_criteria, seconds
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, JobStopped, Reply
 from goldrank.judging.parse import read_answer
-from goldrank.judging.prompt import Prompt
+from goldrank.judging.prompt import Prompt, PromptName
 from goldrank.packages import needed
 from goldrank.types import Path
 
@@ -38,6 +40,17 @@ _STOPPING = {
 }
 _NO_CREDIT = ("quota", "credit", "billing", "spend", "balance", "payment")
 _FORMS = ("json_schema", "json_object", "plain")
+_PATH = "/chat/completions"
+_CONNECT = 10.0
+"""Seconds until there is a connection."""
+USUAL_TOKENS = 500
+"""Of an answer, at most."""
+_OWN_FIELDS = {
+    "model": "The model is the first argument.",
+    "messages": "They are the prompt's.",
+    "stream": "Answers come as a whole.",
+}
+"""Fields of a request that are not for choice, and why."""
 _MOST_BODY = 1_000_000
 """Bytes of an answer that are read, as they were sent and as each layer of packing gives them."""
 _MOST_TOKENS = 1_000_000_000
@@ -53,65 +66,86 @@ _STEPPED_DOWN: dict[tuple[str, str], int] = {}
 class Endpoint:
     """A model that is asked by `POST {base_url}/chat/completions`, one item a call.
 
-    `extra` are fields that are added to every request, `drop` names those that a model refuses, such as temperature.
+    The key comes from the environment, and is written nowhere.
+
+    Parameters
+    ----------
+    model : str
+        The name of the model.
+    base_url : str, optional
+        An OpenAI-compatible endpoint, such as http://localhost:8000/v1. By default OPENAI_BASE_URL of the environment.
+    prompt : {"relevance", "support", "question", "answerable"} or path
+        How it is asked: a prompt from the box, or a file of one's own.
+    criteria : str
+        What counts as relevant, in words: given to the model.
+    key_variable : str
+        Where in the environment the key is.
+    request : mapping, optional
+        Fields of every request that differ from the usual ones, {"temperature": 0, "max_tokens": 500}. None leaves a
+        field out that the model refuses. Without a `response_format`, and with one of the type "json_object", no JSON
+        schema is asked for.
+    timeout : float
+        Seconds to wait for an answer.
+    name : str, optional
+        What the judge is called in the log. By default the model and its prompt.
+
+    Raises
+    ------
+    OptionError
+        If a value cannot be used, or no endpoint is named.
+    InputError
+        If the prompt cannot be read.
+    MissingPackageError
+        If httpx is not installed (extra `judge`).
+
+    Examples
+    --------
+    >>> judge = Endpoint("llama", "http://localhost:8000/v1", criteria="Recipes without nuts.")
+    >>> judge.name, judge.scale
+    ('llama, relevance', (0, 1, 2, 3))
     """
 
     def __init__(
         self,
         model: str,
-        base_url: str,
+        base_url: str | None = None,
         *,
-        prompt: Prompt | Path = "relevance",
+        prompt: Prompt | PromptName | Path = "relevance",
+        criteria: str = "",
         key_variable: str = KEY_VARIABLE,
-        temperature: float | None = 0.0,
-        top_p: float | None = None,
-        seed: int | None = None,
-        max_tokens: int = 500,
-        response_format: str = "json_schema",
-        extra: Mapping[str, Any] | None = None,
-        drop: Sequence[str] = (),
-        connect_timeout: float = 10.0,
-        read_timeout: float = 120.0,
+        request: Mapping[str, Any] | None = None,
+        timeout: float = 120.0,
         name: str | None = None,
     ) -> None:
         check_installed()
         if not isinstance(model, str) or not model:
-            raise OptionError(f"model is {model!r:.60}; it must be the name of a model")
-        try:
-            parts = urlsplit(base_url if isinstance(base_url, str) else "")
-        except ValueError:
-            parts = urlsplit("")
-        if isinstance(base_url, str) and ("@" in base_url or parts.query or parts.fragment):
-            what = "base_url has a user, a password or something after ? or # in it"
-            raise OptionError(what, hint=f"The key comes from the environment: {key_variable}.")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise OptionError(f"base_url is {base_url!r:.80}", hint="For example http://localhost:8000/v1.")
-        if response_format not in _FORMS:
-            raise OptionError(f"response_format is {response_format!r:.40}; it must be one of: {', '.join(_FORMS)}")
+            raise OptionError(f"model is {shown(model, 60)}; it must be the name of a model")
+
         self.prompt = Prompt.of(prompt)
         self.model = model
-        self.url = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") + "/chat/completions", "", ""))
+        self.url = _address(_base_url(base_url, model), key_variable)
         self.name = name or f"{model}, {os.path.basename(self.prompt.name).removesuffix('.txt')}"
         self.scale: tuple[Grade, ...] | None = self.prompt.scale
-        self.max_tokens = whole_number(max_tokens, "max_tokens", 1)
+        self.criteria = checked_criteria(criteria)
+        self.timeout = seconds(timeout)
+
+        changed = _request(request)
+        self._asked_form = _form(changed)
+        self._form = _FORMS.index(self._asked_form)
+        usual = {"model": model, "max_tokens": USUAL_TOKENS, "stream": False, "temperature": 0.0}
+        fields: dict[str, Any] = {**usual, **changed}
+        self._fields = {field: value for field, value in fields.items() if value is not None}
+        most = self._fields.get("max_completion_tokens", self._fields.get("max_tokens", USUAL_TOKENS))
+        self.max_tokens = whole_number(most, "max_tokens", 1)
+
         self._key = os.environ.get(key_variable, "")
         if self._key and not (self._key.isascii() and self._key.isprintable()):
             raise OptionError(f"the key in {key_variable} has characters that no header can hold")
         self._secret = _written_anyhow(self._key) if len(self._key) >= _SHORTEST_SECRET else None
-        self._fields: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "stream": False}
-        chosen = {"temperature": temperature, "top_p": top_p, "seed": seed}
-        self._fields |= {field: value for field, value in chosen.items() if value is not None}
-        self._fields |= dict(extra or {})
-        self._drop = tuple(drop)
-        for field in self._drop:
-            self._fields.pop(field, None)
-        self._form = _FORMS.index(response_format)
-        self._asked_form = response_format
-        self._timeouts = connect_timeout, read_timeout
         self._client: httpx.AsyncClient | None = None
 
     def __repr__(self) -> str:
-        return f"<Endpoint {self.model} at {self.url}>"
+        return f"Endpoint({self.model!r}, {self.url.removesuffix(_PATH)!r})"
 
     def description(self) -> Description:
         """Everything that answers depend on. The key, time-outs and concurrency are not among it."""
@@ -132,7 +166,7 @@ class Endpoint:
         client = self._connected()
         form = max(self._form, _STEPPED_DOWN.get((self.url, self.model), 0))
         try:
-            async with asyncio.timeout(self._timeouts[0] + 2 * self._timeouts[1]):  # however slowly it drips
+            async with asyncio.timeout(min(_CONNECT, self.timeout) + 2 * self.timeout):  # however slowly it drips
                 status, headers, raw = await self._posted(client, self._request(call, _FORMS[form]))
         except TimeoutError:
             raise AskAgainLater("TimeoutError", "the answer did not end in time", paid=True) from None
@@ -172,10 +206,10 @@ class Endpoint:
 
     def _request(self, call: Call, form: str) -> dict[str, Any]:
         fields = {**self._fields, "messages": self.messages(call)}
-        if form == "json_schema" and "response_format" not in self._drop:
+        if form == "json_schema":
             wanted = {"name": "judgement", "strict": True, "schema": self.prompt.schema()}
             fields["response_format"] = {"type": form, "json_schema": wanted}
-        elif form == "json_object" and "response_format" not in self._drop:
+        elif form == "json_object":
             fields["response_format"] = {"type": form}
         return fields
 
@@ -233,9 +267,8 @@ class Endpoint:
             with needed("httpx"):
                 import httpx
 
-            connect, read = self._timeouts
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-            timeout = httpx.Timeout(connect=connect, read=read, write=30.0, pool=None)
+            timeout = httpx.Timeout(connect=min(_CONNECT, self.timeout), read=self.timeout, write=30.0, pool=None)
             self._client = httpx.AsyncClient(limits=limits, timeout=timeout, follow_redirects=False)
         return self._client
 
@@ -248,6 +281,60 @@ class Endpoint:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+def _base_url(given: str | None, model: str) -> str:
+    """The address that was given, else that of the environment."""
+    if given is not None:
+        return given
+    base = os.environ.get("OPENAI_BASE_URL", "")
+    if not base:
+        hint = "Give base_url=, for example 'http://localhost:8000/v1', or set OPENAI_BASE_URL."
+        raise OptionError(f"the model {shown(model, 60)} needs an endpoint", hint=hint, code="no-endpoint")
+    return base
+
+
+def _address(base_url: str, key_variable: str) -> str:
+    """Where requests go; the base has no secret in it."""
+    try:
+        parts = urlsplit(base_url if isinstance(base_url, str) else "")
+    except ValueError:
+        parts = urlsplit("")
+    if isinstance(base_url, str) and ("@" in base_url or parts.query or parts.fragment):
+        what = "base_url has a user, a password or something after ? or # in it"
+        raise OptionError(what, hint=f"The key comes from the environment: {key_variable}.")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise OptionError(f"base_url is {shown(base_url, 80)}", hint="For example http://localhost:8000/v1.")
+    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") + _PATH, "", ""))
+
+
+def _request(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The fields that were given, if they are some that can be chosen."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise OptionError(f"request is {shown(given, 60)}", hint='For example request={"temperature": 0, "seed": 7}.')
+    for field in _OWN_FIELDS:
+        if field in given:
+            raise OptionError(f"request has {field!r}, which is not for choice", hint=_OWN_FIELDS[field])
+    try:
+        json.dumps(dict(given))
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"request cannot be written as JSON: {error}") from None
+    return dict(given)
+
+
+def _form(request: dict[str, Any]) -> str:
+    """Which of `_FORMS` is asked for first; it is taken out of the request."""
+    if "response_format" not in request:
+        return _FORMS[0]
+    chosen = request.pop("response_format")
+    if chosen is None:
+        return "plain"
+    if chosen in ({"type": "json_schema"}, {"type": "json_object"}):
+        return str(chosen["type"])
+    hint = "It is None, {'type': 'json_object'} or {'type': 'json_schema'}; the schema is that of the prompt."
+    raise OptionError(f"response_format is {shown(chosen, 60)}", hint=hint, code="unknown-choice")
 
 
 def check_installed() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from goldrank.data.qrels import Grade
 from goldrank.errors import GoldrankError, OptionError
+from goldrank.escaping import shown
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, Reply
 from goldrank.judging.parse import whole, written
 
@@ -21,10 +22,9 @@ _PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedE
 class Function:
     """A function of (question, text[, reference][, criteria]), by these names or in this order.
 
-    It returns a grade of `scale`, a number from 0 to 1 where there is no scale, one of `labels` (label -> grade), or
-    one of these with a reason, as a pair; with `fields` a dict with a text for each of them. Answers are kept under the
-    function's name and code; `version` tells changes apart that are not in its own code, such as another model behind
-    it.
+    It returns a grade of `scale`, a number from 0 to 1 where there is no scale, or one of these with a reason, as a
+    pair; with `fields` a dict with a text for each of them. Answers are kept under the function's name and code;
+    `version` tells changes apart that are not in its own code, such as another model behind it.
     """
 
     max_tokens = 0
@@ -34,20 +34,20 @@ class Function:
         function: Callable[..., Any],
         *,
         scale: Sequence[Grade] | None = (0, 1, 2, 3),
-        labels: dict[str, Grade] | None = None,
         name: str | None = None,
         version: str = "",
+        criteria: str = "",
         timeout: float | None = 120.0,
         fields: Sequence[str] = (),
     ) -> None:
         if not callable(function):
-            raise OptionError(f"{function!r:.60} is no judge", hint="Give a function of a question and a text.")
+            raise OptionError(f"{shown(function, 60)} is no judge", hint="Give a function of a question and a text.")
         self.function = function
-        self.labels = labels or {}
-        self.scale = tuple(self.labels.values()) or (None if scale is None else tuple(scale))
+        self.scale = None if scale is None else checked_scale(scale)
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.version = version
-        self.timeout = timeout
+        self.criteria = checked_criteria(criteria)
+        self.timeout = None if timeout is None else seconds(timeout)
         self.fields = tuple(fields)
         self._takes = _takes(function)
 
@@ -58,7 +58,7 @@ class Function:
         home = f"{getattr(self.function, '__module__', '')}.{getattr(self.function, '__qualname__', self.name)}"
         said: dict[str, Any] = {"function": home, "name": self.name, "code": digest, "version": self.version}
         said |= {"fields": list(self.fields)} if self.fields else {}
-        return Description("function", {**said, "scale": self.scale and list(self.scale), "labels": self.labels})
+        return Description("function", {**said, "scale": self.scale and list(self.scale), "labels": {}})
 
     def messages(self, call: Call) -> list[dict[str, str]]:
         """What the function is given."""
@@ -83,32 +83,51 @@ class Function:
             raise AskAgainLater("TimeoutError", f"no answer within {self.timeout:g} seconds") from None
         except Exception as error:
             raise AskAgainLater(type(error).__name__, str(error)) from error
-        answer = written(said, self.fields) if self.fields else understood(said, self.scale, self.labels)
+        answer = written(said, self.fields) if self.fields else understood(said, self.scale)
         return Reply(repr(said)[:100_000], answer, "unreadable" if answer.problem else "ok")
 
     async def close(self) -> None:
         """There is nothing to close."""
 
 
-def understood(said: Any, scale: Sequence[Grade] | None, labels: dict[str, Grade]) -> Answer:
+def checked_scale(scale: Sequence[Grade]) -> tuple[Grade, ...]:
+    """The grades of a scale, from the lowest to the highest; at least two."""
+    steps = tuple(scale) if isinstance(scale, tuple | list | range) else ()
+    are_numbers = all(isinstance(step, int | float) and not isinstance(step, bool) for step in steps)
+    if len(steps) < 2 or not are_numbers or sorted(set(steps)) != list(steps):
+        hint = "For example scale=(0, 1, 2, 3)."
+        raise OptionError(f"scale is {shown(scale, 60)}; it must be two or more ascending grades", hint=hint)
+    return steps
+
+
+def checked_criteria(criteria: str) -> str:
+    """What counts as relevant, if it is a text."""
+    if isinstance(criteria, str):
+        return criteria
+    raise OptionError(f"criteria is {shown(criteria, 60)}; it must be a text")
+
+
+def seconds(timeout: float) -> float:
+    """A time to wait, if it is one."""
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and 0 < timeout < math.inf:
+        return timeout
+    raise OptionError(f"timeout is {shown(timeout, 40)}; it must be seconds, above 0", code="bad-number")
+
+
+def understood(said: Any, scale: Sequence[Grade] | None) -> Answer:
     """What a function or a command answered: a value, a pair of value and reason, or an object with both."""
     reason = ""
     if isinstance(said, dict):
-        field = next((name for name in ("grade", "label", "probability") if name in said), None)
+        field = next((name for name in ("grade", "probability") if name in said), None)
         if field is None:
-            return Answer(None, problem="the answer has neither 'grade', 'label' nor 'probability'")
+            return Answer(None, problem="the answer has neither 'grade' nor 'probability'")
         said, reason = said[field], said.get("reason") or ""
     elif isinstance(said, tuple | list) and len(said) == 2:
         said, reason = said
     reason = reason if isinstance(reason, str) else str(reason)
     if hasattr(said, "item") and not isinstance(said, str):
         said = said.item()  # a number of numpy's
-    problem = f"{said!r:.60} is not on the scale"
-    if isinstance(said, str) and said.strip().casefold() in labels:
-        label = said.strip().casefold()
-        return Answer(labels[label], reason, label)
-    if labels:
-        return Answer(None, reason, problem=problem)
+    problem = f"{shown(said, 60)} is not on the scale"
     if scale is None:
         sound = isinstance(said, int | float) and math.isfinite(said) and 0 <= said <= 1
         return Answer(float(said), reason) if sound else Answer(None, reason, problem=problem)

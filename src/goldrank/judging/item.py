@@ -99,6 +99,8 @@ class Judge(Protocol):
     name: str
     scale: tuple[Grade, ...] | None
     """The grades that it can give, from the lowest; None for numbers from 0 to 1."""
+    criteria: str
+    """What counts as relevant, in words; empty if nothing more than the prompt is said."""
     max_tokens: int
     """The most tokens of an answer; 0 if nothing is paid by tokens."""
 

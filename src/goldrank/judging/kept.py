@@ -10,7 +10,7 @@ from dataclasses import replace
 from goldrank import ids
 from goldrank.errors import of_type
 from goldrank.judgements.log import JudgementLog, timestamp
-from goldrank.judgements.records import Event, checked
+from goldrank.judgements.records import Entry, checked
 from goldrank.judging.item import Answer, Call, Description, Judge, Reply
 
 VERSION = 1
@@ -90,7 +90,7 @@ class Paid:
         milliseconds: float,
         cost: float,
         estimated: bool,
-        settle: Callable[[Reply], Iterable[Event]] = lambda reply: (),
+        settle: Callable[[Reply], Iterable[Entry]] = lambda reply: (),
     ) -> Reply:
         """Write down an answer, and the judgements that `settle` makes of it, in one transaction; what counts.
 
@@ -122,14 +122,14 @@ class Paid:
         kept = self.answers([key]).get(key)
         return kept.answer if kept is not None and kept.status == "ok" else None
 
-    def add_all(self, events: Iterable[Event]) -> None:
+    def add_all(self, events: Iterable[Entry]) -> None:
         """Judgements whose answers are kept already, for example because another document has the same text."""
         events = list(events)
         if events:
             with self.log._writing():
                 self._add_new(events)
 
-    def _add_new(self, events: Iterable[Event]) -> None:
+    def _add_new(self, events: Iterable[Entry]) -> None:
         """Within a transaction, judgements that the log does not have; those that it has stand."""
         for event in events:
             if not self.log._db.execute("SELECT 1 FROM events WHERE key = ?", (event.key,)).fetchone():

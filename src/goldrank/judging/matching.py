@@ -5,34 +5,62 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.data.qrels import Grade
 from goldrank.data.texts import Texts
-from goldrank.errors import JudgeError, OptionError, one_of
-from goldrank.judging.ask import as_judge, opened_log
-from goldrank.judging.endpoint import KEY_VARIABLE, Endpoint
+from goldrank.errors import JudgeError, OptionError, did_you_mean, of_type, one_of
+from goldrank.judgements.log import JudgementLog
+from goldrank.judging.ask import JudgeLike, as_judge
+from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import Judge, JudgeItem
-from goldrank.judging.runner import DEFAULT_LOG, Asking, JobOutcome, LogLike
+from goldrank.judging.money import Budget
+from goldrank.judging.nouns import Calls
+from goldrank.judging.runner import Job, JobOutcome
 from goldrank.match.matcher import Matcher
 from goldrank.notes import Note
 from goldrank.waiting import FailedCall, finished
 
-UNANSWERED = {"error": "an error; all answers so far are kept", "no": "no match, and counted in a note"}
+Unanswered: TypeAlias = Literal["error", "no"]
+"""What becomes of a pair without a readable answer: an error (all answers so far are kept), or no match."""
 
 
 class JudgeMatcher(Matcher):
     """A judge that says whether a text supports a reference (or a claim), given the question.
 
-    `model` is an `Endpoint`, a `Command`, a `Function`, or the name of a model at `base_url` (by default that of the
-    environment), which is asked by the prompt `support`. The degree is its grade as a share of its scale; a match
-    needs the highest grade unless a `threshold` says otherwise. Answers are kept in `log`, so that none is asked or
-    paid twice. A pair without a readable answer is an error, or with `unanswered="no"` no match.
+    The degree is the judge's grade as a share of its scale; a match needs the highest grade unless a threshold says
+    otherwise. Answers are kept in the log of `calls`, so that none is asked or paid twice.
 
+    Parameters
+    ----------
+    judge : Endpoint, Command, function or str
+        Who is asked; a text is the name of a model, which is asked by the prompt `support`.
+    threshold : float, optional
+        The share of the scale that a match needs. Judges that answer with numbers from 0 to 1 need one.
+    inclusive : bool
+        Whether the threshold itself is a match.
+    guards : iterable of str, optional
+        What must agree besides, as other matchers have it.
+    base_url : str, optional
+        Where the model of a name is; by default OPENAI_BASE_URL of the environment.
+    calls : Calls
+        On which terms the judge is asked. A mapping of its fields is what spellings have:
+        "judge(calls={'max_calls': 100}):MODEL".
+    unanswered : {"error", "no"}
+        A pair without a readable answer is an error, or no match.
+
+    Raises
+    ------
+    OptionError
+        If an option cannot be used, or a judge without a scale has no threshold.
+
+    Examples
+    --------
     >>> from goldrank.judging.function import Function
     >>> str(JudgeMatcher(Function(lambda question, text, reference: 1, scale=(0, 1), name="mine")))
     'judge:mine:1'
@@ -46,35 +74,29 @@ class JudgeMatcher(Matcher):
 
     def __init__(
         self,
-        model: Judge | str,
+        judge: JudgeLike | str,
         threshold: float | None = None,
         *,
         inclusive: bool = True,
         guards: Iterable[str] | None = None,
         base_url: str | None = None,
-        prompt: str = "support",
-        key_variable: str = KEY_VARIABLE,
-        max_tokens: int = 500,
-        criteria: str = "",
-        log: LogLike = DEFAULT_LOG,
-        budget: float | None = None,
-        prices: Any = None,
-        max_calls: int | None = None,
-        concurrency: int = 8,
-        rate: float | None = None,
-        attempts: int = 6,
-        unanswered: str = "error",
+        calls: Calls | Mapping[str, Any] = Calls(),
+        unanswered: Unanswered = "error",
     ) -> None:
         super().__init__(threshold, inclusive=inclusive, guards=guards)
-        one_of(unanswered, UNANSWERED, "unanswered")
-        judge = _endpoint(model, base_url, prompt, key_variable, max_tokens) if isinstance(model, str) else model
-        self.judge = as_judge(judge)
+        one_of(unanswered, get_args(Unanswered), "unanswered")
+        if base_url is not None and not isinstance(judge, str):
+            raise OptionError("base_url is for the name of a model", hint="A judge knows where it is asked.")
+
+        self.judge = _endpoint(judge, base_url) if isinstance(judge, str) else as_judge(judge)
         if self.judge.scale is None and threshold is None:
             hint = f"For example JudgeMatcher(judge, 0.5), or --match judge:{self.judge.name}:0.5."
             what = f"{self.judge.name} answers with numbers from 0 to 1, which need a threshold"
             raise OptionError(what, hint=hint, code="no-threshold")
-        self.criteria, self.unanswered = criteria, unanswered
-        self._how = Asking(criteria, log, concurrency, rate, attempts, budget, prices, max_calls)
+        self.unanswered = unanswered
+        self.calls = _calls(calls)
+        self._budget = self.calls.budget()
+        """One for all jobs of this matcher and its copies."""
         self._questions: Sequence[str] = ()
         self._jobs: list[JobOutcome] = []
         """Since notes were last taken; shared by all copies."""
@@ -91,7 +113,7 @@ class JudgeMatcher(Matcher):
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         questions = self._questions or [""] * len(left)
         items = [
-            _item(question, retrieved[i], references[j], self.criteria)
+            _item(question, retrieved[i], references[j], self.judge.criteria)
             for question, i, j in zip(questions, left.tolist(), right.tolist(), strict=True)
         ]
         outcome = self._asked(items)
@@ -99,8 +121,8 @@ class JudgeMatcher(Matcher):
 
     def answers(self, asked_about: Sequence[tuple[str, str, str]]) -> list[float | FailedCall]:
         """The degree for each (question, text, reference), or why there is none: for callers that go on with others."""
-        items = [_item(*triple, self.criteria) for triple in asked_about]
-        outcome = asked(self.judge, items, self._how)
+        items = [_item(*triple, self.judge.criteria) for triple in asked_about]
+        outcome = asked(self.judge, items, self.calls, self._budget)
         degrees: list[float | FailedCall] = []
         for pair in ((item.query, item.doc) for item in items):
             grade, why = outcome.grades.get(pair), outcome.why_not(pair)
@@ -108,7 +130,7 @@ class JudgeMatcher(Matcher):
         return degrees
 
     def _asked(self, items: Sequence[JudgeItem]) -> JobOutcome:
-        outcome = asked(self.judge, items, self._how)
+        outcome = asked(self.judge, items, self.calls, self._budget)
         missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
         if missing and (self.unanswered == "error" or outcome.stopped):
             first = missing[0]
@@ -145,10 +167,11 @@ class JudgeMatcher(Matcher):
         return [told, *lacking, *total.notes]
 
 
-def asked(judge: Judge, items: Sequence[JudgeItem], how: Asking) -> JobOutcome:
+def asked(judge: Judge, items: Sequence[JudgeItem], calls: Calls, budget: Budget | None = None) -> JobOutcome:
     """Ask a judge about texts that are no documents of a run: calls are kept in the log, judgements are not made."""
-    with opened_log(how.log) as kept:
-        outcome: JobOutcome = finished(how.job(judge, items, kept, keep_judgements=False).run())
+    with JudgementLog(calls.log) as log:
+        job = Job(judge, items, log, calls, budget=budget, keep_judgements=False)
+        outcome: JobOutcome = finished(job.run())
     return outcome
 
 
@@ -161,11 +184,26 @@ def _hash(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _endpoint(model: str, base_url: str | None, prompt: str, key_variable: str, max_tokens: int) -> Endpoint:
-    base = base_url or os.environ.get("OPENAI_BASE_URL", "")
+def _endpoint(model: str, base_url: str | None) -> Endpoint:
     if not model:
         raise OptionError("judge names no model", hint="For example judge:NAME, with OPENAI_BASE_URL set.")
-    if not base:
+    if base_url is None and not os.environ.get("OPENAI_BASE_URL"):
         hint = f"Set OPENAI_BASE_URL, or spell it judge(base_url='http://localhost:8000/v1'):{model}."
         raise OptionError(f"judge:{model} needs an endpoint", hint=hint, code="no-endpoint")
-    return Endpoint(model, base, prompt=prompt, key_variable=key_variable, max_tokens=max_tokens)
+    return Endpoint(model, base_url, prompt="support")
+
+
+def _calls(given: Calls | Mapping[str, Any]) -> Calls:
+    """The terms of asking, from the noun or, in a spelling, from its fields."""
+    calls = given
+    if isinstance(given, Mapping):
+        known = [field.name for field in fields(Calls)]
+        for name in given:
+            if name not in known:
+                what = f"calls has no field {name!r:.40}; it has: {', '.join(known)}"
+                raise OptionError(what, hint=did_you_mean(str(name), known))
+        calls = Calls(**given)
+    of_type(calls, Calls, "calls", "Calls")
+    if calls.dry_run:  # type: ignore[union-attr]
+        raise OptionError("a judge that matches texts has no dry run", hint="max_calls limits what is asked.")
+    return calls  # type: ignore[return-value]

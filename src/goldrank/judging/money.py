@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goldrank.errors import OptionError, whole_number
+from goldrank.escaping import shown
 
 BYTES_A_TOKEN = 3
 """For estimates before a call, on the careful side: English has about four bytes a token."""
@@ -22,7 +24,15 @@ class Prices:
     def __post_init__(self) -> None:
         for value in (self.prompt, self.completion, self.cached):
             if value is not None and not _is_amount(value):
-                raise OptionError(f"a price is {value!r:.40}; it must be a number from 0, for a million tokens")
+                raise OptionError(f"a price is {shown(value, 40)}; it must be a number from 0, for a million tokens")
+
+    @classmethod
+    def of(cls, given: Sequence[float]) -> Prices:
+        """Prices from (prompt, completion) or (prompt, completion, cached)."""
+        if isinstance(given, tuple | list) and len(given) in (2, 3):
+            return cls(*given)
+        hint = "For example prices=(0.15, 0.60), for a million tokens of prompts and of answers."
+        raise OptionError(f"prices are {shown(given, 60)}, not two or three numbers", hint=hint)
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
         """What a call costs. Cached tokens are among those of the prompt, thoughts among those of the answer.
@@ -33,17 +43,6 @@ class Prices:
         cached = min(tokens_cached, tokens_in)
         cached_price = self.prompt if self.cached is None else self.cached
         return ((tokens_in - cached) * self.prompt + cached * cached_price + tokens_out * self.completion) / 1e6
-
-
-def prices_of(given: object) -> Prices | None:
-    """Prices from a pair or triple (prompt, completion[, cached]), a mapping of these names, or `Prices`."""
-    if given is None or isinstance(given, Prices):
-        return given
-    try:
-        return Prices(**given) if isinstance(given, dict) else Prices(*given)  # type: ignore[misc]
-    except TypeError:
-        hint = "For example prices=(0.15, 0.60), for a million tokens of prompts and of answers."
-        raise OptionError(f"prices are {given!r:.60}", hint=hint) from None
 
 
 def estimated_tokens(messages: list[dict[str, str]]) -> int:
@@ -61,11 +60,12 @@ class Budget:
 
     def __init__(self, amount: float | None, prices: Prices | None, most_calls: int | None) -> None:
         if amount is not None and not _is_amount(amount):
-            raise OptionError(f"budget is {amount!r:.40}; it must be an amount from 0")
+            raise OptionError(f"max_cost is {shown(amount, 40)}; it must be an amount from 0", code="bad-number")
         if most_calls is not None:
             whole_number(most_calls, "max_calls", 0)
         if amount is not None and prices is None:
-            raise OptionError("a budget needs prices", hint="For example prices=(0.15, 0.60) (--prices 0.15,0.60).")
+            hint = "For example Calls(max_cost=5, prices=(0.15, 0.60)), or --budget 5 --prices 0.15,0.60."
+            raise OptionError("max_cost needs prices", hint=hint)
         self.amount, self.prices, self.most_calls = amount, prices, most_calls
         self.spent, self.reserved, self.calls = 0.0, 0.0, 0
         self.on_their_way = 0

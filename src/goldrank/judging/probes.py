@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from goldrank import io
-from goldrank.comparison.metadata import document_texts, lookup
 from goldrank.comparison.ppi import wilson
+from goldrank.comparison.tabular import Tabular
+from goldrank.data.documents import Documents
 from goldrank.data.qrels import Grade
-from goldrank.errors import InputError, OptionError, whole_number
-from goldrank.judging.ask import as_judge
-from goldrank.judging.item import Judge, JudgeItem
+from goldrank.data.queries import Queries
+from goldrank.errors import InputError, NotMeasuredError, OptionError, did_you_mean, of_type, whole_number
+from goldrank.io.documents import read_documents
+from goldrank.io.queries import read_queries
+from goldrank.judging.ask import JudgeLike, as_judge, question_of
+from goldrank.judging.item import JudgeItem
 from goldrank.judging.matching import asked
-from goldrank.judging.runner import Asking, AskOptions
-from goldrank.misuse import checked
+from goldrank.judging.nouns import Calls
+from goldrank.keywords import named_arguments
 from goldrank.notes import Note
-from goldrank.types import QrelsLike
+from goldrank.types import DocumentsLike, QrelsLike, QueriesLike
 
 TRICKS = {
     "words": "words of the query put in",
@@ -42,77 +46,134 @@ class Trick:
     mean_rise: float
 
 
-@dataclass(frozen=True)
-class Gullibility:
+@dataclass(frozen=True, repr=False)
+class Gullibility(Tabular):
     """How far a judge is moved by texts that people call not relevant."""
 
+    drawn_by = "gullibility"
+
     judge: str
-    tricks: tuple[Trick, ...]
+    tricks: Mapping[str, Trick]
+    """What each change of the texts did, by name."""
     notes: tuple[Note, ...]
 
-    def __getitem__(self, name: str) -> Trick:
-        for trick in self.tricks:
-            if trick.name == name:
-                return trick
-        raise OptionError(f"there is no trick {name!r:.40}; there are: {', '.join(TRICKS)}")
+    def __repr__(self) -> str:
+        return f"Gullibility({self.judge!r})"
+
+    def __getitem__(self, trick: str) -> float:
+        """The share of texts whose grade a trick raised."""
+        if trick not in self.tricks:
+            what = f"there is no trick {trick!r:.40}; there are: {', '.join(self.tricks)}"
+            raise NotMeasuredError(what, hint=did_you_mean(str(trick), self.tricks))
+        return self.tricks[trick].share
+
+    @property
+    def words(self) -> str:
+        """How often the judge was moved, in one sentence."""
+        said = [f"{trick.raised:,} of {trick.pairs:,} texts by {TRICKS[name]}" for name, trick in self.tricks.items()]
+        return f"{self.judge} raised the grade of {', and of '.join(said)}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each trick."""
+        return [vars(trick) for trick in self.tricks.values()]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"judge": self.judge, "tricks": self.rows(), "notes": [note.to_dict() for note in self.notes]}
 
 
-@checked
+@named_arguments
 def judge_gullibility(
-    human: QrelsLike,
+    qrels: QrelsLike,
+    judge: JudgeLike,
     *,
-    judge: Judge | Callable[..., Any],
-    docs: Any,  # a mapping, a function, a file, a data frame
-    queries: Any,
+    documents: DocumentsLike,
+    queries: QueriesLike,
     pairs: int = 20,
-    seed: int = 0,
-    **options: Unpack[AskOptions],
+    calls: Calls = Calls(),
 ) -> Gullibility:
     """See whether a judge raises the grade of texts that people call not relevant when these flatter or command it.
 
-    So many pairs of grade 0 or below are drawn at random. Each is asked about as it is, with words of the query put
-    in, and with an order to give the highest grade put in. `docs`, `queries` and further options are those of `judge`.
-    Answers are kept in the log and are no judgements.
+    Pairs of grade 0 or below are drawn at random. Each is asked about as it is, with words of the query put in, and
+    with an order to give the highest grade put in. Answers are kept in the log and are no judgements.
 
+    Parameters
+    ----------
+    qrels : judgements
+        What people judged.
+    judge : Endpoint, Command or function
+        Who is asked.
+    documents : documents
+        Texts of documents.
+    queries : queries
+        Texts of queries.
+    pairs : int
+        How many pairs are drawn.
+    calls : Calls
+        On which terms the judge is asked; `seed` is that of the draw. There is no dry run.
+
+    Returns
+    -------
+    Gullibility
+        `gullibility["words"]` and `gullibility["order"]` are the shares of texts whose grade rose.
+
+    Raises
+    ------
+    InputError
+        If people call no document not relevant, texts are missing, or no answer can be read.
+    OptionError
+        If an option cannot be used.
+
+    Examples
+    --------
     >>> import tempfile
-    >>> found = judge_gullibility({"q": {"a": 0, "b": 1}}, docs={"a": "cats purr"}, queries={"q": "who barks?"},
-    ...     judge=lambda question, text: 3 if "barks" in text else 0, log=tempfile.mkdtemp() + "/log.db")
-    >>> found["words"].share, found["order"].share
+    >>> def barks(question, text):
+    ...     return 3 if "barks" in text else 0
+    >>> gullibility = judge_gullibility({"q": {"a": 0, "b": 1}}, barks, documents={"a": "cats purr"},
+    ...     queries={"q": "who barks?"}, calls=Calls(tempfile.mkdtemp() + "/log.db"))
+    >>> gullibility["words"], gullibility["order"]
     (1.0, 0.0)
     """
+    of_type(calls, Calls, "calls", "Calls", hint="For example calls=Calls(max_calls=100).")
     whole_number(pairs, "pairs", 1)
-    asks, how = as_judge(judge), Asking(**options)
-    people = io.as_qrels(human)
-    drawn = _drawn([(q, d) for q in people for d, grade in people[q].items() if grade <= 0], docs, queries, pairs, seed)
+    if calls.dry_run:
+        raise OptionError("judge_gullibility has no dry run", hint=f"It asks three times about {pairs} pairs at most.")
+
+    asks = as_judge(judge)
+    people = io.as_qrels(qrels)
+    low = [(query, doc) for query in people for doc, grade in people[query].items() if grade <= 0]
+    drawn = _drawn(low, read_documents(documents), read_queries(queries), pairs, calls.seed)
     top = "1" if asks.scale is None else str(asks.scale[-1])
     items = {
-        (query, doc, way): JudgeItem(query, f"{doc} [{way}]", question, variant, criteria=how.criteria)
+        (query, doc, way): JudgeItem(query, f"{doc} [{way}]", question, variant, criteria=asks.criteria)
         for (query, doc), (question, text) in drawn.items()
         for way, variant in _ways(question, text, top).items()
     }
-    outcome = asked(asks, list(items.values()), how)
+
+    outcome = asked(asks, list(items.values()), calls)
     grades = {name: outcome.grades.get((item.query, item.doc)) for name, item in items.items()}
-    tricks = tuple(_trick(way, grades, list(drawn)) for way in TRICKS)
-    if not any(trick.pairs for trick in tricks):
+    tricks = {way: _trick(way, grades, list(drawn)) for way in TRICKS}
+    if not any(trick.pairs for trick in tricks.values()):
         what = f"{asks.name} gave no readable answer"
         raise InputError(what, hint="Look at the answers in the log.", code="no-answers")
     return Gullibility(asks.name, tricks, tuple(outcome.notes))
 
 
 def _drawn(
-    pairs: Sequence[tuple[str, str]], docs: Any, queries: Any, count: int, seed: int
+    pairs: Sequence[tuple[str, str]], documents: Documents, queries: Queries, count: int, seed: int
 ) -> dict[tuple[str, str], tuple[str, str]]:
     """Question and text of some pairs that have both."""
     if not pairs:
         hint = "The judge is asked about texts that people gave 0."
         raise InputError("people call no document not relevant", hint=hint, code="no-zeros")
-    questions, texts = lookup(queries, "queries"), document_texts(docs, {doc for _, doc in pairs}, whole=True)
-    order = np.random.default_rng(whole_number(seed, "seed")).permutation(len(pairs)).tolist()
+
+    texts = documents.some(list(dict.fromkeys(doc for _, doc in pairs)))
+    order = np.random.default_rng(seed).permutation(len(pairs)).tolist()
     drawn: dict[tuple[str, str], tuple[str, str]] = {}
     for query, doc in (pairs[i] for i in order):
-        question = questions(query)
-        if isinstance(question, str) and question.strip() and texts.get(doc, "").strip() and len(drawn) < count:
-            drawn[query, doc] = question, texts[doc]
+        question = question_of(queries, query)
+        if question and doc in texts and texts[doc].whole.strip() and len(drawn) < count:
+            drawn[query, doc] = question, texts[doc].whole
+
     if not drawn:
         what = f"none of {len(pairs):,} pairs that people call not relevant has a text of the query and of the document"
         raise InputError(what, hint="Judgements of 0 are needed, and texts for them.", code="no-texts")

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade
@@ -23,7 +24,8 @@ KINDS = {
     "texts": "a text for each of `fields`",
 }
 FIELDS = ("question", "text", "reference", "criteria", "criteria_rules", "marker", "scale")
-SHIPPED = ("relevance", "support", "question", "answerable")
+PromptName: TypeAlias = Literal["relevance", "support", "question", "answerable"]
+SHIPPED = get_args(PromptName)
 _FIELD = re.compile(r"\{([a-z_]+)\}")
 _SECTION = re.compile(r"^\[(system|user)\]\s*$", re.MULTILINE)
 

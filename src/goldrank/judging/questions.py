@@ -7,32 +7,35 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import json
-import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.errors import InputError, OptionError, whole_number
-from goldrank.escaping import json_text
+from goldrank.data.table import plain
+from goldrank.errors import InputError, OptionError, of_type, whole_number
+from goldrank.escaping import shown
 from goldrank.io.corpus import read_sources
-from goldrank.judging.ask import as_judge, opened_log
+from goldrank.io.items import Item, Items
+from goldrank.judgements.log import JudgementLog
+from goldrank.judging.ask import JudgeLike, as_judge, opened_log
+from goldrank.judging.command import Command
 from goldrank.judging.function import Function
 from goldrank.judging.item import Answer, Judge, JudgeItem
 from goldrank.judging.money import BYTES_A_TOKEN
-from goldrank.judging.runner import Asking, AskOptions, JobOutcome
+from goldrank.judging.nouns import Calls
+from goldrank.judging.runner import Job, JobOutcome
+from goldrank.keywords import named_arguments
 from goldrank.match.folding import fold
 from goldrank.match.locate import SourceIndex
 from goldrank.match.semantic import sentence_places
 from goldrank.match.tokens import words
-from goldrank.misuse import checked
 from goldrank.notes import Note
+from goldrank.types import Path
 from goldrank.waiting import finished
-from goldrank.writing import write_whole
 
 FIELDS = ("question", "quote")
 """What a writer answers with."""
@@ -84,136 +87,226 @@ class Planned:
     """If questions have to be asked for again and again: each passage as often as it may be."""
 
 
-@dataclass(frozen=True)
-class Questions:
-    """Questions with the places of their evidence, as `evaluate_texts` and `run_retriever` take them."""
+class Questions(Items):
+    """Questions with the places of their evidence, as `evaluate_texts` and `run_retriever` take them.
 
-    items: tuple[dict[str, Any], ...]
-    rejected: dict[str, int]
-    """How many were left out, by reason (`REASONS`)."""
-    written: int
-    """Passages that the writer was asked about."""
-    by_source: dict[str, int]
-    """Questions of each source; sources without any are in it too."""
-    outcome: JobOutcome = field(repr=False)
-    """Calls, tokens and cost of both jobs."""
-    notes: tuple[Note, ...] = ()
-    planned: Planned | None = None
-    """What would be asked, if nothing was (`dry_run`)."""
+    `make_questions` makes them. Nothing is retrieved for them yet.
+    """
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.items)
+    def __init__(
+        self,
+        records: Sequence[dict[str, Any]],
+        *,
+        rejected: Mapping[str, int],
+        written: int,
+        by_source: Mapping[str, int],
+        outcome: JobOutcome,
+        notes: Sequence[Note] = (),
+        planned: Planned | None = None,
+    ) -> None:
+        super().__init__(list(records), name="questions")
+        self.records = tuple(records)
+        """Each question with its evidence and references, as it is saved."""
+        self.rejected = rejected
+        """How many were left out, by reason (`REASONS`)."""
+        self.written = written
+        """Passages that the writer was asked about."""
+        self.by_source = by_source
+        """Questions of each source; sources without any are in it too."""
+        self.outcome = outcome
+        """Calls, tokens and cost of both jobs."""
+        self.planned = planned
+        """What would be asked, in a dry run."""
+        self._notes = tuple(notes)
 
-    def __len__(self) -> int:
-        return len(self.items)
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What there is to know of how they were made."""
+        return self._notes
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one JSON object a line."""
-        write_whole(path, "".join(json_text(json.dumps(item)) + "\n" for item in self.items).encode())
+    @property
+    def cost(self) -> float:
+        """What was spent, by the prices."""
+        return self.outcome.cost
+
+    def __iter__(self) -> Iterator[Item]:
+        for record in self.records:
+            references = tuple((text,) for text in record["references"])
+            yield Item(record["query"], record["question"], (), references, "", None, None)
+
+    def __repr__(self) -> str:
+        return f"Questions({len(self.records):,} questions)"
+
+    def __str__(self) -> str:
+        from goldrank.report.questions import parts
+
+        return plain(parts(self))
 
 
-@checked
+@named_arguments
 def make_questions(
-    sources: Any,  # a mapping, a folder, a file
+    sources: Path | Mapping[str, str],
+    writer: JudgeLike,
+    judge: JudgeLike,
     *,
-    writer: Judge | Callable[..., Any],
-    judge: Judge | Callable[..., Any],
     n: int = 200,
     passage: int = 1_500,
     copied: float = 0.7,
     similar: float = 0.8,
-    seed: int = 0,
-    dry_run: bool = False,
-    **options: Unpack[AskOptions],
+    calls: Calls = Calls(),
 ) -> Questions:
     """Ask a model for questions about sources, with the quotations that answer them, and keep those that hold.
 
-    `writer` is shown a passage of about so many characters and answers with a question and a quotation: an `Endpoint`
-    with the prompt "question", a `Command` or `Function` with `fields=("question", "quote")`, or a function of
-    (question, text[, reference]) that returns a dict of both; `reference` has what was asked about the passage before.
-    The quotation must be in the passage. `judge` then sees question and quotation alone and must give its highest
-    grade: an `Endpoint` with the prompt "answerable", or any judge. A question is left out if a run of its words of
-    this share is `copied` from the quotation, or if it is `similar` to another one by the share of words in common.
-    Questions are spread over the sources as evenly as these allow; `rejected` counts what was left out and why.
-    Further options are those of `judge`. With `dry_run` nothing is asked, and `planned` says what would be.
+    The quotation must be in the passage, and the judge, who sees question and quotation alone, must give its highest
+    grade. Questions are spread over the sources as evenly as these allow.
 
+    Parameters
+    ----------
+    sources : path or mapping
+        A folder of text files, a file of records with source and text, or texts by name.
+    writer : Endpoint, Command or function
+        Is shown a passage and answers with a question and a quotation: an `Endpoint` with the prompt "question", a
+        `Command`, or a function of (question, text[, reference]) that returns a dict of "question" and "quote".
+        `reference` has what was asked about the passage before.
+    judge : Endpoint, Command or function
+        Says whether the quotation answers the question: an `Endpoint` with the prompt "answerable", or any judge with
+        a scale.
+    n : int
+        How many questions are wanted.
+    passage : int
+        About how many characters the writer is shown.
+    copied : float
+        Leave a question out if a run of its words of this share is copied from the quotation.
+    similar : float
+        Leave a question out if it has this share of words in common with another one.
+    calls : Calls
+        On which terms both are asked. In a dry run nothing is asked, and `planned` says what would be.
+
+    Returns
+    -------
+    Questions
+        `rejected` counts what was left out and why.
+
+    Raises
+    ------
+    InputError
+        If the sources cannot be read, or no question is left.
+    OptionError
+        If an option cannot be used, the writer writes no questions, or the judge has no scale.
+    JudgeError
+        If writer or judge cannot be asked; what was answered before is in the log.
+
+    Examples
+    --------
     >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> found = make_questions({"eiffel": "It was finished in 1889. It was red."}, n=1, log=folder + "/log.db",
-    ...     writer=lambda question, text: {"question": "When was it opened?", "quote": "It was finished in 1889."},
-    ...     judge=lambda question, text: 3)
-    >>> found.items[0]["question"], found.items[0]["evidence"]
+    >>> def writer(question, text):
+    ...     return {"question": "When was it opened?", "quote": "It was finished in 1889."}
+    >>> questions = make_questions({"eiffel": "It was finished in 1889. It was red."}, writer,
+    ...     lambda question, text: 3, n=1, calls=Calls(tempfile.mkdtemp() + "/log.db"))
+    >>> questions.records[0]["question"], questions.records[0]["evidence"]
     ('When was it opened?', [{'source': 'eiffel', 'start': 0, 'end': 24}])
     """
+    of_type(calls, Calls, "calls", "Calls", hint="For example calls=Calls(max_calls=100).")
     whole_number(n, "n", 1)
     whole_number(passage, "passage", 100)
-    whole_number(seed, "seed")
     for name, share in (("copied", copied), ("similar", similar)):
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-            raise OptionError(f"{name} is {share!r:.40}; it must be a share of words, above 0 and up to 1")
-    writes, checks = _writer(writer), as_judge(judge)
-    if checks.scale is None:
-        raise OptionError(f"{checks.name} answers with numbers from 0 to 1; the judge of questions needs a scale")
+            raise OptionError(f"{name} is {shown(share, 40)}; it must be a share of words, above 0 and up to 1")
+    asked = _Asked(_writer(writer), _checker(judge))
+
     texts = read_sources(sources)
-    plan = _PassageOrder(texts, passage, np.random.default_rng(seed))
-    how = Asking(**options)
-    if dry_run:
-        return _planned(plan, n, texts, (writes, checks), how)
+    plan = _PassageOrder(texts, passage, np.random.default_rng(calls.seed))
+    if calls.dry_run:
+        return _planned(plan, n, texts, asked, calls)
+
     sieve = _Sieve(SourceIndex(texts), copied, similar)
     tally = _Found(dict.fromkeys(texts, 0))
-    with opened_log(how.log) as kept:
+    budget = calls.budget()
+    with JudgementLog(calls.log) as log:
 
         def ask(who: Judge, items: Sequence[JudgeItem]) -> JobOutcome:
-            job: JobOutcome = finished(how.job(who, items, kept, keep_judgements=False).run())
-            tally.outcome.add(job)
-            return job
+            job = Job(who, items, log, calls, budget=budget, keep_judgements=False)
+            outcome: JobOutcome = finished(job.run())
+            tally.outcome.add(outcome)
+            return outcome
 
         while len(tally.items) < n and not tally.outcome.stopped:
             passages = plan.next(n - len(tally.items), tally.by_source)
             if not passages:
                 break
-            _turn(passages, plan, tally, sieve, (writes, checks), ask, texts, how.criteria)
+            _turn(passages, plan, tally, sieve, asked, ask, texts)
+
     notes = list(tally.outcome.notes)
     if len(tally.items) < n:
         notes.insert(0, Note.of("fewer-questions", count=len(tally.items), wanted=n))
     if not tally.items:
         why = ", ".join(f"{reason}: {count:,}" for reason, count in tally.rejected.items()) or tally.outcome.stopped
         raise InputError(f"no question is left ({why})", hint="Look at the answers in the log.", code="no-questions")
-    rejected = {reason: tally.rejected[reason] for reason in REASONS if tally.rejected[reason]}
     return Questions(
-        tuple(tally.items), rejected, plan.asked, tally.by_source, tally.outcome, tuple(notes)
-    )  # fmt: skip
+        tally.items,
+        rejected={reason: tally.rejected[reason] for reason in REASONS if tally.rejected[reason]},
+        written=plan.asked,
+        by_source=tally.by_source,
+        outcome=tally.outcome,
+        notes=notes,
+    )
 
 
-def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], judges: tuple[Judge, Judge], how: Asking) -> Questions:
+class _Asked(NamedTuple):
+    """Who writes questions, and who checks them."""
+
+    writer: Judge
+    checker: Judge
+
+
+def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], asked: _Asked, calls: Calls) -> Questions:
     """What would be asked. A quotation is no longer than its passage, nor a question than the writer's answer."""
     every = plan.left
     shown = plan.next(n, dict.fromkeys(texts, 0))
     cut = [(each, texts[each.source][each.start : each.end]) for each in shown]
-    write, check = judges
-    with opened_log(how.log, dry_run=True) as kept:
-        writing = how.job(write, [
-            JudgeItem(each.source, f"{each.start}-{each.end} 0", "", text, criteria=how.criteria) for each, text in cut
-        ], kept)  # fmt: skip
-        checking = how.job(check, [
-            JudgeItem(each.source, f"{i}", "x" * BYTES_A_TOKEN * write.max_tokens, text, criteria=how.criteria)
-            for i, (each, text) in enumerate(cut)
-        ], kept)  # fmt: skip
+    to_write = [
+        JudgeItem(each.source, f"{each.start}-{each.end} 0", "", text, criteria=asked.writer.criteria)
+        for each, text in cut
+    ]
+    longest = "x" * BYTES_A_TOKEN * asked.writer.max_tokens
+    to_check = [
+        JudgeItem(each.source, f"{i}", longest, text, criteria=asked.checker.criteria)
+        for i, (each, text) in enumerate(cut)
+    ]
+
+    with opened_log(calls) as log:
+        writing = Job(asked.writer, to_write, log, calls)
+        checking = Job(asked.checker, to_check, log, calls)
         sizes = [job.estimate() for job in (writing, checking)]
         planned = Planned(
-            len(shown), writing.to_ask + len(shown), sum(tokens for tokens, _ in sizes),
-            sum(cost for _, cost in sizes), 2 * every,
-        )  # fmt: skip
-    return Questions((), {}, 0, dict.fromkeys(texts, 0), JobOutcome(), planned=planned)
+            passages=len(shown),
+            calls=writing.to_ask + len(shown),
+            tokens=sum(tokens for tokens, _ in sizes),
+            cost=sum(cost for _, cost in sizes),
+            most_calls=2 * every,
+        )
+    nothing = dict.fromkeys(texts, 0)
+    return Questions((), rejected={}, written=0, by_source=nothing, outcome=JobOutcome(), planned=planned)
 
 
-def _writer(given: Judge | Callable[..., Any]) -> Judge:
-    made = given if isinstance(given, Judge) else Function(given, fields=FIELDS)
-    fields = getattr(made, "fields", getattr(getattr(made, "prompt", None), "fields", ()))
+def _writer(given: JudgeLike) -> Judge:
+    """Whoever writes a question and a quotation; a program and a function need not be told that they do."""
+    if not isinstance(given, Judge):
+        return Function(given, fields=FIELDS)
+    if isinstance(given, Command):
+        return given.writing(FIELDS)
+    fields = getattr(given, "fields", getattr(getattr(given, "prompt", None), "fields", ()))
     if set(fields) != set(FIELDS):
-        hint = 'Endpoint(..., prompt="question"), or Function(function, fields=("question", "quote")).'
-        raise OptionError(f"{made.name} writes no question and quote", hint=hint, code="writes-no-questions")
-    return made
+        hint = 'Endpoint(..., prompt="question"), or a function that returns {"question": ..., "quote": ...}.'
+        raise OptionError(f"{given.name} writes no question and quote", hint=hint, code="writes-no-questions")
+    return given
+
+
+def _checker(given: JudgeLike) -> Judge:
+    checker = as_judge(given)
+    if checker.scale is None:
+        raise OptionError(f"{checker.name} answers with numbers from 0 to 1; the judge of questions needs a scale")
+    return checker
 
 
 @dataclass
@@ -288,20 +381,19 @@ def _turn(
     plan: _PassageOrder,
     tally: _Found,
     sieve: _Sieve,
-    judges: tuple[Judge, Judge],
+    asked: _Asked,
     ask: Callable[[Judge, Sequence[JudgeItem]], JobOutcome],
     texts: dict[str, str],
-    criteria: str,
 ) -> None:
     """Ask about some passages, and keep those that pass the checks."""
     items = {
         (passage.source, f"{passage.start}-{passage.end} {len(plan.before.get(passage, ()))}"): passage
         for passage in shown
     }  # fmt: skip
-    written = ask(judges[0], [
+    written = ask(asked.writer, [
         JudgeItem(
             *name, "", texts[passage.source][passage.start : passage.end],
-            reference="\n".join(plan.before.get(passage, ())), criteria=criteria,
+            reference="\n".join(plan.before.get(passage, ())), criteria=asked.writer.criteria,
         )
         for name, passage in items.items()
     ])  # fmt: skip
@@ -318,13 +410,10 @@ def _turn(
             continue
         question, quote = answer.fields["question"], texts[places[0]["source"]][places[0]["start"] : places[0]["end"]]
         key = hashlib.sha256(f"{passage.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        candidates[passage.source, key] = (
-            passage,
-            JudgeItem(passage.source, key, question, quote, criteria=criteria),
-            places,
-        )
-    said = ask(judges[1], [item for _, item, _ in candidates.values()]) if candidates else JobOutcome()
-    scale = judges[1].scale
+        to_check = JudgeItem(passage.source, key, question, quote, criteria=asked.checker.criteria)
+        candidates[passage.source, key] = passage, to_check, places
+    said = ask(asked.checker, [item for _, item, _ in candidates.values()]) if candidates else JobOutcome()
+    scale = asked.checker.scale
     assert scale is not None
     for name, (passage, item, places) in candidates.items():
         grade = said.grades.get(name)

@@ -1,29 +1,24 @@
-"""`Job`: many items asked of one judge, some at a time; nothing paid is lost, and nothing is asked twice.
-
-`Asking` has the options that every function which asks a judge takes, and makes jobs.
-"""
+"""`Job`: many items asked of one judge, some at a time; nothing paid is lost, and nothing is asked twice."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
-import math
-import os
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
 
 from goldrank.data.qrels import Grade
-from goldrank.errors import JudgeError, OptionError, whole_number
+from goldrank.errors import JudgeError, OptionError
 from goldrank.judgements.log import JudgementLog
-from goldrank.judgements.records import MOST_COMMENT, Event, checked
+from goldrank.judgements.records import MOST_COMMENT, Entry, checked
 from goldrank.judging.item import Answer, AskAgainLater, Call, ItemFailed, JobStopped, Judge, JudgeItem, Reply
 from goldrank.judging.kept import Paid, key_of
-from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens, prices_of
+from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens
+from goldrank.judging.nouns import Calls
 from goldrank.notes import Note
 
 LONGEST_WAIT = 60.0
@@ -32,9 +27,6 @@ GROW_AFTER = 20
 """Successes until one more call is made at a time, after the other side refused some."""
 _LONG_PROMPT = 3_000
 _RANDOM = secrets.SystemRandom()
-DEFAULT_LOG = "judgements.db"
-
-LogLike = str | os.PathLike[str] | JudgementLog
 
 
 @dataclass
@@ -80,12 +72,6 @@ class JobOutcome:
         return self.failed.get(pair) or self.unreadable.get(pair) or self.stopped
 
     @property
-    def seconds_left(self) -> float | None:
-        """How long the rest takes, at the speed so far; None as long as nothing is known."""
-        asked = self.done - self.from_log
-        return self.seconds / asked * (self.total - self.done) if asked > 0 else None
-
-    @property
     def notes(self) -> list[Note]:
         """What there is to know of it."""
         notes: list[Note] = []
@@ -116,36 +102,32 @@ class Job:
         judge: Judge,
         items: Sequence[JudgeItem],
         log: JudgementLog,
+        calls: Calls,
         *,
-        budget: Budget,
-        concurrency: int = 8,
-        rate: float | None = None,
-        attempts: int = 6,
+        budget: Budget | None = None,
         repeats: int = 1,
-        progress: Callable[[JobOutcome], None] | None = None,
-        first_wait: float = FIRST_WAIT,
         keep_judgements: bool = True,
+        first_wait: float = FIRST_WAIT,
     ) -> None:
-        """Calls and answers are always kept; `keep_judgements` says that grades are judgements of documents too."""
-        for name, value in (("repeats", repeats), ("concurrency", concurrency), ("attempts", attempts)):
-            whole_number(value, name, 1)
-        is_number = isinstance(rate, int | float) and not isinstance(rate, bool)
-        if rate is not None and not (is_number and 0 < rate < math.inf):
-            raise OptionError(f"rate is {rate!r:.40}; it must be calls a minute, above 0")
+        """Calls and answers are always kept; `keep_judgements` says that grades are judgements of documents too.
+
+        `budget` is the purse of several jobs; without it, this job has its own.
+        """
         if log.judges().get(judge.name, "model") != "model":
             raise OptionError(f"the judge is called {judge.name!r}, as a person in the log is", hint="Give it a name.")
         for item in items if keep_judgements else ():
             # What the log could not keep is said before anything is paid.
-            checked(Event(judge.name, item.query, item.doc, grade=0, kind="model", criteria=item.criteria))
-        self.judge, self.log, self.budget = judge, log, budget
+            checked(Entry(judge.name, item.query, item.doc, grade=0, kind="model", criteria=item.criteria))
+
+        self.judge, self.log, self.calls = judge, log, calls
+        self.budget = calls.budget() if budget is None else budget
         self.paid = Paid(log, judge)
-        self.concurrency, self.rate, self.attempts = concurrency, rate, attempts
-        self.progress, self.first_wait, self.keep_judgements = progress, first_wait, keep_judgements
+        self.first_wait, self.keep_judgements = first_wait, keep_judgements
         self.outcome = JobOutcome(total=len(items) * repeats, perhaps_paid=self.paid.unanswered())
         self._waiting: dict[str, list[Call]] = {}
         """By the key of the first asking, everything that its answer is for."""
         self._work: deque[tuple[str, Call]] = deque()
-        self._allowed, self._active, self._successes = concurrency, 0, 0
+        self._allowed, self._active, self._successes = calls.concurrency, 0, 0
         self._not_before, self._next_slot = 0.0, 0.0
         self._take_from_log(items, repeats)
 
@@ -159,7 +141,7 @@ class Job:
             if key in kept and kept[key].status == "unreadable"
         }
         kept_again = self.paid.answers(list(again.values()))
-        events: list[Event] = []
+        events: list[Entry] = []
         for key, call in zip(keys, calls, strict=True):
             if key in self._waiting:
                 self._waiting[key].append(call)
@@ -193,10 +175,9 @@ class Job:
     async def run(self) -> JobOutcome:
         """Ask everything that the log does not answer."""
         began = time.monotonic()
-        self._began = began
         self._turn = asyncio.Condition()
         self._error: JobStopped | None = None
-        workers = [asyncio.ensure_future(self._worker()) for _ in range(min(self.concurrency, len(self._work)))]
+        workers = [asyncio.ensure_future(self._worker()) for _ in range(min(self.calls.concurrency, len(self._work)))]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -226,7 +207,7 @@ class Job:
         """Ask until there is an answer, or there can be none."""
         key = self._key(call)
         status = body = ""
-        for attempt in range(self.attempts):
+        for attempt in range(self.calls.attempts):
             if not await self._enter():
                 self._work.appendleft((first_key, call))
                 return
@@ -293,7 +274,7 @@ class Job:
         else:
             cost, used_in, used_out, estimated = self._costs(reply, tokens)
 
-            def settle(counts: Reply) -> list[Event]:
+            def settle(counts: Reply) -> list[Entry]:
                 ends = counts.status == "ok" or call.again
                 return self._settled_all(first_key, call, counts.answer) if ends else []
 
@@ -320,12 +301,12 @@ class Job:
         prices = self.budget.prices
         return prices.cost(used_in, used_out, reply.tokens_cached) if prices else 0.0, used_in, used_out, estimated
 
-    def _settled_all(self, key: str, call: Call, answer: Answer) -> list[Event]:
+    def _settled_all(self, key: str, call: Call, answer: Answer) -> list[Entry]:
         """Count an answer for everything that waits for it; the judgements to be added to the log."""
         events = (self._settled(key, waiting, answer) for waiting in self._waiting.pop(key, [call]))
         return [event for event in events if event is not None]
 
-    def _settled(self, key: str, call: Call, answer: Answer) -> Event | None:
+    def _settled(self, key: str, call: Call, answer: Answer) -> Entry | None:
         """Count an answer for an item; the judgement to be added to the log, if it is one."""
         item, pair = call.item, (call.item.query, call.item.doc)
         self.outcome.done += 1
@@ -341,7 +322,7 @@ class Job:
             return None
         pair_hash = hashlib.sha256(json.dumps(pair).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen = hashlib.sha256(f"{item.question}\n{item.text}".encode("utf-8", "surrogatepass")).hexdigest()
-        return Event(
+        return Entry(
             self.judge.name, item.query, item.doc, grade=answer.grade, kind="model", key=f"{key}:{pair_hash}",
             comment=answer.reason[:MOST_COMMENT].encode("utf-8", "replace").decode(), criteria=item.criteria,
             seen=seen, whole=True, blind=True,
@@ -363,10 +344,10 @@ class Job:
         return True
 
     def _slot(self) -> float:
-        if self.rate is None:
+        if self.calls.rate is None:
             return 0.0
         slot = max(time.monotonic(), self._next_slot)
-        self._next_slot = slot + 60.0 / self.rate
+        self._next_slot = slot + 60.0 / self.calls.rate
         return slot
 
     async def _leave(self) -> None:
@@ -390,51 +371,11 @@ class Job:
     def _succeeded(self) -> None:
         self._successes += 1
         if self._successes % GROW_AFTER == 0:
-            self._allowed = min(self.concurrency, self._allowed + 1)
+            self._allowed = min(self.calls.concurrency, self._allowed + 1)
 
     def _tell(self) -> None:
-        if self.progress is not None:
-            self.outcome.seconds = time.monotonic() - self._began
-            self.outcome.calls = self.budget.calls
-            self.progress(self.outcome)
-
-
-class AskOptions(TypedDict, total=False):
-    """Options of functions that ask, as `judge` has them."""
-
-    criteria: str
-    log: LogLike
-    concurrency: int
-    rate: float | None
-    attempts: int
-    budget: float | None
-    prices: Any
-    max_calls: int | None
-    progress: Callable[[JobOutcome], None] | None
-
-
-@dataclass
-class Asking:
-    """The same with what they are by default. All jobs that are made of it share one purse."""
-
-    criteria: str = ""
-    log: LogLike = DEFAULT_LOG
-    concurrency: int = 8
-    rate: float | None = None
-    attempts: int = 6
-    budget: float | None = None
-    prices: Any = None
-    max_calls: int | None = None
-    progress: Callable[[JobOutcome], None] | None = None
-    purse: Budget = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.purse = Budget(self.budget, prices_of(self.prices), self.max_calls)
-
-    def job(self, judge: Judge, items: Sequence[JudgeItem], log: JudgementLog, **more: Any) -> Job:
-        """A job for some items."""
-        how: dict[str, Any] = {"concurrency": self.concurrency, "rate": self.rate, "attempts": self.attempts}
-        return Job(judge, items, log, budget=self.purse, progress=self.progress, **how, **more)
+        if self.calls.progress is not None:
+            self.calls.progress(self.outcome.done, self.outcome.total)
 
 
 class _OutOfBudget(Exception):  # noqa: N818 - no error, but the end of the job

@@ -308,7 +308,9 @@ def _options(given: object, text: str, kind: type[Matcher]) -> dict[str, Any]:
             f"{given!r}: options are plain values by name", hint="For example rouge-l(window=None, guards=()):0.7."
         )
     known = [
-        name for name in inspect.signature(kind).parameters if name not in ("threshold", "inclusive", "words", "model")
+        name
+        for name in inspect.signature(kind).parameters
+        if name not in ("threshold", "inclusive", "words", "model", "judge")
     ]
     for name in options:
         if name not in known:

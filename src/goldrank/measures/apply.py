@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from goldrank import ids
+from goldrank.core import core
 from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError, one_of
 from goldrank.measures.declare import REGISTRY
 from goldrank.measures.rank import grouped_average_precision
 from goldrank.measures.spelling import Measure, Table, make
-from goldrank.native import core
 
 CREDITS = {
     "any": "a text that covers any reference is relevant; a reference counts once",
@@ -137,8 +137,8 @@ def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False)
     size = len(values)
     if not size:
         return 0.0 if kind == "sum" else math.nan
-    total: float | None = None if core is None else core.total(values)
-    if total is None:
+    total = core.total(values)
+    if total is None:  # other numbers
         total = float(values.cumsum()[-1])
     if kind == "sum":
         return total

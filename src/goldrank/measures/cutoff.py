@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldrank.core import core
 from goldrank.data.placements import Placements
 from goldrank.measures.declare import Kernel, measure, monotone
 from goldrank.measures.options import Choice, Number
-from goldrank.native import core
 
 _at_k = partial(monotone, cutoff="needed")
 
@@ -25,7 +25,7 @@ def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """part / whole, and 0 where whole is 0."""
     share = np.zeros(len(part))
-    if core is None or not core.divide(part, whole, share):
+    if not core.divide(part, whole, share):  # other numbers
         np.divide(part, whole, out=share, where=whole != 0)
     return share
 

@@ -20,7 +20,6 @@ import numpy as np
 from goldrank.errors import MeasureError
 from goldrank.measures.families import Names, as_it_is
 from goldrank.measures.options import COMMON, COMMON_DEFAULTS, Option, OptionValue, option_for
-from goldrank.misuse import checked
 
 Kernel: TypeAlias = Callable[..., np.ndarray]
 """From a table and, by keyword, the cut-off and options, to one value per query."""
@@ -176,7 +175,6 @@ FORGET: list[Callable[[], None]] = []
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@checked
 def measure(
     name: str,
     *,

@@ -13,7 +13,7 @@ _TAKES = {
     "preferences": "preferences (`Preferences`, `read_preferences`)",
     "spans": "evidence by place, and the places of retrieved texts (`evaluate_texts`)",
     "texts": "texts (`evaluate_texts`)",
-    "recommended": "rankings of items; docs/recommenders.md says which also `train=` and `catalogue=`",
+    "recommended": "rankings of items; docs/recommenders.md says which also a `Catalogue`",
 }
 _AVERAGES = {"mean": "the mean", "sum": "the sum", "geometric": "the geometric mean"}
 _TIES = {None: "", "unordered": "the same in every order"}

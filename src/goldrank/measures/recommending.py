@@ -150,7 +150,8 @@ def average_popularity(r: Recommended, *, k: int | None, share: bool = False) ->
 
     `share=True` divides by the number of users in the training data. Users without a list are left out.
 
-    >>> evaluate({"u": {"a": 1}}, {"u": ["a", "b"]}, "AveragePopularity@2", train={"v": ["a"], "w": ["a"]}).mean
+    >>> evaluate({"u": {"a": 1}}, {"u": ["a", "b"]}, "AveragePopularity@2",
+    ...          catalogue=Catalogue(train={"v": ["a"], "w": ["a"]})).mean
     {'AveragePopularity@2': 1.0}
     """
     r = r.cut(k)
@@ -173,7 +174,8 @@ def popularity_lift(r: Recommended, *, k: int | None) -> np.ndarray:
 
     It is a ratio of means. Users without a history or without a list are left out.
 
-    >>> evaluate({"u": {"a": 1}}, {"u": ["a"]}, "PopularityLift@1", train={"u": ["b"], "v": ["a"], "w": ["a"]}).mean
+    >>> evaluate({"u": {"a": 1}}, {"u": ["a"]}, "PopularityLift@1",
+    ...          catalogue=Catalogue(train={"u": ["b"], "v": ["a"], "w": ["a"]})).mean
     {'PopularityLift@1': 1.0}
     """
     r = r.cut(k)
@@ -204,7 +206,8 @@ def novelty(r: Recommended, *, k: int | None, of: str = "users") -> np.ndarray:
     An item that nobody had counts as if one user had it. `of="interactions"` takes the share of all pairs of a user
     and an item in place of that of users. Users without a list are left out.
 
-    >>> evaluate({"u": {"a": 1}}, {"u": ["a"]}, "Novelty@1", train={"v": ["a"], "w": ["b"]})["Novelty@1"]
+    >>> evaluate({"u": {"a": 1}}, {"u": ["a"]}, "Novelty@1",
+    ...          catalogue=Catalogue(train={"v": ["a"], "w": ["b"]}))["Novelty@1"]
     1.0
     """
     r = r.cut(k)
@@ -266,8 +269,8 @@ def serendipity(
     list of the primitive recommender `against=`, cut at the same k. Users without a history are left out with
     "history"; an empty list is 0.
 
-    >>> evaluate({"u": {"b": 1}}, {"u": ["b"]}, "Serendipity@1", train={"u": ["a"]},
-    ...          catalogue=Catalogue(vectors={"a": [1, 0], "b": [0, 1]}))["Serendipity@1"]
+    >>> evaluate({"u": {"b": 1}}, {"u": ["b"]}, "Serendipity@1",
+    ...          catalogue=Catalogue(train={"u": ["a"]}, vectors={"a": [1, 0], "b": [0, 1]}))["Serendipity@1"]
     1.0
     """
     r = r.cut(k)
@@ -337,8 +340,8 @@ def calibration(r: Recommended, *, k: int | None, alpha: float = 0.01) -> np.nda
     An item's genres share its weight. `alpha` keeps it finite, at most ln(1 / alpha). Users without a history or
     without a list are left out.
 
-    >>> round(evaluate({"u": {"b": 1}}, {"u": ["b"]}, "Calibration@1", train={"u": ["a"]},
-    ...                catalogue=Catalogue(genres={"a": "x", "b": "y"}))["Calibration@1"], 4)
+    >>> round(evaluate({"u": {"b": 1}}, {"u": ["b"]}, "Calibration@1",
+    ...                catalogue=Catalogue(train={"u": ["a"]}, genres={"a": "x", "b": "y"}))["Calibration@1"], 4)
     4.6052
     """
     r = r.cut(k)

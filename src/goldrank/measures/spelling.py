@@ -33,7 +33,6 @@ from goldrank.measures.declare import (
 )
 from goldrank.measures.elsewhere import known_elsewhere
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
-from goldrank.misuse import checked
 
 if TYPE_CHECKING:
     from goldrank.data.aspects import Aspects
@@ -55,7 +54,7 @@ Table: TypeAlias = "Placements | Aspects | Preferred | Spans | TopDocuments | Pa
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure with its cut-off and options; equal if spelled equal. Make one with `parse`."""
+    """A measure with its cut-off and options; equal if spelled equal. Make one with `Measure.parse`."""
 
     name: str
     k: int | float | None = None
@@ -66,6 +65,33 @@ class Measure:
     """Options that were given by name, be it with their default, so that no convention replaces them."""
     asked: str = field(default="", kw_only=True)
     """Another tool's name by which it was asked for, if that is one that columns keep (`declare.KEPT`)."""
+
+    @classmethod
+    def parse(cls, text: MeasureLike) -> Measure:
+        """A measure from its spelling, such as 'nDCG@10', or another tool's name for it.
+
+        Parameters
+        ----------
+        text : str
+            The spelling.
+
+        Returns
+        -------
+        Measure
+
+        Raises
+        ------
+        MeasureError
+            If there is no such measure, or it has no such option or cut-off.
+
+        Examples
+        --------
+        >>> Measure.parse("ndcg_cut_10")
+        nDCG@10
+        >>> Measure.parse('nDCG(gain="exp2")@20').name
+        'nDCG'
+        """
+        return parse(text)
 
     def __str__(self) -> str:
         return self._spelling
@@ -227,7 +253,6 @@ def _check_cutoff(name: str, k: object, kind: Cutoff) -> int | float:
 # From a spelling, or a function, to a measure.
 
 
-@checked
 def parse(measure: MeasureLike) -> Measure:
     """A measure from its spelling: `nDCG@10`, `P(rel=2)@5`, or another tool's name such as `ndcg_cut_10`.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from goldrank.clicks import MODELS, ClickJudgements
@@ -16,7 +15,7 @@ MOST = 20
 
 def parts(found: ClickJudgements) -> list[Part]:
     """The pairs that were shown most often, and what to know of all of them."""
-    rows = sorted(found.rows, key=lambda row: -row.shown)[:MOST]
+    rows = sorted(found.pairs, key=lambda row: -row.shown)[:MOST]
     more = f"the {MOST} shown most often of {len(found):,}; --table FILE has all" if len(found) > MOST else ""
     return [
         Sentence(f"{found.model}: {MODELS[found.model][1]}."),
@@ -40,11 +39,4 @@ def _table(judgements: ClickJudgements, rows: Sequence[ClickJudgement], caption:
 
 def csv(found: ClickJudgements) -> str:
     """Every pair, for programs."""
-    return separated.write(_table(found, list(found.rows)))
-
-
-def as_json(found: ClickJudgements) -> str:
-    """The same with the model and what was noticed."""
-    notes = [note.to_dict() for note in found.notes]
-    whole = {"model": found.model, "level": found.level, "min_views": found.min_views, "notes": notes}
-    return json.dumps({**whole, "pairs": found.to_dicts()}, indent=2)
+    return separated.write(_table(found, list(found.pairs)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goldrank.comparison.corrected import CorrectedValues
-from goldrank.comparison.intervals import Interval, percent
+from goldrank.comparison.intervals import percent
 from goldrank.data.table import Cell, Head, Part, Table, note_sentences
 from goldrank.report.forms import writers
 from goldrank.report.numbers import interval
@@ -16,12 +16,12 @@ def parts(found: CorrectedValues) -> list[Part]:
     rows: list[list[Cell | str | float]] = []
     pairs = any(value.against for value in found.values)
     for value in found.values:
-        e = value.estimate
-        system = f"{value.system} - {value.against}" if value.against else value.system
-        by = _BY[e.method] + (f": {e.why}" if e.why else "")
-        numbers: list[Cell | str | float] = [e.estimate, interval(Interval(e.low, e.high)), e.human, e.model]
-        shares = [f"{e.rho:.2f}", f"{e.weight:.2f}", f"{e.effective:.0f}"]
-        rows.append([system, value.measure, *numbers, *shares, by, *([value.verdict] if pairs else [])])
+        made = value.estimate
+        system = f"{value.run} - {value.against}" if value.against else value.run
+        by = _BY[made.method] + (f": {made.why}" if made.why else "")
+        numbers: list[Cell | str | float] = [value.value, interval(value.interval), value.by_people, value.by_model]
+        shares = [f"{made.rho:.2f}", f"{made.weight:.2f}", f"{made.effective:.0f}"]
+        rows.append([system, value.measure, *numbers, *shares, by, *([value.verdict or ""] if pairs else [])])
     heads = [
         *Head.names("system", "measure"),
         *Head.numbers("value", f"{percent(found.level)} interval", "people", "model", "rho", "weight", "worth queries"),

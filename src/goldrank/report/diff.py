@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from goldrank import ids
 from goldrank.comparison.rank_changes import CAUSES
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
-from goldrank.data.table import count as counted
 
 if TYPE_CHECKING:
     from goldrank.comparison.rank_changes import Diff, QueryChange
@@ -18,18 +17,12 @@ MOST_INTRUDERS = 3
 
 def parts(changes: Diff, count: int = 10) -> list[Part]:
     """The difference in a sentence, what happened to the relevant documents, and `count` queries."""
-    better = sum(change.delta > 0 for change in changes.changes)
-    worse = sum(change.delta < 0 for change in changes.changes)
-    head = (
-        f"{changes.measure}: {changes.delta:+.4f} from {ids.show(changes.a)} to {ids.show(changes.b)}; "
-        f"{counted(better, 'query')} better, {worse:,} worse, {len(changes.changes) - better - worse:,} equal"
-    )
     rows: list[Cells] = [
         [cause, f"{number:,}", Cell(CAUSES[cause], style="dim")] for cause, number in changes.causes.items()
     ]
     heads = [*Head.texts("cause"), *Head.numbers("documents"), *Head.texts("")]
     why = Table(heads, rows, "What happened to the relevant documents")
-    return [Sentence(head, "strong"), why, *(_documents(change) for change in changes.read_first(count))]
+    return [Sentence(changes.words, "strong"), why, *(_documents(change) for change in changes.read_first(count))]
 
 
 def _documents(change: QueryChange) -> Table:
@@ -43,9 +36,10 @@ def _documents(change: QueryChange) -> Table:
         for hole in change.intruders[:MOST_INTRUDERS]
     ]
     left_out = max(0, len(change.documents) - MOST_DOCUMENTS) + max(0, len(change.intruders) - MOST_INTRUDERS)
+    both = f"{change.before:.4f} to {change.after:.4f}"
     return Table(
         [*Head.names("document"), *Head.numbers("grade", "before", "after"), *Head.texts("cause")],
         rows,
-        f"{ids.show(change.query)}  {change.delta:+.4f}  {change.before:.4f} to {change.after:.4f}  {change.cause}",
+        f"{ids.show(change.query)}  {change.difference:+.4f}  {both}  {change.cause}",
         f"and {left_out:,} more" if left_out > 0 else "",
     )

@@ -43,9 +43,9 @@ def export(
 def _write_json(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
     rows = []
     for record, scores in records:
-        row = attributes(record, _ABOUT) | {"time": record.time.isoformat(), "summaries": dict(record.summaries)}
+        row = attributes(record, _ABOUT) | {"time": record.time.isoformat(), "mean": dict(record.mean)}
         rows.append(row if scores is None else {**row, "scores": scores.to_dict()})
-    write_json(path, {"format": "goldrank-history", "version": 1, "records": rows})
+    write_json(path, {"format": "goldrank-history", "version": 2, "records": rows})
 
 
 def _write_csv(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
@@ -59,7 +59,7 @@ def _write_csv(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
                 Cell(str(value), value) if isinstance(value, int) else str(value or "") for value in known.values()
             ]
             rows: list[Cells] = []
-            for measure, summary in record.summaries.items():
+            for measure, summary in record.mean.items():
                 both = [*constants, measure, summary]
                 if scores is None:
                     rows.append(both)
@@ -82,7 +82,7 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
         about = with_utf8(attributes(record, _ABOUT)) | {"tags": utf8("\n".join(record.tags))}
         types = {"depth": polars.Int64(), "time": polars.Datetime("us", "UTC")}
         constants = [polars.lit(value, dtype=types.get(name)).alias(name) for name, value in about.items()]
-        for measure, summary in record.summaries.items():
+        for measure, summary in record.mean.items():
             both = [*constants, polars.lit(utf8(measure)).alias("measure"), polars.lit(summary).alias("summary")]
             if scores is None:
                 frames.append(polars.select(both))

@@ -6,6 +6,7 @@ no line breaks, no control characters, no commands to a build server.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -53,11 +54,11 @@ def render(verdict: Verdict, form: str) -> str:
 def parts(verdict: Verdict) -> list[Part]:
     """The sentence, every rule with its values, the reasons, what to judge, what lost most, and the notes."""
     shown: list[Part] = [Sentence(verdict.words, verdict.status, verdict.status.upper())]
-    shown += [_rules(verdict)] if verdict.findings else []
-    shown += [_reason(finding) for finding in verdict.findings if finding.status != "pass"]
+    shown += [_rules(verdict)] if len(verdict) else []
+    shown += [_reason(finding) for finding in verdict if finding.status != "pass"]
     shown += [_to_judge(verdict)] if verdict.to_judge else []
-    shown += [_lost_most(finding) for finding in verdict.findings if finding.status in _GRAVE and finding.worst]
-    if passed := [_reason(finding) for finding in verdict.findings if finding.status == "pass"]:
+    shown += [_lost_most(finding) for finding in verdict if finding.label in _GRAVE and finding.worst]
+    if passed := [_reason(finding) for finding in verdict if finding.status == "pass"]:
         shown.append(Fold("What passed", passed))
     notes = note_sentences(verdict.notes)
     shown += [note for note in notes if note.style == "warning"]
@@ -68,20 +69,24 @@ def parts(verdict: Verdict) -> list[Part]:
 def _rules(verdict: Verdict) -> Table:
     rows: list[Cells] = [
         [
-            Cell(finding.status, style=finding.status),
-            finding.title,
+            Cell(finding.label, style=finding.label),
+            finding.rule,
             number(finding.value),
-            number(finding.baseline),
-            number(finding.change, signed=True),
-            Cell(f"{'<= ' * finding.at_most}{p_value(finding.adjusted)}"),
+            number(_or_nan(finding.baseline)),
+            number(_or_nan(finding.change), signed=True),
+            Cell(f"{'<= ' * finding.at_most}{p_value(finding.p_adjusted)}"),
         ]
-        for finding in sorted(verdict.findings, key=lambda finding: _GRAVE.get(finding.status, len(_GRAVE)))
+        for finding in sorted(verdict, key=lambda finding: _GRAVE.get(finding.label, len(_GRAVE)))
     ]
     return Table([*Head.texts("", "rule"), *Head.numbers("value", "baseline", "change", "p")], rows)
 
 
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
 def _reason(finding: Finding) -> Sentence:
-    return Sentence(f"{finding.title}: {finding.words}", finding.status, finding.status)
+    return Sentence(f"{finding.rule}: {finding.words}", finding.label, finding.label)
 
 
 def _to_judge(verdict: Verdict) -> Table:
@@ -108,7 +113,7 @@ def _lost_most(finding: Finding) -> Fold:
     if any(moved.cause for moved in finding.worst):
         heads += Head.texts("why", "documents")
         rows = [[*row, moved.cause, _why(moved)] for row, moved in zip(rows, finding.worst, strict=True)]
-    return Fold(f"Queries that lost most: {finding.title}", [Table(heads, rows)])
+    return Fold(f"Queries that lost most: {finding.rule}", [Table(heads, rows)])
 
 
 def _why(moved: QueryChange) -> str:
@@ -130,19 +135,19 @@ def _why(moved: QueryChange) -> str:
 def junit(verdict: Verdict) -> str:
     """One test case per rule; one that is unclear passes and says so, one that waits for judgements is skipped."""
     errors = str(int(bool(verdict.error)))
-    waiting = sum(finding.status == "judge" for finding in verdict.findings)
-    counts = {"tests": str(max(1, len(verdict.findings))), "failures": str(len(verdict.failed)), "errors": errors}
+    waiting = sum(finding.needs_judging for finding in verdict)
+    counts = {"tests": str(max(1, len(verdict))), "failures": str(len(verdict.failed)), "errors": errors}
     counts |= {"skipped": str(waiting)}
     suite = ElementTree.Element("testsuite", {"name": "goldrank gate", **counts})
-    for finding in verdict.findings:
-        case = ElementTree.SubElement(suite, "testcase", classname="goldrank.gate", name=log_line(finding.title, 500))
+    for finding in verdict:
+        case = ElementTree.SubElement(suite, "testcase", classname="goldrank.gate", name=log_line(finding.rule, 500))
         if finding.failed:
             failure = ElementTree.SubElement(case, "failure", message=log_line(finding.words))
             failure.text = "\n".join(_moved(finding)) or log_line(finding.words)
-        elif finding.status == "judge":
+        elif finding.needs_judging:
             skipped = ElementTree.SubElement(case, "skipped", message=log_line(finding.words))
-            lines = (f"judge '{log_line(hole.doc, 60)}' for '{log_line(hole.query, 60)}'" for hole in finding.judge)
-            skipped.text = "\n".join(lines)
+            named = [(log_line(first.doc, 60), log_line(first.query, 60)) for first in finding.judge_first]
+            skipped.text = "\n".join(f"judge '{doc}' for '{query}'" for doc, query in named)
         else:
             ElementTree.SubElement(case, "system-out").text = log_line(f"{finding.status}: {finding.words}")
     if verdict.error:
@@ -167,14 +172,14 @@ def github(verdict: Verdict) -> str:
     if verdict.error:
         return _annotation("error", "goldrank gate", verdict.error)
     lines = []
-    for finding in verdict.findings:
+    for finding in verdict:
         if finding.status != "pass":
             level = "error" if finding.failed else "warning"
             lost = ", ".join(ids.show(moved.query) for moved in finding.worst[:3])
             text = f"{finding.words}\nLost most: {lost}" if lost else finding.words
-            judge = ", ".join(f"{ids.show(hole.doc)} for {ids.show(hole.query)}" for hole in finding.judge[:3])
+            judge = ", ".join(f"{ids.show(hole.doc)} for {ids.show(hole.query)}" for hole in finding.judge_first[:3])
             text += f"\nJudge first: {judge}" if judge else ""
-            lines.append(_annotation(level, f"goldrank: {finding.title}", text))
+            lines.append(_annotation(level, f"goldrank: {finding.rule}", text))
     if not verdict.failed:
         lines.append(_annotation("notice", "goldrank gate", verdict.words))
     return "".join(lines)

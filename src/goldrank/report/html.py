@@ -12,6 +12,7 @@ from typing import Any
 from goldrank import __version__
 from goldrank.data import table
 from goldrank.packages import needed
+from goldrank.report.templates import without_comments, without_line_breaks
 
 with needed("jinja2"):
     import jinja2
@@ -32,8 +33,9 @@ def assets() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
+    templates = {name: without_line_breaks(text) for name, text in assets().items() if name.endswith(".jinja")}
     environment = jinja2.Environment(
-        loader=jinja2.DictLoader(assets()), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+        loader=jinja2.DictLoader(templates), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["show"] = lambda text: markupsafe.Markup(table.escape_html(str(text), 300))  # noqa: S704 - escaped
     environment.filters["parts"] = table.html  # escaped already, hence `| parts | safe`
@@ -52,8 +54,8 @@ def render(
 
     `styles` and `scripts` are assets that come after those of all pages.
     """
-    style = "".join(assets()[name] for name in ("report.css", *styles))
-    script = "".join(assets()[name] for name in ("report.js", *scripts)) if scripted else ""
+    style = "".join(without_comments(assets()[name]) for name in ("report.css", *styles))
+    script = "".join(without_comments(assets()[name]) for name in ("report.js", *scripts)) if scripted else ""
     head = {
         "title": title,
         "version": __version__,

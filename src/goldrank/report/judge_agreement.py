@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goldrank.comparison.intervals import percent
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
 from goldrank.judging.bias import Figure, JudgeAgreement
 from goldrank.report.forms import writers
 from goldrank.report.numbers import interval, number
@@ -34,7 +34,7 @@ def parts(found: JudgeAgreement) -> list[Part]:
         )
         shown.append(Table(heads, rows, title="The order of systems", caption=caption))
     remark = f"{found.pairs:,} pairs of {found.queries:,} queries; intervals by bootstrap over queries"
-    return [*shown, Sentence(remark, "remark")]
+    return [*shown, Sentence(remark, "remark"), *note_sentences(found.notes)]
 
 
 def _figures(figures: tuple[Figure, ...], title: str, level: float, signed: bool) -> Table:

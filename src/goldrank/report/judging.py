@@ -8,15 +8,14 @@ from collections import Counter
 from goldrank.data.table import Cell, Head, Part, Table, note_sentences
 from goldrank.escaping import json_text
 from goldrank.judging.ask import Judged
-from goldrank.judging.probes import TRICKS, Gullibility
-from goldrank.report.numbers import counted, figures, number
+from goldrank.report.numbers import counted, figures, number, share
 
 
-def parts(found: Judged, *, dry_run: bool = False) -> list[Part]:
+def parts(found: Judged) -> list[Part]:
     """The counts of a job, the grades that were given, and its notes."""
     outcome = found.outcome
     rows: dict[str, int | float] = {"pairs": outcome.total, "answered by the log": outcome.from_log}
-    if dry_run:
+    if found.dry_run:
         rows |= {"to ask": found.asked, "tokens of prompts, estimated": found.tokens}
         rows["cost at most"] = float(found.most_cost)
     else:
@@ -42,19 +41,3 @@ def doubts_lines(found: Judged) -> str:
     """How far the judge's answers lie apart, by query, as JSON Lines: strata for `goldrank corrected`."""
     rows = ({"query": query, "stratum": apart} for query, apart in found.doubts.items())
     return "".join(json_text(json.dumps(row) + "\n") for row in rows)
-
-
-def gullible_parts(found: Gullibility) -> list[Part]:
-    """How often each trick raised the grade of a text that is not relevant."""
-    rows: list[list[Cell | str]] = [
-        [TRICKS[trick.name], counted(trick.pairs), counted(trick.raised), share(trick.share, trick.low, trick.high),
-         Cell(f"{trick.mean_rise:+.2f}", trick.mean_rise)]
-        for trick in found.tricks
-    ]  # fmt: skip
-    heads = [*Head.texts(found.judge), *Head.numbers("pairs", "raised", "share, 95% interval", "mean rise")]
-    return [Table(heads, rows, title="Texts that people call not relevant"), *note_sentences(found.notes)]
-
-
-def share(value: float, low: float, high: float) -> Cell:
-    """A share with its interval."""
-    return Cell(f"{value:.1%} ({low:.1%} to {high:.1%})", value)

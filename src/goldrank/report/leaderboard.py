@@ -52,7 +52,7 @@ def systems(board: Leaderboard) -> Table:
         best = "best" if low == 1 else ""
         rows.append(
             [
-                Cell(str(standing.place), standing.place),
+                Cell(str(standing.position), standing.position),
                 standing.run,
                 Cell(format_value(standing.value, "mean"), standing.value, best),
                 interval(standing.interval),
@@ -78,7 +78,7 @@ def matrix(board: Leaderboard) -> Table:
     difference |= {(a, b): -value for (b, a), value in difference.items()}
     rows: list[Cells] = []
     for i, run in enumerate(runs):
-        cells = [Cell(str(board.standings[i].place)), Cell(run)]
+        cells = [Cell(str(board.standings[i].position)), Cell(run)]
         for j, other in enumerate(runs):
             if i == j:
                 cells.append(Cell(""))

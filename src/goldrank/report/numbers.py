@@ -59,3 +59,8 @@ def sparkline(values: Iterable[float], low: float = 0.0, high: float = 1.0) -> s
             share = min(1.0, max(0.0, (value - low) / span)) if span > 0 else 0.0
             bars.append(BARS[min(len(BARS) - 1, int(share * len(BARS)))])
     return "".join(bars)
+
+
+def share(value: float, low: float, high: float) -> Cell:
+    """A share with its interval."""
+    return Cell(f"{value:.1%} ({low:.1%} to {high:.1%})", value)

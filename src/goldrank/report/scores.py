@@ -72,7 +72,7 @@ def _json(scores: Sequence[Scores], by_query: bool) -> str:
     for run in scores:
         data = json.loads(run.to_json())
         if not by_query:
-            del data["queries"]
+            del data["queries"], data["by_query"]
             for column in data["measures"].values():
                 del column["values"]
         objects.append(data)

@@ -10,6 +10,7 @@ from goldrank import ids
 from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Head, Part, Row, Sentence, Table, count, facts
 from goldrank.history import Record
+from goldrank.history.over_time import Trend
 from goldrank.history.trends import TrendChange, TrendLine
 from goldrank.report.numbers import sparkline
 
@@ -17,13 +18,18 @@ MOST_BARS = 60
 MOST_ROWS = 30
 
 
-def parts(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alpha: float) -> list[Part]:
-    """The lines of each measure: a sparkline, the newest records and every change."""
+def parts(trend: Trend) -> list[Part]:
+    """The lines of a measure: a sparkline, the newest records and every change."""
+    return several_parts([trend])
+
+
+def several_parts(trends: Sequence[Trend]) -> list[Part]:
+    """The lines of several measures of one history."""
     shown: list[Part] = []
-    for lines in found:
-        shown.append(Sentence(lines[0].measure, "strong"))
-        shown += [part for line in lines for part in _line(line, baselines)]
-    return [*shown, Sentence(method(alpha), "remark")]
+    for trend in trends:
+        shown.append(Sentence(trend.measure, "strong"))
+        shown += [part for of in trend.lines for part in _line(of.line, trend.baselines)]
+    return [*shown, Sentence(method(trends[0].statistics.alpha), "remark")]
 
 
 def _line(line: TrendLine, baselines: Mapping[str, int]) -> list[Part]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from goldrank.comparison.intervals import percent
 from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences
 from goldrank.history import Record
 from goldrank.history.details import LineDetails
+from goldrank.history.over_time import Trend
 from goldrank.report import trend, trend_chart
 from goldrank.report.numbers import interval
 
@@ -17,17 +19,19 @@ MOST_BARS = 24
 HEADS = ("change", "record", "time", "commit", "", "difference", "note")
 
 
-def page(found: Sequence[Sequence[LineDetails]], baselines: Mapping[str, int], alpha: float) -> str:
-    """One HTML file for the lines of several measures."""
+def page(trends: Sequence[Trend]) -> str:
+    """One HTML file for several measures of one history."""
     from goldrank.report import html
 
+    found = [of.lines for of in trends]
+    baselines, statistics = trends[0].baselines, trends[0].statistics
     records = {record.id: record for lines in found for details in lines for record in details.line.records}
     listed = sorted(records.values(), key=lambda record: (record.time, record.id), reverse=True)
     named = {number: name for name, number in baselines.items()}
     values = {
-        "overview": _overview(found),
+        "overview": _overview(found, statistics.level),
         "measures": [_measure(lines, baselines) for lines in found],
-        "method": trend.method(alpha),
+        "method": trend.method(statistics.alpha),
         "count": count(len(records), "record"),
         "records": [_record(record, [named[record.id]] if record.id in named else []) for record in listed[:MOST_ROWS]],
         "left_out": max(0, len(listed) - MOST_ROWS),
@@ -63,7 +67,7 @@ def _measure(lines: Sequence[LineDetails], baselines: Mapping[str, int]) -> dict
     }
 
 
-def _overview(measures: Sequence[Sequence[LineDetails]]) -> Table:
+def _overview(measures: Sequence[Sequence[LineDetails]], level: float) -> Table:
     """A row per line and measure: where it is now, and since when."""
     rows: list[Cells] = []
     for i, lines in enumerate(measures, 1):
@@ -83,7 +87,7 @@ def _overview(measures: Sequence[Sequence[LineDetails]]) -> Table:
                     trend.spark(line.values[-MOST_BARS:]),
                 ]
             )
-    heads = [*Head.texts("measure"), *Head.names("line"), *Head.numbers("now", "95% interval")]
+    heads = [*Head.texts("measure"), *Head.names("line"), *Head.numbers("now", f"{percent(level)} interval")]
     heads += [*Head.texts("last change"), *Head.numbers("record"), *Head.texts("time", "trend")]
     return Table(heads, rows, stacks=True)
 
@@ -105,6 +109,6 @@ def _table(details: LineDetails, baselines: Mapping[str, int]) -> Table:
 
 def _record(record: Record, baselines: Sequence[str]) -> dict[str, object]:
     """A record in full: what dots and tables link to."""
-    summaries = [[name, format_value(value, record.averages[name])] for name, value in record.summaries.items()]
+    summaries = [[name, format_value(value, record.averages[name])] for name, value in record.mean.items()]
     values = Table([*Head.texts("measure"), *Head.numbers("value")], summaries)
     return {"id": record.id, "title": trend.brief(record), "parts": [trend.about(record, baselines), values]}

@@ -12,12 +12,12 @@ from goldrank.data.scores import Scores
 from goldrank.data.table import Cells, Head, Part, Sentence, Table
 from goldrank.errors import GoldrankError, OptionError
 from goldrank.gating.decide import gate
+from goldrank.gating.rules import Rules
 from goldrank.gating.verdict import Verdict
 from goldrank.history import History
 from goldrank.history.comparing import record_scores
-from goldrank.history.details import line_details
 from goldrank.history.file import can_be_written
-from goldrank.history.trends import ALPHA, trend_lines
+from goldrank.history.over_time import trend_of
 from goldrank.packages import needed
 from goldrank.report import comparison as comparison_report
 from goldrank.report import gate as gate_report
@@ -53,18 +53,24 @@ class HistoryPages:
 
     def open(self, write: bool = False) -> History:
         """The history; marks are kept if the file can be written."""
-        return History.open(self.path, read_only=not (write or can_be_written(self.path)))
+        return History(self.path, mode="a" if write or can_be_written(self.path) else "r")
+
+    @property
+    def _held_to(self) -> Rules:
+        """The rules, read anew, so that a changed file counts."""
+        return Rules.load(str(self.rules))
 
     def history(self, params: Mapping[str, str]) -> str:
         """Measures over time."""
         asked, label = params.get("m") or None, params.get("line") or None
         with self.open() as history:
-            lines = trend_lines(history, asked, label=label)
-            details = [line_details(history, line) for line in lines]
-            baselines = history.baselines()
+            measured = history.trend(asked, label=label)
+            details = measured.lines
+            lines = [detail.line for detail in details]
+            baselines = measured.baselines
             newest = [record.id for line in lines for record in line.records[::-1][:MOST_GATED]]
             verdicts = {number: self._gated(history, number, baselines) for number in newest} if self.rules else {}
-            names = list(dict.fromkeys(name for r in history.records() for name in r.summaries))[:MOST_MEASURES]
+            names = list(dict.fromkeys(name for r in history.records() for name in r.mean))[:MOST_MEASURES]
             labels = list(dict.fromkeys(record.label or record.run for record in history.records()))
         said: list[Part] = [
             Sentence(minus(f"{line.name}: {change.words}"), trend.way(change))
@@ -85,7 +91,7 @@ class HistoryPages:
             "measures": [(name, address("/history", {"m": name, "line": label}), name == measure) for name in names],
             "labels": [(name, address("/history", {"m": asked, "line": name}), name == label) for name in labels],
             "all_lines": address("/history", {"m": asked}),
-            "method": trend.method(ALPHA),
+            "method": trend.method(measured.statistics.alpha),
             "measure_name": measure,
             "gated": bool(self.rules),
         }
@@ -97,7 +103,7 @@ class HistoryPages:
         if not all(refs) or refs[0] == refs[1]:
             raise OptionError("two different records are compared, by their numbers", hint="/records?a=1&b=2")
         with self.open() as history:
-            records = [history.get(ref) for ref in refs]
+            records = [history[ref] for ref in refs]
             scores = record_scores(history, refs)
         comparison = compare(scores)
         parts: list[Part] = list(comparison_report.parts(comparison))
@@ -129,7 +135,7 @@ class HistoryPages:
         try:
             wanted = [number, *([max(before)] if before else [])]
             scores = list(record_scores(history, wanted).values())
-            return gate(scores[0], rules=self.rules, baseline=scores[1] if before else None)
+            return gate(scores[0], self._held_to, scores[1] if before else None)
         except GoldrankError as error:
             return error.what
 
@@ -139,7 +145,7 @@ class HistoryPages:
             return []
         first, second = scores.values()
         try:
-            return list(gate_report.parts(gate(second, rules=self.rules, baseline=first)))
+            return list(gate_report.parts(gate(second, self._held_to, first)))
         except GoldrankError as error:
             return [Sentence(f"The gate cannot decide: {error.what}.", "warning")]
 
@@ -198,11 +204,12 @@ def _told(verdict: Verdict | str | None) -> tuple[str, str, str]:
 def table_of(pages: HistoryPages, params: Mapping[str, str]) -> Table:
     """The records of a measure as a table: for CSV and Markdown."""
     with pages.open() as history:
-        lines = trend_lines(history, params.get("m") or None, label=params.get("line") or None)
+        measured = trend_of(history, params.get("m") or None, label=params.get("line") or None, detailed=False)
+    lines = [detail.line for detail in measured.lines]
     rows: list[Cells] = [
         [line.name, str(r.id), trend.when(r), line.values[i]] for line in lines for i, r in enumerate(line.records)
     ]
-    return Table([*Head.names("line"), *Head.texts("record", "time"), *Head.numbers(lines[0].measure)], rows)
+    return Table([*Head.names("line"), *Head.texts("record", "time"), *Head.numbers(measured.measure)], rows)
 
 
 def history_routes(pages: HistoryPages, alone: bool = False) -> list[Route]:

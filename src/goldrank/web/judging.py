@@ -17,7 +17,7 @@ from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, JudgementLogError
 from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.merge import StandingJudgement, merged_grade
-from goldrank.judgements.records import PEOPLE, Event
+from goldrank.judgements.records import PEOPLE, Entry
 from goldrank.web import addresses, doc_page
 from goldrank.web.session import Session, View
 
@@ -53,12 +53,12 @@ class Judging:
 
     def __init__(self, session: Session, path: str, judge: str, per_pair: int = 1) -> None:
         self.session, self.path, self.judge, self.per_pair = session, path, judge, per_pair
-        self._log = JudgementLog.open(path)
+        self._log = JudgementLog(path)
         self._lock = threading.RLock()
-        self._events: dict[tuple[str, str], dict[str, list[Event]]] = {}
+        self._events: dict[tuple[str, str], dict[str, list[Entry]]] = {}
         self._judged: dict[str, dict[str, None]] = {}
         """The documents of each query that have events, in the order of the first."""
-        self._by_judge: dict[str, list[Event]] = {}
+        self._by_judge: dict[str, list[Entry]] = {}
         self._leases: dict[tuple[str, str], tuple[str, float]] = {}
         self._befores: dict[str, Before] = {}
         self._seen = 0
@@ -78,7 +78,7 @@ class Judging:
     def refresh(self) -> None:
         """Take in what was added to the log, here or by another process."""
         with self._lock:
-            fresh = list(self._log.events(since=self._seen) if self._seen else self._log.events())
+            fresh = list(self._log.entries(since=self._seen) if self._seen else self._log.entries())
             queries: dict[str, None] = {}
             for event in fresh:
                 self._events.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
@@ -140,7 +140,7 @@ class Judging:
             grade = given.get("grade")
             if action == "grade" and grade not in [criterion.grade for criterion in session.offered]:
                 raise RefusedError(f"{grade!r:.40} is none of the grades that are offered")
-            event = Event(
+            event = Entry(
                 judge, query, doc, action,
                 grade=grade if action == "grade" else None,
                 comment=_text(given, "comment"),
@@ -155,9 +155,9 @@ class Judging:
             )  # fmt: skip
             return self._added(event)
 
-    def _added(self, event: Event) -> dict[str, Any]:
+    def _added(self, event: Entry) -> dict[str, Any]:
         try:
-            seq = self._log.add(event)
+            seq = self._log.add_entry(event).seq
         except JudgementLogError as error:
             if error.code == "newer-judgement":
                 self.refresh()
@@ -176,7 +176,7 @@ class Judging:
         if old is None:
             raise RefusedError("there is nothing to take back")
         self.refresh()
-        return {"seq": self._seen, "undone": old.seq, "doc": addresses.spelled(old.doc),
+        return {"seq": self._seen, "undone": old.number, "doc": addresses.spelled(old.doc),
                 "query": addresses.spelled(old.query)}  # fmt: skip
 
     def _withdraw(self, judge: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -284,9 +284,9 @@ class Judging:
         """The values when a judge began, None if they did nothing since the start."""
         return self._befores.get(judge)
 
-    def last(self, judge: str, count: int = LAST) -> list[Event]:
+    def last(self, judge: str, count: int = LAST) -> list[Entry]:
         """A judge's last events that stand, the newest first."""
-        events: list[Event] = []
+        events: list[Entry] = []
         looked_at: set[tuple[str, str]] = set()
         for event in reversed(self._by_judge.get(judge, [])):
             if event.action not in ("grade", "skip", "cannot_tell") or event.pair in looked_at:

@@ -11,6 +11,7 @@ from typing import Any
 from goldrank import __version__, ids
 from goldrank.data import table
 from goldrank.packages import needed
+from goldrank.report.templates import without_line_breaks
 from goldrank.web.addresses import address, spelled
 from goldrank.web.numbers import value, way
 from goldrank.web.session import Session, View
@@ -38,13 +39,13 @@ def assets_hash() -> str:
 @cache
 def _environment() -> jinja2.Environment:
     folder = resources.files("goldrank.web") / "assets"
-    templates = {f.name: f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".jinja")}
+    templates = {
+        f.name: without_line_breaks(f.read_text("utf-8")) for f in folder.iterdir() if f.name.endswith(".jinja")
+    }
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(templates),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )
     filters: dict[str, Callable[..., Any]] = {
         "id": lambda text: ids.show(text, 80),

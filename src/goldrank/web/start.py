@@ -140,7 +140,7 @@ def serve(
     """
     access = Access(host, port, token, browser)
     access.checked()
-    named = runs if isinstance(runs, Mapping) and not _is_run(runs) else {"run": runs}
+    named: Mapping[Any, Any] = runs if isinstance(runs, Mapping) and not _is_run(runs) else {"run": runs}
     opened = {name: io.as_run(run).renamed(ids.as_text(name, "name of a run")) for name, run in named.items()}
     if queries is None and hasattr(docs, "queries_iter"):
         queries = docs
@@ -236,7 +236,7 @@ def run_history(history: str, access: Access, say: Callable[[str], None], rules:
     from goldrank.history import History
     from goldrank.web.app import history_application
 
-    with History.open(history, read_only=True) as opened:
+    with History(history, mode="r") as opened:
         opened.records(limit=1)  # a file that is no history is complained of here, not in the browser
     _serve(lambda *gate: history_application(history, _rules(rules), *gate), access, say, "Ctrl-C ends it.")
 

@@ -74,7 +74,7 @@ def test_placements_are_those_of_other_engines(spark, ties, score_type, repeats,
     texts, text_rows = decoded(qrels, rows)
     judged = io.as_qrels(texts)
     in_spark = io.as_run(run_frame(spark, rows, pa.binary()))
-    in_memory = objects.run_from_rows(text_rows, "run", duplicates)
+    in_memory = objects.run_from_rows(text_rows, "run")
     ours, our_counts = engine_for(in_spark).place(judged, in_spark, rules)
     theirs, their_counts = engine_for(in_memory).place(judged, in_memory, rules)
     for field in dataclasses.fields(theirs):

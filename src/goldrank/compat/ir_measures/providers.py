@@ -234,12 +234,12 @@ def _qrels_of(given: Any) -> Qrels:
 
 
 def _run_of(given: Any) -> Run:
-    """A run, which may be empty; where a document is repeated, its last score counts."""
+    """A run, which may be empty."""
     if isinstance(given, TrecFile) and given.untouched:
-        return io.read_run(given.source, format="trec", duplicates="last")
+        return io.read_run(given.source, format="trec")
     converter = RunConverter(given)
     if converter.checked_type() == "pd_dataframe" and len(given):
-        return io.as_run(given[list(RunConverter.needed)], duplicates="last")
+        return io.as_run(given[list(RunConverter.needed)])
     scores = converter.as_dict_of_dict()
     return io.as_run(scores) if scores else Run(Rankings({}), name="run")
 

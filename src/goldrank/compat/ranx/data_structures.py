@@ -212,7 +212,7 @@ class _Table(Generic[Number]):
         frame = pl.read_parquet(path, columns=[q_id_col, doc_id_col, score_col])
         return cls.from_df(frame, q_id_col, doc_id_col, score_col, name)
 
-    def _save(self, path: str, kind: str | None, write: Callable[..., object], data: Any) -> None:
+    def _save(self, path: str, kind: str | None, data: Callable[[], Any]) -> None:
         kind = get_file_kind(path, kind)
         if not self.sorted:
             self.sort()
@@ -225,7 +225,7 @@ class _Table(Generic[Number]):
             rows = [(query, doc, value) for query, row in self.rows.items() for doc, value in row.items()]
             pl.DataFrame(rows, schema=["q_id", "doc_id", "score"], orient="row").write_parquet(path)
         else:
-            write(data(), path, format="json" if kind == "json" else "trec")
+            data().save(path, format="json" if kind == "json" else "trec")
 
 
 class Qrels(_Table[int]):
@@ -253,7 +253,7 @@ class Qrels(_Table[int]):
 
     def save(self, path: str = "qrels.json", kind: str | None = None) -> None:
         """Write JSON, TREC text or Parquet."""
-        self._save(path, kind, io.write_qrels, self.native)
+        self._save(path, kind, self.native)
 
     @staticmethod
     def _plain(rows: Mapping[str, Mapping[str, Any]]) -> goldrank.Qrels | None:
@@ -314,7 +314,7 @@ class Run(_Table[float]):
 
     def save(self, path: str = "run.json", kind: str | None = None) -> None:
         """Write JSON, TREC text, Parquet or ranx's LZ4."""
-        self._save(path, kind, io.write_run, self.native)
+        self._save(path, kind, self.native)
 
     def native(self) -> goldrank.Run:
         """The same as goldrank's."""
@@ -339,7 +339,7 @@ class Run(_Table[float]):
         kind = get_file_kind(path, kind)
         if kind == "lz4":
             return Run(_read_lz4(path), name)
-        run = io.read_run(path, format={"json": "json", "trec": "trec"}.get(kind), duplicates="last")
+        run = io.read_run(path, format={"json": "json", "trec": "trec"}.get(kind))
         if not isinstance(run.source, BlockSource):
             return Run._kept(run, name)
         source = ParsedBlocks(run.source)

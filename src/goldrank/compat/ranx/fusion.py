@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import goldrank
 from goldrank.compat.ranx import metrics as named
 from goldrank.compat.ranx.data_structures import Qrels, QueryMismatchError, Run, native_runs
 from goldrank.compat.ranx.evaluating import RULES
@@ -14,6 +13,7 @@ from goldrank.fusion import all_methods, combine
 from goldrank.fusion.learned import learn_log_odds
 from goldrank.fusion.methods import get as get_method
 from goldrank.fusion.methods import stepped_weights, steps_of
+from goldrank.fusion.options import Fusion
 from goldrank.fusion.training import TrainingEntries
 from goldrank.fusion.tuning import SettingSearch
 
@@ -37,10 +37,9 @@ def fuse(
 
 
 def _fused(runs: Sequence[Run], norm: str | None, method: str, params: Mapping[str, Any], name: str | None) -> Run:
-    known = get_method(method).name
-    fused = combine.fuse(
-        native_runs(runs), method, normalise=norm or "none", ties="input", equal=0.0, **params
-    )  # ranx gives 0 to equal scores
+    known: Any = get_method(method).name
+    options: Any = {"normalization": norm or "none", "ties": "input", "equal": 0.0}  # ranx gives 0 to equal scores
+    fused = combine.fuse(native_runs(runs), Fusion(known, **options, **params))
     return Run(fused.source.results(), name or NAMES.get(known, known))
 
 
@@ -80,7 +79,9 @@ def optimize_fusion(
             raise QueryMismatchError(f"run {run.name!r} and qrels do not have the same queries")
     judged = qrels.native()
     measure = named.measure_of(metric, named.highest(judged))
-    search = SettingSearch(judged, native_runs(runs), method, measure, normalise=norm or "none", rules=RULES, equal=0.0)
+    known: Any = get_method(method).name
+    options: Any = {"normalization": norm or "none", "equal": 0.0}
+    search = SettingSearch(judged, native_runs(runs), Fusion(known, **options), measure, RULES)
     settings = _settings(method, len(runs), ranges)
     tried = search.tried(settings, search.all_queries)
     means = tried.means
@@ -144,9 +145,8 @@ def _trainer(method: str) -> Callable[..., Any]:
 
     def call(qrels: Qrels, runs: Sequence[Run], *given: Any) -> Any:
         settings = dict(zip((each.name for each in known.settings), given, strict=False))
-        search = SettingSearch(
-            qrels.native(), native_runs(runs), method, goldrank.parse("nDCG"), normalise="none", rules=RULES
-        )
+        name: Any = known.name
+        search = SettingSearch(qrels.native(), native_runs(runs), Fusion(name, normalization="none"), "nDCG", RULES)
         return known.trained(search.evidence(), settings)[str(known.learned)]
 
     call.__doc__ = f"What {method} learns from judged queries."

@@ -7,18 +7,24 @@ from typing import Any
 
 from goldrank.compat.ranx.data_structures import Run, native_runs
 from goldrank.fusion import combine, normalisations
+from goldrank.fusion.options import Fusion
 
 
 def normalize(run: Run, norm: str = "min-max") -> Run:
     """The run with normalised scores."""
-    return Run(combine.normalize(run.native(), norm, ties="input", equal=0.0).source.results(), run.name)
+    return Run(combine.normalized(run.native(), _how(norm)).source.results(), run.name)
+
+
+def _how(norm: Any) -> Fusion:
+    """ranx keeps the order of equal scores, and gives them 0."""
+    return Fusion("sum", normalization=norm, ties="input", equal=0.0)
 
 
 def borda_norm(runs: Sequence[Run]) -> list[Run]:
     """The runs with Borda's scores; every run then has every document of the others."""
     native = native_runs(runs)
     return [
-        Run(combine.normalize(each, "borda", among=[*native, each], ties="input").source.results(), run.name)
+        Run(combine.normalized(each, _how("borda"), native).source.results(), run.name)
         for each, run in zip(native, runs, strict=True)
     ]
 

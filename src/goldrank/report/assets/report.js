@@ -7,178 +7,293 @@ const make = (tag, text, name) => {
   if (name) node.className = name;
   return node;
 };
+
+// Tables that are in the page: sort by a column, filter by what a row is.
 (() => {
-  // Tables that are in the page: sort by a column, filter by what a row is.
+  // A cell's number if it has one (an empty one is below all), else its words.
+  const keyOf = (row, column) => {
+    const cell = row.cells[column];
+    const raw = cell.dataset.value;
+    if (raw === undefined) return cell.textContent.trim();
+    return raw === "" ? -Infinity : Number(raw);
+  };
+
+  const compare = (x, y) => {
+    const areNumbers = typeof x === "number" && typeof y === "number";
+    // Infinity minus itself is not a number; such cells are equal.
+    return areNumbers ? x - y || 0 : String(x).localeCompare(String(y));
+  };
+
+  const sortBy = (table, head) => {
+    const body = table.tBodies[0];
+    const column = head.cellIndex;
+    const isDown = head.getAttribute("aria-sort") !== "descending";
+    const direction = isDown ? -1 : 1;
+    for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+    body.append(...[...body.rows].sort((a, b) => compare(keyOf(a, column), keyOf(b, column)) * direction));
+  };
+
   for (const table of document.querySelectorAll("table[data-sortable]")) {
-    table.querySelectorAll("thead th button").forEach((button) => {
-      button.addEventListener("click", () => {
-        const head = button.closest("th"), column = head.cellIndex, body = table.tBodies[0];
-        const down = head.getAttribute("aria-sort") !== "descending";
-        for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const key = (row) => {
-          const cell = row.cells[column], raw = cell.dataset.value;
-          return raw === undefined ? cell.textContent.trim() : raw === "" ? -Infinity : Number(raw);
-        };
-        const compare = (x, y) => (typeof x === "number" && typeof y === "number" ? x - y || 0 : String(x).localeCompare(String(y)));
-        const rows = [...body.rows].sort((a, b) => compare(key(a), key(b)) * (down ? -1 : 1));
-        body.append(...rows);
-      });
-    });
+    for (const button of table.querySelectorAll("thead th button")) {
+      button.addEventListener("click", () => sortBy(table, button.closest("th")));
+    }
   }
+
   for (const select of document.querySelectorAll("select[data-filters]")) {
-    const rows = document.getElementById(select.dataset.filters).tBodies[0].rows;
-    const both = document.querySelectorAll(`select[data-filters="${select.dataset.filters}"]`);
+    const table = select.dataset.filters;
+    const rows = at(table).tBodies[0].rows;
+    const filters = [...document.querySelectorAll(`select[data-filters="${table}"]`)];
+    const passes = (row) => filters.every((one) => !one.value || row.dataset[one.dataset.field] === one.value);
     const apply = () => {
-      for (const row of rows) row.hidden = ![...both].every((s) => !s.value || row.dataset[s.dataset.field] === s.value);
+      for (const row of rows) row.hidden = !passes(row);
     };
     select.addEventListener("change", apply);
     apply();
   }
+})();
 
-  // The explorer of queries.
-  const holder = document.getElementById("data");
+// The explorer of queries.
+(() => {
+  const holder = at("data");
   if (!holder) return;
+
   const data = JSON.parse(holder.textContent);
-  const body = at("query-rows"), count = at("query-count"), more = at("query-more");
-  const PAGE = 50, SCALE = data.scale;
-  let shown = PAGE, sortBy = "size", sortDown = true, rows = [];
-  const fill = (select, names, chosen) => {
-    names.forEach((name, i) => {
-      const option = make("option", name);
-      option.value = i;
-      option.selected = i === chosen;
-      select.append(option);
-    });
-  };
-  fill(at("pick-a"), data.runs, data.a);
-  fill(at("pick-b"), data.runs, data.b);
-  fill(at("pick-measure"), data.measures, 0);
-  // Values are 16- or 24-bit numbers in base64, where 0 is "undefined" and n is low + n - 1; or plain numbers.
-  const unpack = ({ bits, rows, low, size, scale }) => rows ? rows.map((row) => row.map((v) => v === null ? v : v / scale)) : bits.map((text) => {
-    const raw = atob(text), row = new Array(raw.length / size);
-    for (let i = 0; i < row.length; i++) {
-      let code = 0;
-      for (let byte = size - 1; byte >= 0; byte--) code = 256 * code + raw.charCodeAt(size * i + byte);
-      row[i] = code ? (low + code - 1) / scale : null;
-    }
-    return row;
-  });
-  const unpacked = new Map(), valuesOf = (m) => unpacked.get(m) || unpacked.set(m, unpack(data.values[m])).get(m);
-  const format = (v) => (v === null ? "-" : v.toFixed(4));
-  const sign = (v) => (v >= 0 ? "+" : "-") + Math.abs(v).toFixed(4);
+  const body = at("query-rows");
+  const count = at("query-count");
+  const more = at("query-more");
+  const PAGE = 50;
+  const FALLS = ["lost", "pushed out", "intruder", "moved down"];
+  const RISES = ["found", "pulled in", "moved up"];
+  let shown = PAGE;
+  let sortKey = "size";
+  let isDown = true;
+  let listed = { rows: [], most: 0, better: 1, names: ["A", "B"] };
+
+  const chosen = (name) => Number(at(`pick-${name}`).value);
+  const format = (value) => (value === null ? "-" : value.toFixed(4));
+  const signed = (value) => (value >= 0 ? "+" : "-") + Math.abs(value).toFixed(4);
   const labelled = (node, label) => {
     node.dataset.label = label;
     return node;
   };
-  const titled = (node, more) => {
-    if (more) node.append(make("span", more, "sub"));
+  const withText = (node, text) => {
+    if (text) node.append(make("span", text, "sub"));
     return node;
   };
-  const why = (old, now, oldHoles, nowHoles) => {
-    if (!old && !now) return "absent";
-    if (!now) return "lost";
-    if (!old) return "found";
-    if (now > old && 2 * (nowHoles - oldHoles) > now - old) return "intruder";
-    if (now > old) return old <= data.k && now > data.k ? "pushed out" : "moved down";
-    if (now < old) return old > data.k && now <= data.k ? "pulled in" : "moved up";
+
+  const fill = (select, names, selected) => {
+    names.forEach((name, i) => {
+      const option = make("option", name);
+      option.value = i;
+      option.selected = i === selected;
+      select.append(option);
+    });
+  };
+
+  // A system's values: 16- or 24-bit numbers in base64, lowest byte first, where 0 is "undefined" and n is low + n - 1.
+  const unpackBits = (text, { low, size, scale }) => {
+    const raw = atob(text);
+    return Array.from({ length: raw.length / size }, (_, i) => {
+      let code = 0;
+      for (let byte = size - 1; byte >= 0; byte--) code = 256 * code + raw.charCodeAt(size * i + byte);
+      return code ? (low + code - 1) / scale : null;
+    });
+  };
+
+  // The values of a measure, for each system: packed, or plain numbers where 24 bits are not enough.
+  const unpack = (packed) => {
+    if (packed.bits) return packed.bits.map((text) => unpackBits(text, packed));
+    const scaled = (value) => (value === null ? null : value / packed.scale);
+    return packed.rows.map((row) => row.map(scaled));
+  };
+
+  const unpacked = new Map();
+  const valuesOf = (measure) => {
+    if (!unpacked.has(measure)) unpacked.set(measure, unpack(data.values[measure]));
+    return unpacked.get(measure);
+  };
+
+  // What happened to a document, from its ranks (0: absent) and the unjudged documents above it.
+  const causeOf = (oldRank, newRank, oldHoles, newHoles) => {
+    if (!oldRank && !newRank) return "absent";
+    if (!newRank) return "lost";
+    if (!oldRank) return "found";
+    const wasInside = oldRank <= data.k;
+    const isInside = newRank <= data.k;
+    if (newRank > oldRank) {
+      if (2 * (newHoles - oldHoles) > newRank - oldRank) return "intruder";
+      return wasInside && !isInside ? "pushed out" : "moved down";
+    }
+    if (newRank < oldRank) return !wasInside && isInside ? "pulled in" : "moved up";
     return "unchanged";
   };
-  const FALLS = ["lost", "pushed out", "intruder", "moved down"], RISES = ["found", "pulled in", "moved up"];
-  const documents = (docs, a, b) => {
-    const table = make("table", undefined, "stack"), head = table.createTHead().insertRow(), tbody = table.createTBody();
+
+  const toneOf = (grade, cause) => {
+    if (grade < 1) return "dim";
+    if (FALLS.includes(cause)) return "fall";
+    return RISES.includes(cause) ? "rise" : "dim";
+  };
+
+  const documentRow = (doc, a, b, names, effect) => {
+    const [id, grade, ranks, holes, , text] = doc;
+    const cause = causeOf(ranks[a], ranks[b], holes[a], holes[b]);
+    const cells = [make("td", grade), make("td", ranks[a] || "-"), make("td", ranks[b] || "-")];
+    cells.push(make("td", cause, `text ${toneOf(grade, cause)}`));
+    if (data.effect) cells.push(make("td", signed(effect(doc) / data.scale)));
+
+    const line = make("tr");
+    line.append(withText(make("td", id, "name"), text));
+    cells.forEach((cell, i) => line.append(labelled(cell, names[i + 1])));
+    return line;
+  };
+
+  const documentTable = (docs, a, b) => {
     const names = ["judged document", "grade", `A: ${data.runs[a]}`, `B: ${data.runs[b]}`, "what happened"];
     if (data.effect) names.push(`effect on ${data.effect}`);
-    names.forEach((name, i) => head.append(make("th", name, i ? "" : "name")));
     const effect = ([, , , , worth]) => (worth.length ? worth[b] - worth[a] : 0);
-    for (const doc of [...docs].sort((x, y) => Math.abs(effect(y)) - Math.abs(effect(x)))) {
-      const [id, grade, ranks, holes, , text] = doc, line = tbody.insertRow(), cause = why(ranks[a], ranks[b], holes[a], holes[b]);
-      const tone = grade < 1 ? "dim" : FALLS.includes(cause) ? "fall" : RISES.includes(cause) ? "rise" : "dim";
-      const cells = [grade, ranks[a] || "-", ranks[b] || "-", cause];
-      if (data.effect) cells.push(sign(effect(doc) / SCALE));
-      line.append(titled(make("td", id, "name"), text));
-      cells.forEach((value, i) => line.append(labelled(make("td", value, i === 3 ? `text ${tone}` : ""), names[i + 1])));
-    }
+    const byEffect = [...docs].sort((x, y) => Math.abs(effect(y)) - Math.abs(effect(x)));
+
+    const table = make("table", undefined, "stack");
+    const head = table.createTHead().insertRow();
+    names.forEach((name, i) => head.append(make("th", name, i ? "" : "name")));
+    table.createTBody().append(...byEffect.map((doc) => documentRow(doc, a, b, names, effect)));
     return table;
   };
+
   const detail = (row) => {
-    const a = Number(at("pick-a").value), b = Number(at("pick-b").value);
-    const tr = make("tr", undefined, "detail"), cell = make("td");
-    cell.colSpan = 5;
     const docs = data.docs[row.i];
+    const cell = make("td");
+    cell.colSpan = 5;
     if (!docs) cell.textContent = data.docs_note;
     else if (!docs.length) cell.textContent = "No relevant document is judged for this query.";
-    else cell.append(documents(docs, a, b));
-    tr.append(cell);
-    return tr;
+    else cell.append(documentTable(docs, chosen("a"), chosen("b")));
+
+    const line = make("tr", undefined, "detail");
+    line.append(cell);
+    return line;
   };
-  const bar = (delta, most, tone) => {
-    const outer = document.createElement("meter-bar"), inner = make("i", undefined, tone === "rise" ? "up" : "down");
-    const width = most ? (50 * Math.abs(delta)) / most : 0;
+
+  // A bar from the middle, to the right if B is higher; the largest difference takes half of the width.
+  const bar = (delta, tone) => {
+    const outer = make("meter-bar");
+    const inner = make("i", undefined, tone === "rise" ? "up" : "down");
+    const width = listed.most ? (50 * Math.abs(delta)) / listed.most : 0;
     inner.style.left = `${delta > 0 ? 50 : 50 - width}%`;
     inner.style.width = `${width}%`;
     outer.append(inner);
     outer.setAttribute("aria-hidden", "true");
     return outer;
   };
+
+  const nameCell = (row, line) => {
+    const button = make("button", data.queries[row.i], "open");
+    button.type = "button";
+    button.setAttribute("aria-expanded", "false");
+    button.addEventListener("click", () => {
+      const isOpen = button.getAttribute("aria-expanded") === "true";
+      button.setAttribute("aria-expanded", String(!isOpen));
+      if (isOpen) line.nextSibling.remove();
+      else line.after(detail(row));
+    });
+    const cell = make("td", undefined, "name");
+    cell.append(button);
+    return withText(cell, data.texts[row.i]);
+  };
+
+  const queryRow = (row) => {
+    let tone = row.delta ? "fall" : "dim";
+    if (row.delta * listed.better > 0) tone = "rise";
+    const drawn = make("td");
+    drawn.append(bar(row.delta, tone));
+
+    const line = make("tr");
+    line.append(
+      nameCell(row, line),
+      labelled(make("td", format(row.a)), listed.names[0]),
+      labelled(make("td", format(row.b)), listed.names[1]),
+      labelled(make("td", row.isKnown ? signed(row.delta) : "-", tone), "B \u2212 A"),
+      labelled(drawn, "size"),
+    );
+    return line;
+  };
+
   const draw = () => {
-    const most = rows.most;
-    body.replaceChildren(...rows.slice(0, shown).map((row) => {
-      const tr = document.createElement("tr"), name = make("td", undefined, "name"), button = make("button", data.queries[row.i], "open");
-      button.type = "button";
-      button.setAttribute("aria-expanded", "false");
-      button.addEventListener("click", () => {
-        const open = button.getAttribute("aria-expanded") === "true";
-        button.setAttribute("aria-expanded", String(!open));
-        if (open) tr.nextSibling.remove(); else tr.after(detail(row));
-      });
-      name.append(button);
-      titled(name, data.texts[row.i]);
-      const tone = row.delta * rows.way > 0 ? "rise" : row.delta ? "fall" : "dim", drawn = labelled(make("td"), "size");
-      drawn.append(bar(row.delta, most, tone));
-      tr.append(name, labelled(make("td", format(row.a)), rows.names[0]), labelled(make("td", format(row.b)), rows.names[1]));
-      tr.append(labelled(make("td", row.known ? sign(row.delta) : "-", tone), "B \u2212 A"), drawn);
-      return tr;
-    }));
-    count.textContent = `${rows.length.toLocaleString("en")} of ${data.queries.length.toLocaleString("en")} queries listed`;
+    const { rows } = listed;
+    const all = data.queries.length.toLocaleString("en");
+    body.replaceChildren(...rows.slice(0, shown).map(queryRow));
+    count.textContent = `${rows.length.toLocaleString("en")} of ${all} queries listed`;
     more.hidden = rows.length <= shown;
   };
-  const update = () => {
-    const a = Number(at("pick-a").value), b = Number(at("pick-b").value), m = Number(at("pick-measure").value);
-    const wanted = at("pick-text").value.toLocaleLowerCase(), way = at("pick-way").value;
-    const va = valuesOf(m)[a], vb = valuesOf(m)[b], better = data.higher[m] ? 1 : -1;
-    at("head-a").textContent = `A: ${data.runs[a]}`;
-    at("head-b").textContent = `B: ${data.runs[b]}`;
-    rows = data.queries.map((name, i) => {
-      const known = va[i] !== null && vb[i] !== null;
-      return { i, name, a: va[i], b: vb[i], known, delta: known && Math.abs(vb[i] - va[i]) > 1e-9 ? vb[i] - va[i] : 0 };
+
+  // Each query with its values; a difference that is only rounding is none.
+  const rowsOf = (valuesA, valuesB) =>
+    data.queries.map((name, i) => {
+      const a = valuesA[i];
+      const b = valuesB[i];
+      const isKnown = a !== null && b !== null;
+      const isDifferent = isKnown && Math.abs(b - a) > 1e-9;
+      return { i, name, a, b, isKnown, delta: isDifferent ? b - a : 0 };
     });
-    const most = rows.reduce((largest, row) => Math.max(largest, Math.abs(row.delta)), 0);
+
+  const goes = (row, way, better) => {
+    if (way === "up") return row.delta * better > 0;
+    if (way === "down") return row.delta * better < 0;
+    return way === "all" || row.delta === 0;
+  };
+
+  const byName = (x, y) => {
+    if (x.name === y.name) return 0;
+    return x.name < y.name ? -1 : 1;
+  };
+
+  const sorted = (rows) => {
+    const direction = isDown ? -1 : 1;
+    if (sortKey === "name") return rows.sort((x, y) => byName(x, y) * direction);
+    const key = sortKey === "size" ? (row) => Math.abs(row.delta) : (row) => row[sortKey];
+    return rows.sort((x, y) => (key(x) - key(y)) * direction || x.i - y.i);
+  };
+
+  const update = () => {
+    const a = chosen("a");
+    const b = chosen("b");
+    const measure = chosen("measure");
+    const way = at("pick-way").value;
+    const wanted = at("pick-text").value.toLocaleLowerCase();
     const has = (text) => text !== undefined && text.toLocaleLowerCase().includes(wanted);
-    rows = rows.filter((row) => (!wanted || has(row.name) || has(data.texts[row.i])) &&
-      (way === "all" || (way === "up" && row.delta * better > 0) || (way === "down" && row.delta * better < 0) || (way === "even" && row.delta === 0)));
-    const keys = { size: (row) => Math.abs(row.delta), delta: (row) => row.delta, a: (row) => row.a, b: (row) => row.b };
-    if (sortBy === "name") rows.sort((x, y) => (x.name < y.name ? -1 : x.name > y.name ? 1 : 0) * (sortDown ? -1 : 1));
-    else rows.sort((x, y) => (keys[sortBy](x) - keys[sortBy](y)) * (sortDown ? -1 : 1) || x.i - y.i);
-    rows.most = most;
-    rows.way = better;
-    rows.names = [`A: ${data.runs[a]}`, `B: ${data.runs[b]}`];
+    const names = [`A: ${data.runs[a]}`, `B: ${data.runs[b]}`];
+    const better = data.higher[measure] ? 1 : -1;
+
+    const all = rowsOf(valuesOf(measure)[a], valuesOf(measure)[b]);
+    const most = all.reduce((largest, row) => Math.max(largest, Math.abs(row.delta)), 0);
+    const rows = all.filter((row) => (!wanted || has(row.name) || has(data.texts[row.i])) && goes(row, way, better));
+    listed = { rows: sorted(rows), most, better, names };
+    [at("head-a").textContent, at("head-b").textContent] = names;
     shown = PAGE;
     draw();
   };
+
+  const sortQueries = (button) => {
+    const { key } = button.dataset;
+    isDown = sortKey === key ? !isDown : key !== "name";
+    sortKey = key;
+    for (const head of document.querySelectorAll("#queries thead th")) head.removeAttribute("aria-sort");
+    button.closest("th").setAttribute("aria-sort", isDown ? "descending" : "ascending");
+    update();
+  };
+
+  fill(at("pick-a"), data.runs, data.a);
+  fill(at("pick-b"), data.runs, data.b);
+  fill(at("pick-measure"), data.measures, 0);
   for (const button of document.querySelectorAll("#queries thead button")) {
-    button.addEventListener("click", () => {
-      const key = button.dataset.key;
-      sortDown = sortBy === key ? !sortDown : key !== "name";
-      sortBy = key;
-      for (const head of document.querySelectorAll("#queries thead th")) head.removeAttribute("aria-sort");
-      button.closest("th").setAttribute("aria-sort", sortDown ? "descending" : "ascending");
-      update();
-    });
+    button.addEventListener("click", () => sortQueries(button));
   }
   for (const id of ["pick-a", "pick-b", "pick-measure", "pick-way"]) at(id).addEventListener("change", update);
   at("pick-text").addEventListener("input", update);
+  more.addEventListener("click", () => {
+    shown += 5 * PAGE;
+    draw();
+  });
   at("queries").hidden = false;
-  more.addEventListener("click", () => { shown += 5 * PAGE; draw(); });
   update();
 })();

@@ -26,8 +26,9 @@ field("cancel").addEventListener("click", () => dialog.close());
 field("set").addEventListener("click", async () => {
   try {
     const answer = await post(dialog.dataset.to, asked());
-    if (answer.ok) location.reload();
-    else field("said").textContent = (await answer.json().catch(() => ({}))).what ?? `Refused: ${answer.status}`;
+    if (answer.ok) return location.reload();
+    const body = await answer.json().catch(() => ({}));
+    field("said").textContent = body.what ?? `Refused: ${answer.status}`;
   } catch {
     field("said").textContent = "Not done: the server does not answer.";
   }

@@ -19,8 +19,12 @@ export const keysOff = () => localStorage.getItem("goldrank-keys") === "off";
 export function isTyping(event) {
   const element = event.target;
   return (
-    event.ctrlKey || event.altKey || event.metaKey || event.isComposing ||
-    element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName)
+    event.ctrlKey ||
+    event.altKey ||
+    event.metaKey ||
+    event.isComposing ||
+    element.isContentEditable ||
+    /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName)
   );
 }
 
@@ -34,13 +38,15 @@ export function moveTo(row) {
   row.scrollIntoView({ block: "nearest" });
 }
 
+// The next row that is seen: an element that is not drawn has no offsetParent.
 function sibling(row, step) {
-  let next = row;
-  do next = step > 0 ? next.nextElementSibling : next.previousElementSibling;
-  while (next && next.offsetParent === null);
+  const neighbour = (one) => (step > 0 ? one.nextElementSibling : one.previousElementSibling);
+  let next = neighbour(row);
+  while (next && next.offsetParent === null) next = neighbour(next);
   return next;
 }
 
+// To the other list: to the same document, or else to the same place.
 function across(side) {
   const row = current();
   const list = document.querySelector(`.col.${side} ol`);
@@ -74,18 +80,22 @@ async function openText(link) {
   }
 }
 
+function keyList() {
+  const list = made("dl", { className: "keylist" });
+  for (const [keys, words] of Object.entries(KEYS)) {
+    const named = keys.split(" ").flatMap((key) => [made(key === "to" ? "span" : "kbd", {}, key), " "]);
+    list.append(made("dt", {}, ...named), made("dd", {}, words));
+  }
+  return list;
+}
+
 function help() {
   let dialog = document.getElementById("keys-help");
   if (!dialog) {
     dialog = madeDialog("keys-help", "Keys");
-    const list = made("dl", { className: "keylist" });
-    for (const [keys, words] of Object.entries(KEYS)) {
-      const named = keys.split(" ").flatMap((key) => [made(key === "to" ? "span" : "kbd", {}, key), " "]);
-      list.append(made("dt", {}, ...named), made("dd", {}, words));
-    }
     const box = made("input", { type: "checkbox", checked: !keysOff() });
     box.addEventListener("change", () => localStorage.setItem("goldrank-keys", box.checked ? "on" : "off"));
-    dialog.append(made("h2", {}, "Keys"), list, made("label", {}, box, " Keys work"), " ", closing(dialog));
+    dialog.append(made("h2", {}, "Keys"), keyList(), made("label", {}, box, " Keys work"), " ", closing(dialog));
   }
   dialog.showModal();
 }
@@ -94,12 +104,19 @@ function follow(selector) {
   document.querySelector(selector)?.click();
 }
 
+// Move in the list of queries; false on pages without one.
 function inList(step) {
   const rows = [...document.querySelectorAll("#queries tbody tr")];
   if (!rows.length) return false;
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   rows[Math.min(Math.max(at + step, 0), rows.length - 1)].querySelector("a").focus();
   return true;
+}
+
+function search() {
+  const field = document.querySelector('input[type="search"]');
+  if (field) field.focus();
+  else location.href = "/queries";
 }
 
 document.addEventListener("keydown", (event) => {
@@ -114,17 +131,25 @@ document.addEventListener("keydown", (event) => {
     l: () => across("b"),
     n: () => follow('.crumb a[rel="next"], .pager a[rel="next"]'),
     p: () => follow('.crumb a[rel="prev"], .pager a[rel="prev"]'),
-    "/": () => {
-      const field = document.querySelector('input[type="search"]');
-      if (field) field.focus();
-      else location.href = "/queries";
-    },
+    "/": search,
   };
   if (event.key in acts) {
     event.preventDefault();
     acts[event.key]();
   }
 });
+
+// Where a browser refuses to copy, the link is opened, so that it can be copied from there.
+function copy(link) {
+  const done = () => {
+    link.textContent = "Copied";
+    say("Link copied");
+  };
+  const refused = () => {
+    location.href = link.href;
+  };
+  navigator.clipboard?.writeText(link.href).then(done, refused);
+}
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a");
@@ -138,10 +163,7 @@ document.addEventListener("click", (event) => {
     picture(link).catch(() => say("The picture cannot be made now; the SVG can."));
   } else if (link.dataset.copy !== undefined) {
     event.preventDefault();
-    navigator.clipboard?.writeText(link.href).then(
-      () => { link.textContent = "Copied"; say("Link copied"); },
-      () => { location.href = link.href; },
-    );
+    copy(link);
   }
 });
 
@@ -171,21 +193,35 @@ async function fillIn() {
   const main = document.getElementById("main");
   const focused = main.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   main.replaceChildren(...fresh.getElementById("main").childNodes);
-  for (const name of ["made", "data"]) document.querySelector(`meta[name="goldrank-${name}"]`).content = meta(name, fresh);
+  for (const name of ["made", "data"]) {
+    document.querySelector(`meta[name="goldrank-${name}"]`).content = meta(name, fresh);
+  }
   document.querySelector("footer").replaceChildren(...fresh.querySelector("footer").childNodes);
   for (const link of main.querySelectorAll("[data-png]")) link.classList.remove("hide");
-  if (focused) [...main.querySelectorAll("a")].find((one) => one.getAttribute("href") === focused)?.focus();
+  if (!focused) return;
+  const links = [...main.querySelectorAll("a")];
+  links.find((one) => one.getAttribute("href") === focused)?.focus();
 }
 
-if (document.querySelector("[data-waiting]")) {
+const isWaiting = () => document.querySelector("[data-waiting]") !== null;
+
+async function isMore() {
+  const state = JSON.parse(await get("/api/numbers"));
+  const isOtherData = meta("data") && state.data !== meta("data");
+  return !isOtherData && `${state.made}` !== meta("made");
+}
+
+if (isWaiting()) {
   const timer = setInterval(async () => {
     if (document.hidden) return;
     try {
-      const state = JSON.parse(await get("/api/numbers"));
-      if ((meta("data") && state.data !== meta("data")) || `${state.made}` === meta("made")) return;
-      if (document.getElementById("judge")) location.reload(); // its script knows the elements of this page
+      if (!(await isMore())) return;
+      // The script of judging knows the elements of its page: that one is loaded again.
+      if (document.getElementById("judge")) location.reload();
       else await fillIn();
-      if (!document.querySelector("[data-waiting]")) clearInterval(timer);
-    } catch { /* the server is away; the page stays as it is */ }
+      if (!isWaiting()) clearInterval(timer);
+    } catch {
+      // The server is away; the page stays as it is.
+    }
   }, 1000);
 }
