@@ -569,7 +569,7 @@ slot_of(const Ids *ids, Py_ssize_t i, const Ids *known, const int64_t *first, co
     return -1;
 }
 
-/* seed(number): where hashes begin, 64 bits. Called once, before anything is hashed: hashes of before are others. */
+/* _seed(number): where hashes begin, 64 bits. Called once, before anything is hashed: hashes of before are others. */
 static PyObject *
 seed(PyObject *module, PyObject *number)
 {
@@ -2217,7 +2217,7 @@ static PyMethodDef methods[] = {
     {"lines", lines, METH_VARARGS, "How many line ends there are."},
     {"columns", columns, METH_VARARGS, "Fields, scores, hashes and changes of query of a text table."},
     {"tidy", tidy, METH_VARARGS, "A text table without blank lines and comments, one blank between fields."},
-    {"seed", seed, METH_O, "Where hashes begin."},
+    {"_seed", seed, METH_O, "Where hashes begin."},
     {"hashes", hashes, METH_VARARGS, "The hash of each id."},
     {"integers", integers, METH_VARARGS, "Ids as whole numbers."},
     {"same", same, METH_VARARGS, "Whether ids are equal, pair by pair."},

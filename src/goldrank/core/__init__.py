@@ -36,7 +36,7 @@ def _compiled() -> ModuleType | None:
     if module.CONTRACT != CONTRACT:
         return None
 
-    module.seed(SEED)
+    module._seed(SEED)
     return module
 
 
