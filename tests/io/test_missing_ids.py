@@ -82,7 +82,7 @@ DOCUMENTS: dict[str, Callable[[Any], object]] = {
     "only judged, in the lesson": lambda d: lesson.recall_at_k(["a"], {"a", d}, 2),
     "REMem": lambda d: remem.RetrievalRecall(gold="ids").calculate_metric_scores([[d]], [[d]], [1]),
     "REMem, unsaid": lambda d: remem.RetrievalRecall().calculate_metric_scores([[d]], [[d]], [1]),
-    "ir_eval_numba": lambda d: ir_eval_numba.precision([np.array([d])], [np.array([d])], 1),
+    "ir_eval_numba": lambda d: ir_eval_numba.precision(np.array([d]), np.array([d]), 1),
     "arrays": lambda d: evaluate_arrays([1.0], [1.0], ["P@1"], indexes=[d]),
     "ids of texts": lambda d: evaluate_texts(
         [{"id": "q", "retrieved": [{"id": d}], "expected_ids": [d]}], ["P@1"]
