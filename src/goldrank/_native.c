@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 10
+#define CONTRACT 11
 
 /* ---- arguments ------------------------------------------------------------------------------------------------ */
 
@@ -172,17 +172,24 @@ next_blank(const uint8_t *at)
     }
 }
 
-/* The hash of an id (core/hashing.py). Eight bytes past the end may be read. */
+/* Where each hash begins; set once, before any id is hashed. */
+static uint64_t hash_seed = 0;
+
+/* The hash of an id (core/hashing.py). Eight bytes past the end may be read. Each word goes into the one before, and the
+   first into a secret number: nobody can choose ids that have one hash. A word of zeros changes nothing. */
 static inline uint64_t
 hash_of(const uint8_t *at, size_t length)
 {
-    uint64_t value = 0;
+    uint64_t value = hash_seed;
     for (uint64_t i = 0; length; i++) {
         uint64_t word = word_at(at);
         if (length < 8)
             word &= ~0ull >> (64 - 8 * length);
-        uint64_t mixed = (word + (word ? i : 0)) * MIX;
-        value ^= (mixed ^ (mixed >> 32)) * (MIX_WORD + 2 * i);
+        if (word) {
+            uint64_t mixed = ((value ^ word) + i) * MIX;
+            mixed = (mixed ^ (mixed >> 32)) * MIX_WORD;
+            value = mixed ^ (mixed >> 29);
+        }
         at += 8;
         length = length > 8 ? length - 8 : 0;
     }
@@ -560,6 +567,17 @@ slot_of(const Ids *ids, Py_ssize_t i, const Ids *known, const int64_t *first, co
             return (Py_ssize_t)slot;
     }
     return -1;
+}
+
+/* _seed(number): where hashes begin, 64 bits. Called once, before anything is hashed: hashes of before are others. */
+static PyObject *
+seed(PyObject *module, PyObject *number)
+{
+    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    if (value == (unsigned long long)-1 && PyErr_Occurred())
+        return NULL;
+    hash_seed = value;
+    return Py_NewRef(Py_None);
 }
 
 /* hashes(data, start, end, out): the hash of each id. */
@@ -2199,6 +2217,7 @@ static PyMethodDef methods[] = {
     {"lines", lines, METH_VARARGS, "How many line ends there are."},
     {"columns", columns, METH_VARARGS, "Fields, scores, hashes and changes of query of a text table."},
     {"tidy", tidy, METH_VARARGS, "A text table without blank lines and comments, one blank between fields."},
+    {"_seed", seed, METH_O, "Where hashes begin."},
     {"hashes", hashes, METH_VARARGS, "The hash of each id."},
     {"integers", integers, METH_VARARGS, "Ids as whole numbers."},
     {"same", same, METH_VARARGS, "Whether ids are equal, pair by pair."},

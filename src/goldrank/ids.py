@@ -92,6 +92,32 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
     )
 
 
+def is_missing(value: object) -> bool:
+    """Whether it stands for no id at all: None, NaN, NaT, pandas' NA, or text without a character.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing(0)
+    (True, True, True, False)
+    """
+    if value is None:
+        return True
+    if isinstance(value, str | bytes):
+        return not value
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas' NA does not say
+        return True
+
+
+def missing(value: object, what: str, where: str | None = None) -> InputError:
+    """The error for something that stands for no id."""
+    return InputError(
+        f"the {what} is {value!r}, which is no id",
+        where=where,
+        hint="Every query and document has an id: is the field that holds it named rightly?",
+        code="bad-id",
+    )
+
+
 def check(text: str, what: str, where: str | None = None) -> None:
     """Raises if an id is empty, too long, or has no bytes: the same rule for files and for objects."""
     if not text:

@@ -260,6 +260,7 @@ KINDS: dict[str, NoteKind] = {
     "empty-rankings": NoteKind(
         "{count:,} queries are in the run without any document", "1 query is in the run without any document"
     ),
+    "empty-shard": NoteKind("this shard has no judged query: it has no values, and merges as it is", of_values=True),
     "nothing-returned": warns("the run returned nothing at all for the judged queries"),
     "unjudged-queries": NoteKind(
         "{count:,} queries of the run are not judged and were left out: {samples}",

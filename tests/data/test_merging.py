@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -246,12 +248,50 @@ def test_shards_that_are_missing_are_named() -> None:
             judged.shard(number, of)  # type: ignore[arg-type]
 
 
-def test_a_shard_without_queries_is_refused() -> None:
-    judged = Qrels({"q1": {"a": 1}})
-    number = shard_of(b"q1", 2)
-    assert list(judged.shard(number, 2)) == ["q1"]
-    with raises_code(InputError, "empty-shard"):
-        judged.shard(3 - number, 2)
+@pytest.mark.parametrize("form", ["dict", "file"])
+def test_a_shard_without_queries_is_a_shard(form: str, tmp_path: Path) -> None:
+    """Whoever scores eight shards in a loop does not know which of them have a query."""
+    judged = Qrels({"q1": {"a": 1}, "q2": {"a": 1, "b": 2}})
+    run: Any = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"b": 2.0, "a": 1.0}}
+    if form == "file":
+        lines = [f"{query} Q0 {doc} 1 {score} t\n" for query, docs in run.items() for doc, score in docs.items()]
+        (tmp_path / "run").write_text("".join(lines))
+        run = tmp_path / "run"
+    measures = ["RR", "nDCG@10", "GMAP", "NumRel"]
+    shards = [evaluate(judged.shard(i, 8), run, measures) for i in range(1, 9)]
+
+    filled = {shard_of(query, 8) for query in (b"q1", b"q2")}
+    for number, shard in enumerate(shards, 1):
+        assert bool(shard.queries) == (number in filled)
+        if number not in filled:
+            assert math.isnan(shard["RR"]), "the mean of no values"
+            assert shard["NumRel"] == 0
+            assert codes(shard) == ["empty-shard"]
+            shard.save(tmp_path / "saved.json")
+            assert not Scores.load(tmp_path / "saved.json").queries
+
+    merged, whole = Scores.merge(shards), evaluate(judged, run, measures)
+    same(merged, whole)
+    assert merged["RR"] == (0.5 + 1) / 2
+    assert "empty-shard" not in codes(merged)
+    assert "nothing-returned" not in codes(merged)
+
+
+def test_judgements_without_queries_are_no_shard() -> None:
+    with raises_code(InputError, "empty-input"):
+        evaluate({}, {"q1": {"a": 1.0}}, "RR")
+
+
+def test_empty_shards_at_the_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "q").write_text("q1 0 a 1\nq2 0 a 1\n")
+    (tmp_path / "r").write_text("q1 Q0 a 1 1 t\nq2 Q0 b 1 2 t\nq2 Q0 a 2 1 t\n")
+    names = [str(tmp_path / f"{i}.json") for i in range(1, 9)]
+    for number, name in enumerate(names, 1):
+        arguments = [str(tmp_path / "q"), str(tmp_path / "r"), "-m", "RR", "--shard", f"{number}/8", "--save", name]
+        assert cli.run(["eval", *arguments]) == 0
+    capsys.readouterr()
+    assert cli.run(["merge", *names]) == 0
+    assert "0.7500" in capsys.readouterr().out
 
 
 def test_notes_of_shards_are_kept() -> None:

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.core.hashing import SEED
+
 PAD = 16
 """Zero bytes behind a text, as many as the contract asks for."""
 
@@ -402,12 +404,14 @@ _MIX, _MIX_WORD, _MASK = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, (1 << 64) - 1
 
 
 def hash_by_hand(text: bytes) -> int:
-    """The hash of an id as its definition says: word by word, in Python's whole numbers."""
-    value = 0
+    """The hash of an id as its definition says: word by word from the seed on, in Python's whole numbers."""
+    value = SEED
     for i in range((len(text) + 7) // 8):
         word = int.from_bytes(text[8 * i : 8 * i + 8], "little")
-        mixed = (word + (i if word else 0)) * _MIX & _MASK
-        value ^= (mixed ^ mixed >> 32) * (_MIX_WORD + 2 * i) & _MASK
+        if word:
+            mixed = ((value ^ word) + i) * _MIX & _MASK
+            mixed = (mixed ^ mixed >> 32) * _MIX_WORD & _MASK
+            value = mixed ^ mixed >> 29
     return value ^ value >> 32
 
 
@@ -503,7 +507,7 @@ BY_HAND: dict[str, list[Case]] = {
         Case(
             [*id_buffers([b"", b"a", b"12345678", b"123456789", b"a" * 17]), room(5, np.uint64)],
             None,
-            {3: [0, *map(hash_by_hand, [b"a", b"12345678", b"123456789", b"a" * 17])]},
+            {3: [SEED ^ SEED >> 32, *map(hash_by_hand, [b"a", b"12345678", b"123456789", b"a" * 17])]},
         )
     ],
     "integers": [

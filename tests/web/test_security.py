@@ -109,6 +109,13 @@ def test_the_token_is_not_in_the_arguments_of_the_browser(monkeypatch, tmp_path)
     wait_for(lambda: not path.exists())
 
 
+def test_a_token_of_ones_own_need_not_be_an_argument(monkeypatch, tmp_path):
+    monkeypatch.setenv("GOLDRANK_TOKEN", "s3cret")
+    with Served("--demo", "--log", str(tmp_path / "log.db"), token=True, cache=tmp_path) as running:
+        assert running.get("/")[0] == 403
+        assert running.get("/?token=s3cret")[0] == 303
+
+
 def test_an_address_without_a_secret_is_opened_as_it_is(monkeypatch):
     opened = []
     monkeypatch.setenv("DISPLAY", ":0")

@@ -42,7 +42,11 @@ from goldrank.types import ConventionName
 @slice_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need --token.")
 @click.option("--port", type=click.IntRange(0, 65_535), help="The port; else 8642 or the next free one.")
-@click.option("--token", help="The token that opens the pages. Default: a random one.")
+@click.option(
+    "--token",
+    envvar="GOLDRANK_TOKEN",
+    help="The token that opens the pages. Default: GOLDRANK_TOKEN, which other users do not see, or a random one.",
+)
 @click.option("--no-token", is_flag=True, help="Let every user of this machine in (loopback only).")
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @click.option("--export", type=click.Path(file_okay=False), help="Write the pages as files into this folder, and end.")

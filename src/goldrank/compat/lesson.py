@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.compat._common import column_of, is_number, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions.seeds import LESSON
 from goldrank.data.placements import Placements, log2
@@ -56,6 +57,10 @@ RANKINGS, JUDGEMENTS = {list, tuple}, {set, frozenset, list, tuple, dict}
 """Types that need no second look."""
 GRADES = ("relevance_scores", "scores")
 """Under which names a query has grades: the document's two classes have one each, and here both take both."""
+
+
+_NOTHING = object()
+"""A document that is judged nowhere."""
 
 
 def relevant_from_grades(judgements: Grades, rel: float = 1) -> set[Hashable]:
@@ -184,7 +189,7 @@ def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict
             "relevance": grade,
             "discount": discount,
             # The document alone at its rank.
-            "contribution": dcg_at_k([None] * (rank - 1) + [doc], {doc: grade}, rank),
+            "contribution": dcg_at_k([_NOTHING] * (rank - 1) + [doc], {doc: grade}, rank),
             "dcg": dcg_at_k(shown, relevance_scores, rank),
         }
         for rank, (doc, grade, discount) in enumerate(zip(shown, grades, discounts, strict=True), 1)
@@ -394,6 +399,8 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
             for at, query in enumerate(zip(rankings, judged, strict=True)):
                 _check_query(*query, at)
     try:
+        for docs in chain(rankings, *judgements):
+            _check_ids(docs)
         tables = place_each(rankings, *judgements)
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(
@@ -407,6 +414,15 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
         if not len(table.rank):
             _check_kinds(rankings, judged)
     return tables
+
+
+def _check_ids(docs: Iterable[Hashable]) -> None:
+    """Refuse what stands for no id: None would be found wherever a field is named wrongly on both sides."""
+    if "" not in docs and set(map(type, docs)) <= {str, int}:  # type: ignore[operator]  # as nearly always
+        return
+    for doc in docs:
+        if ids.is_missing(doc):
+            raise ids.missing(doc, "document id")
 
 
 def _check_grades(judgements: Sequence[Any]) -> None:

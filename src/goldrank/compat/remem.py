@@ -26,6 +26,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.compat._common import TextLists, checked_texts, column_of, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions.seeds import REMEM
 from goldrank.data.placements import Placements
@@ -188,9 +189,13 @@ class BaseMetric:
             rule = same if self.released_rule == "whole" else is_part_remem
             return place(retrieved, gold, rule, repeated_references=self.released_repeats)
         if reading is not None:
+            if reading == "ids":
+                _check_ids(gold)
             return place(retrieved, gold, GOLD[reading])
         spaced = next((text for texts in (*gold, *retrieved) for text in texts if any(map(str.isspace, text))), None)
         taken, other = ("ids", "content") if spaced is None else ("content", "ids")
+        if taken == "ids":
+            _check_ids(gold)
         placed, otherwise = (place(retrieved, gold, GOLD[kind]) for kind in (taken, other))
         differing = _differing(placed, otherwise)
         if differing:
@@ -214,6 +219,13 @@ class BaseMetric:
 
     def _at(self, name: str, placed: Placements, k: int) -> np.ndarray:
         return values(name, k, placed, REMEM) if k > 0 else sliced_values(name, k, placed, REMEM)
+
+
+def _check_ids(lists: Iterable[Texts]) -> None:
+    """Refuse gold ids without a character: they would be found wherever a field is empty on both sides."""
+    for docs in lists:
+        if "" in docs:
+            raise ids.missing("", "gold document id")
 
 
 def _queries(given: Any, name: str) -> list[Any]:

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import cast
 
 from goldrank.core.contract import CONTRACT, TIES_ASCENDING, TIES_BY_INPUT, TIES_DESCENDING, Core
+from goldrank.core.hashing import SEED
 
 __all__ = ["CONTRACT", "TIES_ASCENDING", "TIES_BY_INPUT", "TIES_DESCENDING", "Core", "core"]
 
@@ -34,6 +35,8 @@ def _compiled() -> ModuleType | None:
         return None
     if module.CONTRACT != CONTRACT:
         return None
+
+    module._seed(SEED)
     return module
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     import numpy as np
 
-CONTRACT = 10
+CONTRACT = 11
 """Raised here and in `_native.c` when a promise changes: a module that was built from other sources is not used."""
 
 Buffer: TypeAlias = "np.ndarray | bytes"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
 
 EIGHT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
 """Masks that keep the first n bytes of a word."""
+SEED = int.from_bytes(os.urandom(8), "little")
+"""Where hashes begin, another number in each process: nobody can choose ids that have one hash. No value, and no order
+of anything that is shown, depends on it."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_MIX_WORD = 0xD6E8FEB86659FD93
+_MIX_WORD = np.uint64(0xD6E8FEB86659FD93)
 
 
 def words_of(data: np.ndarray, start: np.ndarray, end: np.ndarray) -> list[np.ndarray]:
@@ -33,11 +37,15 @@ def _words_at(data: np.ndarray, begin: np.ndarray) -> np.ndarray:
 
 
 def hashed(words: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """A 64-bit hash of ids given as words; trailing zero words change nothing."""
-    value = np.zeros(size, np.uint64)
+    """A 64-bit hash of ids given as words; words of zeros change nothing.
+
+    It begins with a secret number, and each word goes into the one before.
+    """
+    value = np.full(size, SEED, np.uint64)
     for i, word in enumerate(words):
-        mixed = (word + np.uint64(i) * (word != 0)) * _MIX
-        value ^= (mixed ^ (mixed >> np.uint64(32))) * np.uint64(_MIX_WORD + 2 * i)
+        mixed = ((value ^ word) + np.uint64(i)) * _MIX
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * _MIX_WORD
+        value = np.where(word != 0, mixed ^ (mixed >> np.uint64(29)), value)
     return value ^ (value >> np.uint64(32))
 
 

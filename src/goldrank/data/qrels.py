@@ -151,7 +151,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def shard(self, number: int, of: int) -> Qrels:
         """The judgements of one part of the queries, for evaluating parts on several machines.
 
-        A query is in a part by a hash of its id alone. `Scores.merge` puts the scores of all parts together.
+        A query is in a part by a hash of its id alone. A part may have no query, and its scores then have
+        none. `Scores.merge` puts the scores of all parts together.
 
         Parameters
         ----------
@@ -168,8 +169,6 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         ------
         OptionError
             If the numbers are not whole, or the part is not one of them.
-        InputError
-            If no query is in this part.
 
         Examples
         --------
@@ -180,9 +179,6 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         whole_number(of, "of", 1)
         whole_number(number, "number", 1, of)
         raw = {query: docs for query, docs in self._raw_rows.items() if shard_of(query, of) == number}
-        if not raw:
-            what = f"shard {number}/{of} has no judged query"
-            raise InputError(what, where=self.name, hint=f"Take fewer than {of:,} shards.", code="empty-shard")
         part = Qrels._made(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
         part.shard_number = (number, of)
         part.part_of = self

@@ -76,7 +76,9 @@ def notes_of(
         notes.append(Note.of("missing-queries", count=numbers["missing"], judged=judged, how=how, samples=gone))
         if rules.missing == "zero" and placements.answered.any():
             notes.append(Note.of("without-missing", means=_means(columns, placements.answered)))
-    if numbers["retrieved"] == 0:
+    if not len(placements):
+        notes.append(Note.of("empty-shard"))
+    elif numbers["retrieved"] == 0:
         notes.append(Note.of("nothing-returned"))
     if numbers["unjudged_queries"]:
         count = numbers["unjudged_queries"]

@@ -186,7 +186,7 @@ def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
 
 
 def _check_ids(qrels: Qrels, run: Run, rules: Convention) -> None:
-    if not len(qrels):
+    if not len(qrels) and qrels.shard_number is None:  # a shard may have no query
         what = "no judgements"
         raise InputError(what, where=qrels.name, hint="Is it the right file, and is it complete?", code="empty-input")
     unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from goldrank import conventions
+from goldrank import conventions, ids
 from goldrank.evaluation.documents import evaluate
 from goldrank.integrations import need
 from goldrank.measures import parse
@@ -49,7 +49,7 @@ def _table(frame: Any, column: str) -> Mapping[str, Mapping[str, Any]]:
     by_query: dict[str, dict[str, Any]] = {}
     rows = zip(frame["query_id"].tolist(), frame["doc_id"].tolist(), frame[column].tolist(), strict=True)
     for query, doc, value in rows:
-        by_query.setdefault(str(query), {})[str(doc)] = value
+        by_query.setdefault(ids.as_text(query, "query id"), {})[ids.as_text(doc, "document id")] = value
     return by_query
 
 

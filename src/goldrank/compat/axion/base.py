@@ -105,6 +105,8 @@ def _entries(
         where = "" if metric.as_released else f" (entry {at} of item {item.id!r})"
         if "id" not in entry:
             raise BadItemError(f"{FAILED}`{name}` items must be dicts with an 'id' key. Error: 'id'{where}")
+        if ids.is_missing(entry["id"]) and not metric.as_released:  # Axion's code takes None for the text 'None'
+            raise BadItemError(f"{FAILED}an 'id' of `{name}` is {entry['id']!r}, which is no id{where}")
         yield str(entry["id"]), entry, where
 
 
