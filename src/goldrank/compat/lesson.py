@@ -418,7 +418,7 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
 
 def _check_ids(docs: Iterable[Hashable]) -> None:
     """Refuse what stands for no id: None would be found wherever a field is named wrongly on both sides."""
-    if "" not in docs and set(map(type, docs)) <= {str, int}:  # type: ignore[operator]  # as nearly always
+    if "" not in docs and set(map(type, docs)) <= {str, int}:  # as nearly always
         return
     for doc in docs:
         if ids.is_missing(doc):
