@@ -130,7 +130,7 @@ def test_judgements_that_are_taken_back():
 def test_a_log_of_judgements(tmp_path):
     def make(size):
         path = tmp_path / f"{size}.db"
-        with JudgementLog.open(path) as log:
+        with JudgementLog(path) as log:
             if log.last:
                 return path
             with log._writing():
@@ -139,7 +139,7 @@ def test_a_log_of_judgements(tmp_path):
         return path
 
     def work(path):
-        with JudgementLog.open(path) as log:
+        with JudgementLog(path) as log:
             log.export()
 
     assert exponent(make, work, 1_000) < HIGHEST
@@ -155,7 +155,7 @@ def test_a_session_with_a_log(tmp_path):
         qrels = {f"q{i}": {"d0": 1} for i in range(size)}
         runs = {"a": goldrank.io.as_run({f"q{i}": ["d0", "d1"] for i in range(size)})}
         path = tmp_path / f"{size}.db"
-        with JudgementLog.open(path) as log:
+        with JudgementLog(path) as log:
             if not log.last:
                 with log._writing():
                     for i in range(size):
