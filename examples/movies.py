@@ -52,18 +52,19 @@ def main() -> None:
     }
     catalogue = goldrank.Catalogue(
         genre,
+        train=[(user, film) for user, film, *_ in train],
         genres=genre,
         vectors={film: [float(name == genre[film]) for name in GENRES] for film in genre},
     )
     measures = ["nDCG@10", "HR@10", "R@50", "ItemCoverage@10", "Gini@10", "Novelty@10", "ILD@10", "Calibration@10"]
-    runs = {"popular": popular, "by genre": by_genre}
-    found = goldrank.evaluate(test, runs, measures, train=train, catalogue=catalogue)
+    runs = goldrank.Runs({"popular": popular, "by genre": by_genre})
+    found = goldrank.evaluate(test, runs, measures, catalogue=catalogue)
     for scores in found.values():
         print(scores, "\n")
     assert found["by genre"]["nDCG@10"] > found["popular"]["nDCG@10"]
     assert found["by genre"]["Calibration@10"] < found["popular"]["Calibration@10"]
     assert any(note.code == "seen-removed" for note in found["popular"].notes)
-    decided = goldrank.compare(test, runs, ["nDCG@10", "Novelty@10", "Gini@10"], train=train, catalogue=catalogue)
+    decided = goldrank.compare(found, primary="nDCG@10")
     print(decided["nDCG@10", "popular", "by genre"].words)
 
 

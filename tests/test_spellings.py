@@ -19,7 +19,7 @@ FRAMES = ("{}", "1{}x", "AP{} >= 0.4x", "AP [{}]: -5% untested", "rouge-l{}x", "
 
 PARSERS = {
     "rules": "from goldrank import Rule as r; parse = r.parse",
-    "lists of rules": "from goldrank import Rules as r; parse = lambda text: r.of([text])",
+    "lists of rules": "from goldrank import Rules as r; parse = lambda text: r([text])",
     "rules of a file": (
         "import json; from goldrank import Rules as r; from pathlib import Path\n"
         "def parse(text):\n"
@@ -29,10 +29,10 @@ PARSERS = {
     ),
     "matchers": "from goldrank.match import matcher as parse",
     "shards": (
-        "from goldrank import evaluate\n"
-        "parse = lambda text: evaluate({'q': {'d': 1}}, {'q': ['d']}, 'AP', shard=text)"
+        "from goldrank.cli.options import parse_shard\n"
+        "parse = lambda text: parse_shard(None, None, text)"
     ),
-    "measures": "from goldrank import parse",
+    "measures": "from goldrank import Measure; parse = Measure.parse",
     "conventions": "from goldrank.conventions import get as parse",
     "policies": (
         "from goldrank import evaluate\n"

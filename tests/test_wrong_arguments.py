@@ -117,7 +117,7 @@ OTHERS = {
     "Unjudged",
     "Advice",
     *("Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions", "CorrectedValue", "CorrectedValues", "Event"),
-    *("ClickJudgements", "Preference", "Trend", "Finding"),
+    *("ClickJudgements", "Preference", "Trend", "Finding", "Position"),
     "Record",
     "Comparison",
     "Verdict",

@@ -48,7 +48,10 @@ if TYPE_CHECKING:
         NoRelevantError,
         NotMeasuredError,
         OptionError,
+        Position,
         RetrievalError,
+        RuleError,
+        StoreError,
     )
     from goldrank.evaluation.abstention import AbstentionCurve, abstention_curve
     from goldrank.evaluation.arrays import evaluate_arrays
@@ -85,6 +88,7 @@ if TYPE_CHECKING:
     from goldrank.match.matcher import Matcher
     from goldrank.measures import Measure, measure
     from goldrank.notes import Note
+    from goldrank.packages import MissingPackageError
     from goldrank.retrieval import run_retriever
 
 __version__ = "1.0.0rc1"
@@ -151,7 +155,8 @@ _MODULES = {
     "measures": "Measure measure",
     "conventions": "Convention",
     "errors": "GoldrankError InputError MismatchError MissingQueryError NoRelevantError BaselineError OptionError"
-    " MeasureError NotMeasuredError JudgeError RetrievalError MemoryLimitError",
+    " MeasureError NotMeasuredError JudgeError RetrievalError MemoryLimitError Position RuleError StoreError",
+    "packages": "MissingPackageError",
 }
 """Where the public names live. They are loaded when first used, so that importing goldrank costs nothing."""
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
@@ -171,8 +176,9 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Pool", "Calls", "Endpoint", "Command", "Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions",
     "CorrectedValue", "CorrectedValues", "ClickJudgements", "Preference",
     "History", "Record", "Trend", "JudgementLog", "Event", "Baseline", "Rule", "Rules", "Verdict", "Finding", "Note",
-    "GoldrankError", "InputError", "MismatchError", "MissingQueryError", "NoRelevantError", "BaselineError",
-    "OptionError", "MeasureError", "NotMeasuredError", "JudgeError", "RetrievalError", "MemoryLimitError",
+    "Position", "GoldrankError", "InputError", "MismatchError", "MissingQueryError", "NoRelevantError", "BaselineError",
+    "RuleError", "OptionError", "MeasureError", "NotMeasuredError", "StoreError", "JudgeError", "RetrievalError",
+    "MissingPackageError", "MemoryLimitError",
     "__version__",
 ]  # fmt: skip
 

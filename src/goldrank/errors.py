@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from goldrank.escaping import log_line, shown
 
@@ -25,7 +25,7 @@ MOST_NAMES = 1_000
 
 
 @dataclass(frozen=True)
-class Place:
+class Position:
     """A spot in a file. `column` is the first character's column, counted from 1 as editors do."""
 
     file: str
@@ -45,13 +45,20 @@ class GoldrankError(Exception):
     exit_code = 2
 
     def __init__(
-        self, what: str, *, where: Place | str | None = None, hint: str | None = None, code: str | None = None
+        self, what: str, *, where: Position | str | None = None, hint: str | None = None, code: str | None = None
     ) -> None:
         self.what = what
         self.where = where
         self.hint = hint
         self.code = code
         super().__init__(what)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is wrong, where, what to do and the code, as plain values for programs."""
+        where: Any = self.where
+        if isinstance(where, Position):
+            where = {"file": where.file, "line": where.line, "column": where.column}
+        return {"code": self.code, "what": self.what, "where": where, "hint": self.hint}
 
     def __str__(self) -> str:
         """Two lines at most, safe for any terminal and log: names and ids in them may be anybody's."""
@@ -69,11 +76,11 @@ class MismatchError(InputError):
     """Run and qrels have no query, or no document, in common."""
 
 
-class MissingQueryError(GoldrankError):
+class MissingQueryError(InputError):
     """A judged query is not in the run, and the policy says that this is an error."""
 
 
-class NoRelevantError(GoldrankError):
+class NoRelevantError(InputError):
     """A query has no relevant document, and the policy says that this is an error."""
 
 
@@ -83,22 +90,8 @@ class RetrievalError(GoldrankError):
     items: object = None
 
 
-class MeasureError(GoldrankError, ValueError):
-    """An unknown measure, or a parameter that it does not take."""
-
-
-class NotMeasuredError(MeasureError, KeyError):
-    """A measure that `Scores` do not have. It is a KeyError too, because `Scores` is a mapping."""
-
-
-class HistoryError(GoldrankError):
-    """A history that cannot be read or written, or does not have what was asked for."""
-
-    exit_code = 3
-
-
-class JudgementLogError(GoldrankError):
-    """A log of judgements that cannot be read or written, or an entry that it does not take."""
+class StoreError(GoldrankError, OSError):
+    """A history or a log of judgements that cannot be read or written, or does not have what was asked for."""
 
     exit_code = 3
 
@@ -121,7 +114,15 @@ class OptionError(GoldrankError, ValueError):
     """An unknown policy, convention or format."""
 
 
-class MemoryLimitError(GoldrankError):
+class MeasureError(OptionError):
+    """An unknown measure, or a parameter that it does not take."""
+
+
+class NotMeasuredError(MeasureError, KeyError):
+    """A measure that `Scores` do not have. It is a KeyError too, because `Scores` is a mapping."""
+
+
+class MemoryLimitError(GoldrankError, MemoryError):
     """The work does not fit into the memory that it may take."""
 
 

@@ -123,6 +123,8 @@ def memory_errors_name(where: str) -> Iterator[None]:
     """Say what was being read when memory ran out."""
     try:
         yield
+    except MemoryLimitError:  # somebody said more already
+        raise
     except MemoryError:
         what, hint = "memory ran out while it was read", f"Is it what it should be? {HINT}"
         raise MemoryLimitError(what, where=where, hint=hint, code="memory-ran-out") from None

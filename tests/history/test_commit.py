@@ -102,7 +102,7 @@ def test_damaged(repository: Path, file: str, text: str) -> None:
     (repository / ".git" / file).write_text(text)
     with pytest.raises(GoldrankError) as error:
         read_commit(repository)
-    assert error.value.__class__.__name__ == "HistoryError"
+    assert error.value.__class__.__name__ == "StoreError"
     assert "no branch" in str(error.value) or "no commit" in str(error.value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from raising import raises_code
 
-from goldrank.errors import HistoryError
+from goldrank.errors import StoreError
 from goldrank.history import History
 from goldrank.history.record import record_digest
 
@@ -18,6 +18,6 @@ def test_a_number_is_no_set_of_queries():
 
 def test_what_is_no_text_is_damage():
     """SQLite quotes damaged names in its own errors, which Python then cannot decode."""
-    with raises_code(HistoryError, "damaged-file") as caught, History._translated_at("history.db", 1.0):
+    with raises_code(StoreError, "damaged-file") as caught, History._translated_at("history.db", 1.0):
         b"\xf4".decode()
     assert caught.value.where == "history.db"

@@ -19,7 +19,7 @@ from made_up_scores import make
 from raising import raises_code
 
 from goldrank import GoldrankError, History
-from goldrank.errors import HistoryError
+from goldrank.errors import StoreError
 from goldrank.history.record import RecordRow, record_digest
 
 HERE = Path(__file__).parent
@@ -124,7 +124,7 @@ def test_sqlite_s_own_limit_says_that_the_disk_is_full(filled):
     before = content(filled)
     with History(filled) as history:
         history._db.execute(f"PRAGMA max_page_count = {history._db.execute('PRAGMA page_count').fetchone()[0]}")
-        with raises_code(HistoryError, "disk-full") as caught:
+        with raises_code(StoreError, "disk-full") as caught:
             history.record(make(np.random.default_rng(9).random(5_000)))
         assert "Make room" in str(caught.value)
         assert not history._db.in_transaction
@@ -215,7 +215,7 @@ def test_a_reader_sees_one_state_while_another_writes(filled):
 def test_a_writer_does_not_wait_for_ever(filled, monkeypatch):
     monkeypatch.setattr("goldrank.history.file.LOCK_TIMEOUT", 0.05)
     with History(filled) as one, History(filled) as other:
-        with one._writing(), raises_code(HistoryError, "file-in-use"):
+        with one._writing(), raises_code(StoreError, "file-in-use"):
             other.record(make([1.0]))
         assert other.record(make([1.0])).id == 4
 
@@ -227,13 +227,13 @@ def test_a_writer_does_not_wait_for_ever(filled, monkeypatch):
 def test_a_file_that_is_no_history(path, before):
     path.write_bytes(before)
     for mode in ("a", "r"):
-        with raises_code(HistoryError, "not-sqlite") as caught:
+        with raises_code(StoreError, "not-sqlite") as caught:
             History(path, mode=mode)
         assert ".recover" in str(caught.value)
     assert path.read_bytes() == before
     path.unlink()
     python("import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE t (x)')", path)
-    with raises_code(HistoryError, "other-program"):
+    with raises_code(StoreError, "other-program"):
         History(path)
 
 
@@ -292,7 +292,7 @@ def test_what_was_changed_by_hand_is_refused(filled, statement, words):
     python(
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()", filled, statement
     )
-    with pytest.raises(HistoryError) as caught, History(filled) as history:
+    with pytest.raises(StoreError) as caught, History(filled) as history:
         history.check()
     assert words in str(caught.value)
     assert ".recover" in str(caught.value)
@@ -390,7 +390,7 @@ def test_tables_of_others_are_refused(tmp_path, statement):
         history.record(make(np.ones(3)))
     forge(path, (statement,))
     for mode in ("r", "a"):
-        with raises_code(HistoryError, "damaged-file"):
+        with raises_code(StoreError, "damaged-file"):
             History(path, mode=mode)
 
 
@@ -403,5 +403,5 @@ def test_rows_without_end_are_refused(tmp_path):
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS records, i AS baselines FROM n"
     )
     forge(path, ("DROP TABLE total",), (f"CREATE VIEW total AS {endless}",))
-    with raises_code(HistoryError, "damaged-file"):
+    with raises_code(StoreError, "damaged-file"):
         History(path)

@@ -19,7 +19,7 @@ from goldrank import Baseline, GoldrankError, History, Record, Rules, Scores, ev
 from goldrank.comparison.settings import Statistics
 from goldrank.data.query_facts import to_plain
 from goldrank.data.scores import Remarks
-from goldrank.errors import HistoryError, OptionError
+from goldrank.errors import OptionError, StoreError
 from goldrank.history import packing
 from goldrank.notes import Note
 
@@ -267,7 +267,7 @@ def test_a_file_of_before_is_refused_in_words_and_left_alone(path, old):
     before = (FILES / f"history-{old}.db").read_bytes()
     path.write_bytes(before)
     for mode in ("a", "r"):
-        with raises_code(HistoryError, "older-version", match="record into a new file"):
+        with raises_code(StoreError, "older-version", match="record into a new file"):
             History(path, mode=mode)
     assert path.read_bytes() == before
 
@@ -285,7 +285,7 @@ def test_a_baseline_of_a_history_is_one_for_gates(history):
     rules = Rules("RR: -1%", statistics=Statistics(unjudged="ignore"))
     assert not gate(worse, rules, baseline)
     assert gate(scores, rules, baseline)
-    with raises_code(HistoryError, "no-baseline", match="Did you mean release"):
+    with raises_code(StoreError, "no-baseline", match="Did you mean release"):
         history.baseline("relaese")
 
 
@@ -322,7 +322,7 @@ def test_a_newer_file_is_refused_and_left_alone(path):
     db.close()
     before = path.read_bytes()
     for mode in ("a", "r"):
-        with raises_code(HistoryError, "newer-version", match="99") as caught:
+        with raises_code(StoreError, "newer-version", match="99") as caught:
             History(path, mode=mode)
         assert "newer one" in str(caught.value)
     assert path.read_bytes() == before
@@ -336,13 +336,13 @@ def test_every_field_of_scores_is_kept():
 
 
 def test_opening(path, tmp_path):
-    with raises_code(HistoryError, "no-file") as caught:
+    with raises_code(StoreError, "no-file") as caught:
         History(path, mode="r")
     assert "goldrank record" in str(caught.value)
     assert not path.exists()
-    with raises_code(HistoryError, "is-a-folder"):
+    with raises_code(StoreError, "is-a-folder"):
         History(tmp_path)
-    with raises_code(HistoryError, "cannot-open"):
+    with raises_code(StoreError, "cannot-open"):
         History(tmp_path / "no" / "h.db")
     with raises_code(OptionError, "unknown-choice"):
         History(path, mode="w")
@@ -351,7 +351,7 @@ def test_opening(path, tmp_path):
         assert isinstance(history.record(make([1.0])), Record)
     assert odd.exists()
     path.write_bytes(b"")
-    with raises_code(HistoryError, "empty-file"):
+    with raises_code(StoreError, "empty-file"):
         History(path, mode="r")
     with History(path) as history:
         assert history.records() == []
@@ -365,7 +365,7 @@ def test_read_only_does_not_write(history, path):
             lambda: reader.set_baseline("x", 1),
             lambda: reader.prune(keep=0),
         ):
-            with raises_code(HistoryError, "read-only"):
+            with raises_code(StoreError, "read-only"):
                 action()
         assert [r.label for r in reader.records()] == ["main"]
 
@@ -377,6 +377,6 @@ def test_a_whole_commit_is_found_however_short_and_before_longer_ones(path):
         }
         assert {name: history[name].id for name in numbers} == numbers
         assert history["ab"].id == numbers["ab-dirty"]
-        with raises_code(HistoryError, "no-record", match="'v1'"):
+        with raises_code(StoreError, "no-record", match="'v1'"):
             history["v1"]
         assert history["v1.2."].id == numbers["v1.2.1"]

@@ -17,7 +17,7 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank.errors import GoldrankError, InputError, JudgementLogError, OptionError
+from goldrank.errors import GoldrankError, InputError, OptionError, StoreError
 from goldrank.judgements import Event, JudgementLog
 from goldrank.judgements.file import TRIGGERS
 from goldrank.judgements.log import _COLUMNS, CONFLICT
@@ -71,7 +71,7 @@ def test_people_judge_by_plain_words(tmp_path):
         assert repr(log) == f"JudgementLog({log.path!r})"
     with JudgementLog(tmp_path / "log.db", mode="r") as log:
         assert isinstance(next(iter(log)), Event)
-        with raises_code(JudgementLogError, "read-only"):
+        with raises_code(StoreError, "read-only"):
             log.add("ann", "q", "d", 1)
     for wrong in ({"path": 3}, {"path": tmp_path / "log.db", "mode": "w"}):
         with pytest.raises(GoldrankError):
@@ -208,12 +208,12 @@ def test_changed_rows_are_seen(log, tmp_path, statement):
     for name, _ in triggers:
         other.execute(f"DROP TRIGGER {name}")
     other.execute(statement)
-    with raises_code(JudgementLogError, "damaged-file"):
+    with raises_code(StoreError, "damaged-file"):
         JudgementLog(path)
     for _, sql in triggers:
         other.execute(sql)
     other.close()
-    with JudgementLog(path) as again, raises_code(JudgementLogError, "damaged-file"):
+    with JudgementLog(path) as again, raises_code(StoreError, "damaged-file"):
         again.check()
 
 
@@ -230,9 +230,9 @@ def test_foreign_files_are_refused(tmp_path):
     later.execute("PRAGMA user_version = 9")
     later.close()
     for path in (text, tmp_path / "other.db", tmp_path / "history.db", tmp_path / "later.db", tmp_path):
-        with pytest.raises(JudgementLogError):
+        with pytest.raises(StoreError):
             JudgementLog(path)
-    with pytest.raises(JudgementLogError):
+    with pytest.raises(StoreError):
         JudgementLog(tmp_path / "none.db", mode="r")
     assert not (tmp_path / "none.db").exists()
 
@@ -242,7 +242,7 @@ def test_triggers_of_others_are_refused(log, tmp_path):
     other = rows(tmp_path / "judgements.db")
     other.execute("CREATE TRIGGER t AFTER INSERT ON events BEGIN SELECT 1; END")
     other.close()
-    with raises_code(JudgementLogError, "damaged-file"):
+    with raises_code(StoreError, "damaged-file"):
         JudgementLog(tmp_path / "judgements.db")
 
 
@@ -388,5 +388,5 @@ def test_what_another_program_wrote_is_held_to_the_same_rules(tmp_path, table, c
     rewritten(path, table, column, value)
     with JudgementLog(path) as log:
         for read in (log.check, log.qrels, log.latest):
-            with pytest.raises(JudgementLogError, match=r"event 1 cannot be read|CHECK constraint failed"):
+            with pytest.raises(StoreError, match=r"event 1 cannot be read|CHECK constraint failed"):
                 read()

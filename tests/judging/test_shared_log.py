@@ -10,7 +10,7 @@ import pytest
 from chat_server import items
 from raising import raises_code
 
-from goldrank.errors import JudgementLogError
+from goldrank.errors import StoreError
 from goldrank.judgements import JudgementLog
 from goldrank.judgements import log as log_module
 from goldrank.judging import kept
@@ -80,7 +80,7 @@ def test_a_log_that_is_held_for_long_stops_the_job_and_it_goes_on_later(tmp_path
         first = job(judge, log)
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        with raises_code(JudgementLogError, "file-in-use"):
+        with raises_code(StoreError, "file-in-use"):
             asyncio.run(first.run())
         assert asked == [], "nothing is sent that could not be written down"
         holder.execute("ROLLBACK")
@@ -94,7 +94,7 @@ def test_a_full_disk_stops_the_job_and_keeps_what_was_there(tmp_path):
         asyncio.run(job(lambda question, text: 1, log).run())
         (pages,) = log._db.execute("PRAGMA page_count").fetchone()
         log._db.execute(f"PRAGMA max_page_count = {pages}")
-        with raises_code(JudgementLogError, "disk-full"):
+        with raises_code(StoreError, "disk-full"):
             asyncio.run(job(lambda question, text: (2, "x" * 9_000), log, 50).run())
         assert log.check() >= 5
     with JudgementLog(tmp_path / "log.db") as log:
@@ -128,5 +128,5 @@ def test_answers_that_another_program_wrote(tmp_path, parsed):
         asyncio.run(job(lambda question, text: 1, log, 1).run())
         log._db.execute("DROP TRIGGER answered_no_update")
         log._db.execute("UPDATE answered SET parsed = ?", (parsed,))
-        with pytest.raises(JudgementLogError, match="an answer cannot be read"):
+        with pytest.raises(StoreError, match="an answer cannot be read"):
             asyncio.run(job(lambda question, text: 1, log, 1).run())

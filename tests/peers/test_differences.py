@@ -368,7 +368,7 @@ def test_ranx_condorcet_lets_absent_runs_vote(plain):
     assert (_compare(0, 1, nowhere), _compare(1, 0, nowhere)) == (1, 1)
     # One run has a before b and three have neither: a wins by the one vote that there is.
     runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, **{f"other {i}": {"q": {"c": 1.0}} for i in range(3)}}
-    fused = fuse(runs, "condorcet", normalise="none")["q"]
+    fused = fuse(runs, "condorcet", normalization="none")["q"]
     assert fused["a"] > fused["b"]
 
 
@@ -378,7 +378,7 @@ def test_ranx_ranks_what_borda_added(plain):
     real, _ = both("ranx")
     runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"c": 2.0, "d": 1.0}}}
     by_hand = {"a": 1 / 61, "b": 1 / 62, "c": 1 / 61, "d": 1 / 62}
-    assert dict(fuse(runs, "rrf", normalise="borda", k=60)["q"]) == pytest.approx(by_hand)
+    assert dict(fuse(runs, "rrf", normalization="borda", k=60)["q"]) == pytest.approx(by_hand)
     theirs = real.fuse([real.Run(run) for run in runs.values()], norm="borda", method="rrf", params={"k": 60}).run["q"]
     assert all(theirs[doc] > by_hand[doc] + 1 / 70 for doc in by_hand)  # each has ranks in both
 

@@ -7,7 +7,7 @@ import pytest
 from hostile_names import NASTY
 from made_up import make_runs
 
-from goldrank import Statistics, compare, demo
+from goldrank import Queries, Statistics, compare, demo
 from goldrank.comparison.worth import document_worth
 from goldrank.data.scores import Column, Scores
 from goldrank.measures import parse
@@ -38,14 +38,17 @@ def pages():
     """By systems and queries."""
     data = demo.load()
     measures = ["nDCG@10", "AP", "P@1", "Judged@10"]
-    texts = {"queries": data["queries"], "documents": data["documents"]}
     qrels, runs = make_runs(16, [LONG.format(i) for i in range(10)], skill=0.2)
     ten = ("nDCG@10", "AP", "P@1", "P@5", "P@10", "RR", "R@5", "R@10", "R@100", "nDCG@5")
-    kinds = {"kind": lambda query: f"a rather long name of a kind of query, the one that ends with {query[-1]}"}
+    scores = random_scores(2, 7000)
+    ends = {query: query[-1] for query in scores[0].queries}
+    kinds = {q: f"a rather long name of a kind of query, the one that ends with {end}" for q, end in ends.items()}
+    known = Queries({}).with_column("kind", kinds)
+    plain = compare(data["qrels"], demo.runs(), measures, queries=data["queries"])
     found = {
-        (2, 16): compare(data["qrels"], demo.runs(), measures, **texts),
+        (2, 16): plain.with_documents(data["documents"]),
         (10, 16): compare(qrels, runs, measures, slice_by=["relevant"], statistics=Statistics(samples=500)),
-        (2, 7000): compare(random_scores(2, 7000), slice_by=kinds, statistics=Statistics(samples=200)),
+        (2, 7000): compare(scores, slice_by="kind", queries=known, statistics=Statistics(samples=200)),
         (10, 7000): compare(random_scores(10, 7000, ten, LONG), statistics=Statistics(samples=200)),
     }
     return {size: (result, render(result, "html")) for size, result in found.items()}

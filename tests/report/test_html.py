@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from goldrank import Queries, Statistics, compare
+from goldrank import Queries, Runs, ScoresByRun, Statistics, compare, evaluate
 from goldrank.data.scores import Column, Scores
 from goldrank.report import comparison_page, comparison_queries, render
 
@@ -167,11 +167,8 @@ def test_hostile_names_run_no_script(show):
     }
     kinds = dict(zip(qrels, HOSTILE, strict=True))
     result = compare(
-        qrels,
-        runs,
-        ["RR", "AP"],
+        evaluate(qrels, Runs(runs), ["RR", "AP"], overlap="allow"),
         baseline=HOSTILE[0],
-        overlap="allow",
         slice_by=["<b>kind"],
         queries=Queries({}).with_column("<b>kind", kinds),
         statistics=Statistics(samples=200),
@@ -192,10 +189,12 @@ def test_hostile_names_run_no_script(show):
     assert "<img src=x onerror=window.hacked=1>" in systems.nth(4).inner_text()
 
 
-def test_saved_scores_make_a_page_too(show, data):
+def test_saved_scores_make_a_page_too(show, data, tmp_path):
     qrels, runs = data
     result = compare(qrels, runs, ["AP"], statistics=Statistics(samples=200))
-    page = show(render(compare(result.scores, measures=["AP"], statistics=Statistics(samples=200)), "html"))
+    saved = tmp_path / "scores.json"
+    result.scores.save(saved)
+    page = show(render(compare(ScoresByRun.load(saved), statistics=Statistics(samples=200)), "html"))
     page.locator("#query-rows .open").first.click()
     assert "saved scores" in page.locator(".detail").inner_text()
 

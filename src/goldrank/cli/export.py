@@ -20,7 +20,7 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
     A record that is damaged is named and left out, and the exit code is 3; the others are written.
     """
     from goldrank.data.table import count
-    from goldrank.errors import HistoryError
+    from goldrank.errors import StoreError
     from goldrank.history.file import RECOVER
     from goldrank.report.exporting import export
 
@@ -30,4 +30,4 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
     if troubles:
         for trouble in troubles:
             say(f"left out: {trouble.what}")
-        raise HistoryError("what was left out is damaged", where=db, hint=RECOVER)
+        raise StoreError("what was left out is damaged", where=db, hint=RECOVER)

@@ -122,14 +122,14 @@ def _line(label: str | None, run: str, several: bool) -> str:
 
 def commit_and_branch(commit: str) -> tuple[str, str]:
     """The commit to record and its branch, which 'auto' reads from git's files; if it cannot, that is not fatal."""
-    from goldrank.errors import HistoryError
+    from goldrank.errors import StoreError
     from goldrank.history.commit import read_commit
 
     if commit != "auto":
         return commit, ""
     try:
         checked_out, branch = read_commit()
-    except HistoryError as error:
+    except StoreError as error:
         say(f"no commit is recorded: {error}")
         return "", ""
     say(f"commit {checked_out[:12]} is recorded; whether files were changed since is not known: git was not run")

@@ -15,7 +15,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.core import core
 from goldrank.data.id_column import IdColumn
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 
 SAMPLED_TAGS = 64
 """Lines of a block whose tags are looked at where tags do not tell runs apart."""
@@ -31,7 +31,7 @@ class Rows:
     """A 64-bit hash of each line's document id, equal for equal ids (see `BlockSource.keys`)."""
     docs: Callable[[np.ndarray], IdColumn]
     """The document ids of some lines."""
-    place: Callable[[int], Place | str]
+    place: Callable[[int], Position | str]
     """Where a line stands, for messages."""
     claimed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, kw_only=True)
     """The ranks that some lines claim to have, -1 where they claim none."""

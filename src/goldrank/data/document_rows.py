@@ -10,10 +10,10 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.qrels import Grade, Qrels
-from goldrank.errors import Place
+from goldrank.errors import Position
 from goldrank.notes import Note
 
-Where = Callable[[int], Place | str]
+Where = Callable[[int], Position | str]
 """Names a row in a message."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from goldrank.data.judgement_columns import Grade
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
@@ -21,7 +21,7 @@ GAINS = (
 """What to do with grades that are not whole."""
 
 
-def check_grade(value: object, where: Place | str, real_grades: bool = False, shown: str | None = None) -> Grade:
+def check_grade(value: object, where: Position | str, real_grades: bool = False, shown: str | None = None) -> Grade:
     """`value` as a grade, or the error that says why it is none. `shown` is how it was written.
 
     A grade is a number and no flag. Whole ones are integers, whatever they were given as; what is whole is decided by

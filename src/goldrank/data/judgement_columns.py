@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank.core import core
 from goldrank.data.id_column import IdColumn, repeated_pairs
-from goldrank.errors import Place
+from goldrank.errors import Position
 from goldrank.notes import Note
 
 Id = TypeVar("Id", str, bytes)
@@ -34,7 +34,7 @@ class Judgements:
     """The query of each row, or of each stretch of rows."""
     docs: IdColumn | Sequence[bytes]
     grades: np.ndarray | Sequence[Grade]
-    where: Callable[[int], Place | str]
+    where: Callable[[int], Position | str]
     notes: Sequence[Note] = ()
     sizes: np.ndarray | None = None
     """How many rows each stretch has, if `queries` are those of stretches."""
@@ -49,7 +49,7 @@ class Judgements:
         first = np.cumsum([0, *(len(part.docs) for part in parts)])
         places = [part.where for part in parts]
 
-        def where(row: int) -> Place | str:
+        def where(row: int) -> Position | str:
             part = int(np.searchsorted(first, row, "right")) - 1
             return places[part](int(row - first[part]))
 

@@ -29,7 +29,7 @@ from goldrank.data.judgement_columns import Grade as Grade
 from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.data.placements import Ideals
 from goldrank.data.read_only import ReadOnlyRows
-from goldrank.errors import InputError, Place, of_type, one_of, whole_number
+from goldrank.errors import InputError, Position, of_type, one_of, whole_number
 from goldrank.machine import fits
 from goldrank.notes import Note
 
@@ -340,7 +340,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         grades: Iterable[Grade],
         *,
         name: str,
-        where: Callable[[int], Place | str],
+        where: Callable[[int], Position | str],
         judgements: str = "error",
         notes: Sequence[Note] = (),
         kind: str = "text",
@@ -353,7 +353,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
             def part(rows: list[int]) -> Qrels:
                 columns: Any = ([column[i] for i in rows] for column in (queries, docs, grades))
-                own: Callable[[int], Place | str] = lambda row: where(rows[row])  # noqa: E731
+                own: Callable[[int], Position | str] = lambda row: where(rows[row])  # noqa: E731
                 return cls.from_rows(*columns, name=name, where=own, judgements=judgements, kind=kind)
 
             both: Qrels = cls.joined(*(part(np.flatnonzero(which).tolist()) for which in (~by_model, by_model)))

@@ -16,7 +16,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.core import core
 from goldrank.data.read_only import ReadOnlyRows
-from goldrank.errors import InputError, Place, one_of, whole_number
+from goldrank.errors import InputError, Position, one_of, whole_number
 from goldrank.notes import Note, from_counts
 
 if TYPE_CHECKING:
@@ -530,7 +530,7 @@ def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, M
     }, kind
 
 
-def check_score(value: Any, where: Place | str) -> float:
+def check_score(value: Any, where: Position | str) -> float:
     """`value` as a score, or the error that says why it is none. A flag is no score."""
     if type(value) is not float:
         try:
@@ -551,5 +551,5 @@ def check_score(value: Any, where: Place | str) -> float:
     return float(value)
 
 
-def _no_score(what: str, where: Place | str) -> InputError:
+def _no_score(what: str, where: Position | str) -> InputError:
     return InputError(what, where=where, hint="Scores are numbers.", code="bad-score")

@@ -4,6 +4,7 @@ counted."""
 from __future__ import annotations
 
 import heapq
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import IO, Any, NamedTuple
@@ -15,7 +16,7 @@ from goldrank.data.blocks import Block
 from goldrank.data.id_column import IdColumn
 from goldrank.engine.counts import MOST_EXAMPLES
 from goldrank.engine.lines import JudgementIndex, RunLines
-from goldrank.errors import GoldrankError, Place
+from goldrank.errors import GoldrankError, Position
 
 IN_MEMORY = 64 << 20
 """Bytes of scattered lines that are kept in memory rather than in a temporary file."""
@@ -103,7 +104,7 @@ class ExternalSort:
         lines = sum(size for _, size, *_ in self.index[bucket])
         return lines, SCATTERED_LINE * lines + 2 * sum(doc_bytes for *_, doc_bytes, _ in self.index[bucket])
 
-    def read(self, bucket: int, place_of: Callable[[int, int], Place | str]) -> RunLines:
+    def read(self, bucket: int, place_of: Callable[[int, int], Position | str]) -> RunLines:
         """The lines of a bucket, in input order."""
         columns: dict[str, list[np.ndarray]] = {name: [] for name in STORED}
         texts: list[bytes] = []
@@ -153,7 +154,8 @@ class DistinctIds:
             buckets[hash(text) % ID_BUCKETS].append(text)
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="goldrank-")  # noqa: SIM115 - closed by `finish`
+                self._file = tempfile.TemporaryFile(prefix="goldrank-")  # noqa: SIM115 - closed with this object
+                weakref.finalize(self, self._file.close)
             file = self._file
             for parts, texts in zip(self._parts, buckets, strict=True):
                 joined = b"".join(texts)

@@ -12,7 +12,7 @@ from goldrank.core.hashing import pair_keys
 from goldrank.data.blocks import BlockSource, Rows
 from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import JudgementArrays, Qrels
-from goldrank.errors import Place
+from goldrank.errors import Position
 
 _BITS = np.array([1 << place for place in range(8)], np.uint8)
 
@@ -132,7 +132,7 @@ def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
         place[order] = np.arange(len(lines))
         return IdColumn.joined(columns).take(place)
 
-    def place_of(line: int) -> Place | str:
+    def place_of(line: int) -> Position | str:
         owner = int(np.searchsorted(begin, line, "right")) - 1
         return all_rows[owner].place(int(line - begin[owner]))
 

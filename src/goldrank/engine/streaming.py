@@ -40,7 +40,7 @@ from goldrank.engine.ranking import (
     rank_lines,
     refuse_repeats,
 )
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.machine import fits, memory_errors_name
 
 In = TypeVar("In")
@@ -554,7 +554,7 @@ class _Placing:
             for tag, sort in sorts.items():
                 for bucket in sort.filled():
 
-                    def place_of(number: int, line: int, tag: bytes = tag) -> Place | str:
+                    def place_of(number: int, line: int, tag: bytes = tag) -> Position | str:
                         """Where a line stands: its piece is read once more, for a message."""
                         piece = next(islice(self.source.pieces(), number, None))
                         return dict(self.split(piece()))[tag].place(line)

@@ -114,7 +114,7 @@ def score_runs(
     try:
         inputs = resolve(qrels, run, asked.rules, catalogue)
     except InputError as error:
-        if error.code != "judgements-stay-in-spark" or isinstance(run, Runs) or not io.is_spark(run):
+        if error.code != "judgements-stay-in-spark" or isinstance(run, Runs) or not _is_in_spark(run):
             raise
         return _on_executors(qrels, io.as_run(run), asked, catalogue, error)
 
@@ -131,6 +131,12 @@ def _with_systems(runs: Runs, inputs: Inputs, scores: list[Scores]) -> list[tupl
         return [(of_run.run, of_run) for of_run in scores]
     system_of = {run: system for system, names in runs.systems.items() for run in names}
     return [(system_of[of_run.run], of_run) for of_run in scores]
+
+
+def _is_in_spark(run: object) -> bool:
+    if isinstance(run, Run):
+        return run.source.engine == "spark"
+    return io.is_spark(run)
 
 
 def _on_executors(

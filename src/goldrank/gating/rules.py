@@ -26,7 +26,7 @@ from goldrank.comparison.settings import Statistics
 from goldrank.errors import (
     GoldrankError,
     OptionError,
-    Place,
+    Position,
     RuleError,
     cannot_open,
     did_you_mean,
@@ -77,7 +77,7 @@ USUAL = "NumRet"
 """What is measured where no rule names a measure."""
 
 
-Placer: TypeAlias = Callable[[str | None], Place | str | None]
+Placer: TypeAlias = Callable[[str | None], Position | str | None]
 """Where a key of a rule stands; for None, where the rule does."""
 
 
@@ -126,7 +126,7 @@ class Rule:
         return cls.parse_at(text, None)
 
     @classmethod
-    def parse_at(cls, text: str, where: Place | str | None) -> Rule:
+    def parse_at(cls, text: str, where: Position | str | None) -> Rule:
         """The rule of a line that stands somewhere, for messages."""
         spelled = _spelled(of_type(text, str, "a rule", "text"))
         if spelled is None:
@@ -408,7 +408,7 @@ class RulesFile:
         rules = []
         for rule_line in spelled:
             at = next((i for i, line in enumerate(self.lines, 1) if rule_line in line), None)
-            rules.append(Rule.parse_at(rule_line, Place(self.name, at)))
+            rules.append(Rule.parse_at(rule_line, Position(self.name, at)))
         heads = [i for i, line in enumerate(self.lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
         for number, table in enumerate(tables):
             first = heads[number] if len(heads) == len(tables) else None
@@ -509,7 +509,7 @@ def _spelled(text: str) -> _Spelled | None:
     return _Spelled(subject, group, sign, number + percent, untested) if subject else None
 
 
-def _table_of_share(spelled: _Spelled, text: str, where: Place | str | None) -> dict[str, Any] | None:
+def _table_of_share(spelled: _Spelled, text: str, where: Position | str | None) -> dict[str, Any] | None:
     """The table of a rule about shares or latencies; None if it is about a measure."""
     latency = _LATENCY.fullmatch(spelled.subject)
     if spelled.subject not in SHARES and latency is None:
@@ -525,7 +525,7 @@ def _table_of_share(spelled: _Spelled, text: str, where: Place | str | None) -> 
     return table
 
 
-def _table_of_measure(spelled: _Spelled, where: Place | str | None) -> dict[str, Any]:
+def _table_of_measure(spelled: _Spelled, where: Position | str | None) -> dict[str, Any]:
     """The table of a rule about a measure."""
     subject, sign, limit = spelled.subject, spelled.sign, spelled.limit
     if sign != ":":
@@ -549,7 +549,7 @@ def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Pl
             raise RuleError(f"{what} no key {ids.show(str(key))!r}", where=place(str(key)), hint=hint)
 
 
-def _number(value: object, what: str, where: Place | str | None) -> tuple[float, bool]:
+def _number(value: object, what: str, where: Position | str | None) -> tuple[float, bool]:
     """A number or a percentage, and which of them it was."""
     percent = isinstance(value, str) and value.strip().endswith("%")
     try:
@@ -566,25 +566,25 @@ def _number(value: object, what: str, where: Place | str | None) -> tuple[float,
     return number, percent
 
 
-def _measure(value: Any, where: Place | str | None) -> Measure:
+def _measure(value: Any, where: Position | str | None) -> Measure:
     try:
         return parse_measure(value)
     except GoldrankError as error:
         raise RuleError(error.what, where=where, hint=error.hint, code=error.code) from None
 
 
-def _place(name: str, lines: list[str], key: str | None, first: int | None = None) -> Place:
+def _place(name: str, lines: list[str], key: str | None, first: int | None = None) -> Position:
     """The line of a key, from the head of its table on."""
     if key is None:
-        return Place(name, None if first is None else first + 1)
+        return Position(name, None if first is None else first + 1)
     sought = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""")
     begin = first or 0
     for i, line in enumerate(lines[begin:], begin + 1):
         if sought.match(line):
-            return Place(name, i)
+            return Position(name, i)
         if i > begin + 1 and first is not None and line.lstrip().startswith("["):
             break
-    return Place(name, None if first is None else first + 1)
+    return Position(name, None if first is None else first + 1)
 
 
 def _type(value: object) -> str:

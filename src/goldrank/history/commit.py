@@ -11,7 +11,7 @@ import os
 import re
 from pathlib import Path
 
-from goldrank.errors import HistoryError
+from goldrank.errors import StoreError
 
 MOST_BYTES = 64 << 20
 """Of a file of refs; packed-refs has a line for each branch and tag."""
@@ -31,9 +31,9 @@ def read_commit(folder: str | os.PathLike[str] = ".") -> tuple[str, str]:
         ref = said.removeprefix("ref:").strip()
         _check_name(ref)
     if not said:
-        raise HistoryError(f"there is no commit on {ref} yet")
+        raise StoreError(f"there is no commit on {ref} yet")
     if not _HASH.fullmatch(said):
-        raise HistoryError(f"{ref} of the repository is no commit: {said[:60]!r}")
+        raise StoreError(f"{ref} of the repository is no commit: {said[:60]!r}")
     return said, ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
 
 
@@ -45,15 +45,15 @@ def _git_folders(start: Path) -> tuple[Path, Path]:
         start = Path(os.path.abspath(start))
         own = next((git for folder in (start, *start.parents) if (git := folder / ".git").exists()), None)
     if own is None:
-        raise HistoryError("this is not a git repository")
+        raise StoreError("this is not a git repository")
     if own.is_file():  # of another working tree, or of a submodule
         pointer = _read(own)
         if not pointer.startswith("gitdir:"):
-            raise HistoryError(f"is no git repository: {pointer[:60]!r}", where=str(own))
+            raise StoreError(f"is no git repository: {pointer[:60]!r}", where=str(own))
         own = own.parent / pointer.removeprefix("gitdir:").strip()
     shared = _read(own / "commondir")
     if not (own / "HEAD").exists():
-        raise HistoryError("is no git repository: there is no HEAD", where=str(own))
+        raise StoreError("is no git repository: there is no HEAD", where=str(own))
     return own, own / shared if shared else own
 
 
@@ -73,7 +73,7 @@ def _check_name(ref: str) -> None:
     """Only names that stay inside the repository."""
     parts = ref.split("/")
     if parts[0] != "refs" or not ref.isprintable() or "\\" in ref or any(part in ("", ".", "..") for part in parts):
-        raise HistoryError(f"HEAD of the repository points to {ref[:60]!r}, which is no branch")
+        raise StoreError(f"HEAD of the repository points to {ref[:60]!r}, which is no branch")
 
 
 def _read(path: Path) -> str:
@@ -84,4 +84,4 @@ def _read(path: Path) -> str:
         with open(path, "rb") as file:
             return file.read(MOST_BYTES).decode("utf-8", "replace").strip()
     except (OSError, ValueError) as error:
-        raise HistoryError(f"cannot be read: {getattr(error, 'strerror', error)}", where=str(path)) from None
+        raise StoreError(f"cannot be read: {getattr(error, 'strerror', error)}", where=str(path)) from None

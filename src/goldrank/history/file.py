@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from goldrank import types
-from goldrank.errors import GoldrankError, HistoryError, file_name, one_of
+from goldrank.errors import GoldrankError, StoreError, file_name, one_of
 from goldrank.sqlite_file import SqliteFile
 
 APPLICATION = 0x676F6C64
@@ -78,7 +78,7 @@ RECOVER = (
 class HistoryFile(SqliteFile):
     """The open file of a history."""
 
-    error_class = HistoryError
+    error_class = StoreError
     noun = "a history"
     application = APPLICATION
     make = "`goldrank record` makes one; History(path) does in Python."

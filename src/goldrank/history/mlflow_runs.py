@@ -10,7 +10,7 @@ from typing import Any
 
 from goldrank.data.json_values import utf8
 from goldrank.data.scores import Scores
-from goldrank.errors import HistoryError
+from goldrank.errors import StoreError
 from goldrank.history import Record
 from goldrank.packages import needed
 
@@ -42,7 +42,7 @@ def need() -> None:
 
     store = str(mlflow.get_tracking_uri())
     if store.startswith(DATABASES) and find_spec("sqlalchemy") is None:
-        raise HistoryError(
+        raise StoreError(
             f"MLflow is to log to {store}, and mlflow-skinny alone cannot open a database",
             hint="pip install mlflow, or name a server in MLFLOW_TRACKING_URI, such as http://localhost:5000.",
         )
@@ -79,7 +79,7 @@ def log(scores: Scores, record: Record) -> str:
             mlflow.log_metrics({known[name]: value for name, value in scores.mean.items() if math.isfinite(value)})
             return str(run.info.run_id)
     except Exception as error:  # whatever its stores, servers and plugins raise
-        raise HistoryError(
+        raise StoreError(
             f"record {record.id} is in the history, but MLflow did not take it: {type(error).__name__}: {error}",
             hint="Is MLFLOW_TRACKING_URI right, and the server up?",
         ) from error

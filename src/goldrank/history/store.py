@@ -23,8 +23,8 @@ from goldrank.data.query_facts import COUNTS, QueryFacts
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.errors import (
     GoldrankError,
-    HistoryError,
     OptionError,
+    StoreError,
     did_you_mean,
     file_name,
     of_type,
@@ -80,7 +80,7 @@ class History(HistoryFile):
 
     Raises
     ------
-    HistoryError
+    StoreError
         If it cannot be opened, is damaged, or is no history of this version.
 
     Examples
@@ -129,7 +129,7 @@ class History(HistoryFile):
 
         Raises
         ------
-        HistoryError
+        StoreError
             If the file cannot be written.
         OptionError
             If the label is a number or not printable, or tags are no list.
@@ -279,7 +279,7 @@ class History(HistoryFile):
                 try:
                     with self._translated():
                         records.append(self._record(row, self._columns_of([row[0]]).get(row[0], [])))
-                except HistoryError as error:
+                except StoreError as error:
                     errors.append(error)
         return records, errors
 
@@ -407,7 +407,7 @@ class History(HistoryFile):
 
         Raises
         ------
-        HistoryError
+        StoreError
             If there is none of that name.
         """
         from goldrank.gating.baseline import Baseline
@@ -462,7 +462,7 @@ class History(HistoryFile):
 
         Raises
         ------
-        HistoryError
+        StoreError
             If nothing was recorded, or not this measure.
         """
         from goldrank.history.over_time import trend_of
@@ -481,7 +481,7 @@ class History(HistoryFile):
 
         Raises
         ------
-        HistoryError
+        StoreError
             If a record is damaged; the others are written.
         """
         from goldrank.report.exporting import export
@@ -525,7 +525,7 @@ class History(HistoryFile):
 
         Raises
         ------
-        HistoryError
+        StoreError
             If anything is damaged; it says what.
         """
         with self._translated():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from goldrank.comparison.settings import Statistics
 from goldrank.data.scores import format_value
-from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
+from goldrank.errors import OptionError, StoreError, did_you_mean, whole_number
 from goldrank.history import History, Record
 from goldrank.history.analysis import Analysis, Mark, analyse
 from goldrank.history.changes import FLIPS, NO_NOISE, RunNoise
@@ -125,13 +125,13 @@ def trend_lines(
         if label is not None:
             history[label]  # says which labels there are
         what = "nothing has been recorded yet"
-        raise HistoryError(what, where=history.path, hint="`goldrank record` does that.", code="nothing-recorded")
+        raise StoreError(what, where=history.path, hint="`goldrank record` does that.", code="nothing-recorded")
     name = next(iter(records[-1].mean)) if measure is None else full_name(measure)
     measured = [record for record in records if record.spelled(name)]
     if not measured:
         names = dict.fromkeys(recorded for record in records for recorded in record.mean)
         hint = did_you_mean(name, names) or f"There are: {', '.join(names)}."
-        raise HistoryError(f"{name} was never recorded", where=history.path, hint=hint)
+        raise StoreError(f"{name} was never recorded", where=history.path, hint=hint)
     shown = {record.id for record in measured[-(limit or len(measured)) :]}
     groups: dict[tuple[object, ...], list[Record]] = {}
     for record in measured:

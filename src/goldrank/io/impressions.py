@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldrank import ids
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.io import json_text
 from goldrank.io.files import is_frame
 from goldrank.io.plain_records import AllFields
@@ -41,7 +41,7 @@ class Impression:
     b: tuple[str, ...] | None
     user: str | None
     query: str | None
-    where: Place
+    where: Position
     repeated: int
     """Clicks on a document that was clicked before."""
 
@@ -50,16 +50,16 @@ def read_impressions(log: Source | Frame | Rows) -> tuple[list[Impression], tupl
     """The impressions of a JSON Lines file, a data frame or records, and what was noticed on the way."""
     if is_frame(log):
         rows = open_records(log, AllFields(()), None, name="log").rows(Counter())
-        return [_impression(row, Place("log", number)) for number, row in rows], ()
+        return [_impression(row, Position("log", number)) for number, row in rows], ()
     if isinstance(log, Iterable) and not isinstance(log, str | bytes) and not hasattr(log, "read"):
-        return [_impression(row, Place("log", number)) for number, row in enumerate(log, 1)], ()
+        return [_impression(row, Position("log", number)) for number, row in enumerate(log, 1)], ()
     source = open_source(log)
     counts: Counter[str] = Counter()
     lines = json_text.read_lines(source, counts, "Each field has one name.")
-    return [_impression(row, Place(source.name, number)) for number, row in lines], from_counts(counts, source.name)
+    return [_impression(row, Position(source.name, number)) for number, row in lines], from_counts(counts, source.name)
 
 
-def _impression(row: object, where: Place) -> Impression:
+def _impression(row: object, where: Position) -> Impression:
     if not isinstance(row, Mapping):
         raise InputError(f"{_short(row)} is not an object", where=where, hint=_HINT)
     unknown = [name for name in ("shown", "clicks") if name not in row]
@@ -86,7 +86,7 @@ def _impression(row: object, where: Place) -> Impression:
     )
 
 
-def _team(row: Mapping[str, Any], shown: tuple[str, ...], where: Place) -> tuple[str | None, ...] | None:
+def _team(row: Mapping[str, Any], shown: tuple[str, ...], where: Position) -> tuple[str | None, ...] | None:
     team = row.get("team")
     if team is None:
         return None
@@ -101,7 +101,7 @@ def _team(row: Mapping[str, Any], shown: tuple[str, ...], where: Place) -> tuple
     return tuple(known[of] for of in team)
 
 
-def _documents(row: Mapping[str, Any], field: str, where: Place) -> tuple[str, ...]:
+def _documents(row: Mapping[str, Any], field: str, where: Position) -> tuple[str, ...]:
     docs = _texts(row, field, where)
     if len(set(docs)) < len(docs):
         twice = next(doc for doc, times in Counter(docs).items() if times > 1)
@@ -109,14 +109,14 @@ def _documents(row: Mapping[str, Any], field: str, where: Place) -> tuple[str, .
     return docs
 
 
-def _texts(row: Mapping[str, Any], field: str, where: Place) -> tuple[str, ...]:
+def _texts(row: Mapping[str, Any], field: str, where: Position) -> tuple[str, ...]:
     given = row[field]
     if not isinstance(given, list | tuple):
         raise InputError(f"{field} is {_short(given)}, not a list of document ids", where=where, hint=_HINT)
     return tuple(ids.as_text(doc, "document id", str(where)) for doc in given)
 
 
-def _name(row: Mapping[str, Any], field: str, where: Place) -> str | None:
+def _name(row: Mapping[str, Any], field: str, where: Position) -> str | None:
     given = row.get(field)
     return None if given is None else ids.as_text(given, f"{field} id", str(where))
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 import msgspec
 
 from goldrank import ids
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.io import sources
 from goldrank.io.compression import split_suffix
 from goldrank.io.sources import MAX_RECORD, ByteSource
@@ -127,9 +127,9 @@ class JsonParser:
         except (ValueError, RecursionError):
             with self.explained(text, name, line):
                 raise
-        return self.checked(data, name if line == 1 else Place(name, line)) if self._repeated else data
+        return self.checked(data, name if line == 1 else Position(name, line)) if self._repeated else data
 
-    def checked(self, data: Any, where: Place | str) -> Any:
+    def checked(self, data: Any, where: Position | str) -> Any:
         """The value that was parsed last, if no object in it has a key twice."""
         if self._repeated:
             first = self._repeated[0]
@@ -145,16 +145,16 @@ class JsonParser:
         try:
             yield
         except json.JSONDecodeError as error:
-            where = Place(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
+            where = Position(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
             excerpt = ids.show(text[error.pos : error.pos + 20]) or "the end"
             is_cut_off = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
             hint = "Is the file complete?" if is_cut_off else None
             what = f"is not JSON: {error.msg}, found '{excerpt}'"
             raise InputError(what, where=where, hint=hint, code="not-json") from None
         except ValueError as error:  # Python refuses integers of thousands of digits
-            raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
+            raise InputError(f"is not JSON: {error}", where=Position(name, line)) from None
         except RecursionError:
-            raise InputError("is nested too deeply", where=Place(name, line)) from None
+            raise InputError("is nested too deeply", where=Position(name, line)) from None
 
 
 class _RepeatedKey(dict[str, Any]):
@@ -348,7 +348,7 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
         text = text[at:] + (piece or "")
         at = 0
         if len(text) > MAX_RECORD + sources.PIECE:
-            raise InputError(f"an item is longer than {MAX_RECORD:,} characters", where=Place(source.name, line))
+            raise InputError(f"an item is longer than {MAX_RECORD:,} characters", where=Position(source.name, line))
 
     def upcoming(final: bool = False) -> str:
         """The next character that is not blank; after the `final` one there may be none."""
@@ -360,7 +360,7 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
             more()
         if final:
             return ""
-        where = Place(source.name, line)
+        where = Position(source.name, line)
         raise InputError("is not JSON: the array has no end", where=where, hint="Is the file complete?")
 
     def take(expected: str) -> str:

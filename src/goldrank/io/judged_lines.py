@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from goldrank import ids
 from goldrank.data.qrels import Grade, Judgements
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.io.formats import Reading
 from goldrank.io.numbers import grade_of
 from goldrank.io.sources import ByteSource
@@ -38,7 +38,7 @@ def _cells(line: bytes) -> list[bytes]:
     return [cell.strip() for cell in line.split(b"::" if b"::" in line else b"\t")]
 
 
-def _rated(line: bytes, where: Place, real_grades: bool) -> Judged | None:
+def _rated(line: bytes, where: Position, real_grades: bool) -> Judged | None:
     """A rating as a grade."""
     if not is_rating(line):
         return None
@@ -50,13 +50,13 @@ def _rated(line: bytes, where: Place, real_grades: bool) -> Judged | None:
         raise InputError(error.what, where=where, hint=hint, code=error.code) from None
 
 
-def _ranked(line: bytes, where: Place, real_grades: bool) -> Judged | None:
+def _ranked(line: bytes, where: Position, real_grades: bool) -> Judged | None:
     """A line of LETOR; the document is the first word of its comment."""
     matched = _LETOR.fullmatch(line) or _LETOR.fullmatch(line.replace(b"#", b" #", 1))  # 46:0.07#doc
     return matched and (matched[2], matched[3], grade_of(matched[1], where, real_grades=real_grades))
 
 
-_FORMATS: dict[str, tuple[Callable[[bytes, Place, bool], Judged | None], str, str]] = {
+_FORMATS: dict[str, tuple[Callable[[bytes, Position, bool], Judged | None], str, str]] = {
     "letor": (_ranked, "'grade qid:query ... # document'", "The document's id stands after #."),
     "ratings": (
         _rated, "user, item, rating and time", "Is it a table with names of columns? Then they come first.",
@@ -71,7 +71,7 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     rows: list[Judged] = []
     lines: list[int] = []
     for number, line in source.filled_lines():
-        where = Place(source.name, number)
+        where = Position(source.name, number)
         judgement = judged(line, where, how.real_grades)
         if judgement is None:
             what = f"found '{ids.show(line.decode('utf-8', 'replace'), 60)}', expected {expected}"
@@ -85,4 +85,4 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
         raise source.empty()
     queries, docs, grades = map(list, zip(*rows, strict=True))
     notes = [Note.of("ratings-as-grades")] if how.format == "ratings" and how.relevant_from is None else []
-    return Judgements(queries, docs, grades, lambda row: Place(source.name, lines[row]), [*source.notes, *notes])
+    return Judgements(queries, docs, grades, lambda row: Position(source.name, lines[row]), [*source.notes, *notes])

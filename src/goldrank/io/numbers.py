@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from goldrank import ids
 from goldrank.data.grades import GAINS, check_grade
 from goldrank.data.qrels import Grade
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 
 SCORE_PATTERN = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?)"
 GRADE_PATTERN = r"[+-]?[0-9]+(\.0*)?"
@@ -27,7 +27,7 @@ _MOST_DIGITS = 20
 """Digits that say that a grade is out of range, whatever they are."""
 
 
-def score_of(text: bytes, where: Place | str, field: str = "", what: str = "score") -> float:
+def score_of(text: bytes, where: Position | str, field: str = "", what: str = "score") -> float:
     """The score that a text stands for, or the error that says why it is none."""
     if NUMBER.fullmatch(text):
         return float(text)
@@ -53,7 +53,7 @@ def plain_scores(texts: Sequence[bytes]) -> list[float] | None:
         return None
 
 
-def grade_of(text: bytes, where: Place | str, field: str = "", *, real_grades: bool = False) -> Grade:
+def grade_of(text: bytes, where: Position | str, field: str = "", *, real_grades: bool = False) -> Grade:
     """The grade that a text stands for, or the error that says why it is none."""
     if WHOLE.fullmatch(text):
         whole = text.partition(b".")[0]
@@ -70,7 +70,7 @@ def grade_of(text: bytes, where: Place | str, field: str = "", *, real_grades: b
     raise InputError(f"grade '{shown(text)}'{field} is not a whole number", where=where, hint=hint, code="bad-grade")
 
 
-def level_of(text: bytes, where: Place) -> float:
+def level_of(text: bytes, where: Position) -> float:
     """The level of a preference: a finite number."""
     level = float(text) if NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(level):

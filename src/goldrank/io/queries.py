@@ -9,7 +9,7 @@ from typing import Any
 
 from goldrank import ids
 from goldrank.data.queries import ROLES, TEXT_FIELDS, Queries
-from goldrank.errors import InputError, OptionError, Place
+from goldrank.errors import InputError, OptionError, Position
 from goldrank.io.plain_records import AllFields, NamedColumns, id_of, is_records, records_of
 from goldrank.io.sources import ByteSource, open_source
 from goldrank.keywords import named_arguments
@@ -112,7 +112,7 @@ def _of_lines(source: ByteSource) -> dict[str, str]:
     texts: dict[str, str] = {}
     for number, line in source.lines():
         query, tab, text = ids.decode(line).partition("\t")
-        where = Place(source.name, number)
+        where = Position(source.name, number)
         if not tab and line.strip():
             raise InputError("a line without a tab", where=where, hint="Lines are: id, tab, text.")
         if not query:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.data.texts import TextItem
-from goldrank.errors import InputError, OptionError, Place, did_you_mean, one_of
+from goldrank.errors import InputError, OptionError, Position, did_you_mean, one_of
 from goldrank.escaping import shown
 from goldrank.io import formats
 from goldrank.io.aliases import (
@@ -58,7 +58,7 @@ class Records:
         cls, source: ByteSource, rows: Rows, *, place: Callable[[int], str] | None = None, cells: bool = False
     ) -> Records:
         """The records of a file; without `place` they are numbered by lines."""
-        place = place or (lambda number: str(Place(source.name, number)))
+        place = place or (lambda number: str(Position(source.name, number)))
         return cls(source.name, source.label, rows, place, source.digest, source.notes, cells)
 
 
@@ -107,7 +107,7 @@ def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: i
     texts = next((values[role].value for role in _LISTS if role in values), None)
     if any(_is_column(word) for word in words) or (not words and _is_column_of_lists(texts)):
         return of_columns(data, name)
-    place = f"{name}[0]" if line is None else str(Place(name, line))
+    place = f"{name}[0]" if line is None else str(Position(name, line))
     return Records(name, name, lambda counts: iter([(0, data)]), lambda number: place)
 
 

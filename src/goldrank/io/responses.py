@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.io import aliases, shapes
 from goldrank.io.columns import Columns
 from goldrank.io.field_values import value_at
@@ -139,7 +139,7 @@ def find(data: Any, where: str, lines: Sequence[int] | None, columns: Columns) -
         first = _inner(data[0]) if data else None
         if first is None:
             return None
-        places = [f"{where}: $[{i}]" if lines is None else str(Place(where, lines[i])) for i in range(len(data))]
+        places = [f"{where}: $[{i}]" if lines is None else str(Position(where, lines[i])) for i in range(len(data))]
         listed = [entry for i, record in enumerate(data) for entry in _entries(first[0], record, None, places[i])]
         return Responses(first[0], listed, columns)
     if not isinstance(data, Mapping) or not data:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.errors import InputError, Place, cannot_open, of_type
+from goldrank.errors import InputError, Position, cannot_open, of_type
 from goldrank.io.compression import COMPRESSIONS, Compression, compression_of, split_suffix
 from goldrank.io.scan import PAD, padded
 from goldrank.machine import fits
@@ -246,7 +246,7 @@ class ByteSource:
             block, line_end, rest = (rest + data).rpartition(b"\n")
             first = block.find(b"\n") if line_end else len(rest)
             if first > MAX_RECORD or (first < 0 and len(block) > MAX_RECORD):
-                hint, where = "Is this a text file with a record in each line?", Place(self.name, number)
+                hint, where = "Is this a text file with a record in each line?", Position(self.name, number)
                 raise InputError(f"a line is longer than {MAX_RECORD:,} bytes", where=where, hint=hint)
             if line_end:
                 yield number, offset, block
@@ -325,7 +325,7 @@ class ByteSource:
 
     def long_line(self, offset: int) -> InputError:
         """The error for a line without end."""
-        where = Place(self.name, self.lines_before(offset) + 1)
+        where = Position(self.name, self.lines_before(offset) + 1)
         hint = "Is this a text file of rankings? Ids may have up to 65,536 bytes."
         return InputError(f"a line is longer than {MAX_LINE:,} bytes", where=where, hint=hint)
 

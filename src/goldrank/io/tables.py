@@ -21,7 +21,7 @@ from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Grade, Judgements, Qrels, judgements_fit
 from goldrank.data.run import Alternatives, Run
-from goldrank.errors import InputError, Place
+from goldrank.errors import GoldrankError, InputError, Position
 from goldrank.forking import check_polars
 from goldrank.io import aliases, objects, table_checks
 from goldrank.io.columns import LOOKED_AT, Columns, FoundColumns
@@ -73,9 +73,9 @@ class InputTable:
     def row_name(self, row: int) -> str:
         return f"{self.where}: row {row + 1}"
 
-    def place(self, row: int) -> Place | str:
+    def place(self, row: int) -> Position | str:
         """Where a row is, for messages."""
-        return self.row_name(row) if self.line_of is None else Place(self.where, self.line_of(row))
+        return self.row_name(row) if self.line_of is None else Position(self.where, self.line_of(row))
 
     def columns(self) -> list[str]:
         with reading(self.where):
@@ -112,7 +112,7 @@ def reading(where: str, kind: str = "a table", source: ByteSource | None = None)
         if source is not None:
             source.verify()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
-        if isinstance(error, InputError):
+        if isinstance(error, GoldrankError):
             raise
         if source is not None:
             source.verify()
@@ -235,7 +235,7 @@ class TableRun(BlockSource):
         return [] if self.source is None else [self.source]
 
     def _block(self, batch: pl.DataFrame, begin: int) -> Block:
-        def place(row: int) -> Place | str:
+        def place(row: int) -> Position | str:
             return self._table.place(begin + row)
 
         query, doc = (_id_bytes(batch[column], column, place) for column in ("query", "doc"))
@@ -369,7 +369,7 @@ def _judgements(table: InputTable, columns: FoundColumns, how: Reading) -> Judge
     elif how.relevant_from is None and aliases.is_rating(by_role["query"], by_role["grade"]):
         notes.append(Note.of("ratings-as-grades"))
 
-    def place(row: int) -> Place | str:
+    def place(row: int) -> Position | str:
         return table.place(int(rows[row]))
 
     kept = frame[rows]
@@ -385,7 +385,7 @@ def _id_kind(table: InputTable, columns: Mapping[str, str]) -> str:
     return "/".join(dict.fromkeys(kinds))
 
 
-def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> pl.Series:
+def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Position | str]) -> pl.Series:
     """Ids as bytes."""
     _refuse(column.is_null().to_numpy(), f"the {what} id is missing", place)
     kind = column.dtype
@@ -402,7 +402,7 @@ def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str])
     return texts
 
 
-def _scores(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> np.ndarray:
+def _scores(column: pl.Series, what: str, place: Callable[[int], Position | str]) -> np.ndarray:
     """Scores or ranks as doubles, none missing and none NaN."""
     kind = column.dtype
     _refuse_kind(column, what, place)
@@ -425,7 +425,7 @@ def _scores(column: pl.Series, what: str, place: Callable[[int], Place | str]) -
     return scores
 
 
-def _grades(column: pl.Series, place: Callable[[int], Place | str], real_grades: bool) -> list[Grade]:
+def _grades(column: pl.Series, place: Callable[[int], Position | str], real_grades: bool) -> list[Grade]:
     """Grades from a column in which none is missing."""
     _refuse_kind(column, "grade", place)
     if column.dtype == pl.String:
@@ -441,13 +441,13 @@ def _grades(column: pl.Series, place: Callable[[int], Place | str], real_grades:
     ]
 
 
-def _refuse_kind(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> None:
+def _refuse_kind(column: pl.Series, what: str, place: Callable[[int], Position | str]) -> None:
     kind = column.dtype
     if not (kind.is_numeric() or kind in (pl.String, pl.Null)):
         raise InputError(f"the {what} column is of type {kind}", where=place(0), hint=not_numbers(kind == pl.Boolean))
 
 
-def _refuse(wrong: np.ndarray, what: str, place: Callable[[int], Place | str], hint: str | None = None) -> None:
+def _refuse(wrong: np.ndarray, what: str, place: Callable[[int], Position | str], hint: str | None = None) -> None:
     """The error for the first row that is wrong, if any is."""
     if wrong.any():
         raise InputError(what, where=place(int(np.flatnonzero(wrong)[0])), hint=hint)

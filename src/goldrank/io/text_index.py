@@ -24,7 +24,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.documents import TEXT_FIELDS, TITLE_FIELDS, Document, document_of
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.io.json_text import JsonParser
 from goldrank.io.sources import MAX_RECORD, ByteSource, open_source
 from goldrank.io.table_checks import check_parquet
@@ -224,9 +224,9 @@ class LineFile:
             for line in file:
                 number += 1
                 if len(line) > MAX_RECORD:
-                    raise InputError(f"a line of {len(line):,} bytes", where=Place(self.name, number))
+                    raise InputError(f"a line of {len(line):,} bytes", where=Position(self.name, number))
                 if not line.isspace():
-                    yield _id_of_line(line, self._is_json, Place(self.name, number)), place
+                    yield _id_of_line(line, self._is_json, Position(self.name, number)), place
                 place += len(line)
 
     def get(self, doc: str) -> Document | None:
@@ -321,12 +321,12 @@ def _copy_lines(source: ByteSource, keys: Collection[bytes] | None, file: Binary
     """Write the lines of these documents (None: of all)."""
     is_json = source.head.lstrip()[:1] == b"{"
     for number, line in source.filled_lines():
-        raw = _id_of_line(line, is_json, Place(source.name, number))
+        raw = _id_of_line(line, is_json, Position(source.name, number))
         if keys is None or raw in keys:
             file.write(line + b"\n")
 
 
-def _id_of_line(line: bytes, is_json: bool, where: Place) -> bytes:
+def _id_of_line(line: bytes, is_json: bool, where: Position) -> bytes:
     """The id of a line of JSON or of columns; an error where there is none."""
     if not is_json:
         return line.partition(b"\t")[0].rstrip(b"\r\n")

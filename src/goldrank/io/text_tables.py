@@ -23,7 +23,7 @@ import numpy as np
 from goldrank import ids, notes
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.forking import check_polars
 from goldrank.io.aliases import normal
 from goldrank.io.formats import DATA_LINE, Reading, header_of, rows_of, separator
@@ -114,7 +114,7 @@ def read_rows(
     first = next(numbered, None)
     if first is None:
         return
-    texts = (_decoded(line, Place(name, number)) + "\n" for number, line in chain([first], numbered))
+    texts = (_decoded(line, Position(name, number)) + "\n" for number, line in chain([first], numbered))
     reader = csv.reader(texts, delimiter=separator(first[1]), strict=True)
     header: list[str] = []
     while (row := _next_row(reader, lines, name)) is not None:
@@ -125,12 +125,12 @@ def read_rows(
             counts["blank-lines"] += 1
             continue
         if not header:
-            row = header = _header(row, Place(name, begin))
+            row = header = _header(row, Position(name, begin))
         elif len(row) == 1 and row[0].strip() and _is_quepid(header):
             counts["unrated-queries"] += 1
             continue
         elif len(row) != len(header):
-            raise _wrong_width(row, header, Place(name, begin))
+            raise _wrong_width(row, header, Position(name, begin))
         yield begin, row
 
 
@@ -174,13 +174,13 @@ def _next_row(reader: Any, lines: _Lines, name: str) -> list[str] | None:
         lines.is_new_row = True
         return row
     except csv.Error as error:
-        where, hint = Place(name, lines.number), "Is a quote missing, or a cell cut off?"
+        where, hint = Position(name, lines.number), "Is a quote missing, or a cell cut off?"
         raise InputError(f"is no regular table: {error}", where=where, hint=hint) from None
     finally:
         csv.field_size_limit(usual)
 
 
-def _decoded(line: bytes, where: Place) -> str:
+def _decoded(line: bytes, where: Position) -> str:
     """A line as text, or the error that says which character is none."""
     wrong, what = line.find(b"\0"), "NUL byte"
     try:
@@ -189,11 +189,11 @@ def _decoded(line: bytes, where: Place) -> str:
         wrong, what = error.start, "is not UTF-8 text"
     if wrong >= 0:
         column = len(ids.decode(line[:wrong])) + 1
-        raise InputError(what, where=Place(where.file, where.line, column), hint="Save the table as UTF-8 text.")
+        raise InputError(what, where=Position(where.file, where.line, column), hint="Save the table as UTF-8 text.")
     return text
 
 
-def _header(cells: Sequence[str], where: Place) -> list[str]:
+def _header(cells: Sequence[str], where: Position) -> list[str]:
     header = [cell.strip() for cell in cells]
     repeated, times = next(iter(Counter(header).most_common(1)), ("", 1))
     if times > 1:
@@ -201,7 +201,7 @@ def _header(cells: Sequence[str], where: Place) -> list[str]:
     return header
 
 
-def _wrong_width(cells: Sequence[str], header: Sequence[str], where: Place) -> InputError:
+def _wrong_width(cells: Sequence[str], header: Sequence[str], where: Position) -> InputError:
     shown, expected = ids.show(" ".join(cells), 80), ids.show(", ".join(header), 200)
     hint = "A cell that holds the separator must be in double quotes."
     what = f"found {len(cells)} columns in '{shown}', expected {len(header)} ({expected})"
@@ -252,8 +252,8 @@ class _Numbers:
         numbers: np.ndarray = self.first + lines + np.array(self.taken)[np.searchsorted(self.ends, lines, "right")]
         return numbers
 
-    def place(self, name: str, line: int) -> Place:
-        return Place(name, int(self.of(np.array([line]))[0]))
+    def place(self, name: str, line: int) -> Position:
+        return Position(name, int(self.of(np.array([line]))[0]))
 
 
 def _without_gaps(body: bytes, numbers: _Numbers, counts: Counter[str]) -> bytes:
@@ -292,7 +292,7 @@ def _split_plain(body: bytes, numbers: _Numbers, name: str, counts: Counter[str]
     with needed("polars"):
         import polars as pl
 
-    at: Callable[[int], Place] = partial(numbers.place, name)
+    at: Callable[[int], Position] = partial(numbers.place, name)
     if not _is_utf8_without_nul(body):
         for number, raw in enumerate(body.split(b"\n")):
             _decoded(raw, at(number))

@@ -27,7 +27,7 @@ from goldrank.data.judgement_columns import grade_array
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import TEXT_JUDGEMENT, Grade, Judgements, Qrels, judgements_fit
 from goldrank.data.run import Run
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Position
 from goldrank.io import scan, sources
 from goldrank.io.formats import Reading
 from goldrank.io.numbers import NUMBER, WHOLE, grade_of, level_of, plain_scores, score_of, shown
@@ -147,7 +147,7 @@ class TrecRun(BlockSource):
         texts = fields.texts(self.layout.column("rank"), lines)
         return np.array([int(text) if text.isdigit() and len(text) < 16 else -1 for text in texts], np.int64)
 
-    def _ranks(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
+    def _ranks(self, fields: scan.FieldRanges, place: Callable[[int], Position]) -> np.ndarray:
         """Scores of a run that has only ranks."""
         column = self.layout.column("rank")
         rank, left = fields.ids(column).integers()
@@ -161,7 +161,7 @@ class TrecRun(BlockSource):
             raise InputError(f"rank '{text}' is not a whole number", where=where, hint=hint)
         return -rank.astype(np.float64)
 
-    def _scores(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
+    def _scores(self, fields: scan.FieldRanges, place: Callable[[int], Position]) -> np.ndarray:
         column = self.layout.column("score")
         score, left = fields.decimals(column)
         texts = fields.texts(column, left)
@@ -245,7 +245,7 @@ def read_preferences(source: ByteSource, how: Reading) -> Preferences:
     return Preferences.from_rows(queries, judges, lists, docs, levels, name=source.label, where=where, notes=noticed)
 
 
-def _columns(source: ByteSource, how: Reading) -> tuple[list[list[bytes]], Callable[[int], Place], tuple[Note, ...]]:
+def _columns(source: ByteSource, how: Reading) -> tuple[list[list[bytes]], Callable[[int], Position], tuple[Note, ...]]:
     """The columns of a file, where each line stands, and what was tolerated."""
     layout = JUDGEMENT_LAYOUTS[how.format]
     raw = source.read(lines=True)
@@ -255,7 +255,7 @@ def _columns(source: ByteSource, how: Reading) -> tuple[list[list[bytes]], Calla
         raise source.empty()
     columns = [list(column) for column in zip(*(line.split(b" ") for line in lines), strict=True)]
     noticed = (*source.notes, *notes.from_counts(counts))
-    return columns, lambda i: Place(source.name, int(numbers[i]) + 1), noticed
+    return columns, lambda i: Position(source.name, int(numbers[i]) + 1), noticed
 
 
 def _is_cut_off(piece: np.ndarray) -> bool:
@@ -268,7 +268,7 @@ def _is_cut_off(piece: np.ndarray) -> bool:
 
 def _parsed(
     data: np.ndarray, offset: int, source: ByteSource, layout: Layout
-) -> tuple[scan.FieldRanges, Callable[[int], Place], Counter[str]]:
+) -> tuple[scan.FieldRanges, Callable[[int], Position], Counter[str]]:
     """The fields of a padded piece, where each line stands, and what was tolerated."""
     counts: Counter[str] = Counter()
     numbers: np.ndarray | None = None
@@ -290,10 +290,10 @@ def _parsed(
     if cut_off:
         counts["no-line-end"] += 1
 
-    def place(line: int) -> Place:
+    def place(line: int) -> Position:
         # Blocks keep this, so it must not hold on to the data.
         number = int(line if numbers is None else numbers[line])
-        return Place(source.name, source.lines_before(offset) + number + 1)
+        return Position(source.name, source.lines_before(offset) + number + 1)
 
     return fields, place, counts
 
@@ -306,8 +306,8 @@ def tidy(raw: bytes, offset: int, source: ByteSource, layout: Layout) -> tuple[l
     bad: list[tuple[int, bytes]] = []
     want = len(layout.fields)
 
-    def place(number: int, column: int | None = None) -> Place:
-        return Place(source.name, source.lines_before(offset) + number + 1, column)
+    def place(number: int, column: int | None = None) -> Position:
+        return Position(source.name, source.lines_before(offset) + number + 1, column)
 
     for number, line in enumerate(raw.removesuffix(b"\n").split(b"\n")):
         # bytes.split() splits at exactly the six blanks of ASCII.
@@ -342,14 +342,14 @@ def tidy(raw: bytes, offset: int, source: ByteSource, layout: Layout) -> tuple[l
     return kept, np.array(numbers, np.int64), counts
 
 
-def _spot(source: ByteSource, line: Place, field: int) -> Place:
+def _spot(source: ByteSource, line: Position, field: int) -> Position:
     """The place of a field in a line; the line is read anew, since only messages need it."""
     text = next(text for number, text in source.filled_lines() if number == line.line)
     start = next(itertools.islice(re.finditer(rb"\S+", text), field, None)).start()
-    return Place(line.file, line.line, len(ids.decode(text[:start])) + 1)
+    return Position(line.file, line.line, len(ids.decode(text[:start])) + 1)
 
 
-def _bad_line(line: bytes, more: int, where: Place, layout: Layout) -> InputError:
+def _bad_line(line: bytes, more: int, where: Position, layout: Layout) -> InputError:
     """The error for a line with the wrong number of fields, with a guess at the reason."""
     cells = line.split()
     want = ", ".join(layout.fields)
@@ -372,7 +372,7 @@ def _bad_line(line: bytes, more: int, where: Place, layout: Layout) -> InputErro
     return InputError(what, where=where, hint=hint)
 
 
-def _grades(texts: Sequence[bytes], where: Callable[[int], Place], real_grades: bool = False) -> list[Grade]:
+def _grades(texts: Sequence[bytes], where: Callable[[int], Position], real_grades: bool = False) -> list[Grade]:
     """Grades from their digits, or the error that says why one is none."""
     grades: list[Grade] = []
     for i, text in enumerate(texts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-from goldrank.errors import JudgementLogError, file_name, one_of
+from goldrank.errors import StoreError, file_name, one_of
 from goldrank.sqlite_file import SqliteFile
 from goldrank.types import Path as PathLike
 
@@ -90,7 +90,7 @@ _RECOVER = (
 class JudgementFile(SqliteFile):
     """The open file of a log of judgements."""
 
-    error_class = JudgementLogError
+    error_class = StoreError
     noun = "a log of judgements"
     application = APPLICATION
     make = "`goldrank judge` and `goldrank serve` make one; JudgementLog(path) does in Python."

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from goldrank import ids
 from goldrank.data.qrels import Grade, Qrels
-from goldrank.errors import GoldrankError, InputError, JudgementLogError, OptionError, of_type, whole_number
+from goldrank.errors import GoldrankError, InputError, OptionError, StoreError, of_type, whole_number
 from goldrank.judgements.file import JudgementFile
 from goldrank.judgements.merge import By, Merge, StandingJudgement, exported
 from goldrank.judgements.records import Entry, Event, chained, checked, standing_numbers
@@ -43,7 +43,7 @@ class JudgementLog(JudgementFile):
 
     Raises
     ------
-    JudgementLogError
+    StoreError
         If the file cannot be opened, is not a log, or is damaged.
 
     Examples
@@ -138,11 +138,11 @@ class JudgementLog(JudgementFile):
                     if not open_
                     else (f"event {event.knew} is not this judge's, or was taken back already")
                 )
-                raise JudgementLogError(what, where=where, code="nothing-to-withdraw")
+                raise StoreError(what, where=where, code="nothing-to-withdraw")
         elif event.knew is not None and event.knew != (rows[-1][0] if rows else 0):
             what = f"{event.judge} has judged this since: event {rows[-1][0] if rows else 0}, not {event.knew}, is last"
             hint = "Look at it again, and choose which one counts."
-            raise JudgementLogError(what, where=where, hint=hint, code=CONFLICT)
+            raise StoreError(what, where=where, hint=hint, code=CONFLICT)
 
     def undo(self, judge: str) -> Event | None:
         """Take back the last thing that a judge did and that stands.
@@ -211,7 +211,7 @@ class JudgementLog(JudgementFile):
     ) -> Iterator[Entry]:
         """Entries in the order in which they were added: of a judge, a query, a document, after `since`, up to `as_of`.
 
-        Without `since` the chain is checked: a `JudgementLogError` says which row is not the one that was added.
+        Without `since` the chain is checked: a `StoreError` says which row is not the one that was added.
         """
         if as_of is not None:
             whole_number(as_of, "as_of")
@@ -274,7 +274,7 @@ class JudgementLog(JudgementFile):
             If there is no grade.
         OptionError
             If a choice is not one of those, or nobody has the adjudicator's name.
-        JudgementLogError
+        StoreError
             If judges differ and `merge` is "error", or the log is damaged.
         """
         standing = self.latest(as_of=as_of)

@@ -11,7 +11,7 @@ from goldrank import ids, io
 from goldrank.data.judgement_columns import who_judged
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.table import Cell, Head, Table
-from goldrank.errors import InputError, JudgementLogError, OptionError, one_of
+from goldrank.errors import InputError, OptionError, StoreError, one_of
 from goldrank.judgements.records import PEOPLE, Entry, standing_numbers
 from goldrank.notes import Note
 from goldrank.types import QrelsLike
@@ -95,7 +95,7 @@ def merged_grade(grades: Mapping[str, Grade], merge: str, adjudicator: str | Non
     if merge == "error" and ordered[0] != ordered[-1]:
         said = ", ".join(f"{ids.show(judge)} {grade}" for judge, grade in sorted(grades.items()))
         hint = "Name an adjudicator, or another rule: merge='median'."
-        raise JudgementLogError(f"judges differ: {said}", where=where, hint=hint, code="judges-differ")
+        raise StoreError(f"judges differ: {said}", where=where, hint=hint, code="judges-differ")
     return ordered[-1] if merge == "max" else ordered[0]
 
 

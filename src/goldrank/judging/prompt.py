@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade
-from goldrank.errors import InputError, OptionError, Place, one_of
+from goldrank.errors import InputError, OptionError, Position, one_of
 from goldrank.judging.item import Call
 from goldrank.types import Path as PathLike
 
@@ -133,7 +133,7 @@ class Prompt:
             if not sign or key not in ("kind", "scale", "fields"):
                 hint = "The head has `kind: grade` and `scale: 0 1 2 3`."
                 raise InputError(
-                    f"{line.strip()!r:.60} is no line of a prompt's head", where=Place(name, number), hint=hint
+                    f"{line.strip()!r:.60} is no line of a prompt's head", where=Position(name, number), hint=hint
                 )
             head[key] = value
         kind = one_of(head.get("kind", "grade"), KINDS, f"{name}: kind")
@@ -142,7 +142,7 @@ class Prompt:
                 if matched[1] not in FIELDS:
                     hint = f"Fields are: {', '.join(f'{{{field}}}' for field in FIELDS)}."
                     raise InputError(
-                        f"there is no field {matched[0]}", where=Place(name, number, matched.start() + 1), hint=hint
+                        f"there is no field {matched[0]}", where=Position(name, number, matched.start() + 1), hint=hint
                     )
         fields = tuple(head.get("fields", "").split())
         if (kind == "texts") != bool(fields) or len(set(fields)) < len(fields):

@@ -9,7 +9,7 @@ from goldrank.comparison.tabular import attributes, with_utf8
 from goldrank.data.json_values import utf8, write_json
 from goldrank.data.scores import Scores
 from goldrank.data.table import Cell, Cells, Head, Table
-from goldrank.errors import GoldrankError, HistoryError, OptionError
+from goldrank.errors import GoldrankError, OptionError, StoreError
 from goldrank.forking import check_polars
 from goldrank.history import History, Record
 from goldrank.packages import needed
@@ -34,7 +34,7 @@ def export(
     for record in records:
         try:
             written.append((record, history.scores(record) if by_query else None))
-        except HistoryError as error:
+        except StoreError as error:
             damaged.append(error)
     _WRITERS[ending](Path(path), written)
     return len(written), damaged
@@ -91,7 +91,7 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
                 single = polars.DataFrame({"query": list(map(utf8, scores.queries)), "value": values})
                 frames.append(single.select(*both, "query", "value"))
     if not frames:
-        raise HistoryError("there are no sound records to write")
+        raise StoreError("there are no sound records to write")
     buffer = io.BytesIO()
     polars.concat(frames).write_parquet(buffer)
     write_whole(path, buffer.getvalue())

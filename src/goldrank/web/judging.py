@@ -14,7 +14,7 @@ from typing import Any
 from goldrank import ids
 from goldrank.comparison.holes import ToJudge
 from goldrank.data.qrels import Grade
-from goldrank.errors import InputError, JudgementLogError
+from goldrank.errors import InputError, StoreError
 from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.merge import StandingJudgement, merged_grade
 from goldrank.judgements.records import PEOPLE, Entry
@@ -158,7 +158,7 @@ class Judging:
     def _added(self, event: Entry) -> dict[str, Any]:
         try:
             seq = self._log.add_entry(event).seq
-        except JudgementLogError as error:
+        except StoreError as error:
             if error.code == "newer-judgement":
                 self.refresh()
                 standing = self.standing(event.query, event.doc).get(event.judge)

@@ -12,7 +12,7 @@ from goldrank import demo, ids, io
 from goldrank.conventions import Convention
 from goldrank.data.queries import Queries
 from goldrank.data.run import Run
-from goldrank.errors import InputError, OptionError, Place
+from goldrank.errors import InputError, OptionError, Position
 from goldrank.evaluation.text_settings import MatchingLike
 from goldrank.io.numbers import grade_of
 from goldrank.io.queries import FILES_OF_BEIR, read_queries
@@ -164,7 +164,7 @@ def read_criteria(path: str) -> list[Criterion]:
         grade, *cells = line.strip().split(b"\t", 2)
         if not grade:
             continue
-        where = Place(path, number)
+        where = Position(path, number)
         if not cells:
             raise InputError("a line with no tab", where=where, hint="A line is: grade, name, sentence, with tabs.")
         name, sentence = (*(ids.decode(cell).strip() for cell in cells), "")[:2]

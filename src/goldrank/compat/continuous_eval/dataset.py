@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from goldrank.compat._common import rows_of
 from goldrank.compat.continuous_eval.base import ANSWERS, QUESTION, RELEVANCE, RETRIEVED, TRUTHS, Datum, Input, lacking
-from goldrank.errors import GoldrankError, InputError, Place
+from goldrank.errors import GoldrankError, InputError, Position
 from goldrank.notes import Note, from_counts
 from goldrank.packages import needed
 
@@ -136,7 +136,7 @@ class Dataset(Sequence[Datum]):
         data = []
         for line, datum in read_lines(source, counts, _HINT):
             if not isinstance(datum, dict):
-                raise InputError("is no JSON object", where=Place(source.name, line))
+                raise InputError("is no JSON object", where=Position(source.name, line))
             data.append(datum)
         dataset = cls(data)
         dataset.notes = from_counts(counts, source.label)
