@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,3 +123,40 @@ def test_verbs_can_be_pickled_and_read(name: str) -> None:
     verb = getattr(goldrank, name)
     assert pickle.loads(pickle.dumps(verb)) is verb
     assert inspect.getdoc(verb)
+
+
+MISSPELLED = {
+    "measure": lambda: goldrank.evaluate(QRELS, RUN, "nDGC@10"),
+    "policy": lambda: goldrank.evaluate(QRELS, RUN, missing="skipp"),
+    "argument": lambda: goldrank.evaluate(QRELS, RUN, metrics="AP"),
+    "convention": lambda: goldrank.evaluate(QRELS, RUN, convention="rnx"),
+    "measure of a comparison": lambda: goldrank.compare(QRELS, {"a": RUN, "b": RUN}, "nDGC"),
+    "baseline": lambda: goldrank.compare(QRELS, {"a": RUN, "b": RUN}, "RR", baseline="c"),
+    "test": lambda: goldrank.Statistics(test="tt"),
+    "matcher": lambda: goldrank.evaluate_texts([{"retrieved": ["a"], "references": ["a"]}], matching="rogue-l"),
+    "fusion": lambda: goldrank.fuse([RUN, RUN], "rff"),
+    "rule": lambda: goldrank.gate(goldrank.evaluate(QRELS, RUN, "RR"), "RRR >= 1"),
+}
+
+
+@pytest.mark.parametrize("name", MISSPELLED)
+def test_a_misspelled_word_has_a_short_traceback(name):
+    with pytest.raises(goldrank.GoldrankError) as caught:
+        MISSPELLED[name]()
+    root = str(Path(goldrank.__file__).parent)
+    frames = [frame for frame in caught.traceback if str(frame.path).startswith(root)]
+    assert 1 <= len(frames) <= 4, [str(frame.path) for frame in frames]
+
+
+def test_the_whole_way_is_shown_to_those_who_ask(monkeypatch):
+    monkeypatch.setenv("GOLDRANK_TRACEBACK", "1")
+    with pytest.raises(goldrank.MeasureError) as caught:
+        MISSPELLED["measure"]()
+    assert len(caught.traceback) > 5
+
+
+def test_the_error_of_a_function_of_the_user_keeps_its_own_traceback():
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - whichever it is, the division is told
+        goldrank.evaluate(QRELS, RUN, lambda ranked, judged: 1 / 0, depth=np.int64(10))
+    told = [caught.value, caught.value.__cause__]
+    assert any(isinstance(error, ZeroDivisionError) for error in told)

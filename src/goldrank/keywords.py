@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any, TypeVar
 
-from goldrank.errors import OptionError, did_you_mean
+from goldrank.errors import OptionError, RuleError, did_you_mean
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -95,9 +96,32 @@ def _checked(more: frozenset[str], verb: Verb) -> Verb:
     def call(*arguments: Any, **named: Any) -> Any:
         if not named.keys() <= known:
             raise unknown_argument(verb.__name__, next(name for name in named if name not in known), known)
-        return verb(*arguments, **named)
+        try:
+            return verb(*arguments, **named)
+        except (OptionError, RuleError) as error:
+            raise _without_inner_frames(error) from error.__cause__
 
     return call  # type: ignore[return-value]
+
+
+def with_short_tracebacks(verb: Verb) -> Verb:
+    """A verb whose errors about misspelled words do not show the way through goldrank."""
+
+    @wraps(verb)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return verb(*arguments, **named)
+        except (OptionError, RuleError) as error:
+            raise _without_inner_frames(error) from error.__cause__
+
+    return call  # type: ignore[return-value]
+
+
+def _without_inner_frames(error: OptionError | RuleError) -> OptionError | RuleError:
+    """The error without the way to where it was noticed, which says nothing to who misspelled a word."""
+    if os.environ.get("GOLDRANK_TRACEBACK"):
+        return error
+    return error.with_traceback(None)
 
 
 def unknown_argument(verb: str, name: str, known: frozenset[str] | set[str]) -> OptionError:

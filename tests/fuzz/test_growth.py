@@ -16,7 +16,7 @@ import goldrank
 from goldrank.io.judged_lines import _LETOR
 from goldrank.io.text_tables import _GAP
 from goldrank.judgements.log import JudgementLog
-from goldrank.judgements.records import Event, checked, standing_numbers
+from goldrank.judgements.records import Entry, checked, standing_numbers
 from goldrank.judging.parse import read_answer
 from goldrank.judging.prompt import Prompt
 from goldrank.match.guards import DEFAULT, TextFacts, refusing
@@ -130,17 +130,17 @@ def test_judgements_that_are_taken_back():
 def test_a_log_of_judgements(tmp_path):
     def make(size):
         path = tmp_path / f"{size}.db"
-        with JudgementLog.open(path) as log:
+        with JudgementLog(path) as log:
             if log.last:
                 return path
             with log._writing():
                 for i in range(size):
-                    log._add(checked(Event("ann", f"q{i % 50}", f"d{i}", grade=i % 3, key=f"k{i}")))
+                    log._add(checked(Entry("ann", f"q{i % 50}", f"d{i}", grade=i % 3, key=f"k{i}")))
         return path
 
     def work(path):
-        with JudgementLog.open(path) as log:
-            log.export()
+        with JudgementLog(path) as log:
+            log.latest()
 
     assert exponent(make, work, 1_000) < HIGHEST
 
@@ -155,11 +155,11 @@ def test_a_session_with_a_log(tmp_path):
         qrels = {f"q{i}": {"d0": 1} for i in range(size)}
         runs = {"a": goldrank.io.as_run({f"q{i}": ["d0", "d1"] for i in range(size)})}
         path = tmp_path / f"{size}.db"
-        with JudgementLog.open(path) as log:
+        with JudgementLog(path) as log:
             if not log.last:
                 with log._writing():
                     for i in range(size):
-                        log._add(checked(Event("ann", f"q{i}", "d1", grade=1, key=f"k{i}")))
+                        log._add(checked(Entry("ann", f"q{i}", "d1", grade=1, key=f"k{i}")))
         judging = Judging(session_of(qrels, runs, measures=["P@1"]), str(path), "ann")
         judging.close()
         return judging

@@ -128,6 +128,11 @@ def test_polars_has_null() -> None:
         as_qrels(pl.DataFrame({"query": ["q"], "doc": [math.nan], "grade": [1]}))
 
 
+def test_what_is_read_once_is_read_all_the_same() -> None:
+    assert lesson.recall_at_k(["a", "b"], iter(["a", "c"]), 2) == 0.5
+    assert lesson.recall_at_k(np.array([1, 2]), np.array([2]), 2) == 1.0
+
+
 AXION = ("HitRateAtK", "MeanReciprocalRank", "NDCGAtK", "PrecisionAtK", "RecallAtK")
 
 

@@ -13,7 +13,7 @@ give 0, too). No queries give an error in the classes and 0 in the functions, as
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
@@ -398,6 +398,8 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
         if not set(map(type, rankings)) <= RANKINGS or not set(map(type, judged)) <= JUDGEMENTS:
             for at, query in enumerate(zip(rankings, judged, strict=True)):
                 _check_query(*query, at)
+    # What can be read once only is held, because it is read twice.
+    judgements = tuple([list(docs) if isinstance(docs, Iterator) else docs for docs in side] for side in judgements)
     try:
         for docs in chain(rankings, *judgements):
             _check_ids(docs)
@@ -418,7 +420,7 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
 
 def _check_ids(docs: Iterable[Hashable]) -> None:
     """Refuse what stands for no id: None would be found wherever a field is named wrongly on both sides."""
-    if "" not in docs and set(map(type, docs)) <= {str, int}:  # as nearly always
+    if set(map(type, docs)) <= {str, int} and "" not in docs:  # as nearly always
         return
     for doc in docs:
         if ids.is_missing(doc):

@@ -15,10 +15,11 @@ from goldrank.fusion.lists import RankedLists, pieces
 from goldrank.fusion.methods import Method
 from goldrank.fusion.normalisations import Normalisation, normalised
 from goldrank.fusion.options import Fusion, FusionMethod, FusionOptions, Normalization, as_fusion
-from goldrank.keywords import named_arguments, unknown_argument
+from goldrank.keywords import named_arguments, unknown_argument, with_short_tracebacks
 from goldrank.types import RunLike, RunsLike
 
 
+@with_short_tracebacks
 def fuse(
     runs: RunsLike,
     fusion: FusionMethod | Fusion = "rrf",
