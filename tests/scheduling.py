@@ -16,7 +16,7 @@ LONGEST = (
     "tests/web/test_explorer.py",
     "tests/fuzz/test_fuzz.py",
     "tests/measures/test_properties.py",
-    "tests/test_types.py",
+    "tests/typing/test_typing.py",
 )
 """Pieces that take long in `make test`, the longest first: none of them must be the last that is begun."""
 
