@@ -17,6 +17,7 @@ from statsmodels.stats.power import TTestPower
 
 import goldrank
 from goldrank import Baseline, Qrels, Rules, Scores, demo, evaluate, gate, read_qrels, read_run
+from goldrank.cli import run as command
 from goldrank.comparison.intervals import difference_interval
 from goldrank.comparison.settings import Statistics
 from goldrank.data.query_facts import QueryFacts
@@ -260,6 +261,29 @@ def test_bad_latencies(time):
         gate_run(QRELS, TOP, "latency <= 3", queries=queries)
     with raises_code(InputError, "needs-latencies"):
         gate_run(QRELS, TOP, "latency <= 3")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (json.dumps({f"q{i}": i for i in range(1, 101)}), 0),
+        ("\n".join(json.dumps({"query": f"q{i}", "latency": i}) for i in range(1, 101)), 0),
+        ("{}", 2),
+        ('{"q": "fast"}', 2),
+        ('{"query": "q", "ms": 2}\n{"query": "r", "ms": 2}', 2),
+        ("nonsense", 2),
+    ],
+)
+def test_latencies_at_the_prompt(tmp_path, monkeypatch, capsys, text, code):
+    monkeypatch.chdir(tmp_path)
+    Qrels(QRELS).save("qrels")
+    read_run(TOP).save("run")
+    Path("times").write_text(text)
+    assert command(["gate", "qrels", "run", "--rule", "latency p95 <= 95", "--latency", "times"]) == code
+    if not code:
+        assert "95% of 100 queries took at most 95" in capsys.readouterr().out
+        assert command(["gate", "qrels", "run", "--rule", "latency p95 <= 94", "--latency", "times"]) == 1
+    assert command(["gate", "qrels", "run", "--rule", "latency <= 3", "--latency", "nowhere"]) == 2
 
 
 # Slices.

@@ -1,7 +1,9 @@
 """The history keeps what it is given, bit for bit, finds it again, and says so when it cannot."""
 
+import csv
 import dataclasses
 import datetime
+import json
 import math
 import sqlite3
 import struct
@@ -380,3 +382,22 @@ def test_a_whole_commit_is_found_however_short_and_before_longer_ones(path):
         with raises_code(StoreError, "no-record", match="'v1'"):
             history["v1"]
         assert history["v1.2."].id == numbers["v1.2.1"]
+
+
+def test_a_history_is_saved_for_other_programs(history, path, tmp_path):
+    """0.25 and 0.5 of two queries, under two labels; a damaged record is left out, and that is said."""
+    for label in ("main", "other"):
+        history.record(make([0.25, 0.5]), label=label)
+    history.save(tmp_path / "all.json")
+    records = json.loads((tmp_path / "all.json").read_text())["records"]
+    assert [record["label"] for record in records] == ["main", "other"]
+    assert Scores.from_dict(records[0]["scores"]) == history.scores("main")
+    history.save(tmp_path / "main.csv", label="main")
+    with (tmp_path / "main.csv").open() as file:
+        assert [row["value"] for row in csv.DictReader(file)] == ["0.25", "0.5"]
+    with pytest.raises(OptionError, match="ends in none of"):
+        history.save(tmp_path / "all.pdf")
+    history._db.execute("UPDATE record SET label = 'mine' WHERE id = 1")
+    with raises_code(HistoryError, "damaged-file", match="1 left out"):
+        history.save(tmp_path / "sound.json")
+    assert len(json.loads((tmp_path / "sound.json").read_text())["records"]) == 1

@@ -488,7 +488,7 @@ class History(HistoryFile):
 
         _, damaged = export(self, file_name(path), label=label)
         if damaged:
-            raise self._damaged(f"{len(damaged):,} records were left out: {damaged[0].what}")
+            raise self._damaged(f"not all records were written ({len(damaged):,} left out): {damaged[0].what}")
 
     def analysis(self, line: str, measure: str, alpha: float) -> dict[str, Any] | None:
         """What is kept of the search for changes of a line, if it was kept."""
