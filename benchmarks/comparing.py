@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from goldrank import Comparison, compare, evaluate
+from goldrank import Comparison, Queries, Runs, Statistics, compare, evaluate
 
 SYSTEMS = 10
 MEASURES = ("nDCG@10", "nDCG@5", "AP", "AP@10", "RR@10", "P@10", "P@5", "R@10", "Success@1", "RBP")
@@ -58,13 +58,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     queries = parser.parse_args(arguments).queries
     with tempfile.TemporaryDirectory() as folder:
         qrels, runs = write(Path(folder), queries)
-        scores = evaluate(qrels, runs, MEASURES)
-        slices = {f"by {n}": {f"q{q}": q % n for q in range(queries)} for n in (3, 4, 5, 7)}
+        scores = evaluate(qrels, Runs(runs), MEASURES)
+        attributes = {f"by {n}": n for n in (3, 4, 5, 7)}
+        asked = Queries({f"q{q}": {name: q % n for name, n in attributes.items()} for q in range(queries)})
+        ignoring = Statistics(unjudged="ignore")
         works: dict[str, Callable[[], Comparison]] = {
             "from files": lambda: compare(qrels, runs, MEASURES),
-            "from files, unjudged documents ignored": lambda: compare(qrels, runs, MEASURES, holes="ignore"),
+            "from files, unjudged documents ignored": lambda: compare(qrels, runs, MEASURES, statistics=ignoring),
             "from scores": lambda: compare(scores),
-            "from scores, four attributes": lambda: compare(scores, slice_by=slices),
+            "from scores, four attributes": lambda: compare(scores, queries=asked, slice_by=list(attributes)),
         }
         print(f"{SYSTEMS} systems, {len(MEASURES)} measures, {queries:,} queries\n\n| comparison | CPU s |\n|---|---:|")
         late = False

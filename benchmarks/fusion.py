@@ -79,9 +79,14 @@ def parameters(name: str, qrels: dict[str, dict[str, int]], runs: Mapping[str, g
     method = all_methods()[name]
     given = dict(PARAMETERS.get(name, {}))
     if method.learn is not None:
-        given |= method.trained(
-            SettingSearch(goldrank.Qrels(qrels), list(runs.values()), name, "nDCG@10").evidence(), {}
+        search = SettingSearch(
+            goldrank.Qrels(qrels),
+            list(runs.values()),
+            goldrank.Fusion(name),
+            "nDCG@10",
+            goldrank.Convention("trec_eval-10"),
         )
+        given |= method.trained(search.evidence(), {})
     return given | ({"w": 5} if name == "slidefuse" else {})
 
 

@@ -106,7 +106,8 @@ def measured(lines: int) -> list[tuple[str, str, float, float]]:
             return len(goldrank.read_qrels(path, format="trec", judgements="last"))
 
         def evaluate() -> object:
-            return goldrank.evaluate(qrels, path, "AP", overlap="allow", duplicates="last", format="trec")
+            run = goldrank.read_run(path, format="trec")
+            return goldrank.evaluate(qrels, run, "AP", overlap="allow", duplicates="last")
 
         kinds = (("qrels", QRELS_FORMS, judged, read_qrels), ("run", RUN_FORMS, ranked, evaluate))
         for kind, forms, rows, work in kinds:

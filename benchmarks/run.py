@@ -232,7 +232,7 @@ class Bench:
         if not self.peers:
             return []
         command = (PEERS_PYTHON, SCRIPTS / f"with_{name}.py", how, *data(shape))
-        return [Work(f"{shape} {how}", tool or name, command, patience, fresh_cache, note)]
+        return [Work(f"{shape} {how}", tool or name, command, patience, fresh_cache, note=note)]
 
     # Measuring.
 

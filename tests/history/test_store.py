@@ -398,6 +398,6 @@ def test_a_history_is_saved_for_other_programs(history, path, tmp_path):
     with pytest.raises(OptionError, match="ends in none of"):
         history.save(tmp_path / "all.pdf")
     history._db.execute("UPDATE record SET label = 'mine' WHERE id = 1")
-    with raises_code(HistoryError, "damaged-file", match="1 left out"):
+    with raises_code(StoreError, "damaged-file", match="1 left out"):
         history.save(tmp_path / "sound.json")
     assert len(json.loads((tmp_path / "sound.json").read_text())["records"]) == 1

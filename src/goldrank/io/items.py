@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -426,17 +425,12 @@ def _failure_note(questions: tuple[ReadQuestion, ...]) -> Note:
     return Note.of("failed-questions", count=len(failures), questions=len(questions), kinds=kinds)
 
 
-_CONTROLS = re.compile(r"[\x7f-\x9f\u2028\u2029]")
-"""What terminals act on, or take for the end of a line, and `json.dumps` leaves as it is."""
-
-
 def _json_line(record: Mapping[str, Any]) -> bytes:
+    """A line that people can read; where a sign would act on a terminal, all that is not ASCII is written by number."""
     text = json.dumps(record, ensure_ascii=False, default=_plain_value)
-    text = json_text(_CONTROLS.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
-    try:
-        return text.encode() + b"\n"
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can say only by its number
-        return json.dumps(record, default=_plain_value).encode() + b"\n"
+    if not text.isprintable():
+        text = json.dumps(record, default=_plain_value)
+    return json_text(text).encode() + b"\n"
 
 
 def _plain_value(value: Any) -> Any:
