@@ -10,7 +10,7 @@ from typing import Any
 from goldrank import ids
 from goldrank.data.documents import Document, Documents, document_of
 from goldrank.errors import InputError, OptionError
-from goldrank.io.plain_records import AllFields, NamedColumns, id_of, is_records, records_of
+from goldrank.io.plain_records import AllFields, NamedColumns, id_of, in_folder, is_records, records_of
 from goldrank.io.sources import open_source
 from goldrank.io.text_index import LineFile, ParquetFile, document_of_columns, plain_copy
 from goldrank.keywords import named_arguments
@@ -63,7 +63,7 @@ def read_documents(source: DocumentsLike, *, format: str | None = None, columns:
     if callable(source) and not hasattr(source, "columns"):
         return Documents(_Function(source))
 
-    path = in_folder(source)
+    path = corpus_of(source)
     if not is_records(path):
         hint = "Give a path, a dict from ids to texts, a list of dicts, a data frame or a function of an id."
         what = f"{type(source).__name__} cannot be read as documents"
@@ -72,15 +72,9 @@ def read_documents(source: DocumentsLike, *, format: str | None = None, columns:
     return Documents(_Records(path, named, format, name), name=name)
 
 
-def in_folder(given: Any) -> Any:
+def corpus_of(given: Any) -> Any:
     """The file with the documents of a BEIR folder; anything else as it is."""
-    if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
-        return given
-    folder = Path(given)
-    for file in FILES_OF_BEIR:
-        if (folder / file).is_file():
-            return folder / file
-    raise InputError("the folder has no corpus", where=str(folder), hint=f"Looked for: {', '.join(FILES_OF_BEIR)}.")
+    return in_folder(given, FILES_OF_BEIR, "corpus")
 
 
 class _Function:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from goldrank import ids
@@ -73,6 +74,17 @@ def id_of(record: Mapping[str, Any], id_fields: Iterable[str], where: str, what:
         hint = f"Ids are in one of: {', '.join(id_fields)}; or name the field with columns=."
         raise InputError(f"has no field for the {what} id; there are: {listed}", where=where, hint=hint, code="no-id")
     return field, ids.as_text(record[field], f"{what} id", where)
+
+
+def in_folder(given: Any, files: Sequence[str], what: str) -> Any:
+    """The first of some files that a folder has; anything but a folder as it is."""
+    if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
+        return given
+    folder = Path(given)
+    for file in files:
+        if (folder / file).is_file():
+            return folder / file
+    raise InputError(f"the folder has no {what}", where=str(folder), hint=f"Looked for: {', '.join(files)}.")
 
 
 def is_records(given: Any) -> bool:

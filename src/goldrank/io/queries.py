@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from goldrank import ids
 from goldrank.data.queries import ROLES, TEXT_FIELDS, Queries
 from goldrank.errors import InputError, OptionError, Position
-from goldrank.io.plain_records import AllFields, NamedColumns, id_of, is_records, records_of
+from goldrank.io.plain_records import AllFields, NamedColumns, id_of, in_folder, is_records, records_of
 from goldrank.io.sources import ByteSource, open_source
 from goldrank.keywords import named_arguments
 from goldrank.types import Columns, QueriesLike
@@ -60,7 +59,7 @@ def read_queries(source: QueriesLike, *, format: str | None = None, columns: Col
     if hasattr(source, "queries_iter"):  # a data set of ir_datasets
         return Queries({record.query_id: _text_of(record) for record in source.queries_iter()})
 
-    source = _in_folder(source)
+    source = in_folder(source, FILES_OF_BEIR, "queries")
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else "queries"
     lines = None if format is not None else _plain_lines(source, named)
     if lines is not None:
@@ -81,17 +80,6 @@ def _of_mapping(given: Mapping[Any, Any], named: NamedColumns) -> Queries:
     if not named.columns:
         return Queries(given)
     return Queries({query: named.renamed(fields, f"queries: query {query!r:.80}") for query, fields in given.items()})
-
-
-def _in_folder(given: Any) -> Any:
-    """The file with the queries of a BEIR folder; anything else as it is."""
-    if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
-        return given
-    folder = Path(given)
-    for file in FILES_OF_BEIR:
-        if (folder / file).is_file():
-            return folder / file
-    raise InputError("the folder has no queries", where=str(folder), hint=f"Looked for: {', '.join(FILES_OF_BEIR)}.")
 
 
 def _plain_lines(given: Any, named: NamedColumns) -> ByteSource | None:

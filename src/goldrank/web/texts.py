@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from goldrank.data.documents import Document
 from goldrank.errors import GoldrankError
-from goldrank.io.documents import in_folder, indexed, read_documents
+from goldrank.io.documents import corpus_of, indexed, read_documents
 from goldrank.io.text_index import LineFile, ParquetFile
 
 
@@ -26,7 +26,7 @@ class TextSource(Protocol):
 def open_texts(given: Any, wanted: Callable[[], Collection[str]]) -> TextSource:
     """Documents by id. `wanted` says which documents the runs name, where a file cannot be kept as it is."""
     if isinstance(given, str | os.PathLike):
-        return indexed(Path(in_folder(given)), wanted)
+        return indexed(Path(corpus_of(given)), wanted)
     return read_documents(given).source
 
 
