@@ -73,7 +73,7 @@ class Pair:
     p_by_test: Mapping[str, float]
     """The p-value of each test, before correction."""
     how: str
-    """How the test's own p-value was found: 'exact', 'sampled', 'saddlepoint', or 'formula'."""
+    """How the test's own p-value was found: 'exact', 'sampled', 'saddlepoint', 'formula' or 'replicates'."""
     p_adjusted: float
     """The p-value of the chosen test, corrected for the family; NaN for diagnostics, which are in none."""
     at_most: bool
