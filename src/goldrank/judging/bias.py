@@ -386,7 +386,7 @@ def _orders(
 ) -> tuple[SystemOrder, ...]:
     """Systems on the queries that both judged, each side with all its judgements of them."""
     both = [query for query in people if query in machine.text]
-    how = replace(statistics, samples=USUAL_SAMPLES, unjudged="ignore")
+    how = replace(statistics, samples=statistics.draws(USUAL_SAMPLES), unjudged="ignore")
     sides = [compare(evaluate(qrels.only(both), runs, measures), statistics=how) for qrels in (people, machine)]
     names = sides[0].runs
     orders = []
