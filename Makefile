@@ -14,7 +14,7 @@ test check lowest: export PYTHONDONTWRITEBYTECODE :=
 # One process of tests for each core: more threads would wait for each other, and take CPU while they do.
 test check lowest: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test check lint lowest fuzz bench peers docs site clean
+.PHONY: help demo test check lint lowest fuzz bench peers docs names site clean
 
 help:  ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ peers: $(VENV)/.test  ## Run other tools' own tests through goldrank.compat; PEE
 
 docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
 	$(BIN)/python docs/generate.py
+
+names: $(VENV)/.test  ## Rewrite the lists of public names (docs/public_names.txt, src/goldrank/__init__.pyi).
+	$(BIN)/python docs/public_names.py
 
 site: $(VENV)/.site  ## Build the site into .site/; open .site/index.html.
 	$(BIN)/python docs/site.py .site

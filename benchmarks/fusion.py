@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import goldrank
-from goldrank.fusion import all_methods
+from goldrank.fusion.methods import all_methods
 from goldrank.fusion.tuning import SettingSearch
 
 RUNS, DEPTH, POOL = 10, 100, 300

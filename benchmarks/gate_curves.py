@@ -97,7 +97,7 @@ def outcomes(
         before, after = both[0][at], both[1][at]
         verdict = gate(scores_of(after, measure), rules, scores_of(before, measure))
         counts["fail"] += verdict[0].status == "fail"
-        counts["shown"] += verdict[0].status == "pass"
+        counts["shown"] += verdict[0].status == "pass" and verdict[0].shown
         counts["old"] += old_rule(before, after, tolerance)
     return {key: count / times for key, count in counts.items()}
 

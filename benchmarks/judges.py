@@ -12,9 +12,9 @@ import time
 
 import numpy as np
 
-from goldrank.comparison.ppi import corrected_mean
-from goldrank.comparison.strata import allocated, spreads, strata_of, stratified_mean
-from goldrank.judgements.agreement import kappa
+from goldrank.judging.coefficients import kappa
+from goldrank.judging.ppi import corrected_mean
+from goldrank.judging.strata import allocated, spreads, strata_of, stratified_mean
 
 DOCS, CUTOFF = 20, 10
 DISCOUNT = 1 / np.log2(np.arange(2, CUTOFF + 2))

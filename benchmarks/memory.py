@@ -1,7 +1,8 @@
 """What the estimates of memory stand for, measured: python benchmarks/memory.py [--items 200000]
 
-Before something is held whole, `goldrank.machine.fits` asks whether there is room for it, by bytes for each judgement,
-line, tag and so on. Each row here is one of these constants: the work of a process with so many items and with twice as
+Before something is held whole, `goldrank.base.machine.fits` asks whether there is room for it, by bytes for each
+judgement, line, tag and so on. Each row here is one of these constants: the work of a process with so many items and
+with twice as
 many, and the difference of their highest memory for each item. A constant must not be far above what is measured, or
 what would fit is refused.
 """
@@ -20,7 +21,7 @@ from pathlib import Path
 from goldrank.data.qrels import JUDGEMENT, TEXT_JUDGEMENT
 from goldrank.engine.external_sort import SCATTERED_LINE
 from goldrank.engine.streaming import RANKED_LINE, RUN
-from goldrank.io.json_records import ROW
+from goldrank.io.json.json_records import ROW
 
 CODE = """
 import json, os, sys

@@ -414,7 +414,7 @@ def versions(python: str | Path, packages: Sequence[str]) -> str:
         "print(json.dumps(found))"
     )
     if "goldrank" in packages:  # may be found by PYTHONPATH alone; and its bytecode is written now, not later
-        script = "import goldrank.evaluation.documents\n" + script
+        script = "import goldrank.evaluation.rankings\n" + script
     done = subprocess.run([python, "-c", script, *packages], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{python} cannot import goldrank; `make bench` installs it:\n{done.stderr}")

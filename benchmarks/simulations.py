@@ -16,9 +16,12 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
+from goldrank import Qrels, Run, Statistics, compare, read_run
 from goldrank.comparison import flips, intervals, power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.leaderboard import rank_intervals
+from goldrank.comparison.pair import Pair
+from goldrank.data.scores import Column, Scores
 
 ROUNDS = 1_000
 SEED = 15
@@ -307,6 +310,132 @@ def ranks(rounds: int) -> str:
     return table(f"Rank intervals of 8 systems, in % ({fewer} rounds)", rows)
 
 
+# Verdicts: what a rule does that was not there before, on the same data.
+
+
+def verdicts(rounds: int) -> str:
+    """Each rule on data whose truth is known: how often something is said without it, and with it."""
+    rows: list[Sequence[object]] = [("said", "n", "without the rule", "with it")]
+    cases = {"equivalent within 0.02, deviation 0.05, no difference": 0.0, "equivalent, on the margin": 0.02}
+    for said, mean in cases.items():
+        before, now = _equivalent(rounds, mean)
+        rows.append((said, 50, percent(before, rounds), percent(now, rounds)))
+    for n in (50, 100, 200):
+        rng = np.random.default_rng([SEED, 12, n])
+        flipped, decided = _decided(reranked(rng, (rounds, n)))
+        rows.append(("better or worse, skewed, no difference", n, percent(flipped, rounds), percent(decided, rounds)))
+    for n in (20, 50, 200):
+        rng = np.random.default_rng([SEED, 13, n])
+        flipped, decided = _decided(rng.normal(0.3 / math.sqrt(n), 0.1, (rounds, n)))
+        rows.append(("better, not skewed, true", n, percent(flipped, rounds), percent(decided, rounds)))
+    likely, right = _probable(rounds)
+    rows.append((f"probably better, 90 to 97.4 % ({likely:,} cases): right", 50, "-", percent(right, max(1, likely))))
+    fewer = max(2, rounds // 20)
+    pools = {"worse, B not pooled, no difference": (0.5, False), "better, both pooled to rank 5, true": (0.56, True)}
+    for said, (skill, is_pooled) in pools.items():
+        ignored, alike, half = _pooled(fewer, skill, is_pooled, said.split(",")[0])
+        without = f"{percent(ignored, fewer)} ignoring, {percent(alike, fewer)} if condensed lists must agree"
+        rows.append((f"{said} ({fewer:,} rounds)", 100, without, percent(half, fewer)))
+    return table("Verdicts with and without a rule, in %", rows)
+
+
+def reranked(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+    """Differences of mean 0 as re-rankers make them: many small wins, few large losses."""
+    draw = rng.random(size)
+    losses, wins = -rng.uniform(0.1, 0.5, size), rng.exponential(0.03, size)
+    return np.where(draw < 0.06, losses, np.where(draw < 0.66, wins, 0.0))
+
+
+def _equivalent(rounds: int, mean: float) -> tuple[int, int]:
+    """How often 50 queries show equivalence within 0.02, with pseudo-queries of 1 and of the largest difference."""
+    rng = np.random.default_rng([SEED, 14, int(100 * mean)])
+    before = now = 0
+    for d in rng.normal(mean, 0.05, (rounds, 50)):
+        wide = intervals.estimate(d, added=(1.0, -1.0))
+        before += stats.t.sf((0.02 - abs(wide.mean)) / wide.error, wide.freedom) <= 0.05
+        t, freedom = power.equivalence_t(d, 0.02)
+        now += stats.t.sf(t, freedom) <= 0.05
+    return before, now
+
+
+def _scores(run: str, values: np.ndarray) -> Scores:
+    column = Column("nDCG@10", values, float(values.mean()), "mean")
+    return Scores(run, tuple(f"q{i:04}" for i in range(len(values))), {"nDCG@10": column})
+
+
+def _pair(d: np.ndarray) -> Pair:
+    """The comparison of two systems with these differences."""
+    half = np.full(len(d), 0.5)
+    return compare([_scores("a", half), _scores("b", half + d)], statistics=Statistics(samples=999)).pair
+
+
+def _decided(samples: np.ndarray) -> tuple[int, int]:
+    """How often flips alone decide, and how often a comparison does."""
+    pairs = [_pair(d) for d in samples]
+    by_flips = sum(pair.p_by_test["randomization"] <= 0.05 for pair in pairs)
+    return by_flips, sum(pair.is_decided for pair in pairs)
+
+
+def _probable(rounds: int) -> tuple[int, int]:
+    """Undecided comparisons with a probability of 90 % or more, and in how many of them it is so."""
+    rng = np.random.default_rng([SEED, 16])
+    likely = right = 0
+    for _ in range(rounds):
+        true = rng.normal(0, 0.03)
+        pair = _pair(rng.normal(true, 0.15, 50))
+        if not pair.is_decided and max(pair.probability, 1 - pair.probability) >= 0.9:
+            likely += 1
+            right += (pair.probability > 0.5) == (true > 0)
+    return likely, right
+
+
+def _pooled(rounds: int, skill: float, is_pooled: bool, verdict: str) -> tuple[int, int, int]:
+    """How often B gets a verdict with unjudged documents: ignoring them, by condensed lists too, by the half rule."""
+    rng = np.random.default_rng([SEED, 17, int(100 * skill)])
+    ignored = alike = half = 0
+    for _ in range(rounds):
+        qrels, runs = _pool(rng, (0.5, 0.5, 0.5, skill), is_pooled)
+        observed = compare(qrels, runs, "nDCG@10", statistics=Statistics(samples=999, unjudged="ignore")).pair.verdict
+        condensed = compare(qrels, runs, "nDCG(judged_only=True)@10", statistics=Statistics(samples=999)).pair.verdict
+        ignored += observed == verdict
+        alike += observed == condensed == verdict
+        half += compare(qrels, runs, "nDCG@10", statistics=Statistics(samples=999)).pair.verdict == verdict
+    return ignored, alike, half
+
+
+def _pool(rng: np.random.Generator, skills: Sequence[float], is_pooled: bool) -> tuple[Qrels, dict[str, Run]]:
+    """Judgements of the first five documents of all systems, or all but the last; runs of the first and the last."""
+    qrels: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, list[str]]] = {"A": {}, "B": {}}
+    for query in map(str, range(100)):
+        grades = np.where(np.arange(60) < rng.integers(4, 16), rng.integers(1, 3, 60), 0)
+        rankings = [np.argsort(-(skill * 3 * grades + rng.normal(0, 1.5, 60))) for skill in skills]
+        judged = rankings if is_pooled else rankings[:-1]
+        pooled = np.unique(np.concatenate([ranking[:5] for ranking in judged]))
+        qrels[query] = {f"d{i}": int(grades[i]) for i in pooled.tolist()}
+        for name, ranking in (("A", rankings[0]), ("B", rankings[-1])):
+            runs[name][query] = [f"d{i}" for i in ranking[:20].tolist()]
+    return Qrels(qrels), {name: read_run(run, name=name) for name, run in runs.items()}
+
+
+def best(rounds: int) -> str:
+    """Twenty systems: how many may be best by pairs and by comparisons with the best, and whether the best is left."""
+    fewer = max(2, rounds // 50)
+    rows: list[Sequence[object]] = [("n", "by pairs", "held against the best alone", "the best is left")]
+    for n in (50, 200):
+        rng = np.random.default_rng([SEED, 18, n])
+        by_pairs = left = kept = 0
+        for _ in range(fewer):
+            skills = np.sort(rng.normal(0.5, 0.05, 20))
+            systems = [_scores(f"s{i:02}", skill + rng.normal(0, 0.12, n)) for i, skill in enumerate(skills)]
+            board = compare(systems, statistics=Statistics(samples=999)).leaderboard()
+            by_pairs += len(board.may_be_best)
+            left += len(board.contenders)
+            kept += "s19" in board.contenders
+        rows.append((n, f"{by_pairs / fewer:.1f}", f"{left / fewer:.1f}", percent(kept, fewer)))
+    return table(f"Systems of 20 that may be best; the best is left, in % ({fewer} rounds)", rows)
+
+
 TABLES: dict[str, Callable[[int], str]] = {
     "coverage": coverage,
     "methods": methods,
@@ -315,6 +444,8 @@ TABLES: dict[str, Callable[[int], str]] = {
     "equivalence": equivalence,
     "clusters": clusters,
     "ranks": ranks,
+    "verdicts": verdicts,
+    "best": best,
 }
 """A table is one function of the number of rounds."""
 

@@ -1,5 +1,8 @@
 """Measure matching by ROUGE-L beside rouge-score and rouge: python benchmarks/texts.py [--help]
 
+`--prose` measures `evaluate_texts` on real prose in eleven languages (`paragraphs.py`), beside the same texts with each
+word spelled in ASCII letters: what a job takes must not depend on the language.
+
 Each tool runs in a process of its own and decides which retrieved chunks match which references. The packages
 are slow: they get the first questions only, their time is multiplied up to all questions, and the table says
 so. Their decisions on these must be goldrank's, else the run fails. `rouge` runs in a pool of two processes, as
@@ -69,6 +72,103 @@ def questions(count: int, seed: int = SEED) -> list[Question]:
                 chunk[at : at + len(part)] = part
         made.append(([prose(chunk) for chunk in chunks], [prose(reference) for reference in references]))
     return made
+
+
+# Real prose.
+
+PROSE_QUESTIONS = 500
+PROSE_WORDS = 620
+"""Words of a chunk."""
+
+
+def prose_questions(count: int, seed: int = SEED) -> list[Question]:
+    """Questions in one language each. The first chunk has sentences of two topics, the others of the rest. Of the three
+    references the first stands in the first chunk, the second does with a fifth of its words missing, the third is of
+    another language."""
+    from paragraphs import PARAGRAPHS
+
+    from goldrank.match.tokens import words
+    from goldrank.match.units import sentences
+
+    rng = random.Random(seed)
+    by_language = {
+        language: [[(sentence, len(words(sentence))) for sentence in sentences(topic)] for topic in topics]
+        for language, topics in PARAGRAPHS.items()
+    }
+
+    def chunk(topics: list[list[tuple[str, int]]]) -> list[str]:
+        drawn: list[str] = []
+        size = 0
+        while size < PROSE_WORDS:
+            sentence, length = rng.choice(rng.choice(topics))
+            drawn.append(sentence)
+            size += length
+        return drawn
+
+    languages = list(by_language)
+    made = []
+    for _ in range(count):
+        language, other_language = rng.sample(languages, 2)
+        topics = rng.sample(by_language[language], len(by_language[language]))
+        with_references = len(topics) // 2
+        first = chunk(topics[:with_references])
+        chunks = [first, *(chunk(topics[with_references:]) for _ in range(CHUNKS - 1))]
+        fewer = " ".join(piece for piece in rng.choice(first).split() if rng.random() < 0.8) or first[0]
+        other = rng.choice(by_language[other_language][0])[0]
+        rng.shuffle(chunks)
+        made.append(([" ".join(sentences) for sentences in chunks], [rng.choice(first), fewer, other]))
+    return made
+
+
+def in_ascii(text: str) -> str:
+    """A text of as many words, each spelled with ASCII letters."""
+    from goldrank.match.tokens import spans
+
+    spelled = []
+    before = 0
+    for start, end in spans(text):
+        between = text[before:start]
+        spelled.append(between if between.isascii() else " ")
+        spelled.append("".join(c if c.isascii() else chr(97 + ord(c) % 26) for c in text[start:end]))
+        before = end
+    return "".join(spelled) + "."
+
+
+def run_prose(count: int, kind: str) -> dict[str, object]:
+    """What evaluating so many questions took."""
+    from goldrank import evaluate_texts
+
+    given = prose_questions(count)
+    if kind == "ascii":
+        given = [tuple([in_ascii(text) for text in side] for side in question) for question in given]
+    items = [{"retrieved": chunks, "references": references} for chunks, references in given]
+    evaluate_texts(items[:2], "Cover@10")  # imports are not measured
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    cpu, start = _cpu_seconds(), time.perf_counter()
+    cover = evaluate_texts(items, "Cover@10")["Cover@10"]
+    return {
+        "seconds": time.perf_counter() - start,
+        "cpu": _cpu_seconds() - cpu,
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before,
+        "cover": cover,
+    }
+
+
+def prose_table(answers: dict[str, dict], count: int) -> str:
+    """What real prose and the same in ASCII took, and what 10,000 questions would take."""
+    lines = [
+        f"{count:,} questions x {CHUNKS} chunks of {PROSE_WORDS} words x {REFERENCES} references; "
+        f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+        "",
+        "| texts | seconds | CPU seconds | CPU seconds for 10,000 questions (extrapolated) | Cover@10 |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for kind, answer in answers.items():
+        whole = answer["cpu"] * 10_000 / count
+        lines.append(
+            f"| {kind} | {answer['seconds']:.2f} | {answer['cpu']:.2f} | {whole:.0f} | {answer['cover']:.3f} |"
+        )
+    return "\n".join(lines)
 
 
 # The tools: each takes questions and returns the decisions, chunk by chunk and reference by reference.
@@ -209,11 +309,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=10_000)
     parser.add_argument("--sample", type=int, default=100, help="questions that the packages get (default 100)")
+    parser.add_argument("--prose", choices=("both", "prose", "ascii"), help="real prose, by default 500 questions")
     parser.add_argument("--tool", choices=TOOLS, help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.tool:
         print(json.dumps(run_tool(options.tool, options.file, options.questions)))
+        return 0
+    if options.prose:
+        count = options.questions if options.questions != 10_000 else PROSE_QUESTIONS
+        kinds = ("prose", "ascii") if options.prose == "both" else (options.prose,)
+        print(prose_table({kind: run_prose(count, kind) for kind in kinds}, count))
         return 0
     import processes
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import generate
 
 import goldrank
-from goldrank.errors import GoldrankError
+from goldrank.base.errors import GoldrankError
 from goldrank.measures import Declaration
 from goldrank.measures.options import COMMON
 

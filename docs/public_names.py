@@ -1,7 +1,8 @@
 """Lists what is public: names with their arguments, members of classes, commands with their options.
 
-`python docs/public_names.py` writes the list to docs/public_names.txt. A test holds the file to the code, so that
-nothing public changes without being seen in a review; docs/promises.md says what is promised about it.
+`make names` writes the list to docs/public_names.txt, and `goldrank/__init__.pyi`, from which type checkers and editors
+know the names, from the tables of the core and of the satellites. Tests hold both files to the code, so that nothing
+public changes without being seen in a review; docs/promises.md says what is promised about it.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from reference import fields, members
 import goldrank
 import goldrank.compat
 import goldrank.integrations
+from goldrank.base.notes import KINDS
+from goldrank.base.satellites import public_names
 from goldrank.cli import group
 from goldrank.measures import REGISTRY
-from goldrank.notes import KINDS
 
 TARGET = Path(__file__).parent / "public_names.txt"
+STUB = Path(goldrank.__file__).with_name("__init__.pyi")
 
 
 def lines() -> list[str]:
@@ -90,6 +93,16 @@ def commands(command: click.Command, path: str) -> list[str]:
     return found
 
 
+def stub() -> str:
+    """`goldrank/__init__.pyi`: every public name, imported from where it is."""
+    homes = goldrank.PUBLIC | public_names()
+    imports = sorted(f"from {module} import {name} as {name}" for name, module in homes.items())
+    exported = [f'    "{name}",' for name in sorted((*homes, "__version__"))]
+    heading = "# Written by `make names`; the tables are in __init__.py and in the __init__.py of each satellite."
+    return "\n".join([heading, *imports, "", "__version__: str", "__all__ = [", *exported, "]", ""])
+
+
 if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")
     TARGET.write_text("\n".join(lines()) + "\n", encoding="utf-8")
     sys.stdout.write(f"{TARGET.name}: {len(lines()):,} lines\n")

@@ -16,7 +16,7 @@ import click
 from measure_pages import cell
 
 import goldrank
-from goldrank import types
+from goldrank.base import types
 from goldrank.cli import group, run
 from goldrank.conventions import POLICIES
 
@@ -225,7 +225,7 @@ def prose(text: str) -> list[str]:
 
 
 def types_page() -> str:
-    """The names in signatures, from the source of `goldrank.types`."""
+    """The names in signatures, from the source of `goldrank.base.types`."""
     lines = ["# Types", "", inspect.getdoc(types) or "", ""]
     body = ast.parse(inspect.getsource(types)).body
     for one, after in zip(body, [*body[1:], None], strict=True):

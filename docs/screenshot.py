@@ -9,8 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from goldrank import compare, demo
-from goldrank.report import render
+from goldrank import compare, demo, show
 
 TARGET = Path(__file__).with_name("compare.png")
 WIDTH, HEIGHT = 1120, 1180
@@ -21,7 +20,7 @@ def page() -> str:
     data, runs = demo.load(), demo.runs()
     systems = {"old": runs["overlap"], "new": runs["bm25"]}
     texts = {"queries": data["queries"], "documents": data["documents"]}
-    return render(compare(data["qrels"], systems, ["nDCG@10", "P@1"], **texts), "html")
+    return show(compare(data["qrels"], systems, ["nDCG@10", "P@1"], **texts), "html")
 
 
 def main() -> None:

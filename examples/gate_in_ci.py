@@ -62,7 +62,17 @@ def main() -> None:
     Path("search.py").write_text(SEARCH.replace("{ranker}", "bm25"))
     Path("out").mkdir()
     run("python", "search.py", "out/run.txt")
-    run("goldrank", "baseline", "set", "baseline.json", "qrels.txt", "out/run.txt", "--rules", "rules.toml")
+    run(
+        "goldrank",
+        "gate",
+        "qrels.txt",
+        "out/run.txt",
+        "--rules",
+        "rules.toml",
+        "--baseline",
+        "baseline.json",
+        "--update",
+    )
     commit("Search with BM25; the baseline of the gate")
 
     check = ("goldrank", "gate", "qrels.txt", "out/run.txt", "--rules", "rules.toml", "--baseline", "baseline.json")
@@ -74,7 +84,7 @@ def main() -> None:
     print("--- A change breaks the ranking: the gate fails, and says what got worse.\n")
     Path("search.py").write_text(SEARCH.replace("{ranker}", "overlap"))
     run("python", "search.py", "out/run.txt")
-    run(*check, *reports, "--format", "github", expect=1)
+    run(*check, *reports, "--as", "github", expect=1)
     verdict = json.loads(Path("out/gate.json").read_text())
     failed = [one for one in verdict["findings"] if one["status"] == "fail"]
     for one in failed:

@@ -51,7 +51,7 @@ class Looking:
         self.page.on("dialog", lambda dialog: (self.troubles.append(f"dialog {dialog.message}"), dialog.dismiss()))
 
     def harmless(self, path, scripts):
-        """A file runs nothing but its own scripts, and asks for nothing but itself and what `serve --export` wrote."""
+        """A file runs nothing but its own scripts, and asks for nothing but itself and what `serve -o FOLDER` wrote."""
         page, at = self.page, path.as_uri()
         self.requests.clear()
         self.troubles.clear()
@@ -59,7 +59,11 @@ class Looking:
         page.evaluate(TOUCH)
         page.wait_for_timeout(20)
         is_site = path.suffix == ".html" and (path.parent / "explorer.css").exists()
-        beside = {(path.parent / name).as_uri() for name in ("explorer.css", "icon.svg")} if is_site else set()
+        beside = (
+            {(path.parent / name).as_uri() for name in ("goldrank.css", "explorer.css", "icon.svg")}
+            if is_site
+            else set()
+        )
         assert page.evaluate("window.hacked") is None, path.name
         assert set(self.requests) <= {at, *beside}, path.name
         assert self.troubles == [], path.name

@@ -48,6 +48,8 @@ CASES = [
     Case("Success(rel=2)@2", "1 1 2", "", 0.0),
     Case("Success(rel=2)@3", "1 1 2", "", 1.0),
     Case("Success@1", "1 / 0", "", 1 / 2, "one query of two"),
+    Case("Success", "0 0 1", "", 1.0, "all that was returned"),
+    Case("Success", "0 0", "1", 0.0),
     # RecallAll: every relevant one among the first k.
     Case("RecallAll@2", "1 0 1", "", 0.0),
     Case("RecallAll@3", "1 0 1", "", 1.0),
@@ -112,6 +114,8 @@ CASES = [
     Case("SetP(relative=True)", "1 0 . 1", "", 2 / 2, "two are relevant, fewer than returned"),
     Case("SetP(relative=True)", "1 0", "1 1", 1 / 2, "two were returned, fewer than relevant"),
     Case("SetP(rel=2)", "1 2", "", 1 / 2),
+    Case("IdPrecision", "1 0 . 1", "", 2 / 4),
+    Case("IdPrecision(rel=2)", "1 2", "", 1 / 2),
     Case("SetR", "1 0 1", "1", 2 / 3),
     Case("SetR(rel=2)", "2 1", "3", 1 / 2),
     Case("SetF", "1 0 . 1", "1 1", 1 / 2, "P = R = 1/2"),
@@ -147,7 +151,8 @@ CASES = [
     Case("nDCG@1", "2", "1", 1.0),
     Case("nDCG(cut_ideal=False)@1", "2", "1", 2 / (2 + 1 / log2(3))),
     Case('nDCG(discount="log2_from_2")', "0 1 2", "", (1 / 1 + 2 / log2(3)) / (2 / 1 + 1 / 1)),
-    Case('nDCG(negative="keep")', "-1 1", "", (-1 + 1 / log2(3)) / (1 - 1 / log2(3))),
+    Case('nDCG(negative="keep")', "-1 2", "", (-1 + 2 / log2(3)) / (2 - 1 / log2(3))),
+    Case('nDCG(negative="keep")', "-1 1", "", 0),  # a loss is no share
     Case('nDCG(gain="binary", rel=2)', "1 2", "", (1 / log2(3)) / 1),
     Case("nDCG(gain={1: 3, 2: 9})", "1 2", "", (3 + 9 / log2(3)) / (9 + 3 / log2(3))),
     Case("nDCG(judged_only=True)@1", ". 1", "", 1.0),

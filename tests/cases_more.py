@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cases import Case
 
 from goldrank.data.spans import Spans
-from goldrank.data.texts import EvidencePlaces, Span, TextItem
+from goldrank.data.text_item import EvidencePlaces, Span, TextItem
 
 L = [0.0, *(1 / log2(rank + 1) for rank in range(1, 12))]
 """What a gain of 1 at a rank adds to DCG."""
@@ -71,6 +71,8 @@ MORE = [
     # Unjudged documents.
     Case("Unjudged@4", ". 1 -1 .", "", 3 / 4),
     Case("Unjudged@10", ". 1", "", 1 / 10),
+    Case("Forbidden@2", "1 -1 / 1 0 -1", "", 1 / 2, "the first of two queries shows one in its first two"),
+    Case("ForbiddenCount@3", "-1 1 -2 / 1 0 0 -1", "", (2 + 0) / 2),
     Case("RBPresidual", "1 1", "1", 0.0, "all judged"),
     Case("RBPresidual", "1 .", "", 0.9**2 + 0.1 * 0.9),
     Case("RBPresidual(p=0.5)", ". 1 -1", "", 0.5**3 + 0.5 * (1 + 0.25)),

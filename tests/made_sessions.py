@@ -1,7 +1,7 @@
 """Sessions of made-up rankings, for tests of the explorer."""
 
 from goldrank import conventions, io
-from goldrank.web.session import Session
+from goldrank.explorer.session import Session
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10"]
 

@@ -246,7 +246,8 @@ def nDCG(found, judged, k, rel=1, gain="linear", discount="log2", ideal="judged"
     pool = judged if ideal == "judged" else [grade for grade in found if grade is not None]
     best = sorted((gain_of(grade, gain, rel, negative) for grade in pool), reverse=True)
     best = dcg_of(best[:k] if cut_ideal else best, discount)
-    return share(DCG(found, judged, k, rel, gain, discount, negative), max(best, 0))
+    gained = DCG(found, judged, k, rel, gain, discount, negative)
+    return share(max(gained, 0) if negative == "keep" else gained, max(best, 0))
 
 
 def RBP(found, judged, k, rel=None, p=0.9):

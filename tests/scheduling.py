@@ -13,7 +13,7 @@ LONGEST = (
     "tests/peers/test_conventions.py",
     "tests/match/test_matchers.py",
     "tests/engine/test_differential.py",
-    "tests/web/test_explorer.py",
+    "tests/explorer/test_explorer.py",
     "tests/fuzz/test_fuzz.py",
     "tests/measures/test_properties.py",
     "tests/typing/test_typing.py",

@@ -27,7 +27,7 @@ def named(path: Path) -> str:
 
 def test_there_are_some_of_each_kind():
     assert {path.suffix for path in ASSETS} == {".jinja", ".css", ".js"}
-    assert {path.parent.parent.name for path in ASSETS} == {"report", "web"}
+    assert {path.parent.parent.name for path in ASSETS} == {"report", "explorer"}
 
 
 @pytest.mark.parametrize("path", ASSETS, ids=named)

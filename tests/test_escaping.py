@@ -2,7 +2,7 @@
 
 import pytest
 
-from goldrank.escaping import show
+from goldrank.base.escaping import show
 
 
 @pytest.mark.parametrize(

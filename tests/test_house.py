@@ -55,7 +55,7 @@ def test_calls_between_packages_stay_few(demo: Path, capsys: pytest.CaptureFixtu
     qrels, first, second = (str(demo / name) for name in ("household.qrels", "bm25.run", "overlap.run"))
     commands = {
         "eval": ["eval", qrels, first],
-        "compare": ["compare", qrels, first, second, "--html", str(demo / "page.html")],
+        "compare": ["compare", qrels, first, second, "-o", str(demo / "page.html")],
         "gate": ["gate", qrels, first, "--rule", "nDCG@10 >= 0.1"],
     }
     calls = {name: lambda words=words: cli.run(words) for name, words in commands.items()}
@@ -74,7 +74,7 @@ def test_pages_read_nothing_and_rank_nothing(demo: Path, capsys: pytest.CaptureF
     comparison = goldrank.compare(qrels, [first, second], ["nDCG@10", "AP"])
     assert comparison.curves
 
-    from goldrank.report import render
+    from goldrank.report.show import render
 
     render(comparison, "html")
     counted = tracing.switches(lambda: render(comparison, "html"))

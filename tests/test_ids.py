@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from goldrank import ids
-from goldrank.errors import InputError
+from goldrank.base import ids
+from goldrank.base.errors import InputError
 
 TELLING = (0x20, 0x41, 0x80, 0x8F, 0x9F, 0xA0, 0xBF, 0xC0, 0xC3, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF)
 """First, last and wrong bytes of sequences of UTF-8, of surrogates (ED A0 80 to ED BF BF) and of overlong forms."""

@@ -12,7 +12,7 @@ from raising import raises_code
 
 import goldrank
 from goldrank import GoldrankError, OptionError
-from goldrank.keywords import NOUNS, READERS, SYNONYMS, named_arguments
+from goldrank.base.keywords import NOUNS, READERS, SYNONYMS, named_arguments
 
 QRELS = {"q": {"d": 1}, "p": {"d": 1, "e": 0}}
 RUN = {"q": {"d": 1.0, "x": 0.5}, "p": {"e": 1.0, "d": 0.5}}

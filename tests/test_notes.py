@@ -7,7 +7,8 @@ import string
 
 import pytest
 
-from goldrank.notes import KINDS, Note, from_counts, merged
+from goldrank.base.notes import KINDS, Note, from_counts, merged
+from goldrank.data.table import few_notes, note_sentences, notes_by_run
 
 
 def test_one_and_many():
@@ -89,3 +90,34 @@ def test_counts_by_code():
     assert [str(note) for note in from_counts({"blank-lines": 2, "comment-lines": 0}, about="run")] == [
         "run: blank lines: 2"
     ]
+
+
+def test_what_runs_share_is_said_once():
+    """Twelve runs with one remark are one line; what four of them say is one line that names some of them."""
+    shared = Note.of("no-relevant", count=3)
+    some = Note.of("constant-scores", count=2)
+    notes = {f"run{i:02}": [shared, *([some] if i < 4 else [])] for i in range(12)}
+    assert [sentence.text for sentence in notes_by_run(notes)] == [
+        "run00, run01, run02 and 1 more: 2 queries have one score for all their documents",
+        "3 queries have no relevant document",
+    ]
+
+
+def test_many_notes_of_a_kind_are_one_line():
+    notes = {f"run{i}": [Note.of("judged-share", part=i, whole=100)] for i in range(12)}
+    (sentence,) = notes_by_run(notes)
+    assert sentence.text == "run0: 0.0% of the returned documents are judged (and 11 more of this kind)"
+
+
+def test_three_notes_are_shown_and_the_others_counted():
+    notes = note_sentences(
+        [Note.of("no-relevant", count=i) for i in range(1, 8)] + [Note.of("constant-scores", count=1)]
+    )
+    shown = few_notes(notes, "--notes")
+    assert shown[0].text == "1 query has one score for all its documents"  # a warning comes first
+    assert [sentence.text for sentence in shown[1:]] == [
+        "1 query has no relevant document",
+        "2 queries have no relevant document",
+        "5 more remarks: --notes",
+    ]
+    assert few_notes(notes[:3], "--notes") == notes[:3]

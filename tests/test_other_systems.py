@@ -15,9 +15,12 @@ import windows_files
 from lanes import few
 
 import goldrank
-from goldrank import evaluate, forking, read_run, writing
+from goldrank import evaluate, read_run
+from goldrank.base import forking, writing
 from goldrank.cli.inputs import named_file
-from goldrank.io import scan, sources, text_index
+from goldrank.io import sources
+from goldrank.io.by_id import text_index
+from goldrank.io.text import scan
 from goldrank.judging import command
 
 QRELS = {"q": {"a": 1, "b": 0}}
@@ -119,10 +122,10 @@ def test_other_encodings_and_missing_functions(tmp_path, locale):
     }  # fmt: skip
     warned = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:goldrank"]
     commands = (
-        "eval q r -q --save s.json --by-query-file b.csv",
+        "eval q r -q -o s.json -o b.csv",
         "record s.json --label main",
-        "history --html h.html",
-        "compare q r two=r --samples 100 --html c.html --markdown c.md",
+        "history -o h.html",
+        "compare q r two=r --statistics samples=100 -o c.html -o c.md",
         "gate q r --rule RR>=0.5 -o g.md",
     )
     program = [sys.executable, *warned, "-c", PROGRAM, *commands]

@@ -17,9 +17,9 @@ import pytest
 from syntax import statements
 
 import goldrank
-from goldrank import packages
-from goldrank.errors import GoldrankError
-from goldrank.packages import MissingPackageError, installed, needed
+from goldrank.base import packages
+from goldrank.base.errors import GoldrankError
+from goldrank.base.packages import MissingPackageError, installed, needed
 
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -73,7 +73,7 @@ def test_a_lazy_module_is_imported_when_it_is_used_and_says_what_to_install():
     assert packages.Lazy("math").sqrt(4.0) == 2.0
     with pytest.raises(MissingPackageError, match="no_such_package is not installed"):
         _ = packages.Lazy("no_such_package.part").function
-    code = "import sys; from goldrank.packages import special; assert not hasattr(special, '__wrapped__'); "
+    code = "import sys; from goldrank.base.packages import special; assert not hasattr(special, '__wrapped__'); "
     code += "assert 'scipy' not in sys.modules; special.ndtr(0.0); assert 'scipy.special' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -206,8 +206,8 @@ WORKS = {
     ("record", "qrels.txt", "run.txt", "-m", "RR"): "0.7500",
     ("choose", "rag"): "@",
     ("eval", "qrels.txt", "run.txt", "new.txt", "-q"): "nDCG@10",
-    ("eval", "qrels.txt", "run.txt", "-m", "RR", "-o", "json"): "0.75",
-    ("eval", "qrels.txt", "run.txt", "-m", "RR", "-o", "markdown"): "0.7500",
+    ("eval", "qrels.txt", "run.txt", "-m", "RR", "--as", "json"): "0.75",
+    ("eval", "qrels.txt", "run.txt", "-m", "RR", "--as", "markdown"): "0.7500",
     ("trec_eval", "qrels.txt", "run.txt"): "map                   \tall\t0.7500",
     ("diff", "qrels.txt", "run.txt", "new.txt"): "1 worse",
     ("convert", "run.txt", "out.json"): "out.json",
@@ -221,7 +221,6 @@ WORKS = {
 MISSES = {
     ("compare", "qrels.txt", "run.txt", "new.txt"): "goldrank[statistics]",
     ("eval", "qrels.txt", "run.txt", "--interval"): "goldrank[statistics]",
-    ("leaderboard", "qrels.txt", "run.txt", "new.txt"): "goldrank[statistics]",
     ("eval", "qrels.txt", "run.csv"): "goldrank[tables]",
     ("convert", "run.txt", "out.parquet"): "goldrank[tables]",
     ("texts", "texts.jsonl"): "goldrank[texts]",

@@ -42,8 +42,9 @@ PARSERS = {
     "names of files": "from goldrank.cli.inputs import named_file as parse",
     "files": "from goldrank import read_run as parse",
     "fields": "from goldrank.cli.inputs import key_values; parse = lambda text: key_values([text], '--map')",
-    "outputs of a gate": "from goldrank.cli.gate import _form as parse",
-    "weights": "from goldrank.cli.options import decimals; parse = lambda text: decimals(text, '--weights')",
+    "options with a noun": "from goldrank.cli.options import STATISTICS; parse = STATISTICS.parse",
+    "files to write": "from goldrank.cli.output import form_of; parse = lambda text: form_of(text, {'json': None})",
+    "weights": "from goldrank.cli.options import decimals; parse = lambda text: decimals(text, '--cuts')",
     "names of trec_eval": "from goldrank.measures.trec_names import lines_of; parse = lambda text: lines_of([text])",
     "whole numbers of trec_eval": "from goldrank.measures.trec_names import to_whole as parse",
     "numbers of trec_eval": "from goldrank.measures.trec_names import to_float as parse",
@@ -65,9 +66,9 @@ PARSERS = {
         "from goldrank import evaluate_texts\n"
         "parse = lambda text: evaluate_texts([{'retrieved': [text], 'references': ['a b']}], 'RR')"
     ),
-    "lines of logs": "from goldrank.escaping import log_line; parse = lambda text: log_line(text, len(text))",
-    "texts of logs": "from goldrank.escaping import log_text as parse",
-    "json": "from goldrank.escaping import json_text as parse",
+    "lines of logs": "from goldrank.base.escaping import log_line; parse = lambda text: log_line(text, len(text))",
+    "texts of logs": "from goldrank.base.escaping import log_text as parse",
+    "json": "from goldrank.base.escaping import json_text as parse",
     "markdown": "from goldrank.report.markdown import escape; parse = lambda text: escape(text, len(text))",
     "latex": (
         "from goldrank.report.latex import escape, _number\n"

@@ -10,10 +10,10 @@ import sys
 
 import pytest
 
-from goldrank import writing
-from goldrank.io.documents import indexed
+from goldrank.base import writing
+from goldrank.base.writing import private_file, write_whole
+from goldrank.io.by_id.document_files import indexed
 from goldrank.match import models
-from goldrank.writing import private_file, write_whole
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions of Unix")
 

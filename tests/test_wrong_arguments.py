@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import goldrank
-from goldrank import GoldrankError, escaping
+from goldrank import GoldrankError
+from goldrank.base import escaping
 
 QRELS = {"q": {"d": 1}, "p": {"d": 1, "e": 0}}
 RUN = {"q": {"d": 1.0, "x": 0.5}, "p": {"e": 1.0, "d": 0.5}}
@@ -41,6 +42,7 @@ SOUND = {
     "compare": (QRELS, {"a": RUN, "b": RUN}, ["AP"]),
     "plan": (goldrank.compare(QRELS, {"a": RUN, "b": RUN}, ["AP"]),),
     "score_intervals": (goldrank.evaluate(QRELS, RUN, "AP"),),
+    "show": (goldrank.evaluate(QRELS, RUN, "AP"), "csv"),
     "analyse_interleaving": ([{"shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}],),
     "judgements_from_clicks": ([{"query": "q", "shown": ["x", "y"], "clicks": ["y"]}],),
     "diff": (QRELS, RUN, RUN, "AP"),
@@ -61,6 +63,13 @@ SOUND = {
     "Endpoint": ("model", "http://localhost:9/v1"),
     "Command": ("judge --all",),
     "run_retriever": (lambda question: ["a"], ["q"]),
+    "run_engine": ({"q": "a"}, {"kind": "python", "function": "itertools:repeat"}),
+    "EngineLimits": (4, 10.0),
+    "compare_rankings": (RUN, RUN),
+    "explain_signature": ("goldrank:1.0.0 measure:nDCG@10 rules:trec_eval-10 qrels:52b5f5a0da46/2q/3j sum:b273",),
+    "check_conformance": ("cat",),
+    "SearchEngine.load": ("no.file",),
+    "SearchEngine.from_table": ({"url": "http://localhost/{query}"},),
     "read_qrels": ("no.file",),
     "read_run": ("no.file",),
     "read_runs": ("no.file",),
@@ -95,13 +104,35 @@ SOUND = {
     "Rules": (["AP >= 0.1"],),
     "Rules.load": ("no.file",),
     "Fusion": ("rrf",),
+    "stages": (QRELS, [RUN, RUN], "AP"),
+    "ann_recall": (RUN, RUN),
+    "ann_benchmarks": ([[0.1, 0.2]], [[0.1, 0.3]], 2),
+    "memory_scores": ({"qa": [{"evidence": ["D1:1"], "m_prediction_context": ["D1:1"]}]}, "locomo"),
+    "score_searches": ([{"id": "q", "searches": [["a"]], "expected": ["a"]}],),
+    "browsecomp_scores": ([{"query_id": "1", "retrieved_docids": ["1"]}], {"1": ["1"]}),
+    "score_tail": (goldrank.evaluate(QRELS, RUN, "AP"),),
+    "compare_collections": ({"c": (QRELS, {"a": RUN, "b": RUN})}, "AP"),
+    "borda_ranks": ({"a": {"t": 0.5}},),
 }
 OTHERS = {
     "evaluate_spark",
-    *("Trend", "Finding", "Query", "Document", "Pair", "Interval", "Leaderboard", "Standing", "Note"),
+    *(
+        "Trend",
+        "Finding",
+        "Query",
+        "Document",
+        "Pair",
+        "Interval",
+        "Leaderboard",
+        "Standing",
+        "Note",
+        "Result",
+        "RunIntervals",
+    ),
     "Item",
     "Matcher",
     "Causes",
+    "Outcomes",
     "Needed",
     "Sweep",
     "SweepRow",
@@ -113,11 +144,15 @@ OTHERS = {
     "DocumentChange",
     "Difference",
     "RankAgreement",
+    *("EngineRun", "EngineAnswer", "Churn", "QueryChurn", "JudgeNext"),
     "Plan",
     "Unjudged",
     "Advice",
     *("Judge", "Judged", "JudgeAgreement", "Gullibility", "Questions", "CorrectedValue", "CorrectedValues", "Event"),
     *("ClickJudgements", "Preference", "Trend", "Finding", "Position"),
+    *("Stages", "QueryStages", "AnnRecall", "AnnBenchmarks", "MemoryScores", "SearchScores", "QuestionSearches"),
+    *("Signature", "SignatureReport", "ConformanceReport"),
+    *("BrowseCompScores", "ScoreTail", "MeasureTail", "CollectionComparison", "CollectionPair", "CollectionStanding"),
     "Record",
     "Comparison",
     "Verdict",

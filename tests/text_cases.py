@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from goldrank.data.texts import Reference, TextItem
+from goldrank.data.text_item import Reference, TextItem
 from goldrank.match import Matcher
 
 
@@ -130,9 +130,28 @@ TEXTS = [
     TextCase("EntityRecall@1", "a b", "abcd", 1 / 4),
     TextCase('NoiseSensitivity(mode="irrelevant")', "ab . c", "abcd", 3 / 4, "all claims are wrong, no text useful"),
     TextCase("NoiseSensitivity", "ab . c", "abcd", 0.0),
+    TextCase("DistinctPrecision", "a . b a", "ab", 2 / 3),
+    TextCase("DistinctPrecision(rel=2)", "a", "a", 0.0),
     TextCase("NoiseShare@4", "a . b", "ab", 2 / 4),
     TextCase('NoiseShare(divisor="retrieved")@4', "a . b", "ab", 1 / 3),
     TextCase("NoiseShare(rel=2)@1", "a", "a", 1.0),
+    # Nuggets: these are all okay, and supported or not.
+    TextCase("Nugget", ". ab a", "abc", 2 / 3),
+    TextCase("Nugget@1", ". ab a", "abc", 0.0),
+    TextCase("Nugget(strict=True)", ". ab a", "abc", 2 / 3),
+    TextCase('Nugget(by="matcher")', "a", "ab", 1 / 2),
+    TextCase("NuggetVital", ". ab a", "abc", 0.0, "none is vital"),
+    TextCase('NuggetVital(by="judge", strict=True)@1', "a", "a", 0.0),
+    TextCase("NuggetWeighted", ". ab a", "abc", 2 / 3),
+    TextCase("NuggetWeighted(least=1)", ". ab a", "abc", (0.5 * 2) / (1 + 0.5 * 3), "as if there were a vital one"),
+    TextCase('NuggetWeighted(by="judge", strict=True)@1', ". ab a", "abc", 0.0),
+    # Citations: these questions have no answer that cites anything.
+    *(
+        TextCase(name, "a", "a", float("nan"), "nothing is cited")
+        for name in ("CitationPrecision", "CitationRecall", "CitationInvented", "CitationUsed")
+    ),
+    TextCase('CitationPrecision(of="support")', "a", "a", float("nan")),
+    TextCase('CitationRecall(of="support")', "a", "a", float("nan")),
     # Abstaining. Of these questions it is known that they have an answer, and how confident the system is of each.
     TextCase("AbstainWrong", "a", "a", 0.0),
     TextCase("AbstainWrong(abstain_below=9)", "a", "a", 1.0),

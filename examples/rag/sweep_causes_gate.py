@@ -8,10 +8,10 @@ gold.jsonl are made for them. Two small retrievers stand in for yours: what gold
 writes files of results, chunks, pages and saved scores to FOLDER (a temporary one without it). The same on the command
 line, with those files:
 
-    goldrank sweep small/bm25=small-bm25.jsonl large/bm25=large-bm25.jsonl ... --gold gold.jsonl --sources documents/ \
-        --chunks small=small-chunks.jsonl ... --budgets 120,240,480 --unlocated missed --html sweep.html
-    goldrank causes small-bm25.jsonl --gold gold.jsonl --sources documents/ --chunks small-chunks.jsonl -k 3 \
-        --html causes.html
+    goldrank sweep small/bm25=small-bm25.jsonl large/bm25=large-bm25.jsonl ... --gold gold.jsonl --evidence documents/ \
+        --evidence small=documents/,chunks=small-chunks.jsonl,unlocated=missed ... --budget 120,240,480 -o sweep.html
+    goldrank causes small-bm25.jsonl --gold gold.jsonl --evidence documents/,chunks=small-chunks.jsonl -k 3 \
+        -o causes.html
     goldrank gate bm25.json --baseline baseline.json --rule "EvidenceRecall@3: -2%"
 """
 
@@ -103,13 +103,13 @@ def main(folder: Path) -> None:
     swept = goldrank.sweep(items, budget=[120, 240, 480], evidence=evidence)
     print(swept)
     print(f"\n{swept.compare('large/overlap 240 tokens')}")
-    from goldrank.report import sweep as sweep_report
+    from goldrank.rag import sweep_report
 
     tests = swept.tests("large/overlap 240 tokens")
     (folder / "sweep.html").write_text(sweep_report.page(swept, tests), encoding="utf-8")
 
     # 2. Why do questions fail?
-    from goldrank.report import causes as causes_report
+    from goldrank.rag import causes_report
 
     why = goldrank.find_causes(items["small", "bm25"], k=3, evidence=evidence["small"])
     print(f"\n{why}")

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
+    from goldrank.base.types import QueriesLike
     from goldrank.data.scores import Scores
     from goldrank.gating.baseline import Baseline, BaselineLike
     from goldrank.gating.rules import Rules, RulesLike
     from goldrank.gating.verdict import Verdict
-    from goldrank.types import QueriesLike
 
 _PROPERTY = "goldrank_baseline_set"
 
@@ -68,9 +68,8 @@ def goldrank_gate(request: pytest.FixtureRequest) -> GateFixture:
         queries: QueriesLike | None = None,
     ) -> Verdict:
         __tracebackhide__ = True
-        from goldrank.errors import GoldrankError
+        from goldrank.base.errors import GoldrankError
         from goldrank.gating.decide import gate as decide
-        from goldrank.report.gate import render
 
         against = None
         try:
@@ -84,7 +83,7 @@ def goldrank_gate(request: pytest.FixtureRequest) -> GateFixture:
             hint = "\n  To make the baseline: pytest --goldrank-update" if is_absent else ""
             pytest.fail(f"goldrank gate: {error}{hint}", pytrace=False)
         if not verdict:
-            pytest.fail(f"goldrank gate: {render(verdict, 'text')}", pytrace=False)
+            pytest.fail(f"goldrank gate: {verdict}", pytrace=False)
         return verdict
 
     return gate
@@ -113,7 +112,7 @@ def _held_against(config: pytest.Config, given: BaselineLike | None) -> Baseline
     if db is None:
         return _named(config, "baseline") if given is None else config.rootpath / given
 
-    from goldrank.history import History
+    from goldrank.history.store import History
 
     name = given or config.getoption("goldrank_baseline") or config.getini("goldrank_baseline")
     if not name:
@@ -132,11 +131,14 @@ def _named(config: pytest.Config, name: str) -> Path | None:
 
 def _update(request: pytest.FixtureRequest, scores: Scores, rules: Rules, file: BaselineLike) -> Baseline:
     """Freeze the scores in a file, and leave a note for the end of the session, which xdist carries to the main one."""
-    from goldrank.errors import OptionError
+    from goldrank.base.errors import OptionError
     from goldrank.gating.baseline import Baseline, changes
 
     if not isinstance(file, Path):
-        raise OptionError("--goldrank-update sets baseline files only", hint="For a history: goldrank baseline set.")
+        raise OptionError(
+            "--goldrank-update sets baseline files only",
+            hint="For a history: goldrank gate --db history.db --baseline NAME --update.",
+        )
     for measure in rules.measures:
         scores.column(measure)  # scores that the rules cannot be held to are no baseline for them
     old = Baseline.load(file) if file.exists() else None
@@ -154,8 +156,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         for name, value in report.user_properties if getattr(report, "when", "") == "call" else ():
             if name == _PROPERTY:
                 by_file.setdefault(value[0], []).append(value)
+
     if not by_file:
         return
+
     terminalreporter.section("goldrank baselines")
     for path, values in by_file.items():
         for _, digest, test, changed in values:

@@ -23,7 +23,7 @@ def test_measures_of_made_up_rankings_are_measures():
     assert (values[:, 1].mean(axis=1) > values[:, 0].mean(axis=1)).all()
 
 
-@pytest.mark.parametrize("name", ["equivalence", "clusters", "ranks"])
+@pytest.mark.parametrize("name", ["equivalence", "clusters", "ranks", "verdicts", "best"])
 def test_tables_are_the_same_each_time(name):
     one, again = (simulations.TABLES[name](4) for _ in range(2))
     assert one == again

@@ -42,3 +42,18 @@ def test_all_tools_decide_alike(tmp_path) -> None:
     assert "about 3 (extrapolated)" in page
     answers["rouge-package"]["matches"] = matches[1:]
     assert texts.check(answers) == ["goldrank `rouge` and rouge, two processes differ in 1 of 60 pairs"]
+
+
+def test_prose_has_its_shape(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(FILE.parent))
+    made = texts.prose_questions(3)
+    assert made == texts.prose_questions(3)
+    for chunks, references in made:
+        assert len(chunks) == texts.CHUNKS
+        assert len(references) == texts.REFERENCES
+        assert any(references[0] in chunk for chunk in chunks)
+        assert all(texts.in_ascii(chunk).isascii() for chunk in chunks)
+    answer = texts.run_prose(3, "prose")
+    assert 1 / 3 <= answer["cover"] <= 1
+    assert "| prose |" in texts.prose_table({"prose": answer}, 3)
+    sys.modules.pop("paragraphs", None)

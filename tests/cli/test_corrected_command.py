@@ -1,4 +1,4 @@
-"""`goldrank corrected` and `goldrank questions`: from files to files."""
+"""`goldrank judge corrected` and `goldrank judge questions`: from files to files."""
 
 from __future__ import annotations
 
@@ -32,36 +32,58 @@ def corrected(people, model, runs, **more):
 
 def test_corrected_values_are_shown(files, capsys):
     people, model, runs = files
-    words = ["corrected", "people.qrels", "model.qrels", "one=one.run", "two=two.run", "-m", "nDCG@3"]
-    assert run([*words, "-o", "json"]) == 0
+    words = [
+        "judge",
+        "corrected",
+        "people.qrels",
+        "--model-qrels",
+        "model.qrels",
+        "one=one.run",
+        "two=two.run",
+        "-m",
+        "nDCG@3",
+    ]
+    assert run([*words, "--as", "json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     expected = corrected(people, model, runs)
     assert [(row["run"], row["against"], row["low"]) for row in shown["values"]] == [
         (one.run, one.against, one.interval.low) for one in expected.values
     ]
-    assert run([*words, "--next", "5", "--seed", "1"]) == 0
-    out = capsys.readouterr().out
+    assert run([*words, "--next", "5", "--statistics", "seed=1"]) == 0
+    out, err = capsys.readouterr()
     assert "two - one" in out
-    assert "30 of 120 queries" in out
+    assert "30 of 120 queries" in err
     assert out.split()[-5:] == expected.next_queries(5, seed=1)
 
 
 def test_differences_to_one_run(files, capsys):
     people, model, runs = files
-    words = ["corrected", "people.qrels", "model.qrels", "one=one.run", "two=two.run", "-m", "nDCG@3", "-o", "json"]
-    assert run([*words, "--baseline", "two", "--level", "0.9"]) == 0
+    words = [
+        "judge",
+        "corrected",
+        "people.qrels",
+        "--model-qrels",
+        "model.qrels",
+        "one=one.run",
+        "two=two.run",
+        "-m",
+        "nDCG@3",
+        "--as",
+        "json",
+    ]
+    assert run([*words, "--baseline", "two", "--statistics", "alpha=0.1"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert [(row["run"], row["against"]) for row in shown["values"]] == [("two", None), ("one", None), ("one", "two")]
     wanted = corrected(people, model, runs, statistics=goldrank.Statistics(alpha=0.1))["nDCG@3", "one", "two"]
     assert shown["values"][2]["low"] == pytest.approx(wanted.interval.low)
     assert run([*words, "--baseline", "tow"]) == 2
     assert "Did you mean two?" in capsys.readouterr().err
-    assert run([*words, "--level", "2"]) == 2
+    assert run([*words, "--statistics", "alpha=2"]) == 2
 
 
 def test_what_cannot_be_corrected_is_said(files, capsys):
-    assert run(["corrected", "model.qrels", "people.qrels", "one.run", "-m", "nDCG@3"]) == 2
-    assert "goldrank judge --all" in capsys.readouterr().err
+    assert run(["judge", "corrected", "model.qrels", "--model-qrels", "people.qrels", "one.run", "-m", "nDCG@3"]) == 2
+    assert "goldrank judge ask" in capsys.readouterr().err
 
 
 def test_questions_from_a_folder(tmp_path, monkeypatch, capsys):
@@ -76,25 +98,25 @@ def test_questions_from_a_folder(tmp_path, monkeypatch, capsys):
         "{'question': 'abc'[int(i)] * 5 + ' how far is it', 'quote': text.split(' It')[0]}\n"
         "    print(json.dumps({'id': item['id'], **said}), flush=True)\n"
     )
-    words = ["questions", "docs", "--n", "3", "-o", "q.jsonl", "--command", f"{sys.executable} writer.py"]
+    words = ["judge", "questions", "docs", "-n", "3", "-o", "q.jsonl", "--judge", f"command:{sys.executable} writer.py"]
     assert run([*words, "--similar", "0.9"]) == 0
     assert "questions of a source, most" in capsys.readouterr().out
     found = [json.loads(line) for line in (tmp_path / "q.jsonl").read_text().splitlines()]
     assert sorted(item["evidence"][0]["source"] for item in found) == ["0.txt", "1.txt", "2.txt"]
-    assert run(["questions", "docs", "-o", "q.jsonl"]) == 2
-    assert "--model" in capsys.readouterr().err
+    assert run(["judge", "questions", "docs", "-o", "q.jsonl"]) == 2
+    assert "--judge" in capsys.readouterr().err
 
 
 def test_questions_can_be_planned(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.txt").write_text("The bridge is 7 metres long. It is red.")
-    asks = ["--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--prices", "1000,1000"]
-    assert run(["questions", "docs", "--n", "5", *asks, "--dry-run"]) == 0
+    asks = ["--judge", "m@http://127.0.0.1:9/v1", "--calls", "prices=1000+1000"]
+    assert run(["judge", "questions", "docs", "-n", "5", *asks, "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert "calls, if every question holds" in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"], "nothing is written"
-    assert run(["questions", "docs", *asks]) == 2
+    assert run(["judge", "questions", "docs", *asks]) == 2
     assert "--output" in capsys.readouterr().err
 
 
@@ -107,11 +129,11 @@ WITH_MODEL = ["--model-qrels", "model.qrels", "--judged-by"]
 def test_commands_say_whose_judgements_count(files, capsys):
     people, model, _ = files
     for judged_by, qrels in (("human", people), ("model", model)):
-        assert run(["eval", "people.qrels", "one.run", "-m", "nDCG@3", *WITH_MODEL, judged_by, "-o", "json"]) == 0
+        assert run(["eval", "people.qrels", "one.run", "-m", "nDCG@3", *WITH_MODEL, judged_by, "--as", "json"]) == 0
         value = goldrank.evaluate(qrels, "one.run", "nDCG@3")["nDCG@3"]
         assert f"{value:.6f}"[:7] in capsys.readouterr().out
     assert run(["compare", "people.qrels", *TWO, *WITH_MODEL, "model"]) == 0
-    assert "models 360" in capsys.readouterr().out
+    assert "models 360" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["eval", "compare"])
@@ -134,9 +156,20 @@ def test_who_judged_survives_a_file(files, capsys):
 def test_next_queries_by_strata(files, capsys, tmp_path):
     rows = [{"query": f"q{i:03}", "stratum": i % 10 / 10} for i in range(120)]
     (tmp_path / "strata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = ["corrected", "people.qrels", "model.qrels", "one.run", "-m", "nDCG@3", "--next", "7"]
-    for by in (["--next-by", "strata.jsonl"], ["--strata", "strata.jsonl"]):
-        assert run([*words, *by]) == 0
+    words = [
+        "judge",
+        "corrected",
+        "people.qrels",
+        "--model-qrels",
+        "model.qrels",
+        "one.run",
+        "-m",
+        "nDCG@3",
+        "--next",
+        "7",
+    ]
+    for drawn in ("random", "strata"):
+        assert run([*words, "--queries", "strata.jsonl", "--drawn", drawn]) == 0
         chosen = capsys.readouterr().out.split()[-7:]
         assert all(query.startswith("q") and int(query[1:]) >= 30 for query in chosen)
-    assert run([*words, "--next-by", "strata.jsonl", "--strata", "strata.jsonl"]) == 2
+    assert run([*words, "--drawn", "strata"]) == 2

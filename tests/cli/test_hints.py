@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from goldrank import evaluate
+from goldrank.base.errors import MeasureError, MismatchError
 from goldrank.cli import run
-from goldrank.errors import MeasureError, MismatchError
 
 
 def told(capsys, folder, arguments, **files):
@@ -34,8 +34,8 @@ def test_half_stars_lead_to_the_option_for_ratings(capsys, tmp_path):
 def test_nothing_in_common_names_the_option(capsys, tmp_path, command):
     files = {"q": "query,doc,grade\nq,a,1\n", "r": "query,doc,score\nq,b,1\n", "s": "query,doc,score\nq,c,1\n"}
     error = told(capsys, tmp_path, command, **files)
-    assert "--overlap allow" in error
-    assert "overlap=" not in error
+    assert "--convention overlap=allow" in error
+    assert "overlap='allow'" not in error
 
 
 def test_a_number_within_another_says_nothing():

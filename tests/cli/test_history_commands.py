@@ -1,4 +1,4 @@
-"""record, history, show, export, check, prune and comparing records, as people call them."""
+"""record, history, its commands and comparing records, as people call them."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import places
 import polars
 import pytest
 
-from goldrank import History, Scores, evaluate
+from goldrank import History, Qrels, Scores, evaluate, read_qrels
 from goldrank.cli import run as command
 from goldrank.history.analysis import line_key
 
@@ -50,15 +50,13 @@ def opened(path="history.db"):
 
 
 def test_recording_runs(call):
-    code, out, err = call(
-        "record", "qrels", "good", "bad", "-m", "RR", "--note", "n", "--tag", "k=v", "--criteria", "v3"
-    )
+    code, out, err = call("record", "qrels", "good", "bad", "-m", "RR", "--note", "n", "--tag", "k=v")
     assert code == 0
     assert re.search(r"RR +1\.0000 +0\.2500", out)
-    assert err == "recorded as 1 (good) in history.db\nrecorded as 2 (bad) in history.db\n"
+    assert err.endswith("recorded as 1 (good) in history.db\nrecorded as 2 (bad) in history.db\n")
     with opened() as history:
         first, second = history.records()
-        assert (first.label, first.note, first.tags, first.criteria) == ("good", "n", ("k=v",), "v3")
+        assert (first.label, first.note, first.tags) == ("good", "n", ("k=v",))
         assert dict(second.mean) == {"RR": 0.25}
         assert history.scores(2).per_query == {"RR": {"q1": 0.5, "q2": 0.0}}
     assert call("record", "qrels", "good", "bad", "-m", "RR", "--label", "main")[0] == 0
@@ -145,7 +143,7 @@ def test_the_result_is_printed_though_the_disk_is_full():
 def test_the_trend(call):
     for name in ("bad", "good"):
         call("record", "qrels", name, "-m", "RR", "-m", "P@1", "--label", "main")
-    code, out, err = call("history", "-m", "RR", "-m", "P@1", "--html", "page.html", "--svg", "chart.svg")
+    code, out, err = call("history", "-m", "RR", "-m", "P@1", "-o", "page.html", "-o", "chart.svg")
     assert code == 0
     assert err == "written: page.html\nwritten: chart.svg\n"
     assert "main  ▁█  1.0000  (2 records)" in out
@@ -153,46 +151,46 @@ def test_the_trend(call):
     assert "no change beyond what chance does" in out
     assert "RR over time" in Path("page.html").read_text()
     assert Path("chart.svg").read_text().startswith("<?xml")
-    assert call("history", "--label", "main", "--limit", "1")[1].startswith("RR\n\nmain  ▄  1.0000  (1 record)")
+    assert call("history", "--label", "main", "-n", "1")[1].startswith("RR\n\nmain  ▄  1.0000  (1 record)")
 
 
 def test_one_record(call):
     call("record", "qrels", "bad", "-m", "RR", "--label", "main", "--note", "first", "--baseline", "release")
-    code, out, _ = call("show", "main", "-q")
+    code, out, _ = call("history", "show", "main", "-q")
     assert code == 0
     for words in ("record    1", "baseline  release", "note      first", "0.2500"):
         assert words in out
     assert re.search(r"q1 +0\.5000\nq2 +0\.0000", out)
-    assert json.loads(call("show", "1", "--json")[1])["measures"]["RR"]["values"] == [0.5, 0.0]
-    assert call("show", "mian") == (
+    assert json.loads(call("history", "show", "1", "--as", "json")[1])["measures"]["RR"]["values"] == [0.5, 0.0]
+    assert call("history", "show", "mian") == (
         3, "", "goldrank: history.db: there is no record with the label or commit 'mian'\n  Did you mean main?\n",
     )  # fmt: skip
 
 
 def test_exports(call):
     call("record", "qrels", "bad", "good", "-m", "RR", "-m", "P@1", "--tag", "a=b")
-    assert call("export", "-o", "all.parquet")[0] == 0
+    assert call("history", "export", "-q", "-o", "all.parquet")[0] == 0
     frame = polars.read_parquet("all.parquet")
     assert frame.height == 2 * 2 * 2  # records, measures, queries
     row = frame.filter(polars.col("label") == "bad", polars.col("measure") == "RR", polars.col("query") == "q1")
     assert row.select("id", "summary", "value", "tags").row(0) == (1, 0.25, 0.5, "a=b")
     assert frame.schema["time"] == polars.Datetime("us", "UTC")
-    assert call("export", "-o", "short.parquet", "--summaries", "--label", "good")[0] == 0
+    assert call("history", "export", "-o", "short.parquet", "--label", "good")[0] == 0
     assert polars.read_parquet("short.parquet").select("measure", "summary").rows() == [("RR", 1.0), ("P@1", 1.0)]
-    assert call("export", "-o", "all.json")[0] == 0
+    assert call("history", "export", "-q", "-o", "all.json")[0] == 0
     data = json.loads(Path("all.json").read_text())
     assert Scores.from_dict(data["records"][0]["scores"]).mean == {"RR": 0.25, "P@1": 0.0}
-    assert call("export", "-o", "all.csv")[0] == 0
+    assert call("history", "export", "-q", "-o", "all.csv")[0] == 0
     rows = polars.read_csv("all.csv")
     assert rows.height == 8
     assert rows.columns == frame.columns
     row = rows.filter(polars.col("label") == "bad", polars.col("measure") == "RR", polars.col("query") == "q1")
     assert row.select("id", "summary", "value", "tags").row(0) == (1, 0.25, 0.5, "a=b")
-    assert call("export", "-o", "short.csv", "--summaries", "--label", "good")[0] == 0
+    assert call("history", "export", "-o", "short.csv", "--label", "good")[0] == 0
     assert polars.read_csv("short.csv").select("measure", "summary").rows() == [("RR", 1.0), ("P@1", 1.0)]
-    assert call("export", "-o", "all.xlsx")[0] == 2
-    assert call("export", "-o", "no/folder.json")[0] == 2
-    assert call("export")[0] == 2
+    assert call("history", "export", "-q", "-o", "all.xlsx")[0] == 2
+    assert call("history", "export", "-o", "no/folder.json")[0] == 2
+    assert call("history", "export", "--label", "x")[0] == 2
 
 
 def test_what_is_sound_is_exported_from_a_damaged_history(call):
@@ -202,8 +200,8 @@ def test_what_is_sound_is_exported_from_a_damaged_history(call):
     with sqlite3.connect("history.db") as db:
         db.execute("UPDATE value SET per_query = x'00' WHERE record = 1")
     db.close()
-    assert call("show", "1")[0] == 3
-    code, _, err = call("export", "-o", "rest.json")
+    assert call("history", "show", "1")[0] == 3
+    code, _, err = call("history", "export", "-q", "-o", "rest.json")
     assert code == 3
     assert "rest.json: 1 record\nleft out: the file is damaged: the values of RR in record 1 " in err
     assert ".recover" in err
@@ -212,7 +210,7 @@ def test_what_is_sound_is_exported_from_a_damaged_history(call):
 
 def test_a_csv_runs_no_formula(call):
     call("record", "qrels", "bad", "-m", "RR", "--note", "=HYPERLINK(1)")
-    call("export", "-o", "all.csv")
+    call("history", "export", "-q", "-o", "all.csv")
     assert polars.read_csv("all.csv")["note"][0] == "'=HYPERLINK(1)"
 
 
@@ -220,11 +218,11 @@ def test_a_history_is_checked(call):
     import sqlite3
 
     call("record", "qrels", "bad", "good", "-m", "RR")
-    assert call("check")[:2] == (0, "history.db: 2 records, all as they were recorded\n")
+    assert call("history", "check")[:2] == (0, "history.db: 2 records, all as they were recorded\n")
     with sqlite3.connect("history.db") as db:
         db.execute("UPDATE value SET per_query = x'00' WHERE record = 2")
     db.close()
-    code, out, err = call("check")
+    code, out, err = call("history", "check")
     assert (code, out) == (3, "")
     assert "the values of RR in record 2" in err
 
@@ -240,29 +238,31 @@ def test_records_are_compared(call):
         ("01234", "12345678", ["1 main", "2 main"]),
         ("0123456789abcdef", "dev", ["1 main", "3 dev"]),
     ):
-        code, out, err = call("compare", "--history", "history.db", first, second, "-m", "RR", "--csv", "pairs.csv")
-        assert (code, err) == (0, "")
+        code, out, err = call("compare", "--db", "history.db", first, second, "-m", "RR", "-o", "pairs.csv")
+        assert code == 0, err
         (row,) = polars.read_csv("pairs.csv").to_dicts()
         assert [row["a"], row["b"]] == names
         assert row["difference"] == pytest.approx(0.75)
         assert "no test can decide" in out
-    code, out, _ = call("compare", "--history", "history.db", "1", "2", "--baseline", "2", "--html", "page.html")
+    code, out, _ = call("compare", "--db", "history.db", "1", "2", "--baseline", "2", "-o", "page.html")
     assert code == 0
     assert "<html" in Path("page.html").read_text()
     assert "2 main (baseline)" in out
 
 
 def test_records_that_are_not_about_the_same_are_not_compared(call):
-    call("record", "qrels", "bad", "-m", "RR", "--criteria", "v1", "--commit", "abcd1")
-    call("record", "qrels", "good", "-m", "RR", "--criteria", "v2", "--commit", "abcd2")
-    code, _, err = call("compare", "--history", "history.db", "1", "2")
+    for run, criteria, commit in (("bad", "v1", "abcd1"), ("good", "v2", "abcd2")):
+        qrels = Qrels(dict(read_qrels("qrels")), criteria=criteria)
+        with History("history.db") as history:
+            history.record(evaluate(qrels, run, "RR"), label=run, commit=commit)
+    code, _, err = call("compare", "--db", "history.db", "1", "2")
     assert code == 2
     assert "records 1 and 2 are not about the same: other relevance rules (v2, before v1)" in err
-    code, _, err = call("compare", "--history", "history.db", "1", "abcd")
+    code, _, err = call("compare", "--db", "history.db", "1", "abcd")
     assert (code, "2 commits begin with 'abcd'" in err) == (3, True)
-    code, _, err = call("compare", "--history", "history.db", "1", "beef")
+    code, _, err = call("compare", "--db", "history.db", "1", "beef")
     assert (code, "no record with the label or commit 'beef'" in err) == (3, True)
-    code, _, err = call("compare", "--history", "history.db", "1", "2", "--ties", "input")
+    code, _, err = call("compare", "--db", "history.db", "1", "2", "--convention", "ties=input")
     assert code == 2
 
 
@@ -289,57 +289,56 @@ def test_marks_are_kept_and_set_anew(call):
         line = line_key(history[1])
         assert [mark["record"] for mark in history.analysis(line, "RR", 0.05)["marks"]] == [3]
         assert history.analysis(line, "RR", 0.01) is None
-    call("prune", "--keep", "1")
+    call("history", "prune", "--keep", "1")
     assert "better since record 3" in call("history")[1]
-    assert "better since record 3" not in call("history", "--reanalyse")[1]
-    assert call("history", "--slice", "lang", "--metadata", "m.jsonl")[0] == 2, "slices are drawn on a page"
+    assert "better since record 3" not in call("history", "--dry-run")[1]
+    assert call("history", "--slice", "lang", "--queries", "m.jsonl")[0] == 2, "slices are drawn on a page"
 
 
 def test_the_page_has_all_measures_and_slices(call):
     for run in ("bad", "good"):
         call("record", "qrels", run, "-m", "RR", "-m", "P@1", "--label", "main")
     Path("m.jsonl").write_text('{"query": "q1", "lang": "de"}\n{"query": "q2", "lang": "en"}\n')
-    assert call("history", "--html", "page.html", "--slice", "lang", "--metadata", "m.jsonl")[0] == 0
+    assert call("history", "-o", "page.html", "--slice", "lang", "--queries", "m.jsonl")[0] == 0
     page = Path("page.html").read_text()
     for words in ('<h2 id="m1">RR</h2>', '<h2 id="m2">P@1</h2>', "RR of main by lang", 'href="#r2"', 'id="r2"'):
         assert words in page
-    call("history", "--html", "page.html", "-m", "P@1")
+    call("history", "-o", "page.html", "-m", "P@1")
     assert ">RR</h2>" not in Path("page.html").read_text()
 
 
 def test_a_history_that_cannot_be_written_is_shown_all_the_same(call, monkeypatch):
     for run in ("bad", "good"):
         call("record", "qrels", run, "-m", "RR", "--label", "main")
-    monkeypatch.setattr("goldrank.history.file.can_be_written", lambda db: False)
+    monkeypatch.setattr("goldrank.history.history_file.can_be_written", lambda db: False)
     code, out, _ = call("history")
     assert (code, "main" in out) == (0, True)
-    assert call("history", "--reanalyse")[0] == 2
+    assert call("history", "--dry-run")[0] == 0, "it keeps nothing"
 
 
 def test_pruning(call):
     for _ in range(3):
         call("record", "qrels", "bad", "-m", "RR", "--label", "main")
-    code, out, err = call("prune", "--keep", "1", "--dry-run")
+    code, out, err = call("history", "prune", "--keep", "1", "--dry-run")
     assert (code, [line.split()[0] for line in out.splitlines()], err) == (
         0,
         ["1", "2"],
         "2 records would be removed\n",
     )
-    assert call("prune", "--before", "2020-01-01")[2] == "0 records were removed\n"
-    assert call("prune", "--keep", "1")[2] == "2 records were removed\n"
+    assert call("history", "prune", "--before", "2020-01-01")[2] == "0 records were removed\n"
+    assert call("history", "prune", "--keep", "1")[2] == "2 records were removed\n"
     with opened() as history:
         assert [r.id for r in history.records()] == [3]
-    assert "--keep N" in call("prune")[2]
-    assert call("prune", "--before", "soon")[0] == 2
+    assert "--keep N" in call("history", "prune", "--label", "x")[2]
+    assert call("history", "prune", "--before", "soon")[0] == 2
 
 
 def test_usage_is_explained(call):
     for args, words in (
-        (["record"], "Missing argument"),
         (["record", "qrels", "good", "--tag", "x"], "is not KEY=VALUE"),
         (["record", "qrels", "good", "bad", "--baseline", "b"], "--baseline takes one run"),
         (["record", "qrels", "good", "-m", "nDGC@10"], "Did you mean nDCG"),
-        (["record", "qrels"], "is not JSON"),
+        (["record", "qrels"], "QRELS must hold both"),
     ):
         code, _, err = call(*args)
         assert code == 2
@@ -373,12 +372,11 @@ import warnings, sys
 warnings.simplefilter("ignore")
 from goldrank.cli import run
 assert run(["record", "qrels", "bad", "-m", "RR@10", "-m", "P(rel=2)@1", "--label", "main", "--tag", "k=v",
-            "--criteria", "v3", "--mlflow"]) == 0
+            "--mlflow"]) == 0
 import mlflow
 (found,) = mlflow.MlflowClient().search_runs(["0"])
 assert found.data.metrics == {"rr_at_10": 0.25, "p_rel_2_at_1": 0.0}, found.data.metrics
 assert found.data.params["measure.rr_at_10"] == "RR@10"
-assert found.data.params["criteria"] == "v3"
 assert found.data.tags["goldrank.record"] == "1"
 assert found.data.tags["mlflow.runName"] == "main"
 """

@@ -1,4 +1,4 @@
-"""`goldrank judge` and `goldrank judgements`: from files to files, against a server on loopback."""
+"""`goldrank judge ask` and `goldrank judgements`: from files to files, against a server on loopback."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from chat_server import KEY, serving
 
 from goldrank import read_qrels
 from goldrank.cli import run
-from goldrank.judgements import JudgementLog
-from goldrank.judgements.records import Entry
+from goldrank.judging.log import JudgementLog
+from goldrank.judging.log_events import Entry
 
 pytest.importorskip("httpx")
 
@@ -28,21 +28,21 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-FILES = ("qrels", "a.run", "--docs", "docs.jsonl", "--queries", "queries.jsonl")
+FILES = ("qrels", "a.run", "--documents", "docs.jsonl", "--queries", "queries.jsonl")
 
 
 def test_from_files_to_files(capsys):
     with serving() as chat:
-        model = ("--model", "tiny", "--base-url", chat.url, "--prices", "1,2")
-        assert run(["judge", *FILES, *model, "--dry-run"]) == 0
+        model = ("--judge", f"tiny@{chat.url}", "--calls", "prices=1+2,max_cost=5")
+        assert run(["judge", "ask", *FILES, *model, "--dry-run"]) == 0
         assert not chat.requests
         assert "cost at most" in capsys.readouterr().out
-        assert run(["judge", *FILES, *model, "-o", "out.qrels", "--budget", "5.00"]) == 0
-        assert run(["judge", *FILES, *model, "-o", "out.qrels"]) == 0
+        assert run(["judge", "ask", *FILES, *model, "-o", "out.qrels"]) == 0
+        assert run(["judge", "ask", *FILES, *model, "-o", "out.qrels"]) == 0
         assert len(chat.requests) == 1
     assert dict(read_qrels("out.qrels")["q1"]) == {"d1": 0, "d2": 1, "d3": 3}
     out, err = capsys.readouterr()
-    assert "models 1" in out
+    assert "models 1" in err
     assert KEY not in out + err
 
 
@@ -51,24 +51,28 @@ def test_options_make_the_nouns(capsys):
         return [message["content"] for message in body["messages"]]
 
     with serving() as chat:
-        model = ("--model", "tiny", "--base-url", chat.url, "--criteria", "Recipes without nuts.")
-        how = ("--max-tokens", "77", "--drop", "temperature", "--all", "--limit", "1")
-        assert run(["judge", *FILES, *model, *how]) == 0
+        model = (
+            "--judge",
+            f"tiny@{chat.url},criteria=Recipes without nuts.,request.max_tokens=77,request.temperature=none",
+        )
+        how = ("--pool", "which=all,limit=1")
+        assert run(["judge", "ask", *FILES, *model, *how]) == 0
         (body,) = chat.requests
         assert (body["max_tokens"], "temperature" in body) == (77, False)
         assert any("Recipes without nuts." in text for text in criteria_of(body))
-        assert run(["judge", *FILES, *model, "--judged", "--max-calls", "1"]) == 0
+        other = ("--judge", f"tiny@{chat.url}", "--pool", "which=judged")  # asked otherwise, so that no log answers
+        assert run(["judge", "ask", *FILES, *other, "--calls", "max_calls=1", "--notes"]) == 0
         assert len(chat.requests) == 2
-    assert "judging stopped" in capsys.readouterr().out.casefold()
+    assert "judging stopped" in "".join(capsys.readouterr()).casefold()
 
 
 def test_gullibility_is_shown(capsys):
     with serving() as chat:
-        model = ("--model", "tiny", "--base-url", chat.url)
-        assert run(["judge", *FILES, *model, "--gullible", "1"]) == 0
+        model = ("--judge", f"tiny@{chat.url}")
+        assert run(["judge", "ask", *FILES, *model, "--gullible", "1"]) == 0
         assert len(chat.requests) == 3
     assert "an order to give the highest grade put in" in capsys.readouterr().out
-    assert run(["judge", *FILES, *model, "--gullible", "1", "--dry-run"]) == 2
+    assert run(["judge", "ask", *FILES, *model, "--gullible", "1", "--dry-run"]) == 2
 
 
 def test_export(capsys):
@@ -76,27 +80,30 @@ def test_export(capsys):
         log.add("ann", "q1", "d1", 2, reason="=cmd")
         log.add("bob", "q1", "d1", 3)
         log.add_entry(Entry("gpt", "q1", "d3", grade=1, kind="model"))
-    assert run(["judgements", "export", "log.db", "out.qrels", "--qrels", "qrels", "--table", "who.tsv"]) == 0
+    assert run(["judgements", "export", "log.db", "qrels", "-o", "out.qrels"]) == 0
     assert dict(read_qrels("out.qrels")["q1"]) == {"d1": 2, "d2": 1}
     assert "left out" in capsys.readouterr().err
-    assert run(["judgements", "export", "log.db", "all.qrels", "--by", "any", "--merge", "max"]) == 0
+    assert run(["judgements", "export", "log.db", "-o", "all.qrels", "--by", "any", "--merge", "max"]) == 0
     assert dict(read_qrels("all.qrels")["q1"]) == {"d1": 3, "d3": 1}
-    assert run(["judgements", "export", "log.db", "b.qrels", "--adjudicator", "bob", "--as-of", "2"]) == 0
+    assert run(["judgements", "export", "log.db", "-o", "b.qrels", "--adjudicator", "bob", "--as-of", "2"]) == 0
     assert dict(read_qrels("b.qrels")["q1"]) == {"d1": 3}
-    with open("who.tsv") as file:
-        assert file.read().splitlines() == [
-            "query\tdoc\tgrade\tfile\tspread\tjudges\tcomments",
-            'q1\td1\t2\t0\t1\t"ann 2, bob 3"\t"ann: =cmd"',
-        ]
+    capsys.readouterr()
+    assert run(["judgements", "export", "log.db", "qrels", "--as", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "query,doc,grade,file,spread,judges,comments",
+        'q1,d1,2,0,1,"ann 2, bob 3","ann: =cmd"',
+    ]
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["judge", *FILES], ["judge", *FILES, "--model", "m"], ["judge", *FILES, "--model", "m", "--command", "x"],
-        ["judge", *FILES, "--command", "x", "--all", "--judged"], ["judge", *FILES, "--command", "x", "--prices", "a"],
-        ["judge", *FILES, "--command", "x", "--budget", "5"], ["judge", *FILES, "--command", "no-such-program-xyz"],
-        ["judgements", "export", "none.db", "out"],
+        ["judge", "ask", *FILES], ["judge", "ask", *FILES, "--judge", "m"], ["judge", "ask", *FILES, "--judge", "m@x"],
+        ["judge", "ask", *FILES, "--judge", "command:x", "--pool", "which=all", "--gullible", "1"],
+        ["judge", "ask", *FILES, "--judge", "command:x", "--calls", "prices=a"],
+        ["judge", "ask", *FILES, "--judge", "command:x", "--calls", "max_cost=5"],
+        ["judge", "ask", *FILES, "--judge", "command:no-such-program-xyz"],
+        ["judgements", "export", "none.db", "-o", "out"],
     ],
 )  # fmt: skip
 def test_wrong_calls_get_words(arguments, capsys):
@@ -110,5 +117,5 @@ def test_a_program_judges():
             "import json, sys\nfor line in sys.stdin:\n    item = json.loads(line)\n"
             "    print(json.dumps({'id': item['id'], 'grade': 2}), flush=True)\n"
         )
-    assert run(["judge", *FILES, "--command", f"{sys.executable} judge.py", "-o", "out.qrels"]) == 0
+    assert run(["judge", "ask", *FILES, "--judge", f"command:{sys.executable} judge.py", "-o", "out.qrels"]) == 0
     assert dict(read_qrels("out.qrels")["q1"]) == {"d1": 0, "d2": 1, "d3": 2}

@@ -24,7 +24,7 @@ def files(tmp_path, monkeypatch):
 
 
 def test_serve(files, capsys):
-    export = ["serve", "qrels.csv", "run.csv", "-m", "RR", "--export", "pages"]
+    export = ["serve", "qrels.csv", "run.csv", "-m", "RR", "-o", "pages"]
     assert run(export) != 0
     assert "--map" in capsys.readouterr().err
     assert run([*export, "--map", MAP]) == 0
@@ -34,13 +34,13 @@ def test_serve(files, capsys):
 
 def test_serve_of_texts_has_no_columns(files, capsys):
     (files / "items.jsonl").write_text('{"question": "q", "contexts": ["a b c"], "reference_contexts": ["a b c"]}\n')
-    assert run(["serve", "items.jsonl", "--export", "pages", "--map", MAP]) == 2
+    assert run(["serve", "items.jsonl", "-o", "pages", "--map", MAP]) == 2
     assert "--map is for judgements and runs" in capsys.readouterr().err
 
 
 def test_judge(files, capsys):
-    asked = ["judge", "qrels.csv", "run.csv", "--docs", "docs.jsonl", "--queries", "queries.jsonl", "--dry-run",
-             "--command", "false"]  # fmt: skip
+    asked = ["judge", "ask", "qrels.csv", "run.csv", "--documents", "docs.jsonl", "--queries", "queries.jsonl",
+             "--dry-run", "--judge", "command:false"]  # fmt: skip
     assert run(asked) != 0
     assert "--map" in capsys.readouterr().err
     assert run([*asked, "--map", MAP]) == 0
@@ -50,7 +50,7 @@ def test_judge(files, capsys):
 
 def test_agree(files, capsys):
     (files / "model.csv").write_text("topic,item,verdict\nq1,a,1\nq1,b,1\nq2,c,1\n")
-    asked = ["agree", "qrels.csv", "--model", "model.csv"]
+    asked = ["judge", "agree", "qrels.csv", "--model-qrels", "model.csv"]
     assert run([*asked, "--map", "query=topic,doc=item,grade=verdict"]) == 0
     table = [line.split() for line in capsys.readouterr().out.splitlines()[2:4]]
     assert table == [["0", "0", "1"], ["1", "0", "2"]]  # of b people say 0 and the model 1

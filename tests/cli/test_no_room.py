@@ -15,36 +15,34 @@ from goldrank import History, demo, read_qrels, read_run
 from goldrank.cli import run
 
 FULL = "/dev/full"
+SAMPLES = ["--statistics", "samples=100"]
 WRITERS: dict[str, list[str]] = {
-    "eval --save": ["eval", "q", "a.run", "-m", "AP", "--save", "{}"],
-    "eval --by-query-file": ["eval", "q", "a.run", "-m", "AP", "--by-query-file", "{}"],
-    "texts --save": ["texts", "t.jsonl", "--match", "contains", "--save", "{}"],
-    "texts --svg": ["texts", "t.jsonl", "--match", "contains", "--svg", "{}"],
-    "texts --html": ["texts", "t.jsonl", "--match", "contains", "--html", "{}"],
-    "merge": ["merge", "s.json", "-o", "{}"],
-    "diff": ["diff", "q", "a.run", "b.run", "--json", "{}"],
+    "eval": ["eval", "q", "a.run", "-m", "AP", "-o", "{}.json"],
+    "eval by query": ["eval", "q", "a.run", "-m", "AP", "-q", "-o", "{}.csv"],
+    "eval to Parquet": ["eval", "q", "a.run", "-m", "AP", "-o", "{}.parquet"],
+    "texts": ["texts", "t.jsonl", "--matching", "contains", "-o", "{}.json"],
+    "texts as a page": ["texts", "t.jsonl", "--matching", "contains", "-o", "{}.html"],
+    "saved scores": ["eval", "s.json", "-o", "{}.json"],
+    "diff": ["diff", "q", "a.run", "b.run", "-o", "{}.json"],
     "fuse": ["fuse", "q", "a.run", "b.run", "-o", "{}"],
     **{
-        f"compare --{form}": ["compare", "q", "a.run", "b.run", "--samples", "100", f"--{form}", "{}"]
-        for form in ("html", "markdown", "latex", "csv", "json")
+        f"compare to {ending}": ["compare", "q", "a.run", "b.run", *SAMPLES, "-o", f"{{}}.{ending}"]
+        for ending in ("html", "md", "tex", "csv", "json", "svg")
     },
-    "report": ["report", "s.json", "s2.json", "--samples", "100", "--csv", "{}"],
-    "history --html": ["history", "--html", "{}"],
-    "history --svg": ["history", "--svg", "{}"],
-    "gate": ["gate", "q", "a.run", "--rule", "AP >= 0.1", "-o", "markdown={}"],
+    "compare saved scores": ["compare", "s.json", "s2.json", *SAMPLES, "-o", "{}.html"],
+    "history as a page": ["history", "-o", "{}.html"],
+    "history as a chart": ["history", "-o", "{}.svg"],
+    "gate": ["gate", "q", "a.run", "--rule", "AP >= 0.1", "-o", "{}.md"],
 }
 PRINT_NOTHING = {
     "convert": ["convert", "a.run", "{}", "--to", "json"],
     "convert --qrels": ["convert", "q", "{}", "--qrels", "--to", "trec"],
-    "export": ["export", "-o", "{}.json"],
-    "export to Parquet": ["export", "-o", "{}.parquet"],
-    "baseline set": ["baseline", "set", "{}", "q", "a.run"],
+    "export": ["history", "export", "-o", "{}.json"],
+    "export to Parquet": ["history", "export", "-o", "{}.parquet"],
+    "gate --update": ["gate", "q", "a.run", "--baseline", "{}", "--update"],
 }
-FOLDERS = {
-    "compare --svg": ["compare", "q", "a.run", "b.run", "--samples", "100", "--svg", "{}"],
-    "compare --save": ["compare", "q", "a.run", "b.run", "--samples", "100", "--save", "{}"],
-    "demo": ["demo", "--write", "{}"],
-}
+FOLDERS = {"demo": ["demo", "--write", "{}"]}
+ENDINGS = ("json", "csv", "parquet", "html", "md", "tex", "svg")
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +55,13 @@ def made(tmp_path_factory):
         for name, ranking in zip(("a", "b"), demo.runs().values(), strict=True):
             read_run(ranking).save(f"{name}.run")
         Path("t.jsonl").write_text('{"id": "q", "retrieved": ["a b"], "references": ["a"]}\n')
-        assert run(["eval", "q", "a.run", "-m", "AP", "--save", "s.json"]) == 0
-        assert run(["eval", "q", "b.run", "-m", "AP", "--save", "s2.json"]) == 0
+        assert run(["eval", "q", "a.run", "-m", "AP", "-o", "s.json"]) == 0
+        assert run(["eval", "q", "b.run", "-m", "AP", "-o", "s2.json"]) == 0
         assert run(["record", "s.json"]) == 0
         Path("file").touch()
+        Path("full").symlink_to(FULL)
+        for ending in ENDINGS:
+            Path(f"full.{ending}").symlink_to(FULL)
     finally:
         os.chdir(before)
     return folder
@@ -85,7 +86,7 @@ def sorry(capsys, arguments, target, codes=(2,)):
 @pytest.mark.skipif(not os.path.exists(FULL), reason="there is no /dev/full")
 @pytest.mark.parametrize("name", WRITERS)
 def test_full_disk(folder, capsys, name):
-    out, err = sorry(capsys, WRITERS[name], FULL)
+    out, err = sorry(capsys, WRITERS[name], "full")
     assert "No space left on device" in err
     assert len(out.splitlines()) >= 2, "the table is printed all the same"
 
@@ -111,7 +112,8 @@ def test_missing_folder_of_a_history(folder, capsys):
 
 
 def test_a_full_disk_leaves_the_file_that_was_there(folder, tmp_path, monkeypatch):
-    from goldrank import GoldrankError, Scores, writing
+    from goldrank import GoldrankError, Scores
+    from goldrank.base import writing
 
     target = tmp_path / "s.json"
     Scores.load("s.json").save(target)
@@ -129,7 +131,7 @@ def test_a_full_disk_leaves_the_file_that_was_there(folder, tmp_path, monkeypatc
 
 
 def test_links_and_modes_stay(tmp_path):
-    from goldrank.writing import write_whole
+    from goldrank.base.writing import write_whole
 
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_bytes(b"1")

@@ -9,49 +9,57 @@ import pytest
 from raising import raises_code
 
 from goldrank import demo, read_qrels, read_run
-from goldrank.cli import COMMANDS, run
+from goldrank.base.errors import GoldrankError
+from goldrank.cli import all_commands, run
 from goldrank.cli.inputs import key_values, named_file, once
 from goldrank.cli.output import echo, write
-from goldrank.errors import GoldrankError
 
 QRELS, BM25, OVERLAP = "demo.qrels", "bm25.run", "overlap.run"
 JUDGE = f"{sys.executable} judge.py"
 WRITER = f"{sys.executable} writer.py"
 CALLS = {
     "eval": ["eval", QRELS, BM25, "-m", "AP"],
-    "texts": ["texts", "rag.jsonl", "--match", "contains", "--curves"],
-    "causes": ["causes", "rag.jsonl", "--match", "contains"],
-    "sweep": ["sweep", "é/bm25=two.jsonl", "b/bm25=two.jsonl", "--match", "contains", "-k", "1"],
-    "agree": ["agree", "labels.jsonl", "--match", "contains"],
-    "merge": ["merge", "scores.json"],
-    "compare": ["compare", QRELS, BM25, OVERLAP, "--samples", "200", "--agreement"],
-    "leaderboard": ["leaderboard", QRELS, BM25, OVERLAP, "--samples", "200"],
-    "diff": ["diff", QRELS, BM25, OVERLAP],
+    "texts": ["texts", "rag.jsonl", "--matching", "contains"],
+    "causes": ["causes", "rag.jsonl", "--matching", "contains"],
+    "sweep": ["sweep", "é/bm25=two.jsonl", "b/bm25=two.jsonl", "--matching", "contains", "-k", "1"],
+    "compare": ["compare", QRELS, BM25, OVERLAP, "--statistics", "samples=200"],
+    "diff": ["diff", QRELS, BM25, OVERLAP, "--agreement"],
+    "stages": ["stages", QRELS, BM25, OVERLAP],
     "fuse": ["fuse", QRELS, BM25, OVERLAP],
-    "report": ["report", "scores.json", "other.json", "--samples", "200"],
     "record": ["record", QRELS, BM25, "--db", "new.db"],
     "history": ["history"],
-    "show": ["show", "1"],
-    "export": ["export", "-o", "all.json"],
-    "check": ["check"],
+    "history show": ["history", "show", "1"],
+    "history export": ["history", "export", "-o", "all.json"],
+    "history check": ["history", "check"],
+    "history prune": ["history", "prune", "--keep", "0", "--dry-run"],
+    "history baseline": ["history", "baseline"],
     "plan": ["plan", QRELS, BM25, OVERLAP, "-m", "AP", "--tolerance", "5%"],
-    "interleave": ["interleave", "clicks.jsonl"],
-    "prune": ["prune", "--keep", "0", "--dry-run"],
     "gate": ["gate", QRELS, BM25, "--rule", "AP >= 0.1"],
-    "baseline": ["baseline", "show", "b.json"],
-    "explain-difference": ["explain-difference", QRELS, BM25, "-m", "AP", "--conventions", "trec_eval-10", "ranx"],
+    "explain": ["explain", QRELS, BM25, "-m", "AP", "--convention", "trec_eval-10", "--convention", "ranx"],
     "trec_eval": ["trec_eval", QRELS, BM25],
     "measures": ["measures"],
     "choose": ["choose", "rag"],
+    "conformance": ["conformance", "--dump", "cases.jsonl"],
+    "schema": ["schema", "record"],
+    "run": ["run", "asked.tsv", "--engine", "engine.toml", "-o", "new.run", "--allow-commands"],
     "convert": ["convert", BM25, "bm25.json"],
-    "judgements": ["judgements", "from-clicks", "clicks.jsonl", "-o", "judged.json", "--min-views", "0"],
-    "completion": ["completion", "bash"],
-    "serve": ["serve", "--demo", "--export", "site"],
-    "judge": ["judge", QRELS, BM25, "--docs", "texts.jsonl", "--queries", "texts.jsonl", "--command", JUDGE, "--all"],
-    "questions": ["questions", "texts.jsonl", "--command", WRITER, "--n", "1", "-o", "questions.jsonl"],
-    "corrected": ["corrected", QRELS, QRELS, BM25, "-m", "P@1"],
+    "judgements from-clicks": [
+        "judgements", "from-clicks", "clicks.jsonl", "-o", "judged.json", "--min-views", "0",
+    ],
+    "judgements interleave": ["judgements", "interleave", "clicks.jsonl"],
+    "judgements export": ["judgements", "export", "judgements.db", "-o", "exported.txt", "--by", "model"],
+    "serve": ["serve", "--demo", "-o", "site"],
+    "judge ask": [
+        "judge", "ask", QRELS, BM25, "--documents", "texts.jsonl", "--queries", "texts.jsonl",
+        "--judge", f"command:{JUDGE}", "--pool", "which=all",
+    ],
+    "judge agree": ["judge", "agree", "labels.jsonl", "--matching", "contains"],
+    "judge questions": [
+        "judge", "questions", "texts.jsonl", "--judge", f"command:{WRITER}", "-n", "1", "-o", "questions.jsonl",
+    ],
+    "judge corrected": ["judge", "corrected", QRELS, BM25, "--model-qrels", QRELS, "-m", "P@1"],
     "demo": ["demo"],
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -75,6 +83,11 @@ def folder(tmp_path, monkeypatch):
             "import json, sys\nfor line in sys.stdin:\n    item = json.loads(line)\n"
             f"    print(json.dumps({{'id': item['id'], **({said})}}), flush=True)\n"
         )
+    (tmp_path / "asked.tsv").write_text("q\twhy é?\n")
+    (tmp_path / "house_engine.py").write_text("def search(query, k):\n    return [('a', 1.0)]\n")
+    (tmp_path / "engine.toml").write_text(
+        'format = "goldrank-engine/1"\nkind = "python"\nfunction = "house_engine:search"\n'
+    )
     data = demo.load()
     texts = [*data["qrels"], *{doc for ranking in demo.runs().values() for docs in ranking.values() for doc in docs}]
     rows = [{"id": name, "source": name, "text": f"Some words about {name} here."} for name in texts]
@@ -85,14 +98,15 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def saved(folder, capsys):
     for path, name in (("scores.json", BM25), ("other.json", OVERLAP)):
-        assert run(["eval", QRELS, name, "-m", "AP", "--save", path]) == 0
+        assert run(["eval", QRELS, name, "-m", "AP", "-o", path]) == 0
     assert run(["record", QRELS, BM25, "-m", "AP"]) == 0
-    assert run(["baseline", "set", "b.json", QRELS, BM25, "-m", "AP"]) == 0
+    assert run(["gate", QRELS, BM25, "-m", "AP", "--baseline", "b.json", "--update"]) == 0
+    assert run(CALLS["judge ask"]) == 0
     capsys.readouterr()
 
 
 def test_every_command_is_called():
-    assert set(CALLS) == set(COMMANDS)
+    assert set(CALLS) == set(all_commands())
 
 
 @pytest.mark.usefixtures("saved")

@@ -1,4 +1,4 @@
-"""`--map` and `--train`: one option for every command that reads runs."""
+"""`--map` and `--catalogue train=`: one option for every command that reads runs."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ LISTS = "uid,thing,value\nu1,a,9\nu1,b,8\nu1,c,7\nu1,d,6\nu2,c,5\nu2,b,4\nu2,a,3
 OTHER = "uid,thing,value\nu1,c,9\nu1,d,8\nu1,a,7\nu2,a,5\nu2,c,4\nu2,b,3\n"
 HAD = "uid,thing,stars\nu1,a,4.5\nu1,b,3\nu2,c,1\nu9,z,2\n"
 MAP = ["--map", "query=uid,doc=thing,grade=stars,score=value"]
-TRAIN = ["--train", "train.csv"]
+TRAIN = ["--catalogue", "train=train.csv"]
 
 COMMANDS = {
     "eval": ["eval", "judged.csv", "run.csv", "-m", "RR"],
-    "compare": ["compare", "judged.csv", "run.csv", "other.csv", "-m", "RR", "--samples", "100"],
-    "leaderboard": ["leaderboard", "judged.csv", "run.csv", "other.csv", "-m", "RR", "--samples", "100"],
+    "compare": ["compare", "judged.csv", "run.csv", "other.csv", "-m", "RR", "--statistics", "samples=100"],
     "record": ["record", "judged.csv", "run.csv", "-m", "RR", "--db", "new.db"],
     "gate": ["gate", "judged.csv", "run.csv", "--rule", "RR >= 0.1"],
     "diff": ["diff", "judged.csv", "run.csv", "other.csv", "-m", "RR"],
     "fuse": ["fuse", "judged.csv", "run.csv", "other.csv", "-m", "RR"],
     "plan": ["plan", "judged.csv", "run.csv", "other.csv", "-m", "RR"],
-    "baseline": ["baseline", "set", "base.json", "judged.csv", "run.csv", "-m", "RR"],
+    "baseline": ["gate", "judged.csv", "run.csv", "-m", "RR", "--baseline", "base.json", "--update"],
     "convert": ["convert", "run.csv", "out.json"],
 }
-QUIET = {"plan", "baseline", "diff", "leaderboard"}
+QUIET = {"plan", "baseline", "diff"}
 """Commands that show no notes on runs."""
 
 
@@ -51,7 +50,7 @@ def used(name: str) -> list[str]:
 def test_map_and_train_are_taken(name: str, capsys: Any) -> None:
     assert run([*COMMANDS[name], *used(name)]) == 0, capsys.readouterr()
     before = capsys.readouterr()
-    assert run([*COMMANDS[name], *used(name), *TRAIN]) == 0, capsys.readouterr()
+    assert run([*COMMANDS[name], *used(name), *TRAIN, "--notes"]) == 0, capsys.readouterr()
     after = capsys.readouterr()
     assert before.out != after.out or name in ("convert", "gate", "baseline")
     if name not in QUIET:
@@ -65,9 +64,9 @@ def test_a_map_that_fits_nothing_is_refused(name: str, capsys: Any) -> None:
 
 
 def test_values(capsys: Any) -> None:
-    assert run([*COMMANDS["eval"], *MAP, "-o", "json"]) == 0
+    assert run([*COMMANDS["eval"], *MAP, "--as", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["measures"]["RR"]["summary"] == pytest.approx((1 / 3 + 1 / 2) / 2)
-    assert run([*COMMANDS["eval"], *MAP, *TRAIN, "-o", "json"]) == 0
+    assert run([*COMMANDS["eval"], *MAP, *TRAIN, "--as", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["measures"]["RR"]["summary"] == 1
 
 
@@ -93,10 +92,12 @@ def test_a_baseline_with_train_is_no_measure_for_a_run_without(capsys: Any) -> N
 
 
 @pytest.mark.parametrize("command", [["record", "--db", "x.db"], ["plan"], ["compare"], ["gate", "--rule", "RR >= 0"],
-                                     ["baseline", "set", "b.json"]])  # fmt: skip
-@pytest.mark.parametrize("option", [["--missing", "skip"], TRAIN, ["--relevant-from", "3"], ["--map", "query=uid"]])
+                                     ["gate", "--update", "--baseline", "b.json"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "option", [["--convention", "missing=skip"], TRAIN, ["--relevant-from", "3"], ["--map", "query=uid"]]
+)
 def test_saved_scores_take_no_option_about_runs(command: list[str], option: list[str], capsys: Any) -> None:
-    assert run(["eval", "judged.csv", "run.csv", "-m", "RR", *MAP, "--save", "scores.json"]) == 0
+    assert run(["eval", "judged.csv", "run.csv", "-m", "RR", *MAP, "-o", "scores.json"]) == 0
     name, *rest = command
     saved = ["scores.json", "scores.json"] if name in ("compare", "plan") else ["scores.json"]
     assert run([name, *rest, *saved, *option]) == 2
@@ -106,10 +107,10 @@ def test_saved_scores_take_no_option_about_runs(command: list[str], option: list
 @pytest.mark.parametrize("train", ["missing.csv", "empty.csv"])
 def test_training_data_that_is_none(train: str, capsys: Any) -> None:
     Path("empty.csv").touch()
-    assert run([*COMMANDS["eval"], *MAP, "--train", train]) == 2
+    assert run([*COMMANDS["eval"], *MAP, "--catalogue", f"train={train}"]) == 2
     assert train in capsys.readouterr().err
 
 
 def test_judgements_have_no_training_data(capsys: Any) -> None:
     assert run(["convert", "judged.csv", "out.json", "--qrels", *TRAIN]) == 2
-    assert "--train" in capsys.readouterr().err
+    assert "--catalogue" in capsys.readouterr().err

@@ -15,7 +15,8 @@ import places
 import pytest
 from lanes import few
 
-from goldrank import read_run, writing
+from goldrank import read_run
+from goldrank.base import writing
 from goldrank.io import sources
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="these signals are not here")

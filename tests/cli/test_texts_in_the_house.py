@@ -1,4 +1,4 @@
-"""Texts through the whole house: what `goldrank texts --save` writes is what every other command takes."""
+"""Texts through the whole house: what `goldrank texts -o` writes is what every other command takes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank import Scores, evaluate_texts, read_items
+from goldrank import Scores, ScoresByRun, evaluate_texts, read_items
+from goldrank.base.errors import InputError, MismatchError, OptionError
 from goldrank.cli import run as command
-from goldrank.errors import InputError, MismatchError, OptionError
 
 SOURCE = "Alpha beta gamma delta. Epsilon zeta eta theta. Iota kappa lambda mu."
 # Three questions of ten have their fact in the first text of "old"; eight in that of "new".
@@ -49,24 +49,26 @@ def told(folder: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_from_texts_to_every_command(told) -> None:
-    told("texts", "before=old.jsonl", "after=new.jsonl", "-m", "Cover@1", "-m", "RR", "--save", "saved")
-    old, new = sorted(map(str, Path("saved").iterdir()))
+    told("texts", "before=old.jsonl", "after=new.jsonl", "-m", "Cover@1", "-m", "RR", "-o", "both.json")
+    old, new = "old.json", "new.json"
+    for name, scores in zip((old, new), ScoresByRun.load("both.json").values(), strict=True):
+        scores.save(name)
     assert [Scores.load(path).run for path in (old, new)] == ["before", "after"]
     assert Scores.load(old)["Cover@1"] == 0.3
-    for name in ("compare", "report"):
-        shown = told(name, old, new)
+    for files in ((old, new), ("both.json",)):
+        shown = told("compare", *files)
         assert "before" in shown
         assert "0.8000" in shown
         assert "unjudged" not in shown  # a matcher judges every text
     assert "mine" in told("compare", f"mine={old}", new)
-    told("baseline", "set", "base.json", old)
+    told("gate", old, "--baseline", "base.json", "--update")
     passed = told("gate", new, "--baseline", "base.json", "--rule", "Cover@1: -1%", "--rule", "missing <= 0%")
     assert "PASS" in passed
     told("gate", old, "--rule", "Cover@1 >= 0.5", code=1)
     told("gate", old, "--rule", "unjudged <= 0%")
     told("record", new, "--db", "h.db")
     assert "after" in told("history", "--db", "h.db", "-m", "Cover@1")
-    told("baseline", "set", "now", new, "--db", "h.db")
+    told("gate", new, "--baseline", "now", "--db", "h.db", "--update")
     told("gate", new, "--db", "h.db", "--baseline", "now", "--rule", "RR: -1%")
 
 
@@ -78,18 +80,20 @@ def test_gold_of_another_file(told) -> None:
     gold = [{"id": f"q{i}", "references": [FACTS[0]]} for i in range(11)]
     Path("gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold))
     shown = told(
-        "texts", "a=old-found.jsonl", "b=new-found.jsonl", "--gold", "gold.jsonl", "-m", "Cover@1", "-o", "json"
+        "texts", "a=old-found.jsonl", "b=new-found.jsonl", "--gold", "gold.jsonl", "-m", "Cover@1", "--as", "json"
     )
     assert "0.2727" in shown
     assert "0.7272" in shown
 
 
 def test_scores_are_taken_as_they_are(told) -> None:
-    told("texts", "old.jsonl", "-m", "RR", "--save", "s.json")
-    assert "--ties" in told("gate", "s.json", "--rule", "RR >= 0.1", "--ties", "expected", code=2)
-    assert "--convention" in told("baseline", "set", "b.json", "s.json", "--convention", "chroma", code=2)
+    told("texts", "old.jsonl", "-m", "RR", "-o", "s.json")
+    assert "--convention" in told("gate", "s.json", "--rule", "RR >= 0.1", "--convention", "ties=expected", code=2)
+    assert "--convention" in told(
+        "gate", "s.json", "--baseline", "b.json", "--update", "--convention", "chroma", code=2
+    )
     assert "give a RUN" in told("gate", "old.jsonl", "--rule", "RR >= 0.1", code=2)
-    assert "give QRELS and RUN" in told("baseline", "set", "b.json", "old.jsonl", code=2)
+    assert "give a RUN" in told("gate", "old.jsonl", "--baseline", "b.json", "--update", code=2)
 
 
 def test_other_gold_is_not_compared() -> None:
@@ -160,37 +164,36 @@ def test_sources_chunks_lengths_tokens_and_budgets(told) -> None:
     chunks = [{"id": "a", "text": SOURCE[:start], "source": "guide.md", "start": 0},
               {"id": "b", "text": SOURCE[start:], "source": "guide.md", "start": start}]  # fmt: skip
     Path("chunks.jsonl").write_text("\n".join(map(json.dumps, chunks)))
-    shown = told("texts", "place.jsonl", "--sources", "docs", "-m", "SpanPrecision@1")
+    shown = told("texts", "place.jsonl", "--evidence", "docs", "-m", "SpanPrecision@1")
     assert f"{8 / len(FACTS[1]):.4f}" in shown  # "zeta eta" has 8 characters, and 2 of 4 words:
-    assert "0.5000" in told("texts", "place.jsonl", "--sources", "docs", "-m", "SpanPrecision@1", "--lengths", "token")
+    assert "0.5000" in told("texts", "place.jsonl", "--evidence", "docs,lengths=token", "-m", "SpanPrecision@1")
     # Chunk b holds all evidence: 8 of its characters of the 45 from there to the end.
     omega = f"{8 / len(SOURCE[start:]):.4f}"
-    shown = told("texts", "place.jsonl", "--sources", "docs", "--chunks", "chunks.jsonl", "-m", "SpanPrecisionOmega")
+    shown = told("texts", "place.jsonl", "--evidence", "docs,chunks=chunks.jsonl", "-m", "SpanPrecisionOmega")
     assert omega in shown
-    assert "10" in told("texts", "old.jsonl", "-m", "Cover@1", "--budgets", "5,10")
     Path("mine.py").write_text("def letters(text):\n    return list(text)\n")
-    assert "23.0000" in told("texts", "old.jsonl", "-m", "Tokens@1", "--tokens", "mine:letters")
-    assert "23.0000" in told("texts", "old.jsonl", "-m", "Tokens@1", "--tokens", "characters")
-    assert "MODULE:FUNCTION" in told("texts", "old.jsonl", "--tokens", "letters", code=2)
-    assert "whole numbers" in told("texts", "old.jsonl", "--budgets", "a,b", code=2)
+    assert "23.0000" in told("texts", "old.jsonl", "-m", "Tokens@1", "--matching", "tokens=mine:letters")
+    assert "23.0000" in told("texts", "old.jsonl", "-m", "Tokens@1", "--matching", "tokens=characters")
+    assert "words, characters" in told("texts", "old.jsonl", "--matching", "tokens=letters", code=2)
+    assert "whole numbers" in told("sweep", "a/b=old.jsonl", "--budget", "a,b", code=2)
 
 
 def test_sweep_and_causes_commands(told) -> None:
     call = ("sweep", "one/old=old.jsonl", "one/new=new.jsonl", "-k", "1,2", "--baseline", "one/old@1")
-    shown = told(*call, "--html", "sweep.html", "--svg", "sweep.svg")
+    shown = told(*call, "-o", "sweep.html", "-o", "sweep.svg")
     assert "one/old@2 covers most" in shown
     assert "Main effect of the retriever" in shown
     assert "<svg" in Path("sweep.svg").read_text()
-    assert json.loads(told(*call, "-o", "json"))["rows"][0]["mean"] == 0.3
+    assert json.loads(told(*call, "--as", "json"))["rows"][0]["mean"] == 0.3
     assert "CHUNKING/RETRIEVER" in told("sweep", "old.jsonl", code=2)
-    shown = told("causes", "mine=old.jsonl", "-k", "1", "--html", "causes.html")
+    shown = told("causes", "mine=old.jsonl", "-k", "1", "-o", "causes.html")
     assert "ranked too low" in shown
     assert "mine" in Path("causes.html").read_text()
-    found = json.loads(told("causes", "old.jsonl", "-k", "1", "-o", "json"))
+    found = json.loads(told("causes", "old.jsonl", "-k", "1", "--as", "json"))
     assert found["questions"] == {"covered": 3, "ranked too low": 7}
     bare = [{"id": one["id"], "retrieved": one["retrieved"]} for one in items(3)]
     Path("bare.jsonl").write_text("\n".join(map(json.dumps, bare)))
-    gold = json.loads(told("causes", "bare.jsonl", "--gold", "old.jsonl", "-k", "1", "-o", "json"))
+    gold = json.loads(told("causes", "bare.jsonl", "--gold", "old.jsonl", "-k", "1", "--as", "json"))
     assert gold["questions"] == found["questions"]
 
 

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 from raising import raises_code
 
+from goldrank.base.errors import GoldrankError, InputError, MeasureError
 from goldrank.cli import run
 from goldrank.cli.trec_eval import command
-from goldrank.errors import GoldrankError, InputError, MeasureError
 from goldrank.measures.trec_names import NICKNAMES, TABLE, lines_of
 
 HERE = places.FILES / "trec_eval"

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from scipy.stats import beta
 
 from goldrank import Statistics, evaluate, judgements_from_clicks, read_qrels
+from goldrank.base.errors import GoldrankError, InputError, OptionError
 from goldrank.cli import run
 from goldrank.clicks import ctr, dbn, dcm, position_based, propensity
-from goldrank.clicks.log import ClickLog
-from goldrank.errors import GoldrankError, InputError, OptionError
-from goldrank.io.click_log import ShownDocument, read_clicks
+from goldrank.clicks.click_log import ShownDocument, read_clicks
+from goldrank.clicks.sessions import ClickLog
 
 GOLDEN = {case["id"]: case for case in json.loads((places.FILES / "clicks.json").read_text())["cases"]}
 
@@ -282,14 +283,29 @@ def test_they_can_be_looked_at() -> None:
 
 
 def test_command(tmp_path: Any, capsys: Any) -> None:
-    log, out, table = (str(tmp_path / name) for name in ("log.jsonl", "qrels.json", "table.csv"))
+    log, out = (str(tmp_path / name) for name in ("log.jsonl", "qrels.json"))
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(view) + "\n" for view in VIEWS))
     assert (
-        run(["judgements", "from-clicks", log, "-o", out, "--model", "dcm", "--samples", "100", "--table", table]) == 0
+        run(
+            [
+                "judgements",
+                "from-clicks",
+                log,
+                "-o",
+                out,
+                "--model",
+                "dcm",
+                "--statistics",
+                "samples=100",
+                "--as",
+                "csv",
+            ]
+        )
+        == 0
     )
     qrels = read_qrels(out, real_grades=True)
     assert dict(qrels["q"]) == {"a": 0.5, "b": 0.0}
-    assert (tmp_path / "table.csv").read_text().splitlines()[0] == "query,doc,value,low,high,shown,clicks"
+    assert capsys.readouterr().out.startswith("query,doc,value,low,high,shown,clicks")
     (tmp_path / "run.json").write_text('{"q": ["b", "a"]}')
     assert run(["eval", out, str(tmp_path / "run.json"), "--real-grades", "-m", "nDCG@10"]) == 0
     assert "0.6309" in capsys.readouterr().out
@@ -306,3 +322,44 @@ def test_a_log_without_enough_views_writes_nothing(tmp_path, capfd) -> None:
     assert not target.exists()
     assert run(["judgements", "from-clicks", str(log), "-o", str(target), "--model", "ctr", "--min-views", "1"]) == 0
     assert "1 query, 1 judgement" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters"),
+    [
+        ("propensity", {"propensities": {1: 1.0, 2: 0.5}}),
+        ("pbm", {}),
+        ("dbn", {}),
+        ("dbn", {"gamma": 0.9}),
+        ("dcm", {}),
+    ],
+)
+def test_no_click_in_12_views_is_not_never(model, parameters):
+    """And neither is a click in all of them always."""
+    shown = [["a", "b"], ["b", "a"]] * 6
+    log = [{"query": "q", "shown": documents, "clicks": ["a"]} for documents in shown]
+    judgements = {pair.doc: pair for pair in judgements_from_clicks(log, model, **parameters)}
+    assert judgements["b"].clicks == 0
+    assert judgements["b"].low < 1e-9
+    # Jeffreys' limit of no click in 12 views; more where fewer of them were looked at.
+    assert judgements["b"].high >= beta.ppf(0.975, 0.5, 12.5) - 1e-9
+    assert judgements["a"].low < 0.95
+
+
+def test_limits_without_clicks_hold_the_truth():
+    """A document with a share of 0.05, shown 12 times at each of two ranks: nearly always within its interval."""
+    rng = np.random.default_rng(4)
+    propensities = {1: 1.0, 2: 0.5}
+    held = 0
+    for _ in range(60):
+        log = []
+        for page in range(24):
+            documents = ["a", "b"] if page % 2 else ["b", "a"]
+            chances = [propensities[rank] * {"a": 0.3, "b": 0.05}[doc] for rank, doc in enumerate(documents, 1)]
+            clicks = [doc for doc, chance in zip(documents, chances, strict=True) if rng.random() < chance]
+            log.append({"query": "q", "shown": documents, "clicks": clicks})
+        for pair in judgements_from_clicks(
+            log, "propensity", propensities=propensities, statistics=Statistics(samples=100)
+        ):
+            held += pair.low <= {"a": 0.3, "b": 0.05}[pair.doc] <= pair.high
+    assert held >= 0.88 * 120

@@ -8,8 +8,8 @@ from raising import raises_code
 from scipy import stats
 
 from goldrank import Statistics, compare, rank_agreement
+from goldrank.base.errors import MismatchError, OptionError
 from goldrank.comparison.agreement import jaccard, kendall_tau, measures_agree, rbo, tau_ap
-from goldrank.errors import MismatchError, OptionError
 
 
 def test_rbo_by_hand():

@@ -10,9 +10,9 @@ from scipy import stats
 
 import goldrank
 from goldrank import Queries, Runs, ScoresByRun, Statistics, compare, evaluate
+from goldrank.base.errors import GoldrankError, InputError, MeasureError, MismatchError, OptionError
+from goldrank.base.notes import Note
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import GoldrankError, InputError, MeasureError, MismatchError, OptionError
-from goldrank.notes import Note
 
 
 def scores(run, values, queries=None, measure="AP", average="mean"):
@@ -316,7 +316,7 @@ def test_other_forms(data, tmp_path):
         json.loads((tmp_path / "comparison.json").read_text())["pairs"][0]["difference"] == result.pairs[0].difference
     )
     html = compare([scores("<b>", [0.1, 0.5]), scores("b", [0.3, 0.2])])._repr_html_()
-    assert "<th>corrected p</th>" in html
+    assert "<th>p</th>" in html
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
 
@@ -389,16 +389,16 @@ def test_many_comparisons_can_still_find_a_difference():
 def test_prints_its_verdicts():
     result = compare([scores(f"s{i}\x1b[1m", [0.1 * i] * 8) for i in range(6)], statistics=Statistics(samples=200))
     text = repr(result)
-    assert text.startswith("<Comparison of 6 systems on 8 queries: AP>")
-    assert "and 5 more pairs" in text
-    assert "\x1b" not in text
+    assert text == r"Comparison('s0\x1b[1m', 's1\x1b[1m', 's2\x1b[1m', ..., 8 queries, AP)"
+    assert str(result).startswith(r"Best by AP: s5\x1b[1m.")
+    assert "\x1b" not in str(result)
 
 
 @pytest.mark.parametrize(
     "policy", [{"ties": "expected"}, {"ties": "bounds"}, {"bounds": "unjudged"}, {"ties": "input"}]
 )
 def test_policies_of_evaluate_hold(data, policy):
-    from goldrank.report import render
+    from goldrank.report.show import render
 
     qrels, runs = data
     tied = {name: {q: {d: round(s) for d, s in row.items()} for q, row in run.items()} for name, run in runs.items()}

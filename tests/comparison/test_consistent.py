@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from lanes import many
 from made_up_scores import make
+from scipy import stats
 
-from goldrank import Queries, Statistics, compare
+from goldrank import Queries, ScoresByRun, Statistics, compare
+from goldrank.comparison.pair import format_interval, format_p
+from goldrank.report.numbers import p_value
 
 
 def pair(differences, measure="nDCG@10", **options):
@@ -92,15 +95,127 @@ def test_a_corrected_p_value_is_never_below_the_row_s_own():
             assert row.p_adjusted >= row.p_by_test["randomization"] - 1e-12
 
 
-def test_an_interval_that_leaves_out_0_beside_an_open_test_is_said():
-    rng = np.random.default_rng(6)
-    found = 0
-    for _ in range(many(400, 200)):
-        row = pair(rng.normal(0.026, 0.09, 50), samples=200)
-        said = "interval-excludes-zero" in codes(row)
-        assert said == (row.verdict == "unclear" and 0 not in row.interval)
-        found += said
-    assert found
+SHAPES = {
+    "normal": lambda rng, n: rng.normal(0.03, 0.09, n),
+    "rare losses": lambda rng, n: np.where(rng.random(n) < 0.06, -rng.uniform(0.2, 0.4, n), rng.exponential(0.04, n)),
+    "few differ": lambda rng, n: np.where(rng.random(n) < 0.25, rng.normal(0.1, 0.1, n), 0.0),
+    "halves": lambda rng, n: rng.choice([-0.25, 0.0, 0.25, 0.25], n),
+    "tiny": lambda rng, n: rng.normal(1e-5, 3e-5, n),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "options", [{}, {"correction": "holm"}, {"correction": "bh"}, {"test": "t"}, {"test": "sign"}, {"alpha": 0.01}],
+    ids=lambda options: "-".join(map(str, options.values())) or "usual",
+)  # fmt: skip
+def test_word_p_value_and_interval_come_from_one_decision(shape, options):
+    """As numbers and as they are printed, for families of several rows and for one."""
+    rng = np.random.default_rng(len(shape))
+    statistics = Statistics(samples=200, **options)
+    decided = 0
+    for _ in range(many(12, 6)):
+        n = int(rng.choice([12, 25, 60]))
+        base = np.full(n, 0.5)
+        shift = rng.choice([0.0, 0.05, 0.15])
+        runs = [make(base, run="a"), *(make(base + shift + SHAPES[shape](rng, n), run=run) for run in "bc")]
+        for row in [*compare(runs, statistics=statistics), *compare(runs[:2], statistics=statistics)]:
+            if row.withheld:
+                continue
+            clear = row.verdict in ("better", "worse")
+            decided += clear
+            assert clear == (row.p_adjusted <= statistics.alpha)
+            assert clear == (0 not in row.interval)
+            assert clear == (max(row.probability, 1 - row.probability) >= 1 - statistics.alpha / 2)
+            low, high = map(float, format_interval(row.interval).split(" to "))
+            assert clear == (low > 0 or high < 0)
+            printed = format_p(row.p_adjusted, row.at_most, statistics.alpha).split()[-1]
+            assert clear == (float(printed) <= statistics.alpha)
+            assert row.difference in row.interval
+    assert decided
+
+
+def designed(kind, rng, n):
+    """Systems that are compared in another way than query by query, and with what."""
+    base = np.full(n, 0.5)
+    shift = rng.choice([0.0, 0.03, 0.1, 0.3])
+
+    def one(run):
+        values = base + shift * (run != "a") + rng.normal(0, 0.1, n) * (rng.random(n) < 0.7)
+        return make(np.clip(values, 0, 1), run=run)
+
+    systems = [one(run) for run in "abc"]
+    queries = systems[0].queries
+    if kind == "weights":
+        weights = dict(zip(queries, rng.lognormal(0, 1, n).tolist(), strict=True))
+        return systems, {"queries": Queries({}).with_column("weight", weights)}
+    if kind == "clusters":
+        clusters = {query: f"c{i // 2}" for i, query in enumerate(queries)}
+        return systems, {"queries": Queries({}).with_column("cluster", clusters)}
+    if kind == "bounded":
+        return systems, {"statistics": Statistics(samples=300, interval="bounded")}
+    return ScoresByRun([(run, one(run)) for run in "abc" for _ in range(3)]), {}
+
+
+@pytest.mark.parametrize("kind", ["weights", "clusters", "bounded", "several runs"])
+def test_one_decision_with_clusters_weights_and_runs(kind):
+    rng = np.random.default_rng(9)
+    decided = 0
+    for _ in range(many(30, 8)):
+        systems, options = designed(kind, rng, int(rng.choice([12, 25, 60])))
+        for row in compare(systems, **{"statistics": Statistics(samples=300), **options}):
+            clear = row.verdict in ("better", "worse")
+            decided += clear
+            if row.withheld:
+                assert not clear
+                continue
+            assert clear == (row.p_adjusted <= 0.05)
+            assert clear == (0 not in row.interval)
+            assert clear == (max(row.probability, 1 - row.probability) >= 0.975)
+    assert decided
+
+
+def test_a_p_value_just_above_alpha_shows_it():
+    assert (p_value(0.0500004), p_value(0.0123)) == ("0.0500004", "0.012")
+    assert format_p(0.0500004) == "= 0.0500004"
+    assert format_p(0.05) == "= 0.050"
+    assert format_p(0.04996) == "= 0.050"
+    assert format_p(0.0104, alpha=0.01) == "= 0.0104"
+
+
+def test_skewed_differences_need_an_interval_that_knows_skew():
+    """Five losses among fifty queries: the larger they are, the more the next fifty may have of them."""
+    small = pair([0.02] * 45 + [-0.04] * 5)
+    assert small.verdict == "better"
+    differences = np.array([0.06] * 45 + [-0.25] * 5)
+    large = pair(differences)
+    assert large.p_by_test["randomization"] < 0.03
+    # Hall's interval reaches 0 at this quantile of Student's t.
+    a = stats.skew(differences, bias=False) / (3 * math.sqrt(50))
+    t = stats.ttest_1samp(differences, 0).statistic
+    quantile = ((1 + a * t) ** 3 - 1) / (3 * a) + a / 2
+    assert large.p == large.p_adjusted == pytest.approx(2 * stats.t.sf(quantile, 49))
+    assert (large.verdict, large.how) == ("unclear", "hall")
+    assert 0 in large.interval
+    assert "interval-reaches-zero" in codes(large)
+
+
+def test_what_is_unclear_says_how_likely_and_how_many_queries():
+    rng = np.random.default_rng(3)
+    row = pair(np.append(rng.normal(0.02, 0.1, 80), []))
+    assert row.verdict == "unclear"
+    assert 0.5 < row.probability < 0.975
+    assert f"b is probably better than a ({row.probability:.0%}), not shown: " in row.words
+    assert f"about {row.queries_needed:,} queries (80 now)" in row.words
+
+
+def test_effects_have_no_adjectives():
+    row = pair(np.random.default_rng(4).normal(0.1, 0.1, 60))
+    assert row.verdict == "better"
+    assert f"(d = {row.effect:.2f}, p" in row.words
+    assert not {"tiny", "small", "medium", "large"} & set(row.words.split())
+    assert row.moved == 1.0
+    assert pair([0.5] * 15 + [0.0] * 45).moved == 0.25
 
 
 def test_so_few_queries_that_no_flip_passes_the_correction_find_nothing():

@@ -10,9 +10,9 @@ import pytest
 from lanes import many
 
 from goldrank import evaluate, explain_difference
+from goldrank.base.errors import GoldrankError
 from goldrank.comparison.convention_difference import _rules_of, with_rule
 from goldrank.conventions import NAMES, POLICIES, Convention, convention_of
-from goldrank.errors import GoldrankError
 from goldrank.measures import parse
 
 PAIRS = list(itertools.permutations(NAMES, 2))

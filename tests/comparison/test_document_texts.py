@@ -7,7 +7,7 @@ import pytest
 from raising import raises_code
 
 from goldrank import Document, Scores, Statistics, compare
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
 RUNS = {"a": {"q1": ["d1", "x"], "q2": ["x", "d3"]}, "b": {"q1": ["d2", "d1"], "q2": ["d3"]}}

@@ -84,5 +84,5 @@ def test_mistakes_are_explained():
     scores = make([0.1, 0.2])
     with raises_code(GoldrankError, "bad-number"):
         score_intervals(scores, statistics=Statistics(alpha=1 - 95))
-    with pytest.raises(GoldrankError, match=r"there is no AP"):
+    with pytest.raises(GoldrankError, match=r"there is no interval of AP"):
         score_intervals(scores)["AP"]

@@ -39,13 +39,6 @@ def test_t_interval_equals_scipy():
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-10)
 
 
-def test_effects_in_words():
-    assert paired.effect_word(0.19) == "tiny"
-    assert paired.effect_word(-0.2) == "small"
-    assert paired.effect_word(0.79) == "medium"
-    assert paired.effect_word(-0.8) == "large"
-
-
 def test_constant_differences():
     d = np.full(10, 0.1)
     assert math.isnan(paired.t_test(d))

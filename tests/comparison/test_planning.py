@@ -7,7 +7,7 @@ import pytest
 from golden_statistics import case
 from made_up_scores import make
 from raising import raises_code
-from scipy import stats
+from scipy import integrate, stats
 
 from goldrank import GoldrankError, Queries, Statistics, compare, plan
 from goldrank.comparison.flips import flip, raw_p, u_of_t
@@ -50,12 +50,10 @@ def test_a_pilot_brings_its_deviation_and_its_family():
     assert row.deviation == pytest.approx(delta.std(ddof=1))
     assert row.critical == pytest.approx(u_of_t(one.pairs[0].critical, 60))
     (needed,) = row.needed
-    power = stats.nct.sf(stats.t.ppf(0.975, needed.queries - 1), needed.queries - 1,
-                         0.05 / row.deviation * math.sqrt(needed.queries))  # fmt: skip
-    assert power == pytest.approx(0.8, abs=0.01)
+    freedom = 2 / (2 / 59 + max(0.0, stats.kurtosis(delta, bias=False)) / 60)
+    assert assurance(0.05 / row.deviation, needed.queries, freedom) == pytest.approx(0.8, abs=0.01)
     (found,) = row.found
-    at = stats.nct.sf(stats.t.ppf(0.975, 99), 99, found.detectable / row.deviation * 10)
-    assert at == pytest.approx(0.8, abs=0.005)
+    assert assurance(found.detectable / row.deviation, 100, freedom) == pytest.approx(0.8, abs=0.005)
     surer = plan(one, n_queries=[100], statistics=Statistics(power=0.9))
     assert surer.detectable[100] > found.detectable
 
@@ -75,6 +73,37 @@ def test_the_plan_keeps_its_promise():
     assert stats.binom.ppf(0.001, 300, 0.8) <= found <= stats.binom.ppf(0.999, 300, 0.8)
 
 
+def assurance(effect, n, freedom):
+    """The mean power of the t test over what the deviation may be in truth, by scipy's integral."""
+
+    def part(chi2):
+        away = effect * math.sqrt(n) * math.sqrt(chi2 / freedom)
+        return stats.nct.sf(stats.t.ppf(0.975, n - 1), n - 1, away) * stats.chi2.pdf(chi2, freedom)
+
+    low, high = stats.chi2.ppf([1e-9, 1 - 1e-9], freedom)
+    return integrate.quad(part, low, high, limit=200)[0]
+
+
+@pytest.mark.parametrize("shape", ["normal", "few differ"])
+def test_small_pilots_keep_the_promise(shape):
+    """80% were promised by a pilot of 10 queries, and 75% given, or 63% where few queries differ."""
+    rng = np.random.default_rng(3)
+
+    def drawn(n):
+        size = rng.normal(0, 0.2, n)
+        return size if shape == "normal" else 2 * size * (rng.random(n) < 0.3)
+
+    true = 0.2 if shape == "normal" else 0.4 * math.sqrt(0.3)
+    given = []
+    while len(given) < 80:
+        old = np.full(10, 0.5)
+        both = [make(old, run="a"), make(old + drawn(10), run="b")]
+        needed = plan(compare(both), difference=0.05).needed[0.05]
+        if needed is not None:
+            given.append(stats.nct.sf(stats.t.ppf(0.975, needed - 1), needed - 1, 0.05 / true * math.sqrt(needed)))
+    assert 0.72 <= np.mean(given) <= 0.88
+
+
 @pytest.mark.slow
 def test_a_gate_says_what_was_promised():
     """Simulated rules: one-sided flips fail, Student's with pseudo-queries shows, as often as the plan says."""
@@ -90,7 +119,8 @@ def test_a_gate_says_what_was_promised():
             d = (new - old - (new - old).mean())[at] - outcome.drop * old.mean()
             e = d + 0.05 * old[at]
             fails += raw_p(flip(e[None], samples=999), 0, "less").value <= 0.05
-            known = estimate(e, added=(1.0, -1.0))
+            largest = np.abs((new - old)[at]).max()
+            known = estimate(e, added=(largest, -largest))
             shown += stats.t.sf(known.mean / known.error, known.freedom) <= 0.05
         for count, chance in ((fails, outcome.fails), (shown, outcome.shown)):
             assert count / 300 == pytest.approx(chance, abs=4 * math.sqrt(0.25 / 300) + 0.02)

@@ -11,6 +11,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from goldrank.comparison import power
 from goldrank.comparison.flips import u_of_t
+from goldrank.comparison.intervals import Estimate, estimate
 
 
 @pytest.mark.parametrize(("effect", "n"), [(0.2, 200), (0.5, 20), (0.05, 900), (1.2, 5), (0.0, 30)])
@@ -62,12 +63,26 @@ def p_of_equivalence(differences, margin, reach=1.0):
 
 
 def test_equivalence_equals_statsmodels():
+    """Two queries as large as the largest difference are added; those of the golden file are of size 1."""
     d = np.random.default_rng(6).normal(0.002, 0.03, 100)
-    expected = DescrStatsW(np.append(d, [1.0, -1.0])).ttost_mean(-0.05, 0.05)[0]
-    assert p_of_equivalence(d, 0.05) == pytest.approx(expected, rel=1e-9)
+    largest = np.abs(d).max()
+    expected = DescrStatsW(np.append(d, [largest, -largest])).ttost_mean(-0.01, 0.01)[0]
+    assert p_of_equivalence(d, 0.01) == pytest.approx(expected, rel=1e-9)
     given, golden = case("equivalence")
-    found = p_of_equivalence(np.array(given["differences"]), given["margin"])
+    estimated = estimate(np.array(given["differences"]), added=(1.0, -1.0))
+    found = stats.t.sf(power.t_within(estimated, given["margin"]), estimated.freedom)
     assert found == pytest.approx(golden["p_equivalent"], rel=1e-10)
+
+
+def test_small_differences_show_equivalence():
+    """Margin 0.02, deviation 0.05, 50 queries: shown in most cases, on the margin in one of 20."""
+    rng = np.random.default_rng(8)
+    shares = []
+    for truth in (0.0, 0.02):
+        rows = rng.normal(truth, 0.05, (1_000, 50))
+        shares.append(np.mean([p_of_equivalence(row, 0.02) <= 0.05 for row in rows]))
+    assert shares[0] > 0.6  # 0 where the two queries were at the ends of the scale
+    assert shares[1] <= stats.binom.ppf(0.9999, 1_000, 0.05) / 1_000
 
 
 def test_equivalence_without_bounds_adds_the_largest_difference():
@@ -79,6 +94,15 @@ def test_equivalence_without_bounds_adds_the_largest_difference():
 def test_five_queries_without_a_difference_do_not_show_equivalence():
     # Five zeros, 1 and -1: standard deviation sqrt(1/3), so the margin is 0.01 / 0.218 errors away.
     assert p_of_equivalence(np.zeros(5), 0.01) == pytest.approx(stats.t.sf(0.01 / math.sqrt(1 / 21), 6))
+
+
+def test_probability_of_a_mean_above_0():
+    """Student's t by hand, with and without the prior: 0.03^2 / (0.03^2 + 0.03^2) is a half."""
+    found = Estimate(0.03, 0.03**2, 49.0)
+    assert power.probability_above_0(found) == pytest.approx(stats.t.cdf(1 / math.sqrt(2), 49))
+    assert power.probability_above_0(found, math.inf) == pytest.approx(stats.t.cdf(1, 49))
+    assert power.probability_above_0(Estimate(0.1, 0.0, 9.0)) == 1.0
+    assert math.isnan(power.probability_above_0(Estimate(0.1, math.nan, 0.0)))
 
 
 def test_power_of_a_family_is_golden():

@@ -1,15 +1,17 @@
 """What moved: ranks, causes, the queries to read first."""
 
+import random
+
 import pytest
 from raising import raises_code
 
 import goldrank
 from goldrank import diff, read_run
+from goldrank.base.errors import InputError, OptionError
 from goldrank.comparison.rank_changes import CAUSES, locate
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import pipeline
 
 
@@ -35,6 +37,33 @@ def one(before, after, judged, k=2):
 )
 def test_causes(before, after, expected):
     assert one(before, after, {"d": 1, "n": 0, "m": 0})["d"] == expected
+
+
+def test_a_measure_is_not_explained_by_what_it_does_not_see():
+    """P@2 falls because b is third now; c, which went from rank 5 out of the run, has nothing to do with it."""
+    judged = {"a": 1, "b": 1, "c": 1, "n": 0}
+    before, after = ["a", "b", "n", "x", "c"], ["a", "n", "b"]
+    (change,) = diff({"q": judged}, {"q": before}, {"q": after}, "P@2").values()
+    assert {d.doc: d.cause for d in change.documents if d.grade} == {
+        "a": "unchanged", "b": "pushed out", "c": "out of reach"
+    }  # fmt: skip
+    assert change.cause == "pushed out"
+    assert [d.doc for d in change.documents if d.grade][-1] == "c"
+    # AP looks at the whole ranking: there c is lost.
+    (change,) = diff({"q": judged}, {"q": before}, {"q": after}, "AP").values()
+    assert {d.doc: d.cause for d in change.documents}["c"] == "lost"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_falls_within_reach_explains_a_fall(seed):
+    """A query's cause is that of a document that stands within the cut-off in one of the runs."""
+    rng = random.Random(seed)
+    docs = [f"d{i}" for i in range(12)]
+    judged = {doc: rng.choice((0, 1, 1)) for doc in rng.sample(docs, 8)} | {"missed": 1}
+    before, after = (rng.sample(docs, rng.randint(4, 12)) for _ in range(2))
+    (change,) = diff({"q": judged}, {"q": before}, {"q": after}, "nDCG@3").values()
+    seen = {d.cause for d in change.documents if min(d.before or 99, d.after or 99) <= 3}
+    assert change.cause in seen | {""}
 
 
 def test_nonrelevant_documents_are_told_only_if_they_crossed_the_top():

@@ -7,9 +7,9 @@ from raising import raises_code
 
 import goldrank
 from goldrank import Runs, ScoresByRun, Statistics, compare, evaluate
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.notes import Note
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import InputError, OptionError
-from goldrank.notes import Note
 
 
 def make(run, values):
@@ -62,6 +62,12 @@ def test_replicates_are_golden_through_compare():
     assert pair.difference == pytest.approx(expected["mean"])
     assert pair.p_adjusted == pair.p == pair.p_by_test["t"] == pytest.approx(expected["p"])
     assert "t test over runs and queries" in result.method
+    # d is that of the means of runs: the mean difference over the standard deviation of the queries' differences.
+    differences = np.mean(given["b"], axis=0) - np.mean(given["a"], axis=0)
+    assert pair.effect == pytest.approx(differences.mean() / differences.std(ddof=1))
+    # Tests that know nothing of runs have no p-value that could be taken for the one that decides.
+    assert {test for test, p in pair.p_by_test.items() if not np.isnan(p)} == {"t"}
+    assert pair.row()["p_t"] == pair.p
     assert {name: len(runs) for name, runs in result.replicates.items()} == {"a": 3, "b": 4}
 
 

@@ -9,9 +9,9 @@ import pytest
 from raising import raises_code
 
 from goldrank import Queries, Statistics, compare
+from goldrank.base.errors import InputError
 from goldrank.comparison.slices import SMALL
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import InputError
 
 
 def two(delta_by_kind, seed=0):

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import InputError, OptionError
 from goldrank.compat import axion
 from goldrank.compat.axion import (
     ContextualPrecision,
@@ -27,7 +28,6 @@ from goldrank.compat.axion import (
     RecallAtK,
     registry,
 )
-from goldrank.errors import InputError, OptionError
 
 ALL = (HitRateAtK, MeanReciprocalRank, NDCGAtK, PrecisionAtK, RecallAtK)
 GOOD = DatasetItem(id="good", actual_ranking=["x", "a"], expected_reference=["a", "b"])
@@ -103,7 +103,10 @@ def test_negative_relevance_is_no_ndcg_above_one() -> None:
     one = item(["b", "a"], [{"id": "a", "relevance": -1}, {"id": "b", "relevance": -2}])
     assert NDCGAtK(k=2).score(one).score == 0.0
     one = item(["a", "b"], [{"id": "a", "relevance": -1}, {"id": "b", "relevance": 2}])
-    # (-1 + 2 / 1.585) / (2 - 1 / 1.585)
+    # The document: 0.0 to 1.0. -1 / 2 is below it, and (-1 + 2 / 1.585) / (2 - 1 / 1.585) is not.
+    for as_released in (False, True):
+        found = NDCGAtK(k=1, as_released=as_released).score(one)
+        assert (found.score, found.signals.results_by_k[1].dcg, found.signals.results_by_k[1].idcg) == (0.0, -1.0, 2.0)
     assert NDCGAtK(k=2).score(one).score == pytest.approx(0.26185950714291484 / 1.3690702464285425)
 
 
@@ -114,15 +117,26 @@ BAD = {
     "no id in the reference": (item(["a"], [{"id": "a"}, {}]), "'id' key. Error: 'id' (entry 2 of item 'q1')"),
     "none": (item(["a"], [{"id": "a", "relevance": None}]), "relevance must be a number"),
     "word": (item(["a"], [{"id": "a", "relevance": "high"}]), "could not convert string to float: 'high'"),
+    "none as an id": (item(["a", None], ["a"]), "an 'id' of `actual_ranking` is None, which is no id (entry 2"),
+    "none as a judged id": (item(["a"], [{"id": None}]), "an 'id' of `expected_reference` is None"),
+    "only none": (item([None], [None]), "an 'id' of `actual_ranking` is None"),
+    "digits": (item(["a"], [{"id": "a", "relevance": "3"}]), "relevance must be a number. Error: '3' is text"),
+    "bytes": (item(["a"], [{"id": "a", "relevance": b"3"}]), "relevance must be a number. Error: b'3' is text"),
     "nan": (item(["a"], [{"id": "a", "relevance": math.nan}]), "relevance is nan, not a finite number"),
     "no item": ("text", "a str is no DatasetItem"),
 }
+
+
+READ_BY_AXION = {"none as an id", "none as a judged id", "only none", "digits", "bytes"}
+"""Axion's code makes texts of ids and numbers of relevances, whatever they are."""
 
 
 @pytest.mark.parametrize("case", BAD)
 @pytest.mark.parametrize("as_released", [False, True])
 def test_bad_items_give_nan_and_the_reason(case: str, as_released: bool) -> None:
     bad, reason = BAD[case]
+    if as_released and case in READ_BY_AXION:
+        return
     for make in ALL:
         found = make(as_released=as_released).score(bad)
         assert math.isnan(found.score)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import OptionError
 from goldrank.compat.axion import (
     ContextualPrecision,
     ContextualRanking,
@@ -18,7 +19,6 @@ from goldrank.compat.axion import (
     HitRateAtK,
     MetricRunner,
 )
-from goldrank.errors import OptionError
 
 ITEM = DatasetItem(id="q", retrieved_content=["bad", "good"], expected_output="It is good. It is bad.")
 ALL = (ContextualPrecision, ContextualRanking, ContextualRecall)

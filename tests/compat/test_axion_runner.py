@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import GoldrankError, OptionError
 from goldrank.compat.axion import (
     ContextualPrecision,
     DatasetItem,
@@ -25,7 +26,6 @@ from goldrank.compat.axion import (
     RecallAtK,
 )
 from goldrank.compat.axion.base import RetrievalMetric
-from goldrank.errors import GoldrankError, OptionError
 
 GOOD = DatasetItem(id="good", actual_ranking=["x", "a"], expected_reference=["a", "b"])
 

@@ -6,6 +6,7 @@ import gzip
 import importlib
 import json
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -15,6 +16,8 @@ import polars as pl
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import GoldrankError, InputError, OptionError
+from goldrank.base.packages import MissingPackageError
 from goldrank.compat import continuous_eval
 from goldrank.compat.continuous_eval import (
     ContextCoverage,
@@ -37,8 +40,6 @@ from goldrank.compat.continuous_eval import (
     TokenCount,
     example_data,
 )
-from goldrank.errors import GoldrankError, InputError, OptionError
-from goldrank.packages import MissingPackageError
 
 LOG3 = 0.6309297535714574  # 1 / log2(3), as the document has it
 
@@ -209,8 +210,34 @@ def test_evaluator_aggregates_and_saves(tmp_path: Path) -> None:
     assert evaluator.aggregated_results["context_precision"] == 0.75
     evaluator.save(tmp_path / "results.jsonl")
     saved = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
-    assert saved[0]["question"] == "What is the capital of France?"
+    assert saved == results  # the values alone, as 0.2.4 writes them
     assert saved[1]["average_precision"] == 1.0
+
+
+RELEASED_LINE = (
+    '{"average_precision": 0.5, "reciprocal_rank": 0.5, "ndcg": 0.6309297535714574, '
+    '"context_precision": 0.5, "context_recall": 1.0, "context_f1": 0.6666666666666666}\n'
+)
+
+
+def test_save_writes_the_lines_of_the_release(tmp_path: Path) -> None:
+    """continuous-eval 0.2.4, run on these data, wrote this line: the last metric first, no fields of the data."""
+    datum = {
+        "question": "caf\u00e9?",
+        "retrieved_contexts": ["Lyon is a major city in France.", "Paris is the capital of France."],
+        "ground_truth_contexts": ["Paris is the capital of France."],
+    }
+    metrics = [PrecisionRecallF1(ExactChunkMatch()), RankedRetrievalMetrics(ExactChunkMatch())]
+    evaluator = RetrievalEvaluator(Dataset([datum]), metrics)
+    evaluator.run()
+    evaluator.save(tmp_path / "results.jsonl")
+    assert (tmp_path / "results.jsonl").read_text() == RELEASED_LINE
+
+
+@pytest.mark.parametrize("metrics", [[], (), "ap", None, [RankedRetrievalMetrics], [None]])
+def test_an_evaluator_needs_metrics(metrics: Any) -> None:
+    with pytest.raises(OptionError, match="metric"):
+        RetrievalEvaluator(example_data(), metrics)
 
 
 def test_the_first_metric_wins_equal_keys() -> None:
@@ -225,13 +252,13 @@ def test_the_first_metric_wins_equal_keys() -> None:
 @pytest.mark.parametrize("k", [0, -1, 1.5, "2", True])
 def test_evaluator_refuses_k(k: Any) -> None:
     with pytest.raises(OptionError, match=r"K must be a positive integer or None\."):
-        RetrievalEvaluator(example_data(), []).run(k=k)
+        RetrievalEvaluator(example_data(), [PrecisionRecallF1()]).run(k=k)
 
 
 @pytest.mark.parametrize("size", [0, -2, "x", True])
 def test_evaluator_refuses_batch_sizes(size: Any) -> None:
     with pytest.raises(OptionError, match="batch_size"):
-        RetrievalEvaluator(example_data(), []).run(batch_size=size)
+        RetrievalEvaluator(example_data(), [PrecisionRecallF1()]).run(batch_size=size)
 
 
 @pytest.mark.parametrize("size", [None, 1, 50, 0.5])
@@ -279,7 +306,7 @@ def test_own_metrics() -> None:
 
 def test_results_before_a_run() -> None:
     with pytest.raises(GoldrankError, match=r"Call run\(\) first"):
-        _ = RetrievalEvaluator(example_data(), []).results
+        _ = RetrievalEvaluator(example_data(), [PrecisionRecallF1()]).results
 
 
 def test_the_two_names_of_a_field_are_one() -> None:
@@ -409,6 +436,27 @@ def test_token_count_by_tiktoken(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "tiktoken", None)
     with pytest.raises(MissingPackageError, match="pip install tiktoken"):
         TokenCount(name)
+
+
+def test_tokens_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """tiktoken waits for ever where nothing answers, and raises an OSError where nothing can be reached."""
+    stand_in = ModuleType("tiktoken")
+    waits = threading.Event()
+    stand_in.get_encoding = lambda name: waits.wait()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tiktoken", stand_in)
+    monkeypatch.setattr("goldrank.compat.continuous_eval.metrics.DOWNLOAD_SECONDS", 0.01)
+    with raises_code(GoldrankError, "downloads-nothing", match="within 0.01 seconds") as caught:
+        TokenCount("o200k_base")
+    assert "'approx'" in str(caught.value.hint)
+    waits.set()
+
+    def unreachable(name: str) -> Any:
+        raise ConnectionError("openaipublic.blob.core.windows.net cannot be reached")
+
+    stand_in.get_encoding = unreachable  # type: ignore[attr-defined]
+    monkeypatch.setattr("goldrank.compat.continuous_eval.metrics.DOWNLOAD_SECONDS", 30)
+    with raises_code(GoldrankError, "downloads-nothing", match="cannot be reached"):
+        TokenCount("o200k_base")
 
 
 def test_pass_or_fail() -> None:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import InputError, OptionError
 from goldrank.compat.continuous_eval import (
     SHAPES,
     Dataset,
@@ -22,7 +23,6 @@ from goldrank.compat.continuous_eval import (
     example_data,
     example_data_downloader,
 )
-from goldrank.errors import InputError, OptionError
 
 VALUES: dict[str, Any] = {
     "question": "What is the capital of France?",
@@ -43,13 +43,13 @@ def test_shapes_of_the_documents_version() -> None:
         ("retrieved_contexts", "ground_truth_contexts"),
     ]
     for shape in SHAPES:
-        Dataset([{one.names[0]: VALUES[one.names[0]] for one in shape}]).validate()
+        Dataset([{one.names[0]: VALUES[one.names[0]] for one in shape}])
 
 
 @pytest.mark.parametrize("fields", [("question",), ("answer",), ("ground_truth_contexts", "question"), ()])
 def test_what_is_no_shape(fields: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match="datum 0 has only") as caught:
-        Dataset([{name: VALUES[name] for name in fields}]).validate()
+        Dataset([{name: VALUES[name] for name in fields}])
     assert "retrieved_contexts, ground_truth_contexts" in str(caught.value)
 
 
@@ -69,7 +69,7 @@ def test_what_is_no_shape(fields: tuple[str, ...]) -> None:
 def test_fields_are_checked(field: str, value: Any) -> None:
     good = {**VALUES, "ground_truth_relevance": [1]}
     with pytest.raises(InputError, match=f"datum 1: {field} is"):
-        Dataset([good, {**good, field: value}]).validate()
+        Dataset([good, {**good, field: value}])
 
 
 def test_one_context_may_stand_alone() -> None:
@@ -80,13 +80,29 @@ def test_one_context_may_stand_alone() -> None:
 
 def test_names_of_later_versions() -> None:
     data = [{"retrieved_context": ["a"], "ground_truth_context": ["a"]}]
-    Dataset(data).validate()
+    Dataset(data)
     assert RetrievalEvaluator(data, [RankedRetrievalMetrics()]).run()[0]["ndcg"] == 1.0
 
 
 def test_an_empty_dataset() -> None:
     with pytest.raises(InputError, match="Dataset is empty"):
-        Dataset([]).validate()
+        Dataset([])
+
+
+def test_a_dataset_is_checked_when_it_is_made(tmp_path: Path) -> None:
+    """As in 0.2.4. Parts of a dataset, which there are plain frames, may be empty."""
+    for wrong in ([{"question": "?"}], [{**VALUES, "question": 5}], [VALUES, {"answer": "x"}], iter([])):
+        with pytest.raises(InputError):
+            Dataset(wrong)
+        with pytest.raises(InputError):
+            Dataset.from_data(wrong)
+    path = tmp_path / "data.jsonl"
+    path.write_text('{"question": "?"}\n')
+    with pytest.raises(InputError, match="datum 0 has only: 'question'") as caught:
+        Dataset.from_jsonl(path)
+    assert "data.jsonl" in str(caught.value.where)
+    assert len(Dataset(DATA)[:0]) == len(Dataset(DATA).filter(lambda datum: False)) == 0
+    assert len(Dataset(datum for datum in DATA)) == 2
 
 
 @pytest.mark.parametrize("given", ["data.jsonl", {"question": ["?"]}, 5, None, [["a"]]])
@@ -112,9 +128,11 @@ def test_a_dataset_is_used_as_in_its_documents() -> None:
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, lambda data: pl.DataFrame(data).to_arrow()])
 def test_frames(make: Any) -> None:
-    dataset = Dataset(make([*DATA, {"question": "?", "retrieved_contexts": ["a"]}]))
-    assert list(dataset[:2]) == DATA
-    assert dataset.datum(2) == {"question": "?", "retrieved_contexts": ["a"]}
+    dataset = Dataset(make([*DATA, {**VALUES, "note": "x"}]))
+    assert list(dataset[:2]) == DATA  # a cell that is missing is left out
+    assert dataset.datum(2) == {**VALUES, "note": "x"}
+    with pytest.raises(InputError, match="datum 2 has no 'answer'"):
+        Dataset(make([*DATA, {"question": "?", "retrieved_contexts": ["a"]}]))
     evaluator = RetrievalEvaluator(make(DATA), [PrecisionRecallF1()])
     assert len(evaluator.run()) == 2
     assert Dataset.from_data(DATA)["answer"] == dataset[:2]["answer"]
@@ -125,7 +143,7 @@ def test_frames(make: Any) -> None:
 
 def test_what_was_tolerated_is_told(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
-    path.write_bytes(b'{"question": "caf\xe9"}\n\n{"question": "b"}\r\n')
+    path.write_bytes(b'{"question": "caf\xe9", "answer": ""}\n\n{"question": "b", "answer": ""}\r\n')
     found = Dataset.from_jsonl(path)
     assert len(found) == 2
     assert {note.code for note in found.notes} == {"not-utf8", "blank-lines"}
@@ -152,7 +170,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.jsonl"):
         Dataset.from_jsonl(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="datum 0 cannot be written as JSON"):
-        Dataset([{"question": object()}]).to_jsonl(tmp_path / "out.jsonl")
+        Dataset([{**VALUES, "note": object()}]).to_jsonl(tmp_path / "out.jsonl")
 
 
 # Example data.

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import InputError, OptionError
 from goldrank.compat.continuous_eval import (
     ExactChunkMatch,
     ExactSentenceMatch,
@@ -16,7 +17,6 @@ from goldrank.compat.continuous_eval import (
     RougeChunkMatch,
     example_data,
 )
-from goldrank.errors import InputError, OptionError
 
 LOG3 = 0.6309297535714574  # 1 / log2(3), as the document has it
 

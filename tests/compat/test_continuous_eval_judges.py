@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import InputError, OptionError
 from goldrank.compat.continuous_eval import (
     ContextCoverage,
     ContextPrecision,
@@ -19,7 +20,6 @@ from goldrank.compat.continuous_eval import (
     RetrievalEvaluator,
     RougeChunkMatch,
 )
-from goldrank.errors import InputError, OptionError
 
 QUESTION = "What is the capital of France?"
 CONTEXTS = [

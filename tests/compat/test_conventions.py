@@ -16,10 +16,10 @@ from lanes import many
 from raising import raises_code
 
 import goldrank
+from goldrank.base.errors import InputError
 from goldrank.compat import axion, continuous_eval, ir_eval_numba, lesson, remem
 from goldrank.conventions import NAMES, get
 from goldrank.conventions.quirks import CountsRepeats
-from goldrank.errors import InputError
 
 DOCS = [f"d{i:02}" for i in range(9)]
 Query = tuple[list[str], dict[str, float]]

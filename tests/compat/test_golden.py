@@ -17,8 +17,8 @@ import places
 import pytest
 
 import goldrank
+from goldrank.base.errors import GoldrankError
 from goldrank.compat import axion, continuous_eval, ir_eval_numba, lesson, remem
-from goldrank.errors import GoldrankError
 from goldrank.match.rouge import rouge_l_recall
 
 CASES = json.loads((places.FILES / "golden" / "seeds.json").read_text(encoding="utf-8"))
@@ -392,7 +392,7 @@ def test_continuous_eval_means_are_of_the_last_run() -> None:
 
 def test_continuous_eval_refuses_k() -> None:
     (case,) = (c for c in of("continuous-eval") if c["metric"] == "RetrievalEvaluator.run")
-    evaluator = continuous_eval.RetrievalEvaluator(binary_dataset([[1]]), [])
+    evaluator = continuous_eval.RetrievalEvaluator(binary_dataset([[1]]), [continuous_eval.PrecisionRecallF1()])
     with pytest.raises(GoldrankError) as caught:
         evaluator.run(k=case["k"])
     assert caught.value.what == case["expected"]["message"]

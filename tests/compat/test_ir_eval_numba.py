@@ -16,8 +16,8 @@ import pytest
 from raising import raises_code
 
 import goldrank
+from goldrank.base.errors import InputError, OptionError
 from goldrank.compat import ir_eval_numba as functions
-from goldrank.errors import InputError, OptionError
 
 SINGLE = ("recall", "precision", "f1_score", "average_precision", "ndcg", "reciprocal_rank")
 

@@ -8,12 +8,12 @@ import math
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import InputError
 from goldrank.compat.axion import ContextualPrecision, ContextualRecall, DatasetItem
 from goldrank.compat.continuous_eval import LLMBasedContextCoverage, LLMBasedContextPrecision
-from goldrank.errors import InputError
 from goldrank.judging.function import Function
-from goldrank.judging.matching import JudgeMatcher
-from goldrank.judging.nouns import Calls
+from goldrank.judging.judge_matcher import JudgeMatcher
+from goldrank.judging.pool_and_calls import Calls
 
 TEXTS = ["Lyon.", "Paris is big."]
 

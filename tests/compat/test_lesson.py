@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import GoldrankError, InputError, OptionError
 from goldrank.compat import lesson
-from goldrank.errors import InputError, OptionError
 
 
 def loops(retrieved: list[str], relevant: set[str], grades: dict[str, float], k: int) -> dict[str, float]:
@@ -306,11 +308,16 @@ def test_no_queries_are_an_error_in_the_classes() -> None:
 
 
 def test_unusable_judgements_are_an_error() -> None:
-    with raises_code(InputError, "unreadable-object"):
+    with raises_code(InputError, "bad-number"):
         lesson.ndcg_at_k(["a"], {"a": "high"}, 3)
+    with raises_code(InputError, "unreadable-object"):
+        lesson.recall_at_k([["a"]], {"a"}, 3)  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize("grade", [None, math.nan, math.inf, -math.inf, "high", [1]])
+BAD_GRADES = [None, math.nan, math.inf, -math.inf, "high", [1], "3", b"3", bytearray(b"3"), np.str_("3"), 1j, 10**400]
+
+
+@pytest.mark.parametrize("grade", BAD_GRADES, ids=lambda grade: f"{grade!r:.20}")
 def test_grades_are_numbers(grade: Any) -> None:
     """In whichever query, and whether or not the document was retrieved."""
     judged = {"a": 1, "b": grade}
@@ -396,3 +403,33 @@ def test_evaluators_do_not_share_their_k() -> None:
     first, second = lesson.RetrievalEvaluator(), lesson.RetrievalEvaluator()
     first.k_values.append(99)
     assert second.k_values == [1, 3, 5, 10]
+
+
+@pytest.mark.parametrize("grade", [2, 2.0, np.int8(2), np.float32(2), Decimal(2), Fraction(2), np.array(2)])
+def test_grades_may_be_numbers_of_any_type(grade: Any) -> None:
+    assert lesson.dcg_at_k(["a"], {"a": grade}, 1) == 2.0
+    assert lesson.relevant_from_grades({"a": grade}) == {"a"}
+
+
+@pytest.mark.parametrize("k_values", [[], (), [-1], [1, -3], [1.5], ["3"], [None], [True], "13", 5, None])
+@pytest.mark.parametrize("make", [lesson.RetrievalEvaluator, lesson.RetrieverComparison])
+def test_cutoffs_are_checked_when_an_evaluator_is_made(make: Any, k_values: Any) -> None:
+    for as_released in (False, True):
+        with pytest.raises(GoldrankError, match="k_values"):
+            make(k_values, as_released=as_released)
+
+
+def test_cutoffs_may_come_from_a_generator() -> None:
+    evaluator = lesson.RetrievalEvaluator(k for k in (1, 3))  # type: ignore[arg-type]
+    assert evaluator.evaluate_single_query(["a"], {"a"}).recall_at_k == {1: 1.0, 3: 1.0}
+
+
+def test_ndcg_of_losses_is_never_below_zero() -> None:
+    """The document: "Returns NDCG score between 0 and 1". Its DCG has no such limit."""
+    grades = {"a": -1, "b": 2}
+    assert lesson.dcg_at_k(["a"], grades, 1) == -1.0
+    assert lesson.ndcg_at_k(["a"], grades, 1) == 0.0
+    assert lesson.ndcg_at_k(["a", "x", "y"], grades, -1, as_released=True) == 0.0
+    # (2 / 1 - 1 / 1.585) / the same
+    assert lesson.ndcg_at_k(["b", "a"], grades, 2) == 1.0
+    assert lesson.RetrievalEvaluator([1]).evaluate_single_query(["a"], {"b"}, grades).ndcg_at_k == {1: 0.0}

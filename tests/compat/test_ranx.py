@@ -14,11 +14,11 @@ import places
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import GoldrankError, InputError, MeasureError, OptionError
 from goldrank.compat.ranx import Qrels, Run, compare, evaluate, fuse, normalization, normalize, optimize_fusion
 from goldrank.compat.ranx import fusion as functions
 from goldrank.compat.ranx import metrics as named
 from goldrank.compat.ranx.data_structures import QueryMismatchError, get_file_kind
-from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"c": 2}}
 RUN = {"q1": {"x": 0.9, "a": 0.8, "b": 0.1}, "q2": {"c": 5.0}}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
+import random
 from typing import Any
 
 import numpy as np
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import InputError, OptionError
 from goldrank.compat import remem
 from goldrank.compat.remem import (
     BaseMetric,
@@ -19,7 +22,6 @@ from goldrank.compat.remem import (
     is_chunk_from_original,
 )
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError, OptionError
 
 
 def per_example(metric: BaseMetric, gold: list[str], retrieved: list[str], k: int) -> float:
@@ -288,3 +290,94 @@ def test_metrics_side_by_side() -> None:
         assert word in row["what it measures"]
     for word, row in zip(("fraction", "ALL", "higher"), rows, strict=True):
         assert word in row["use when"]
+
+
+def released_ndcg(gains: list[int], k: int) -> float:
+    """REMem's rules by plain loops: what was retrieved is sliced twice, the sorted gains once."""
+
+    def dcg(values: list[int]) -> float:
+        return sum(value / math.log2(max(rank, 2)) for rank, value in enumerate(values[:k], 1))
+
+    best = dcg(sorted(gains, reverse=True))
+    return dcg(gains[:k]) / best if best else 0.0
+
+
+@pytest.mark.parametrize("k", range(-8, 0))
+def test_released_ndcg_with_a_negative_k(k: int) -> None:
+    rng = random.Random(k)
+    for _ in range(50):
+        gains = [rng.randint(0, 1) for _ in range(rng.randint(1, 8))]
+        chunks = [f"gold{i}" if gain else f"other{i}" for i, gain in enumerate(gains)]
+        gold = [chunk for chunk in chunks if chunk.startswith("gold")] or ["gold"]
+        found = per_example(RetrievalNDCGAny(as_released=True), gold, chunks, k)
+        assert found == pytest.approx(released_ndcg(gains, k)), (gains, k)
+
+
+def test_released_ndcg_with_a_negative_k_by_hand() -> None:
+    """Of a, x, b two cuts of the last leave a: 1. The ideal a, b, x without its last is 1 + 1."""
+    assert per_example(RetrievalNDCGAny(as_released=True), ["a", "b"], ["a", "x", "b"], -1) == 0.5
+
+
+@pytest.mark.parametrize("chunk", [".", " . ", "-", "?!", "", "\n", "Date: 2023-01-02\n.", "user: .", "\N{BULLET}"])
+def test_a_chunk_without_a_letter_or_digit_matches_nothing(chunk: str) -> None:
+    assert not is_chunk_from_original(chunk, "Hello. - ?! \N{BULLET}")
+    assert not is_chunk_from_original(chunk, "Hello. - ?! \N{BULLET}", fuzzy=0.5)
+    assert per_example(RetrievalRecall(gold="content"), ["Hello. - ?!"], [chunk], 1) == 0.0
+
+
+ORIGINAL = "Date: 2023-01-02\nuser: I moved to Oslo in May of that year, and I never went back to Rome again."
+
+
+@pytest.mark.parametrize(
+    ("chunk", "words_found", "words"),
+    [
+        ("I moved to OSLO in may of that year", 9, 9),
+        ("user: I moved, to Oslo; in May of that year!", 9, 9),
+        ("I moved to Oslo in May of that century", 8, 9),
+        ("I went to Rome", 3, 4),  # "went back to Rome" has three of them in four words
+        ("Oslo Rome", 1, 2),  # ten words apart
+        ("Berlin", 0, 1),
+    ],
+)
+def test_fuzzy_matching_is_the_share_of_words_that_stand_together(chunk: str, words_found: int, words: int) -> None:
+    assert not is_chunk_from_original(chunk, ORIGINAL)
+    share = words_found / words
+    if share:
+        assert is_chunk_from_original(chunk, ORIGINAL, fuzzy=share)
+    if share < 1:
+        assert not is_chunk_from_original(chunk, ORIGINAL, fuzzy=share + 0.001)
+
+
+def test_metrics_match_fuzzily_if_asked() -> None:
+    chunk = "I moved to Oslo in May of that century"
+    for metric in (RetrievalRecall, RetrievalRecallAll, RetrievalRecallAny, RetrievalNDCGAny):
+        assert per_example(metric(gold="content"), [ORIGINAL], [chunk], 1) == 0.0
+        assert per_example(metric(gold="fuzzy"), [ORIGINAL], [chunk], 1) == 0.0  # 8 of 9 is less than 90%
+        assert per_example(metric(gold="fuzzy:0.8"), [ORIGINAL], [chunk], 1) == 1.0
+
+
+def test_fuzzy_finds_all_that_content_finds() -> None:
+    chunk = "ell"  # a part of a word
+    assert is_chunk_from_original(chunk, "Hello.")
+    assert is_chunk_from_original(chunk, "Hello.", fuzzy=1)
+
+
+@pytest.mark.parametrize("share", [0, -1, 1.1, math.nan, math.inf, "0.9", True])
+def test_fuzzy_is_a_share(share: Any) -> None:
+    with pytest.raises(OptionError, match="above 0 and up to 1"):
+        is_chunk_from_original("a", "a", fuzzy=share)
+
+
+@pytest.mark.parametrize(
+    "gold", ["fuzzy:", "fuzzy:0", "fuzzy:2", "fuzzy:high", "fuzzy:nan", "content:0.9", 0.9, b"ids"]
+)
+def test_gold_is_a_word_or_a_share(gold: Any) -> None:
+    with pytest.raises(OptionError, match="gold"):
+        RetrievalRecall(gold=gold)
+
+
+def test_the_released_code_matches_in_its_own_way_only() -> None:
+    with raises_code(OptionError, "options-conflict"):
+        is_chunk_from_original("a", "a", fuzzy=0.9, as_released=True)
+    with raises_code(OptionError, "options-conflict"):
+        RetrievalRecall(gold="fuzzy", as_released=True)

@@ -9,7 +9,7 @@ import pytest
 from raising import raises_code
 
 from goldrank import AspectQrels, Preferences, evaluate, read_aspects, read_preferences
-from goldrank.errors import InputError, MeasureError, OptionError
+from goldrank.base.errors import InputError, MeasureError, OptionError
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_aspects_that_cannot_be(write, text, message):
     ("text", "message"),
     [
         ("q j s a 1\nq j s a 2\n", "in one list twice"),
-        ("q j s a\n", "found 4 columns"),
+        ("q j s a\n", "level 'a' is not a number"),
         ("q j s a high\n", "is not a number"),
         ("q j s a nan\n", "is not a number"),
         ("q j 1 a 2\nq j 1 b 1\nq j 2 b 2\nq j 2 a 1\n", "contradict each other"),

@@ -15,9 +15,9 @@ from lanes import many
 from raising import raises_code
 
 from goldrank import AspectQrels, GoldrankError, Preferences, Scores, cli, evaluate, evaluate_texts
+from goldrank.base.errors import InputError, OptionError
 from goldrank.data.qrels import Qrels, shard_of
 from goldrank.data.query_facts import to_plain
-from goldrank.errors import InputError, OptionError
 from goldrank.measures import REGISTRY
 
 CUTS = {"none": "", "recall": "@0.5", "multiple": "@0.5"}
@@ -287,10 +287,10 @@ def test_empty_shards_at_the_prompt(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "r").write_text("q1 Q0 a 1 1 t\nq2 Q0 b 1 2 t\nq2 Q0 a 2 1 t\n")
     names = [str(tmp_path / f"{i}.json") for i in range(1, 9)]
     for number, name in enumerate(names, 1):
-        arguments = [str(tmp_path / "q"), str(tmp_path / "r"), "-m", "RR", "--shard", f"{number}/8", "--save", name]
+        arguments = [str(tmp_path / "q"), str(tmp_path / "r"), "-m", "RR", "--shard", f"{number}/8", "-o", name]
         assert cli.run(["eval", *arguments]) == 0
     capsys.readouterr()
-    assert cli.run(["merge", *names]) == 0
+    assert cli.run(["eval", *names]) == 0
     assert "0.7500" in capsys.readouterr().out
 
 
@@ -313,12 +313,12 @@ def test_command(tmp_path: Path) -> None:
     lines = (f"{q.replace(' ', '-')} Q0 {d} - {s} t\n" for q, row in run.items() for d, s in row.items())
     (tmp_path / "r").write_text("".join(lines))
     for i in (1, 2, 3):
-        command = ["eval", f"{tmp_path}/q", f"{tmp_path}/r", "--shard", f"{i}/3", "--save", f"{tmp_path}/{i}.json"]
+        command = ["eval", f"{tmp_path}/q", f"{tmp_path}/r", "--shard", f"{i}/3", "-o", f"{tmp_path}/{i}.json"]
         assert CliRunner().invoke(cli.group, command).exit_code == 0
     files = [f"{tmp_path}/{i}.json" for i in (3, 1, 2)]
-    done = CliRunner().invoke(cli.group, ["merge", *files, "-o", f"{tmp_path}/all.json"])
+    done = CliRunner().invoke(cli.group, ["eval", *files, "-o", f"{tmp_path}/all.json"])
     assert done.exit_code == 0
     assert "merged from 3 shards" in done.output
     same(Scores.load(tmp_path / "all.json"), evaluate(tmp_path / "q", tmp_path / "r"))
-    assert cli.run(["merge", files[0], f"{tmp_path}/q"]) == 2
-    assert cli.run(["merge", files[0], files[0]]) == 2
+    assert cli.run(["eval", files[0], f"{tmp_path}/q"]) == 2
+    assert cli.run(["eval", files[0], files[0]]) == 2

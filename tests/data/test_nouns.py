@@ -32,7 +32,7 @@ from goldrank import (
     read_run,
     read_runs,
 )
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
 
 QRELS = {f"q{i}": {"d": 1, "x": 0} for i in range(8)}
 FIRST, SECOND = {q: ["d"] for q in QRELS}, {q: ["x", "d"] for q in QRELS}

@@ -8,7 +8,7 @@ from raising import raises_code
 
 import goldrank
 from goldrank import Qrels, Run
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
 
 QRELS = {"q": {"a": 1, "b": 1}}
 

@@ -15,8 +15,8 @@ from raising import raises_code
 
 import goldrank
 from goldrank import Runs, Scores
+from goldrank.base.errors import InputError
 from goldrank.data.scores import ScoresByRun
-from goldrank.errors import InputError
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1, "d4": 2}, "q3": {"d9": 0}}
 RUN = {"q1": {"d1": 3.0, "d2": 3.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}, "q7": {"d1": 1.0}}

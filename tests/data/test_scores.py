@@ -16,9 +16,9 @@ import pytest
 from raising import raises_code
 
 import goldrank
+from goldrank.base.errors import InputError, MeasureError
 from goldrank.data import query_facts
 from goldrank.data.scores import Scores, ScoresByRun
-from goldrank.errors import InputError, MeasureError
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}, "q3": {"d9": 1}}
 RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}, "q7": {"d1": 1.0}}
@@ -46,16 +46,18 @@ def test_counts_and_notes(scores: Scores) -> None:
     assert scores.counts["missing"] == 1
     assert scores.counts["unjudged_queries"] == 1
     assert scores.counts["judged_retrieved"] == 4
-    text = repr(scores)
+    text = str(scores)
+    assert repr(scores) == "Scores('run', 3 queries, RR, P@2, NumRet)"
     assert "1 of 3 judged queries are not in the run, counted as 0: 'q3'" in text
     assert "1 query of the run is not judged and was left out: 'q7'" in text
-    assert "80.0% of the returned documents are judged" in text
+    assert "1 more remark: result.notes" in text
+    assert "80.0% of the returned documents are judged" in [str(note) for note in scores.notes]
 
 
 def test_changed_policies_show() -> None:
     found = goldrank.evaluate(QRELS, RUN, "RR", missing="skip", ties="input")
     assert found.convention == "trec_eval-10, ties=input, missing=skip"
-    assert "2 queries, trec_eval-10, ties=input, missing=skip" in repr(found)
+    assert "2 queries, trec_eval-10, ties=input, missing=skip" in str(found)
 
 
 def test_unmeasured(scores: Scores) -> None:

@@ -2,6 +2,8 @@
 
 import re
 
+from goldrank.base.escaping import log_line
+from goldrank.base.notes import Note
 from goldrank.data.table import (
     Cell,
     Fold,
@@ -16,8 +18,6 @@ from goldrank.data.table import (
     notebook_html,
     plain,
 )
-from goldrank.escaping import log_line
-from goldrank.notes import Note
 from goldrank.report import latex, markdown, separated
 
 TABLE = Table(

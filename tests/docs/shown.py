@@ -18,8 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from goldrank.base.errors import GoldrankError
 from goldrank.cli import run as command
-from goldrank.errors import GoldrankError
 
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -51,6 +51,10 @@ LISTS = {"retrieved_ids": ["d2", "d1"], "expected_ids": ["d1"]}
 FILES: dict[str, str] = {
     "qrels.txt": "q1 0 d1 1\n",
     "run.txt": "q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\n",
+    "queries.tsv": "q1\tgold rush\n",
+    "engine.toml": 'kind = "python"\nfunction = "search_of_the_page:search"\n',
+    "search_of_the_page.py": 'def search(query, k):\n    return ["d2", "d1"]\n',
+    "new.run": "q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\n",
     "msmarco.tsv": "q1\td2\t1\nq1\td1\t2\n",
     "beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
     "qrels.csv": QRELS_CSV,

@@ -9,7 +9,7 @@ import places
 import pytest
 
 from goldrank.comparison.intervals import replicated, t_quantile
-from goldrank.comparison.ppi import wilson
+from goldrank.judging.ppi import wilson
 
 Z = 1.959963984540054
 """The normal distribution's 97.5 % point, from a table."""

@@ -8,7 +8,8 @@ import places
 import pytest
 
 import goldrank
-from goldrank import conventions, engine, notes
+from goldrank import conventions, engine
+from goldrank.base import notes
 from goldrank.io import formats
 
 PAGES = {

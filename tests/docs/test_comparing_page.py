@@ -29,7 +29,7 @@ def test_commands_print_what_the_page_shows(capsys):
     capsys.readouterr()
     assert command(shlex.split(second)) == 0
     (shown,) = re.findall(r"```text\n(.*?)```", PAGE, re.S)
-    assert capsys.readouterr().out == shown
+    assert "".join(capsys.readouterr()) == shown
     assert Path("report.html").exists()
     inline = [line for line in re.findall(r"`goldrank (diff [^`]*)`", PAGE) if "demo/" in line]
     assert len(inline) == 1
@@ -57,13 +57,13 @@ def test_numbers_in_the_prose():
 
 
 def test_forms_in_python():
-    (line,) = re.findall(r"`(from goldrank\.report import render)`", PAGE)
+    (line,) = re.findall(r"`(from goldrank import show)`", PAGE)
     names = {}
     exec(line, names)
     found = compare(demo.load()["qrels"], demo.runs(), "nDCG@10")
-    listed = re.findall(r'"(\w+)"', PAGE.split(line)[1].split("Notes that begin")[0])
+    listed = re.findall(r'"(\w+)"', PAGE.split(line)[1].split("`found.save")[0])
     assert len(listed) == 6
-    assert len({names["render"](found, form) for form in listed}) == 6
+    assert len({names["show"](found, form) for form in listed}) == 6
 
 
 def test_the_words_are_those_of_the_code():
@@ -71,7 +71,7 @@ def test_the_words_are_those_of_the_code():
     from goldrank.comparison.rank_changes import FALLS
     from goldrank.comparison.slices import SMALL
 
-    for word in (*FALLS, "better", "worse", "unclear", "equivalent", "same", "diagnostic"):
+    for word in (*FALLS, "better", "worse", "unclear", "equivalent", "same", "judge first", "diagnostic"):
         assert f"{word}" in PAGE
     for name in CORRECTIONS:
         assert name == "none" or f"`{name}`" in PAGE
@@ -88,7 +88,7 @@ def test_tables_are_those_of_the_simulations():
     """Heads and rows; the figures take minutes and are printed by benchmarks/statistics.py."""
     source = (places.ROOT / "benchmarks" / "simulations.py").read_text()
     titles = re.findall(r"^\*\*(.+, in %.*)\*\*$", PAGE, re.M)
-    assert len(titles) == 7
+    assert len(titles) == 8
     for title in titles:
         assert re.split(r"\d|\(", title)[0].strip() in source
 

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from restoring import restored_registry
 
+from goldrank.base.errors import MeasureError
 from goldrank.cli.eval import command
-from goldrank.errors import MeasureError
 from goldrank.measures import REGISTRY, parse
 from goldrank.measures.trec_names import TABLE
 

@@ -10,7 +10,7 @@ import places
 import pytest
 from raising import raises_code
 
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.base.errors import InputError, OptionError, one_of
 
 PAGE = places.ROOT / "docs" / "errors.md"
 LINE = re.compile(r"^\| `([a-z0-9]+(?:-[a-z0-9]+)*)` \| (\S.*\S) \|$", re.MULTILINE)

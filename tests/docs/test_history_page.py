@@ -10,7 +10,7 @@ import places
 import pytest
 
 from goldrank import History, evaluate
-from goldrank.cli import COMMANDS
+from goldrank.cli import all_commands
 from goldrank.cli import run as command
 from goldrank.history import store
 from goldrank.history.changes import HEAD_START, PATIENCE
@@ -39,7 +39,7 @@ def recorded(monkeypatch, capsys):
     for line in re.findall(r"^\$ goldrank (.*)$", PAGE, re.M):
         capsys.readouterr()
         assert command(shlex.split(line)) == 0
-    return capsys.readouterr().out
+    return "".join(capsys.readouterr())
 
 
 def test_commands_print_what_the_page_shows(recorded):
@@ -64,7 +64,7 @@ def test_the_code_runs(recorded, capsys):
 def test_what_the_page_names_is_there():
     named = set(re.findall(r"`goldrank (\w+)", PAGE))
     assert named
-    assert named <= set(COMMANDS)
+    assert named <= set(all_commands())
     assert "probability of at most 5%" in PAGE
     assert f"alpha x (j + {HEAD_START}) / (j + {HEAD_START + PATIENCE})" in PAGE
 

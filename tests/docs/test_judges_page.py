@@ -75,7 +75,20 @@ def test_a_program_reads_and_writes_what_the_page_shows(tmp_path, monkeypatch, c
     docs = [{"_id": "d1", "text": "Paris is old."}, {"_id": "d3", "text": asked["text"]}]
     (tmp_path / "docs.jsonl").write_text("\n".join(map(json.dumps, docs)))
     (tmp_path / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": asked["question"]}))
-    line = ["judge", "qrels.txt", "run.txt", "--docs", "docs.jsonl", "--queries", "queries.jsonl", "-o", "out.qrels"]
-    assert command([*line, "--command", shlex.join([sys.executable, "judge.py"])]) == 0, capsys.readouterr().err
+    line = [
+        "judge",
+        "ask",
+        "qrels.txt",
+        "run.txt",
+        "--documents",
+        "docs.jsonl",
+        "--queries",
+        "queries.jsonl",
+        "-o",
+        "out.qrels",
+    ]
+    assert command([*line, "--judge", "command:" + shlex.join([sys.executable, "judge.py"])]) == 0, (
+        capsys.readouterr().err
+    )
     rows = [row.split() for row in (tmp_path / "out.qrels").read_text().splitlines()]
     assert {(row[2], row[3]) for row in rows} == {("d1", "0"), ("d3", str(answer["grade"]))}

@@ -11,24 +11,30 @@ import places
 import pytest
 
 import goldrank
+from goldrank.base.ids import MAX_ID_BYTES
+from goldrank.base.waiting import AT_A_TIME
 from goldrank.clicks.judgements import MIN_VIEWS
-from goldrank.comparison import build, flips, holes, intervals, ppi, resampling, slices, strata, sweep
+from goldrank.comparison import build, flips, holes, intervals, resampling, slices
 from goldrank.comparison.unjudged import MOST_BOUNDED
-from goldrank.engine import counts, spark
-from goldrank.evaluation import causes, executors, text_notes
-from goldrank.gating import documents, rules
-from goldrank.history import file as history_file
-from goldrank.ids import MAX_ID_BYTES
-from goldrank.io import sources, text_index
-from goldrank.io import spark as spark_input
-from goldrank.io.tables import MOST_SLICED
-from goldrank.judging import endpoint
-from goldrank.judging.nouns import Calls
+from goldrank.engine import counts
+from goldrank.engine import spark_engine as spark
+from goldrank.evaluation import executors, text_notes
+from goldrank.explorer import first_documents as heads
+from goldrank.explorer import history_page, query_page, serving, session, sides
+from goldrank.gating import rules
+from goldrank.gating import top_documents as documents
+from goldrank.history import history_file
+from goldrank.io import sources
+from goldrank.io.by_id import text_index
+from goldrank.io.tables import spark_frames as spark_input
+from goldrank.io.tables.polars_tables import MOST_SLICED
+from goldrank.judging import endpoint, ppi, strata
+from goldrank.judging.pool_and_calls import Calls
 from goldrank.match import chance, evidence, semantic
 from goldrank.match.seeds import LENGTH
-from goldrank.report import comparison_page, coverage
-from goldrank.waiting import AT_A_TIME
-from goldrank.web import heads, history_page, query_page, serving, session, sides
+from goldrank.rag import causes, sweep
+from goldrank.rag import coverage_curves as coverage
+from goldrank.report import comparison_page
 
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 8: "eight", 10: "ten"}
 

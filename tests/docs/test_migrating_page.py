@@ -11,7 +11,7 @@ import pytest
 from peers.run_suites import SUITES
 
 import goldrank
-from goldrank.errors import GoldrankError
+from goldrank.base.errors import GoldrankError
 from goldrank.measures import REGISTRY, parse
 
 PAGE = (places.ROOT / "docs" / "migrating.md").read_text(encoding="utf-8")

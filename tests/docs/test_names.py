@@ -12,6 +12,7 @@ import places
 import pytest
 
 from goldrank.cli import group
+from goldrank.cli.commands import options_of
 
 FOLDERS = (".", "docs", "docs/users", "examples")
 PAGES = sorted(page for folder in FOLDERS for page in (places.ROOT / folder).glob("*.md") if page.name != "CHANGES.md")
@@ -31,14 +32,13 @@ def commands() -> dict[str, set[str]]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
-        below = command.commands.values() if isinstance(command, click.Group) else ()
-        params = [param for one in (command, *below) for param in one.params]
+        params = list(options_of(command, context))
         found[name] = {spelled for param in params for spelled in (*param.opts, *param.secondary_opts)}
     return found
 
 
 KNOWN = commands()
-ALL = {"--help", "--version", *OF_PYTEST}.union(*KNOWN.values())
+ALL = {"--help", "--help-all", "--version", *OF_PYTEST}.union(*KNOWN.values())
 
 
 def wrong_options(text: str) -> list[str]:
@@ -50,7 +50,7 @@ def wrong_options(text: str) -> list[str]:
         if named and named[1] not in KNOWN:
             wrong.append(named[0])
             continue
-        known = KNOWN[named[1]] | {"--help"} if named else ALL | OF_OTHERS
+        known = KNOWN[named[1]] | {"--help", "--help-all"} if named else ALL | OF_OTHERS
         alone = re.split(r" && | \| |  #", code)[0]
         wrong += [one for one in re.findall(r"(?<![\w-])--[a-z][a-z-]*", alone) if one not in known]
     return wrong
@@ -62,7 +62,7 @@ def test_commands_and_options_are_there(page: Path) -> None:
 
 
 def test_a_wrong_option_is_found() -> None:
-    assert wrong_options("`goldrank eval a b --interval`, `--html x`, `goldrank diff a b`") == []
+    assert wrong_options("`goldrank eval a b --interval`, `-o x`, `goldrank diff a b`") == []
     assert wrong_options("`goldrank eval a --margin 1` `--colour` `goldrank evaluate a`") == [
         "--margin",
         "--colour",

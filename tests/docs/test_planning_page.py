@@ -35,7 +35,7 @@ def test_commands_print_what_the_page_shows(name, capsys):
     assert shown
     for line in commands:
         assert command(shlex.split(line)) == 0
-        out = capsys.readouterr().out
+        out = "".join(capsys.readouterr())
         printed += [] if line.startswith("demo") else [out]
     assert printed == shown
 
@@ -50,7 +50,7 @@ def test_the_code_runs(name, capsys):
 
 
 def test_the_log_of_the_page_is_read():
-    from goldrank.io.impressions import read_impressions
+    from goldrank.clicks.impressions import read_impressions
 
     (lines,) = re.findall(r"```json\n(.*?)```", PAGES["interleaving"], re.S)
     found, _ = read_impressions([json.loads(line) for line in lines.splitlines()])

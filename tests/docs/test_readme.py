@@ -122,7 +122,7 @@ def test_counts_of_formats_methods_and_examples() -> None:
     import click
 
     from goldrank.cli import group
-    from goldrank.fusion import all_methods
+    from goldrank.fusion.methods import all_methods
 
     page = (places.ROOT / "docs" / "getting_in_and_out.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| .*$", page[: page.index("\n## ")], re.MULTILINE)

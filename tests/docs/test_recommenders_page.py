@@ -17,7 +17,7 @@ import pytest
 
 import goldrank
 from goldrank import Scores
-from goldrank.errors import BaselineError, MeasureError
+from goldrank.base.errors import BaselineError, MeasureError
 from goldrank.measures import REGISTRY, parse
 
 

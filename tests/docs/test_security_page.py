@@ -16,7 +16,7 @@ import pytest
 
 import goldrank
 from goldrank import Qrels, Run
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
 from goldrank.io import sources
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -50,11 +50,11 @@ def test_commands(names: dict[str, object], tmp_path: Path, monkeypatch: pytest.
     rows = [dict(zip(("retrieved", "reference", "label"), row, strict=True)) for row in names["labels"]]  # type: ignore[attr-defined]
     Path("labels.jsonl").write_text("\n".join(map(json.dumps, rows)))
     lines = re.findall(r"^\$ goldrank (.*)$", PAGE, re.MULTILINE)
-    lines += re.findall(r"`goldrank ((?:texts|agree) [^`-][^`]*)`", PAGE)
-    assert len(lines) == 8
+    lines += re.findall(r"`goldrank ((?:texts|judge agree) [^`-][^`]*)`", PAGE)
+    assert len(lines) == 9
     for line in lines:
         assert command(shlex.split(line)) == 0, line
-    for written in ("curves.svg", "texts.html", "why.html"):
+    for written in ("both.json", "texts.html", "why.html"):
         assert Path(written).exists()
 
 

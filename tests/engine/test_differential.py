@@ -30,8 +30,9 @@ from random_cases import (
 )
 
 import goldrank.io.sources
-import goldrank.io.tables
-from goldrank import Qrels, Run, evaluate, ids
+import goldrank.io.tables.polars_tables
+from goldrank import Qrels, Run, evaluate
+from goldrank.base import ids
 
 # Random data.
 
@@ -267,7 +268,7 @@ def cut_small(rng: random.Random):
     """Pieces of a few lines, and one thread or several, so that queries are cut and scattered over pieces."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(goldrank.io.sources, "PIECE", rng.randint(64, 300))
-        patch.setattr(goldrank.io.tables, "BATCH", rng.choice((1, 7, 20, 50)))
+        patch.setattr(goldrank.io.tables.polars_tables, "BATCH", rng.choice((1, 7, 20, 50)))
         threads = rng.choice((1, 3))
         patch.setattr(os, "sched_getaffinity", lambda _: set(range(threads)), raising=False)
         patch.setattr(os, "cpu_count", lambda: threads)

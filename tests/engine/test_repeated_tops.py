@@ -14,7 +14,7 @@ from raising import raises_code
 from recommender_cases import KEPT, QRELS, REMOVED
 
 from goldrank import Catalogue, Convention, conventions, evaluate, read_run, worth_judging
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve
 from goldrank.io import sources

@@ -14,9 +14,9 @@ from lanes import many
 from raising import raises_code
 
 from goldrank import Convention, GoldrankError, Scores, compare, evaluate, evaluate_arrays
+from goldrank.base.errors import MeasureError, OptionError
 from goldrank.data.scores import Remarks
-from goldrank.errors import MeasureError, OptionError
-from goldrank.io.arrays import as_array
+from goldrank.io.objects.array_values import as_array
 from goldrank.measures import REGISTRY
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@5", "R@3", "Bpref", "Judged@10", "RBP", "ERR@5", "Compat"]

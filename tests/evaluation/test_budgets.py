@@ -12,7 +12,7 @@ from rag_cases import cases
 from raising import raises_code
 
 from goldrank import Evidence, Matching, evaluate_texts
-from goldrank.errors import InputError, MeasureError, OptionError
+from goldrank.base.errors import InputError, MeasureError, OptionError
 
 BUDGETS = cases("budget")
 PACKS = ("prefix", "skip", "truncate")

@@ -15,7 +15,7 @@ import pytest
 
 from goldrank import Qrels, evaluate
 from goldrank.data.placements import Placements
-from goldrank.evaluation import footer
+from goldrank.evaluation import run_notes as footer
 
 JUDGED = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 1}}
 RETURNED = {"q1": {"b": 3.0, "x": 2.0, "a": 1.0}, "q3": {"a": 1.0}}

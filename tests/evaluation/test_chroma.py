@@ -9,7 +9,7 @@ from rag_cases import cases
 from raising import raises_code
 
 from goldrank import Evidence, evaluate_texts
-from goldrank.errors import OptionError
+from goldrank.base.errors import OptionError
 
 CASES = cases("chroma")
 NAMES = {

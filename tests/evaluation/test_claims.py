@@ -11,7 +11,7 @@ from rag_cases import cases
 from raising import raises_code
 
 from goldrank import Answers, Scores, evaluate, evaluate_texts
-from goldrank.errors import GoldrankError, InputError, MeasureError
+from goldrank.base.errors import GoldrankError, InputError, MeasureError
 from goldrank.measures import parse
 
 RAGAS = {
@@ -168,7 +168,7 @@ def test_nothing_retrieved_is_zero() -> None:
         ("context_precision@3", "ContextPrecision@3"),
         ("non_llm_context_recall", "AlikeCover"),
         ("id_based_context_recall", "SetR"),
-        ("id_based_context_precision", "SetP"),
+        ("id_based_context_precision", "IdPrecision"),
         ("context_entity_recall", "EntityRecall"),
     ],
 )
@@ -216,3 +216,56 @@ def test_texts_that_cannot_be_located_warn_under_95_percent(lost: int, warns: bo
     notes = evaluate_texts(items, "SpanRecall", evidence=sources).notes
     unplaced = [note for note in notes if "unplaced" in note.code]
     assert [note.is_warning for note in unplaced] == [warns]
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["The tower was built in 1889 [1].", "The tower was built in 1889.[^1]", "1. The tower was built in 1889.",
+     "The tower was built in 1889 [1, 2].\n\n[1] https://example.org/7"],
+)  # fmt: skip
+def test_citations_are_no_facts(response: str) -> None:
+    items = [{"retrieved": ["The tower was built in 1889 by a company."], "response": response, "references": ["?"]}]
+    assert evaluate_texts(items, "Faithfulness")["Faithfulness"] == 1
+    cited = [{"retrieved": ["The tower was built in 1889 by a company."], "references": [response.split("\n")[0]]}]
+    assert evaluate_texts(cited, "Cover")["Cover"] == 1
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "expected", "precision", "recall"),
+    [
+        ([4, 4, 4, 4, 7], [4], 1 / 2, 1.0),
+        ([4, 7], [4, 4, 5], 1 / 2, 1 / 2),
+        ([1, 2, 2, 3], [2, 3, 3], 2 / 3, 1.0),
+    ],
+)
+def test_ids_are_sets_as_in_ragas(retrieved: list[int], expected: list[int], precision: float, recall: float) -> None:
+    """Ragas 0.4.3: len(retrieved & reference) / len(retrieved), and / len(reference), of sets of ids."""
+    items = [{"user_input": "?", "retrieved_context_ids": retrieved, "reference_context_ids": expected}]
+    scores = evaluate_texts(items, ["id_based_context_precision", "id_based_context_recall"])
+    assert list(scores.mean.values()) == pytest.approx([precision, recall])
+    once = evaluate(
+        {"q": dict.fromkeys(map(str, expected), 1)}, {"q": list(dict.fromkeys(map(str, retrieved)))},
+        ["id_based_context_precision", "id_based_context_recall"],
+    )  # fmt: skip
+    assert list(once.mean.values()) == pytest.approx([precision, recall])
+
+
+@pytest.mark.parametrize(
+    ("reference", "languages"),
+    [
+        ("Der Turm wurde 1889 von der Firma in Paris gebaut.", "German"),
+        ("这座塔建于1889年。", "Chinese and Japanese"),
+        ("بُني البرج في باريس عام 1889.", "Arabic"),
+        ("The tower was built in Paris in 1889.", ""),
+        ("La tour fut bâtie à Paris en 1889.", ""),
+        ("Башня построена в Париже в 1889 году.", ""),
+    ],
+)
+def test_entities_by_capitals_are_said_to_tell_nothing(reference: str, languages: str) -> None:
+    items = [{"retrieved": [reference], "reference": reference} for _ in range(2)]
+    notes = [
+        note for note in evaluate_texts(items, "context_entity_recall").notes if note.code == "entities-by-capitals"
+    ]
+    assert [note.fact("languages") for note in notes] == ([languages] if languages else [])
+    own = evaluate_texts(items, "context_entity_recall", answers=Answers(entities=str.split))
+    assert "entities-by-capitals" not in [note.code for note in own.notes]

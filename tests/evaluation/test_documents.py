@@ -8,7 +8,7 @@ from helpers import codes, words
 from raising import raises_code
 
 from goldrank import GoldrankError, Runs, evaluate
-from goldrank.errors import MeasureError, OptionError
+from goldrank.base.errors import MeasureError, OptionError
 
 QRELS = {"q": {"a": 1, "b": 1}}
 RUN = {"q": ["a", "x", "b"]}

@@ -23,7 +23,7 @@ CODE = f"""
 {PEAK_MEMORY}
 import json, sys
 import numpy, polars
-import goldrank, goldrank.evaluation.documents, goldrank.io.tables, goldrank.io.json
+import goldrank, goldrank.evaluation.rankings, goldrank.io.tables.polars_tables, goldrank.io.json.json_files
 
 goldrank.evaluate({{"q": {{"d": 1}}}}, {{"q": {{"d": 1.0}}}})
 before = peak()

@@ -16,9 +16,10 @@ import pytest
 from helpers import PEAK_MEMORY
 from raising import raises_code
 
-from goldrank import cli, evaluate, machine
+from goldrank import cli, evaluate
+from goldrank.base import machine
+from goldrank.base.errors import MemoryLimitError
 from goldrank.engine.external_sort import DistinctIds
-from goldrank.errors import MemoryLimitError
 from goldrank.report import charts
 
 CODE = f"""
@@ -122,7 +123,7 @@ def test_memory_that_runs_out_names_the_file(tmp_path: Path, monkeypatch: pytest
     def load(self: Any, data: Any, offset: int) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr("goldrank.io.trec.TrecRun._block", load)
+    monkeypatch.setattr("goldrank.io.text.trec.TrecRun._block", load)
     with raises_code(MemoryLimitError, "memory-ran-out", match="run: "):
         evaluate({"q1": {"d1": 1}}, tmp_path / "run", "AP")
 
@@ -175,9 +176,9 @@ def test_large_files_are_refused_unread(tmp_path: Path) -> None:
 def test_large_row_groups_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"query": ["q1"] * 200, "doc": [f"d{i}" for i in range(200)], "score": [0.5] * 200})
     frame.write_parquet(tmp_path / "run.parquet")
-    monkeypatch.setattr("goldrank.io.tables.MOST_SLICED", 100)
+    monkeypatch.setattr("goldrank.io.tables.polars_tables.MOST_SLICED", 100)
     evaluate({"q1": {"d1": 1}}, tmp_path / "run.parquet", "AP")
-    monkeypatch.setattr("goldrank.io.table_checks.ROW", 100_000)
+    monkeypatch.setattr("goldrank.io.tables.table_checks.ROW", 100_000)
     refused(lambda: evaluate({"q1": {"d1": 1}}, tmp_path / "run.parquet", "AP"), "smaller row groups", "200 rows")
 
 
@@ -260,7 +261,7 @@ def test_this_machine_has_memory() -> None:
 def test_by_tag_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "q").write_text("q1 0 d1 1\n")
     (tmp_path / "r").write_text("q1 Q0 d1 1 2.0 a\nq1 Q0 d2 2 1.0 a\nq1 Q0 d2 1 2.0 b\nq1 Q0 d1 2 1.0 b\n")
-    assert cli.run(["eval", f"{tmp_path}/q", f"{tmp_path}/r", "--by-tag", "-m", "RR", "-o", "csv"]) == 0
+    assert cli.run(["eval", f"{tmp_path}/q", f"{tmp_path}/r", "--by-tag", "-m", "RR", "--as", "csv"]) == 0
     assert capsys.readouterr().out == "run,RR\na,1.0\nb,0.5\n"
     assert cli.run(["eval", f"{tmp_path}/q", f"{tmp_path}/r", f"{tmp_path}/r", "--by-tag"]) == 2
     assert "--by-tag takes one" in capsys.readouterr().err

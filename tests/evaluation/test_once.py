@@ -10,8 +10,8 @@ import pytest
 import goldrank
 from goldrank import cli
 from goldrank.engine import streaming
-from goldrank.io.scan import PAD
 from goldrank.io.sources import ByteSource
+from goldrank.io.text.scan import PAD
 
 
 class Counts:
@@ -64,20 +64,29 @@ def files(tmp_path: Path) -> Path:
 
 
 COMMANDS = {
-    "compare": ["compare", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--samples", "200"],
+    "compare": ["compare", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--statistics", "samples=200"],
     "compare, every form": [
-        *("compare", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--samples", "200"),
-        *("--html", "{0}/c.html", "--svg", "{0}/svg", "--json", "{0}/c.json", "--save", "{0}/saved"),
+        *("compare", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--statistics", "samples=200"),
+        *("-o", "{0}/c.html", "-o", "{0}/c.svg", "-o", "{0}/c.json", "-o", "{0}/c.csv"),
         *("--slice", "relevant"),
     ],
-    "diff": ["diff", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--json", "{0}/d.json"],
+    "diff": ["diff", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "-o", "{0}/d.json"],
     "eval": ["eval", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "-m", "nDCG@10", "-m", "AP", "-q"],
     "gate": ["gate", "{0}/qrels.txt", "{0}/bm25.run", "--rule", "nDCG@10 >= 0.1"],
     "gate with a baseline": [
         *("gate", "{0}/qrels.txt", "{0}/bm25.run", "--rule", "nDCG@10: -1%", "--rule", "P@5 [relevant]: -1%"),
         *("--baseline", "{0}/dense.json"),
     ],
-    "baseline set": ["baseline", "set", "{0}/new.json", "{0}/qrels.txt", "{0}/bm25.run", "-m", "nDCG@10,P@5"],
+    "baseline set": [
+        "gate",
+        "{0}/qrels.txt",
+        "{0}/bm25.run",
+        "-m",
+        "nDCG@10,P@5",
+        "--baseline",
+        "{0}/new.json",
+        "--update",
+    ],
     "trec_eval": ["trec_eval", "-q", "-m", "all_trec", "{0}/qrels.txt", "{0}/bm25.run"],
 }
 
@@ -96,9 +105,9 @@ def test_each_run_is_read_once(name: str, files: Path, counts: Counts, capsys: p
 def test_compare_ranks_once_from_python(files: Path, counts: Counts) -> None:
     runs = {"old": files / "bm25.run", "new": files / "dense.run"}
     result = goldrank.compare(files / "qrels.txt", runs, ["nDCG@10", "AP"], statistics=goldrank.Statistics(samples=200))
-    from goldrank.report import render
+    from goldrank.report.show import render
 
-    for form in ("html", "markdown", "latex", "csv", "json", "text"):
+    for form in ("html", "markdown", "latex", "csv", "json", "terminal"):
         assert render(result, form)
     assert result.curves
     assert counts.placed == 2

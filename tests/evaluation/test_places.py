@@ -11,7 +11,7 @@ import pytest
 import goldrank
 from goldrank import evaluate_texts
 from goldrank.cli import run as command
-from goldrank.report.coverage import curve_measures, curves_of
+from goldrank.rag.coverage_curves import curve_measures, curves_of
 
 SOURCE = "Alpha beta gamma delta. Epsilon zeta eta theta. Iota kappa lambda mu. Nu xi omicron pi."
 FIRST, SECOND = "Epsilon zeta eta theta.", "Nu xi omicron pi."
@@ -65,16 +65,20 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     def told(*args: str) -> str:
         code = command(["texts", str(file), *args])
         shown = capsys.readouterr()
-        assert (code == 0) == ("--unlocated" in args)
+        assert (code == 0) == any("unlocated=" in word for word in args)
         return shown.out + shown.err
 
-    assert "--unlocated" in told("-m", "EvidenceRecall@3")
-    shown = told("-m", "EvidenceRecall@3", "--unlocated", "missed", "--curves", "--html", str(page))
+    assert "--evidence unlocated=" in told("-m", "EvidenceRecall@3")
+    shown = told("-m", "EvidenceRecall@3", "--evidence", "unlocated=missed", "-o", str(page))
     assert "0.3333" in shown
-    assert "first k texts" in shown
     assert "<svg" in page.read_text(encoding="utf-8")
-    assert "holds evidence" in told("-m", "SpanRecall", "--unlocated", "skip", "--explain", "q")
-    assert "0.5000" in told("-m", "EvidenceRecall", "--unlocated", "skip", "--several", "first", "--similarity", "0.95")
+    assert "holds evidence" in told("-m", "SpanRecall", "--evidence", "unlocated=skip", "--explain", "q")
+    assert "0.5000" in told(
+        "-m",
+        "EvidenceRecall",
+        "--evidence",
+        "unlocated=skip,several=first,similarity=0.95",
+    )
 
 
 def test_guards_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,9 +86,9 @@ def test_guards_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     file.write_text(json.dumps({"id": "q", "retrieved": ["It is 300 in all."], "references": ["It is 30 in all."]}))
     assert command(["texts", str(file), "-m", "Cover"]) == 0
     assert "0.0000" in capsys.readouterr().out
-    assert command(["texts", str(file), "-m", "Cover", "--guards", "none"]) == 0
+    assert command(["texts", str(file), "-m", "Cover", "--matching", "guards=none"]) == 0
     assert "1.0000" in capsys.readouterr().out
-    assert command(["texts", str(file), "-m", "Cover", "--guards", "numerals"]) == 2
+    assert command(["texts", str(file), "-m", "Cover", "--matching", "guards=numerals"]) == 2
 
 
 SPACED = {"doc": "First part.\n\n Second part."}

@@ -8,14 +8,14 @@ from typing import Any, get_args
 import pytest
 
 from goldrank import Answers, Evidence, Matching, evaluate_texts
-from goldrank.errors import OptionError
+from goldrank.base.errors import OptionError
+from goldrank.base.types import Pack
 from goldrank.evaluation import text_settings
-from goldrank.io import item_reader
-from goldrank.io.items import Failures, Nulls
+from goldrank.io.questions import item_reader
+from goldrank.io.questions.items import Failures, Nulls
 from goldrank.match.guards import GUARDS
 from goldrank.measures.apply import CREDITS
 from goldrank.measures.options import PACKERS
-from goldrank.types import Pack
 
 
 def own(retrieved: str, reference: str) -> bool:
@@ -27,7 +27,7 @@ def own(retrieved: str, reference: str) -> bool:
     [
         (Matching, {"unit": "word"}, "chunk, sentence"),
         (Matching, {"credit": "all"}, "any, one_to_one, first_free, pairs"),
-        (Matching, {"guards": ["dates"]}, "numbers, units, negations, names"),
+        (Matching, {"guards": ["dates"]}, "numbers, units, negations, identifiers, names"),
         (Matching, {"tokens": "letters"}, "words, characters"),
         (Matching, {"matcher": "rouge-x"}, "rouge-l"),
         (Evidence, {"lengths": "words"}, "char, token"),

@@ -10,10 +10,10 @@ from raising import raises_code
 
 import goldrank
 from goldrank import Matching, evaluate_texts, read_items
+from goldrank.base.errors import GoldrankError, InputError, MeasureError, OptionError
 from goldrank.compat.continuous_eval import RankedRetrievalMetrics
 from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
-from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
 
 ITEMS = [
     {"id": "q1", "question": "Where?", "retrieved": ["Rome is in Italy.", "Paris is in France."],

@@ -17,7 +17,7 @@ import places
 import pytest
 
 from goldrank import evaluate
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 from goldrank.measures import Measure, make, parse
 
 HERE = places.FILES / "trec_eval"

@@ -9,7 +9,7 @@ import pytest
 from raising import raises_code
 
 from goldrank import Convention, Fusion, Runs, evaluate, fuse, normalize, read_run, tune_fusion
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
 
 RUNS = {"a": {"q": {"x": 3.0, "y": 2.0, "z": 1.0}}, "b": {"q": {"y": 10.0, "w": 0.0}}}
 
@@ -59,7 +59,7 @@ def test_sums_of_z_scores_are_never_lower_for_a_document_that_one_run_more_retur
 
 
 def test_tuning_and_the_best_run_know_that_less_may_be_better():
-    from goldrank.fusion import best_run
+    from goldrank.fusion.tuning import best_run
 
     # FallOut@1 is 0 where the relevant document is first, as in a, and 1/2 where a wrong one is, as in b.
     qrels = {f"q{i}": {"r": 1, "n": 0, "m": 0} for i in range(10)}
@@ -151,8 +151,9 @@ def test_the_words_are_those_of_the_registries():
     """Type checkers know every method, normalization and parameter, and no other."""
     from typing import get_args
 
-    from goldrank.fusion import NORMALISATIONS, all_methods
     from goldrank.fusion.lists import TIES
+    from goldrank.fusion.methods import all_methods
+    from goldrank.fusion.normalisations import NORMALISATIONS
     from goldrank.fusion.options import SHARED, FusionMethod, FusionOptions, FusionTies, Normalization
 
     assert sorted(get_args(FusionMethod)) == sorted(all_methods())  # which are in the order of their imports

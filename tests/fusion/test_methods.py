@@ -12,8 +12,9 @@ import pytest
 from raising import raises_code
 
 from goldrank import fuse, normalize, tune_fusion
-from goldrank.errors import InputError, OptionError
-from goldrank.fusion import NORMALISATIONS, all_methods
+from goldrank.base.errors import InputError, OptionError
+from goldrank.fusion.methods import all_methods
+from goldrank.fusion.normalisations import NORMALISATIONS
 
 # a ranks x, y, z and b ranks y, w. Candidates: x, y, z, w.
 RUNS = {"a": {"q": {"x": 3.0, "y": 2.0, "z": 1.0}}, "b": {"q": {"y": 10.0, "w": 5.0}}}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from goldrank.io.numbers import NUMBER
+from goldrank.io.text.number_text import NUMBER
 
 Row = tuple[str, str, str]
 Test = Callable[[Row], bool]

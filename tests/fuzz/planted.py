@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
 from tests.fuzz.outcomes import Outcome, agree
 
 FAULTS = ("none", "refused", "exception", "difference", "hang", "abort", "memory")

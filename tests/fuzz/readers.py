@@ -244,7 +244,7 @@ def _read_run(given: Any, format: str | None) -> Any:
     if scores.refused and not results.refused and scores.refused not in ("MismatchError", "InputError"):
         raise Difference(f"evaluate -> {scores}\nread -> {results}")
     if scores.refused and results.refused:
-        from goldrank.errors import InputError
+        from goldrank.base.errors import InputError
 
         raise InputError(scores.words)
     return scores.value, scores.refused, results.value, results.refused

@@ -70,7 +70,7 @@ def seed(kind: str) -> bytes:
         patch("goldrank.evaluation.pipeline.time", SimpleNamespace(time=NOON.timestamp)),
         patch("goldrank.gating.baseline.datetime", _CLOCK),
     ):
-        path = Path(name) / "saved"
+        path = Path(name) / "saved.json"
         if kind == "scores":
             scores().save(path)
         elif kind == "bounds":
@@ -163,7 +163,7 @@ def _check_scores(path: Path, spec: Spec) -> None:
     if loaded.refused:
         return
     _use(loaded.value)
-    again = path.with_name("again")
+    again = path.with_name("again.json")
     loaded.value.save(again)
     if scores_value(Scores.load(again), notes=True) != scores_value(loaded.value, notes=True):
         raise Difference("loaded -> scores\nsaved and loaded again -> other scores")

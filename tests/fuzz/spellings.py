@@ -15,7 +15,7 @@ from typing import Any
 from goldrank import Matching, Rule, Rules, choose, conventions, evaluate, evaluate_texts
 from goldrank.cli import run as command
 from goldrank.cli.inputs import key_values, named_file
-from goldrank.cli.options import slice_queries
+from goldrank.cli.options import known_queries
 from goldrank.match import matcher
 from goldrank.measures import parse
 from tests.fuzz import mutations
@@ -78,7 +78,7 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], Parser]] = {
     "convention": (("trec_eval-10", "trec_eval-9", "chroma"), conventions.get),
     "file": (("a=b.run", "b.run", "=x", "a="), named_file),
     "fields": (("a=b", "retrieved=outputs.docs"), lambda text: key_values([text], "--map")),
-    "slice": (("relevant", "judged", "length", "lang"), lambda text: slice_queries(None, (text,))),
+    "slice": (("relevant", "judged", "length", "lang"), lambda text: known_queries(None, (text,))),
     "use": (("rag", "web search", "recommendation"), choose),
     "policy": (("docid", "input", "bounds"), lambda text: evaluate(QRELS, RUN, "AP", ties=text)),
     "command": (

@@ -13,15 +13,16 @@ import pytest
 from growth import HIGHEST, exponent
 
 import goldrank
-from goldrank.io.judged_lines import _LETOR
-from goldrank.io.text_tables import _GAP
-from goldrank.judgements.log import JudgementLog
-from goldrank.judgements.records import Entry, checked, standing_numbers
+from goldrank.io.text.delimited import _GAP
+from goldrank.io.text.judged_lines import _LETOR
+from goldrank.judging.log import JudgementLog
+from goldrank.judging.log_events import Entry, checked, standing_numbers
 from goldrank.judging.parse import read_answer
 from goldrank.judging.prompt import Prompt
 from goldrank.match.guards import DEFAULT, TextFacts, refusing
 from goldrank.match.locate import SourceText
-from goldrank.match.units import entities, sentences
+from goldrank.match.tokens import words
+from goldrank.match.units import claims, entities, sentences
 
 pytestmark = pytest.mark.slow
 
@@ -65,11 +66,16 @@ TEXTS = {
     "powers": ("1e", ""),
     "marks": ("a\u0301", ""),
     "quotation marks": ('"', " x"),
+    "links": ("[a](b.", "x"),
+    "emphasis": (" *a", "* "),
+    "citations": ("[1, ", ""),
+    "number words": ("five ", ""),
+    "lines of headings": ("# a\n", ""),
 }
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("cut", [sentences, entities])
+@pytest.mark.parametrize("cut", [sentences, entities, claims, words])
 def test_texts_into_sentences_and_names(name, cut):
     assert exponent(hostile(TEXTS[name]), cut, 1_000) < HIGHEST
 
@@ -148,8 +154,8 @@ def test_a_log_of_judgements(tmp_path):
 def test_a_session_with_a_log(tmp_path):
     """Each query was looked for among the judgements of all."""
     pytest.importorskip("starlette")
-    from goldrank.web.judging import Judging
-    from goldrank.web.start import session_of
+    from goldrank.explorer.judging_session import Judging
+    from goldrank.explorer.start import session_of
 
     def make(size):
         qrels = {f"q{i}": {"d0": 1} for i in range(size)}

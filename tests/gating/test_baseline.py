@@ -7,8 +7,8 @@ import pytest
 from raising import raises_code
 
 from goldrank import Baseline, History, Qrels, Scores, demo, evaluate, gate, read_run
+from goldrank.base.errors import BaselineError, GoldrankError
 from goldrank.cli import run as command
-from goldrank.errors import BaselineError, GoldrankError
 
 QRELS = Qrels(demo.load()["qrels"])
 
@@ -42,7 +42,7 @@ def test_round_trip(scores, tmp_path):
 
 
 def test_the_prompt_and_python_write_the_same(scores, folder):
-    assert command(["baseline", "set", "b.json", "qrels", "bm25.run", "-m", "nDCG@10", "-m", "AP"]) == 0
+    assert command(["gate", "qrels", "bm25.run", "-m", "nDCG@10", "-m", "AP", "--baseline", "b.json", "--update"]) == 0
     by_prompt = Baseline.load("b.json")
     named = evaluate("qrels", "bm25.run", ["nDCG@10", "AP"])
     assert by_prompt.scores == named
@@ -54,9 +54,10 @@ def test_the_prompt_and_python_write_the_same(scores, folder):
 
 def test_a_saved_score_is_a_baseline_too(scores, folder):
     scores.save("scores.json")
-    with raises_code(BaselineError, "not-a-baseline", match="Baseline\\(Scores.load"):
-        gate(scores, "AP: -1%", "scores.json")
+    assert gate(scores, "AP: -1%", "scores.json")
     assert gate(scores, "AP: -1%", Scores.load("scores.json"))
+    with raises_code(BaselineError, "not-a-baseline", match="Baseline\\(Scores.load"):
+        Baseline.load("scores.json")
 
 
 def test_hostile_ids_survive(tmp_path):
@@ -118,11 +119,11 @@ def test_cannot_be_written(scores, tmp_path):
 
 @pytest.mark.usefixtures("folder")
 def test_set_says_what_changes(capsys, scores):
-    assert command(["baseline", "set", "b.json", "qrels", "bm25.run", "-m", "AP", "-m", "P@1"]) == 0
+    assert command(["gate", "qrels", "bm25.run", "-m", "AP", "-m", "P@1", "--baseline", "b.json", "--update"]) == 0
     assert "new, 16 queries" in capsys.readouterr().out
     first = Baseline.load("b.json")
     other = evaluate(QRELS, demo.runs()["overlap"], "AP")["AP"]
-    again = ["baseline", "set", "b.json", "qrels", "overlap.run", "-m", "AP", "-m", "nDCG@10"]
+    again = ["gate", "qrels", "overlap.run", "-m", "AP", "-m", "nDCG@10", "--baseline", "b.json", "--update"]
     assert command([*again, "--dry-run"]) == 0
     assert Baseline.load("b.json").digest == first.digest
     out = capsys.readouterr().out
@@ -144,7 +145,7 @@ def test_set_says_what_changes(capsys, scores):
 
 @pytest.mark.usefixtures("folder")
 def test_the_gate_never_sets_it(capsys):
-    command(["baseline", "set", "b.json", "qrels", "overlap.run", "-m", "AP"])
+    command(["gate", "qrels", "overlap.run", "-m", "AP", "--baseline", "b.json", "--update"])
     before = Path("b.json").read_bytes()
     assert command(["gate", "qrels", "bm25.run", "--rule", "AP: -1%", "--baseline", "b.json"]) == 0
     assert Path("b.json").read_bytes() == before
@@ -153,24 +154,35 @@ def test_the_gate_never_sets_it(capsys):
 @pytest.mark.usefixtures("folder")
 def test_history(capsys):
     """A name keeps meaning the record it was set to, whatever is recorded later."""
-    assert command(["baseline", "set", "main", "qrels", "bm25.run", "-m", "AP", "--db", "h.db"]) == 0
-    gate = ["gate", "qrels", "overlap.run", "--rule", "AP: -1%", "--db", "h.db", "--holes", "ignore", "--baseline"]
+    assert command(["gate", "qrels", "bm25.run", "-m", "AP", "--db", "h.db", "--baseline", "main", "--update"]) == 0
+    gate = [
+        "gate",
+        "qrels",
+        "overlap.run",
+        "--rule",
+        "AP: -1%",
+        "--db",
+        "h.db",
+        "--statistics",
+        "unjudged=ignore",
+        "--baseline",
+    ]
     assert command([*gate, "main"]) == 1
     # A record of a history has no documents: what nobody judged counts as the run's alone, and could decide.
-    assert command([word for word in gate if word not in ("--holes", "ignore")] + ["main"]) == 4
-    assert "the baseline keeps no documents" in " ".join(capsys.readouterr().out.split())
+    assert command([word for word in gate if word not in ("--statistics", "unjudged=ignore")] + ["main"]) == 4
+    assert "the baseline keeps no documents" in " ".join("".join(capsys.readouterr()).split())
     with History("h.db") as history:
         later = history.record(evaluate(QRELS, demo.runs()["overlap"], ["AP", "NumRet"]), label="main")
     assert command([*gate, "main"]) == 1
     assert command([*gate, str(later.id)]) == 0
     capsys.readouterr()
-    assert command(["baseline", "set", "main", "--db", "h.db", "--record", str(later.id)]) == 0
+    assert command(["history", "baseline", "main", str(later.id), "--db", "h.db"]) == 0
     assert "AP: 0.7691 -> 0.5669" in capsys.readouterr().out
     assert command([*gate, "main"]) == 0
-    assert command(["baseline", "show", "main", "--db", "h.db"]) == 0
-    assert command([*gate, "mian"]) == 2
+    assert command(["history", "baseline", "main", "--db", "h.db"]) == 0
+    assert command([*gate, "mian"]) == 3  # as wherever a history does not have what was asked for
     assert "Did you mean main?" in capsys.readouterr().err
-    assert command([*gate[:-5], "--baseline", "main"]) == 2
+    assert command(["gate", "qrels", "overlap.run", "--rule", "AP: -1%", "--baseline", "main"]) == 2
     assert "there is no file 'main'" in capsys.readouterr().err
 
 
@@ -178,15 +190,16 @@ def test_history(capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["set", "b.json"], "give QRELS and RUN"),
-        (["set", "b.json", "qrels", "bm25.run", "--record", "1"], "--record needs --db"),
-        (["set", "b.json", "qrels", "nowhere"], "cannot be opened"),
-        (["show", "nowhere.json"], "cannot be opened"),
-        (["set", "qrels", "qrels", "bm25.run"], "is not a baseline"),
+        (["gate", "qrels", "--baseline", "b.json", "--update"], "give a RUN"),
+        (["gate", "qrels", "bm25.run", "--update"], "--update needs --baseline"),
+        (["gate", "qrels", "bm25.run", "--rule", "AP >= 0", "--dry-run"], "--dry-run goes with --update"),
+        (["gate", "qrels", "nowhere", "--baseline", "b.json", "--update"], "cannot be opened"),
+        (["eval", "nowhere.json"], "cannot be opened"),
+        (["gate", "qrels", "bm25.run", "--baseline", "qrels", "--update"], "is not a baseline"),
     ],
 )
 def test_mistakes(capsys, arguments, told):
-    assert command(["baseline", *arguments]) == 2
+    assert command(arguments) == 2
     assert told in capsys.readouterr().err
 
 

@@ -10,8 +10,8 @@ import pytest
 from raising import raises_code
 
 from goldrank import evaluate, gate
-from goldrank.errors import BaselineError, InputError
-from goldrank.gating.documents import KeptDocuments, KeptRanking
+from goldrank.base.errors import BaselineError, InputError
+from goldrank.gating.top_documents import KeptDocuments, KeptRanking
 
 SOUND: dict[str, Any] = {"depth": 3, "queries": {"q1": [7, ["a", "x", "b"], [[5, "z"]]], "q2": [2, ["w", "c"], []]}}
 

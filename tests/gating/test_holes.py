@@ -9,11 +9,11 @@ from gates import gate_run
 from raising import raises_code
 
 from goldrank import Baseline, Qrels, Rules, demo, diff, evaluate, read_run
+from goldrank.base.errors import BaselineError
 from goldrank.cli import run as command
 from goldrank.comparison.settings import Statistics
-from goldrank.errors import BaselineError
 from goldrank.evaluation import pipeline
-from goldrank.gating.documents import WITHOUT_CUTOFF, KeptDocuments
+from goldrank.gating.top_documents import WITHOUT_CUTOFF, KeptDocuments
 from goldrank.measures import parse, summarise
 
 QUERIES = [f"q{i:02d}" for i in range(30)]
@@ -204,18 +204,18 @@ def test_files_keep_documents_through_the_command(tmp_path, monkeypatch, capsys)
     Qrels(QRELS).save("qrels")
     read_run(OLD).save("old.run")
     read_run(PUSHED).save("new.run")
-    assert command(["baseline", "set", "b.json", "qrels", "old.run", "-m", "nDCG@10"]) == 0
+    assert command(["gate", "qrels", "old.run", "-m", "nDCG@10", "--baseline", "b.json", "--update"]) == 0
     gated = ["gate", "qrels", "new.run", "--rule", "nDCG@10: -1%", "--baseline", "b.json"]
     assert command([*gated, "-o", "v.xml", "-o", "v.md", "-o", "v.json"]) == 4
     out = capsys.readouterr().out
     assert out.lstrip().startswith("baseline b.json is set")
-    assert "UNCLEAR" in out
+    assert "JUDGE FIRST" in out
     assert "judge these" in out
     assert "Judge these first" in out
     assert "<skipped" in Path("v.xml").read_text()
     assert json.loads(Path("v.json").read_text())["findings"][0]["judge_first"][0]["doc"] in ("x", "y", "z")
-    assert command([*gated, "--holes", "ignore"]) == 1
-    assert command([*gated, "--holes", "ignore", "--strict"]) == 1
+    assert command([*gated, "--statistics", "unjudged=ignore"]) == 1
+    assert command([*gated, "--statistics", "unjudged=ignore", "--strict"]) == 1
 
 
 # Why a query lost.

@@ -4,8 +4,8 @@ import pytest
 from raising import raises_code
 
 from goldrank import Rule, Rules
+from goldrank.base.errors import GoldrankError
 from goldrank.comparison.settings import Statistics
-from goldrank.errors import GoldrankError
 from goldrank.gating.rules import as_rules
 
 SPELLED = [

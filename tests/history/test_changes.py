@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import places
@@ -10,7 +11,8 @@ from lanes import few, many
 from scipy import stats
 
 from goldrank.history import changes
-from goldrank.history.changes import NO_NOISE, ChangeSearch, RunNoise, Segment, run_noise
+from goldrank.history.analysis import Analysis, look_at
+from goldrank.history.changes import NO_NOISE, ChangeSearch, RunNoise, Segment, run_noise, step_p
 
 ALPHA = 0.05
 
@@ -168,3 +170,68 @@ def test_shifts_of_whole_runs_are_no_change_if_replicates_show_them():
         aware += bool(marks(values, run_noise([values[:5].mean(axis=1)])))
     assert blind >= 15
     assert aware <= stats.binom.ppf(0.999, 25, ALPHA)
+
+
+# Where, and whether.
+
+
+def line_marks(rows):
+    """The marks of a line of records, looked at one by one."""
+    queries = tuple(f"q{i:04d}" for i in range(rows.shape[1]))
+    records = [SimpleNamespace(id=i + 1, replicate=False, values_sha256={"m": str(i)}) for i in range(len(rows))]
+    history = SimpleNamespace(values=lambda wanted, _: [(queries, rows[record.id - 1]) for record in wanted])
+    state = Analysis(0)
+    look_at(history, "m", records, records, state, 0.05)
+    return state.marks
+
+
+def noise(rng, records=40, queries=100):
+    return rng.uniform(0.2, 0.8, queries) + rng.normal(0, 0.1, (records, queries))
+
+
+def test_a_step_is_at_its_record_and_sure():
+    """The split of least squares: the record itself was blamed in 37 of 100 lines."""
+    rng = np.random.default_rng(11)
+    exact = sure = 0
+    for _ in range(8):
+        rows = noise(rng)
+        rows[20:] -= 0.04
+        marks = [mark for mark in line_marks(rows) if mark.first <= 21 <= mark.last]
+        exact += any(mark.record == 21 for mark in marks)
+        sure += any(mark.is_sure and mark.found_by == "both" for mark in marks)
+    assert exact >= 5
+    assert sure >= 7
+
+
+def test_queries_that_die_are_found_by_records_alone():
+    """4 of 50 queries fall to 0: flips of four signs show nothing, and 7 of 100 lines were found."""
+    rng = np.random.default_rng(12)
+    found = 0
+    for _ in range(5):
+        rows = noise(rng, queries=50)
+        rows[20:, :4] = 0.0
+        found += any(mark.first <= 21 <= mark.last and mark.difference < 0 for mark in line_marks(rows))
+    assert found >= 4
+
+
+@pytest.mark.parametrize("cause", ["shift", "season", "wandering"])
+def test_what_runs_share_and_queries_that_wander_are_no_sure_change(cause):
+    """53, 100 and 7 of 100 lines had a false mark that said it was sure."""
+    rng = np.random.default_rng(13)
+    for _ in range(5):
+        rows = noise(rng)
+        if cause == "shift":
+            rows += rng.normal(0, 0.01, 40)[:, None]
+        elif cause == "season":
+            rows += 0.03 * np.isin(np.arange(40) % 7, (5, 6))[:, None]
+        else:
+            rows += np.cumsum(rng.normal(0, 0.03, rows.shape), axis=0)
+        assert not any(mark.is_sure for mark in line_marks(rows))
+
+
+def test_orders_of_records_by_hand():
+    """Five low and five high: 2 of the 252 ways to place them split as cleanly, so p is 2/252."""
+    p = step_p(np.repeat([0.0, 1.0], 5), 0.05, [0])
+    assert p == pytest.approx(2 / 252, rel=0.15)
+    assert step_p(np.repeat([0.0, 1.0], 5), 0.005, [0]) is None
+    assert step_p(np.tile([0.0, 1.0], 5), 0.05, [0]) is None

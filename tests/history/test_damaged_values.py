@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from raising import raises_code
 
-from goldrank.errors import StoreError
-from goldrank.history import History
+from goldrank.base.errors import StoreError
 from goldrank.history.record import record_digest
+from goldrank.history.store import History
 
 
 def test_a_number_is_no_set_of_queries():

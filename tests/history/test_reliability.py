@@ -19,7 +19,7 @@ from made_up_scores import make
 from raising import raises_code
 
 from goldrank import GoldrankError, History
-from goldrank.errors import StoreError
+from goldrank.base.errors import StoreError
 from goldrank.history.record import RecordRow, record_digest
 
 HERE = Path(__file__).parent
@@ -213,7 +213,7 @@ def test_a_reader_sees_one_state_while_another_writes(filled):
 
 
 def test_a_writer_does_not_wait_for_ever(filled, monkeypatch):
-    monkeypatch.setattr("goldrank.history.file.LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr("goldrank.history.history_file.LOCK_TIMEOUT", 0.05)
     with History(filled) as one, History(filled) as other:
         with one._writing(), raises_code(StoreError, "file-in-use"):
             other.record(make([1.0]))

@@ -18,12 +18,12 @@ from made_up_scores import make
 from raising import raises_code
 
 from goldrank import Baseline, GoldrankError, History, Record, Rules, Scores, evaluate, gate
+from goldrank.base.errors import OptionError, StoreError
+from goldrank.base.notes import Note
 from goldrank.comparison.settings import Statistics
 from goldrank.data.query_facts import to_plain
 from goldrank.data.scores import Remarks
-from goldrank.errors import OptionError, StoreError
 from goldrank.history import packing
-from goldrank.notes import Note
 
 FILES = Path(__file__).parents[1] / "files" / "old"
 

@@ -14,13 +14,15 @@ from raising import raises_code
 from scipy import stats
 
 from goldrank import GoldrankError, History
+from goldrank.cli import run as command
 from goldrank.comparison.settings import Statistics
 from goldrank.data.table import plain
+from goldrank.history import trend_chart, trend_page
+from goldrank.history import trend_report as trend
 from goldrank.history.analysis import line_key
 from goldrank.history.details import LineDetails, line_details
 from goldrank.history.over_time import Trend
 from goldrank.history.trends import trend_lines
-from goldrank.report import trend, trend_chart, trend_page
 
 DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
@@ -72,7 +74,8 @@ def test_a_step_is_found_where_it_is(history, better):
     assert change.difference == pytest.approx(d.mean(), abs=1e-15)
     assert mark.t == pytest.approx(stats.ttest_1samp(d, 0).statistic)
     assert mark.queries == 100
-    assert change.words.startswith(f"{'worse' if better else 'better'} since record 7, by 0.")
+    assert change.words.startswith(f"perhaps {'worse' if better else 'better'} since record 7, by 0.")
+    assert "shown by queries alone" in change.words  # nothing is known of how far runs differ, and 12 records are few
     assert "against records 1 to 6" in change.words
     assert "p at most 0.0001" in change.words
     assert mark.confirmed, "the five records after it show it too"
@@ -133,7 +136,9 @@ def test_only_common_queries_that_count_are_compared(history):
 
 
 def marks_of(lines):
-    return [[asdict(change.mark) | {"confirmed": 0} for change in line.changes] for line in lines]
+    """What never moves; later records may confirm a mark, and make it sure."""
+    later = {"confirmed": 0, "found_by": "", "is_sure": None}
+    return [[asdict(change.mark) | later for change in line.changes] for line in lines]
 
 
 @pytest.mark.slow
@@ -154,8 +159,9 @@ def test_marks_stay_as_records_are_added_and_are_the_same_without_a_file_that_ke
         with History(tmp_path / "x.db", mode="r") as reader:
             assert marks_of(trend_lines(reader)) == [seen], "looking often changes nothing"
             assert reader.analysis(line_key(reader[1]), "nDCG@10", 0.05) is None
-            with raises_code(GoldrankError, "read-only"):
-                trend_lines(reader, reanalyse=True)
+            afresh = marks_of(trend_lines(reader, reanalyse=True))
+            assert [[mark["record"] for mark in line] for line in afresh] == [[10, 17]]
+            assert reader.analysis(line_key(reader[1]), "nDCG@10", 0.05) is None, "nothing is kept"
 
 
 def test_marks_outlive_pruning(history):
@@ -195,7 +201,7 @@ def test_records_from_before_wait_for_a_new_analysis(history):
     history.record(make(noisy(rng, base, 0.3)), label="main", time=DAY + datetime.timedelta(hours=1))
     (line,) = trend_lines(history)
     assert (line.late, line.changes) == (1, ())
-    assert "--reanalyse" in as_text([line])
+    assert "history --dry-run" in as_text([line])
     (line,) = trend_lines(history, reanalyse=True)
     assert (line.late, [change.record.id for change in line.changes]) == (0, [5, 2])
 
@@ -381,3 +387,14 @@ def test_a_trend_is_shown_saved_and_taken_apart(history, tmp_path):
     found.save(tmp_path / "trend.json")
     assert json.loads((tmp_path / "trend.json").read_text())["changes"] == [change]
     assert found.to_polars()["record"].to_list() == [1, 2, 3, 4, 5]
+
+
+def test_a_dry_run_looks_at_all_records_anew_and_keeps_nothing(tmp_path, capsys):
+    rng = np.random.default_rng(8)
+    base = rng.random(80)
+    with History(tmp_path / "h.db") as history:
+        fill(history, [noisy(rng, base, 0.1 * (i >= 9)) for i in range(14)])
+    assert command(["history", "--db", str(tmp_path / "h.db"), "--dry-run"]) == 0
+    assert "since record 10" in capsys.readouterr().out
+    with History(tmp_path / "h.db", mode="r") as reader:
+        assert reader.analysis(line_key(reader[1]), "nDCG@10", 0.05) is None

@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 from lanes import QUICK
 
-from goldrank import GoldrankError, evaluate, machine, read_run
-from goldrank.io.table_checks import check_arrow
+from goldrank import GoldrankError, evaluate, read_run
+from goldrank.base import machine
+from goldrank.io.tables.table_checks import check_arrow
 
 ROWS = {"query": ["q1", "q1", "q2"], "doc": ["d1", "longer-than-twelve-bytes", "d1"], "score": [2.0, 1.0, 3.0]}
 FORMS: dict[str, Callable[[pl.DataFrame, io.BytesIO], Any]] = {

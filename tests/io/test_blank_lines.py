@@ -11,7 +11,8 @@ import pytest
 from raising import raises_code
 
 from goldrank import GoldrankError, evaluate_texts, read_qrels, read_run
-from goldrank.io import sources, text_tables
+from goldrank.io import sources
+from goldrank.io.text import delimited as text_tables
 
 MANY = 1 << 20
 NOTHING = {

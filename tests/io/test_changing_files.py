@@ -77,7 +77,7 @@ def test_run_changes_between_pieces(
 ) -> None:
     """Some pieces are read, then the file changes. The engine must not go on with the other one."""
     monkeypatch.setattr("goldrank.io.sources.PIECE", 2_000)
-    monkeypatch.setattr("goldrank.io.tables.BATCH", 100)
+    monkeypatch.setattr("goldrank.io.tables.polars_tables.BATCH", 100)
     path = tmp_path / "run"
     path.write_bytes(FORMS[form](ROWS))
     run = as_run(str(tmp_path / "ru*") if parts else path)

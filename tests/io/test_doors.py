@@ -15,8 +15,8 @@ import pytest
 from helpers import codes
 
 from goldrank import Catalogue, Runs, compare, evaluate, evaluate_texts, read_items, read_qrels, read_run, read_runs
+from goldrank.base.errors import GoldrankError, InputError, OptionError
 from goldrank.cli import run as command
-from goldrank.errors import GoldrankError, InputError, OptionError
 from goldrank.io import as_qrels
 
 sys.path.insert(0, str(places.ROOT / "tests" / "docs"))
@@ -118,8 +118,6 @@ def test_named_columns_everywhere(tmp_path: Any) -> None:
     mapping = ["--map", ",".join(f"{role}={name}" for role, name in columns.items())]
     assert command(["eval", qrels, run, "-m", "RR", *mapping]) == 0
     assert command(["compare", qrels, run, f"b={run}", "-m", "RR", *mapping]) == 0
-    assert command(["record", qrels, run, "-m", "RR", "--db", str(tmp_path / "h.db"), *mapping]) == 0
-    assert command(["gate", qrels, run, "--rule", "RR >= 0.7", *mapping]) == 0
     only_run = ["--map", "query=topic_nr,doc=hit", "--map", "score=points"]
     assert command(["convert", run, str(tmp_path / "out.trec"), *only_run]) == 0
     assert read_run(tmp_path / "out.trec")["q2"] == {"d3": 5.0}

@@ -6,7 +6,7 @@ import pytest
 from raising import raises_code
 
 from goldrank import Baseline, Rules, Scores, read_qrels, read_run
-from goldrank.errors import GoldrankError
+from goldrank.base.errors import GoldrankError
 
 
 @pytest.mark.parametrize("read", [read_run, read_qrels, Scores.load, Baseline.load, Rules.load])

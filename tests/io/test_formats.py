@@ -28,9 +28,9 @@ from helpers import QRELS, RUN, SOUND, codes, zstd
 from raising import raises_code
 
 from goldrank import GoldrankError, evaluate, read_qrels, read_run
+from goldrank.base.notes import Note
 from goldrank.io import as_qrels, as_run
 from goldrank.io.compression import COMPRESSIONS
-from goldrank.notes import Note
 
 WANT_QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
 WANT_RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}}

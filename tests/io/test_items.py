@@ -23,13 +23,13 @@ from hypothesis import strategies as st
 from raising import raises_code
 
 from goldrank import evaluate_texts
-from goldrank.data.texts import EvidencePlaces, Reference, Span, TextItem
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.notes import Note
+from goldrank.data.text_item import EvidencePlaces, Reference, Span, TextItem
 from goldrank.io import aliases
 from goldrank.io.compression import Zstd
-from goldrank.io.item_reader import FAILED, ItemReader
-from goldrank.io.items import read_items, reader_of
-from goldrank.notes import Note
+from goldrank.io.questions.item_reader import FAILED, ItemReader
+from goldrank.io.questions.items import read_items, reader_of
 
 TEXTS = ("chunk one", "chunk two")
 WANTED = (Reference(("gold",)),)

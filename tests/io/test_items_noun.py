@@ -12,7 +12,7 @@ import pytest
 
 import goldrank
 from goldrank import Item, Items, evaluate, read_items
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
 
 TEXTS = [
     {"id": "a", "question": "who?", "retrieved": ["a man", "a plan"], "references": ["a plan"], "latency": 0.5},

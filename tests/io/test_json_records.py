@@ -12,9 +12,10 @@ import pytest
 from lanes import many
 
 from goldrank import read_qrels
-from goldrank.errors import InputError
-from goldrank.io import aliases, json_records, json_text, read_run, sources
-from goldrank.io import json as json_reader
+from goldrank.base.errors import InputError
+from goldrank.io import aliases, read_run, sources
+from goldrank.io.json import json_files as json_reader
+from goldrank.io.json import json_records, json_text
 
 LINE = '{"query_id": "q1", "doc_id": "d1", "score": 1.5}'
 

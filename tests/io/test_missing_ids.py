@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 from raising import raises_code
 
-from goldrank import GoldrankError, Qrels, Run, compare, evaluate, evaluate_arrays, evaluate_texts, fuse, ids
+from goldrank import GoldrankError, Qrels, Run, compare, evaluate, evaluate_arrays, evaluate_texts, fuse
+from goldrank.base import ids
 from goldrank.compat import axion, ir_eval_numba, ir_measures, lesson, pytrec_eval, ranx, remem
 from goldrank.integrations import huggingface, pyterrier, sentence_transformers
 from goldrank.io import as_qrels, as_run

@@ -19,9 +19,9 @@ import pytest
 from raising import raises_code
 
 from goldrank import Qrels, Run, evaluate, read_qrels, read_run
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
 from goldrank.io import as_run
-from goldrank.io.text_values import retrieved_text
+from goldrank.io.questions.text_values import retrieved_text
 
 WHOLE: dict[str, Callable[[float], Any]] = {
     "int": int,

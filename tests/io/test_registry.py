@@ -16,19 +16,20 @@ from helpers import QRELS, RUN
 from raising import raises_code
 
 from goldrank import GoldrankError, evaluate, read_qrels, read_run
-from goldrank.errors import InputError, OptionError
-from goldrank.io import aliases, formats, spark
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.notes import Note
+from goldrank.io import aliases, formats
 from goldrank.io.compression import COMPRESSIONS, Compression
 from goldrank.io.formats import FORMATS, Format
-from goldrank.io.items import read_items
+from goldrank.io.questions.items import read_items
 from goldrank.io.sources import open_source
-from goldrank.notes import Note
+from goldrank.io.tables import spark_frames as spark
 
 TOY = '''
 """A format of one's own: TOY, then `query|doc|number` in each line."""
 
 from goldrank.data.qrels import Judgements
-from goldrank.io import objects
+from goldrank.io.objects import mappings
 from goldrank.io.records import Records
 
 
@@ -39,7 +40,7 @@ def rows(source):
 
 
 def read_run(source, how):
-    return objects.run_from_rows(rows(source), source.label)
+    return mappings.run_from_rows(rows(source), source.label)
 
 
 def read_qrels(source, how):
@@ -132,14 +133,17 @@ def test_only_what_is_used_is_loaded() -> None:
     trec = loaded(
         f"import io, goldrank; goldrank.evaluate(goldrank.read_qrels(io.BytesIO({QRELS!r})), io.BytesIO({RUN!r}), 'AP')"
     )
-    assert "goldrank.io.trec" in trec
-    assert not trec & {"polars", "goldrank.io.json_text", "goldrank.io.json", "goldrank.io.tables"}
+    assert "goldrank.io.text.trec" in trec
+    assert not trec & {
+        "polars",
+        "goldrank.io.json.json_text",
+        "goldrank.io.json.json_files",
+        "goldrank.io.tables.polars_tables",
+    }
     row = {"question": "a", "retrieved": ["b"], "references": ["b"]}
     csv = "question,retrieved,references\na,b,b\n"
     for text in (json.dumps(row), csv):
-        found = loaded(
-            f"import io; from goldrank.io.items import read_items; list(read_items(io.BytesIO({text.encode()!r})))"
-        )
+        found = loaded(f"import io, goldrank; list(goldrank.read_items(io.BytesIO({text.encode()!r})))")
         assert "goldrank.io.records" in found
         assert "polars" not in found
 

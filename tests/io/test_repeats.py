@@ -11,7 +11,7 @@ import pytest
 from raising import raises_code
 
 from goldrank import Convention, Run, evaluate, read_run
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
 from goldrank.io import as_run
 
 JUDGED = {"q1": {"d1": 1}, "q3": {"d1": 1}}

@@ -1,4 +1,4 @@
-"""`goldrank.io.scan` against plain Python: numbers equal `float()` bit for bit, fields equal `bytes.split()`."""
+"""`goldrank.io.text.scan` against plain Python: numbers equal `float()` bit for bit, fields equal `bytes.split()`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lanes import many
 
 from goldrank.data.id_column import IdColumn
-from goldrank.io import scan
+from goldrank.io.text import scan
 
 ONE = scan.Wanted(0, 0, 0)
 """Tables of one field, which is all there is."""

@@ -11,7 +11,7 @@ from raising import raises_code
 
 import goldrank
 from goldrank import evaluate, io, read_items
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
 
 TWICE = [{"question": "a", "expected_ids": ["d2"], "retrieved_ids": ["d1", "d1", "d2"]}]
 # By hand: d2 is third of three places, or second of two documents.
@@ -81,7 +81,7 @@ def test_unknown_names_of_columns(sign: str, read: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="buyer, thing, stars") as found:
         read(tmp_path / "odd")
     assert found.value.code == "no-column"
-    assert "--map query=buyer,doc=thing," in (found.value.hint or "")
+    assert "--map query=COLUMN,doc=COLUMN," in (found.value.hint or "")  # which is which, only the user knows
     named = {"query": "buyer", "doc": "thing", "grade" if read is io.read_qrels else "score": "stars"}
     assert read(tmp_path / "odd", columns=named)["q1"]["d1"] == 2
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from chat_server import KEY
 
-from goldrank.judgements import JudgementLog
+from goldrank.judging.log import JudgementLog
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ import sys
 import pytest
 from chat_server import expected, grade_of, items, serving
 
-from goldrank.errors import GoldrankError, InputError, JudgeError, OptionError
-from goldrank.judgements import JudgementLog
+from goldrank.base.errors import GoldrankError, InputError, JudgeError, OptionError
 from goldrank.judging.ask import judge
 from goldrank.judging.command import Command
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.function import Function
 from goldrank.judging.item import JudgeItem
-from goldrank.judging.nouns import Calls, Pool
+from goldrank.judging.log import JudgementLog
+from goldrank.judging.pool_and_calls import Calls, Pool
 from goldrank.judging.runner import Job
 
 pytest.importorskip("httpx")

@@ -10,8 +10,8 @@ import pytest
 from golden_judges import CASES
 
 from goldrank import Qrels, Statistics, judge_agreement
+from goldrank.base.errors import GoldrankError, InputError, MismatchError, OptionError
 from goldrank.cli import run
-from goldrank.errors import GoldrankError, InputError, MismatchError, OptionError
 
 
 def agreement(human, model, **more):
@@ -49,6 +49,18 @@ def test_lenience_by_hand():
     assert found["lenience"] == (2 + 0 + 0 - 1) / 4
     assert found["high for the lowest"] == 0.5
     assert found.figures["high for the lowest"].pairs == 2
+
+
+def test_a_judge_that_never_differs_may_differ_yet():
+    """12 queries, 50 pairs, all graded alike: that says much of the judge, and not all."""
+    grades = {f"q{i % 12}": {} for i in range(12)}
+    for i in range(50):
+        grades[f"q{i % 12}"][f"d{i}"] = i % 3
+    found = agreement(grades, grades, scale=[0, 1, 2])
+    for name in ("kappa", "quadratic kappa", "alpha", "AC1"):
+        low, high = found.figures[name].interval
+        assert 0.8 < low < 0.99
+        assert high == 1.0 or high > 0.999
 
 
 def test_only_pairs_of_both_count_and_none_is_an_error():
@@ -193,14 +205,25 @@ def test_the_command(tmp_path, monkeypatch, capsys):
             f"{q} Q0 {d} 1 {order * -i} t\n" for q, names in ranking.items() for i, d in enumerate(names)
         ]  # fmt: skip
         (tmp_path / f"{name}.run").write_text("".join(lines))
-    files = ("--docs", "docs.jsonl", "--queries", "queries.jsonl", "--run", "a.run", "--run", "b.run")
-    call = ["agree", "people.json", "--model", "model.json", *files, "-m", "nDCG@5", "--samples", "100"]
+    files = ("--documents", "docs.jsonl", "--queries", "queries.jsonl", "a.run", "b.run")
+    call = [
+        "judge",
+        "agree",
+        "people.json",
+        "--model-qrels",
+        "model.json",
+        *files,
+        "-m",
+        "nDCG@5",
+        "--statistics",
+        "samples=100",
+    ]
     assert run([*call, "--scale", "0,1,2,3"]) == 0
     out = capsys.readouterr().out
     assert "quadratic kappa" in out
     assert "hard flips" in out
-    assert run([*call, "-o", "json"]) == 0
+    assert run([*call, "--as", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["orders"][0]["measure"] == "nDCG@5"
-    assert run([*call, "-o", "csv"]) == 2
+    assert run([*call, "--as", "csv"]) == 0
     assert run([*call, "--scale", "a"]) == 2
-    assert run(["agree", "people.json", "--run", "a.run"]) == 2
+    assert run(["judge", "agree", "people.json", "a.run"]) == 2

@@ -16,12 +16,12 @@ import pytest
 from chat_server import answer, expected, fields, items, serving
 from lanes import few
 
-from goldrank.errors import GoldrankError, JudgeError
+from goldrank.base.errors import GoldrankError, JudgeError
 from goldrank.judging import endpoint
 from goldrank.judging.decoding import unpacked
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import Call, JudgeItem
-from goldrank.judging.nouns import Calls
+from goldrank.judging.pool_and_calls import Calls
 from goldrank.judging.prompt import Prompt
 from goldrank.judging.runner import Job
 

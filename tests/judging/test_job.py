@@ -18,12 +18,12 @@ import pytest
 from chat_server import KEY, answer, expected, fields, items, serving
 from lanes import few
 
-from goldrank.errors import GoldrankError, JudgeError, OptionError
-from goldrank.judgements import JudgementLog
+from goldrank.base.errors import GoldrankError, JudgeError, OptionError
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import JudgeItem
+from goldrank.judging.log import JudgementLog
 from goldrank.judging.money import Prices
-from goldrank.judging.nouns import Calls
+from goldrank.judging.pool_and_calls import Calls
 from goldrank.judging.runner import Job
 
 pytest.importorskip("httpx")
@@ -445,10 +445,10 @@ def test_many_calls_with_faults_lose_nothing_and_ask_nothing_twice(log):
 KILLED = """
 import sys, asyncio
 sys.path[:0] = sys.argv[3].split("|")
-from goldrank.judgements import JudgementLog
+from goldrank.judging.log import JudgementLog
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import JudgeItem
-from goldrank.judging.nouns import Calls
+from goldrank.judging.pool_and_calls import Calls
 from goldrank.judging.runner import Job
 items = [JudgeItem(f"q{i % 7}", f"d{i}", f"question {i % 7}", f"text {i}") for i in range(400)]
 with JudgementLog(sys.argv[1]) as log:

@@ -9,11 +9,11 @@ from raising import raises_code
 
 import goldrank
 from goldrank import Qrels
-from goldrank.errors import InputError, OptionError
-from goldrank.judgements import JudgementLog
-from goldrank.judgements.records import Entry
+from goldrank.base.errors import InputError, OptionError
 from goldrank.judging.ask import judge
-from goldrank.judging.nouns import Calls, Pool
+from goldrank.judging.log import JudgementLog
+from goldrank.judging.log_events import Entry
+from goldrank.judging.pool_and_calls import Calls, Pool
 
 PEOPLE = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0}}
 MODEL = {"q1": {"a": 0, "c": 1}, "q2": {"a": 1}, "q3": {"a": 1}}

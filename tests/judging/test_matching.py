@@ -12,13 +12,13 @@ from raising import raises_code
 
 import goldrank
 from goldrank import Answers, Matching, evaluate_texts
-from goldrank.errors import GoldrankError, InputError, JudgeError, OptionError
-from goldrank.judgements import JudgementLog
+from goldrank.base.errors import GoldrankError, InputError, JudgeError, OptionError
 from goldrank.judging.command import Command
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.function import Function
-from goldrank.judging.matching import JudgeMatcher
-from goldrank.judging.nouns import Calls
+from goldrank.judging.judge_matcher import JudgeMatcher
+from goldrank.judging.log import JudgementLog
+from goldrank.judging.pool_and_calls import Calls
 from goldrank.match import matcher as as_matcher
 
 ITEMS = [
@@ -180,7 +180,7 @@ def test_the_spelling(tmp_path, monkeypatch):
     assert (two.judge.model, two.threshold, two.judge.url) == (
         "big/model", 0.5, "http://localhost:1/v1/chat/completions",
     )  # fmt: skip
-    spelled = ("judge", "judge(no_such=1):m", "judge(unanswered='yes'):m", "judge:m:7")
+    spelled = ("judge", "ask", "judge(no_such=1):m", "judge(unanswered='yes'):m", "judge:m:7")
     for wrong in (*spelled, *(f"judge(calls={calls}):m" for calls in ("{'max_cal': 1}", "{'dry_run': True}", "3"))):
         with pytest.raises(GoldrankError):
             as_matcher(wrong)
@@ -201,7 +201,7 @@ def test_context_precision_and_recall_by_judge(tmp_path):
     assert [note.code for note in found.notes].count("judge-decided") == 1
 
 
-@pytest.mark.parametrize("by", ["judge", "matcher"])
+@pytest.mark.parametrize("by", ["judge", "ask", "matcher"])
 def test_claims_of_an_answer_supported_or_not(tmp_path, by):
     items = [
         {"query": "1", "retrieved": ["no", "It rains."], "response": "It rains. It pours. It rains.", "reference": "x"},
@@ -250,8 +250,8 @@ def test_on_the_command_line(tmp_path, monkeypatch, capsys):
     (tmp_path / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in data))
     with serving(supports) as chat:
         monkeypatch.setenv("OPENAI_BASE_URL", chat.url)
-        words = ["texts", "items.jsonl", "-o", "json", "-m"]
-        assert run([*words, "Cover@1", "--match", "judge:m"]) == 0
+        words = ["texts", "items.jsonl", "--as", "json", "-m"]
+        assert run([*words, "Cover@1", "--matching", "judge:m"]) == 0
         assert mean_of(capsys, "Cover@1") == COVER_1
         assert run([*words, "Faithfulness", "--judge", "judge:m"]) == 0
         assert mean_of(capsys, "Faithfulness") == 0.5

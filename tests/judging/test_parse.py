@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
 from goldrank.judging.item import Call, JudgeItem
 from goldrank.judging.parse import read_answer
 from goldrank.judging.prompt import Prompt

@@ -8,9 +8,9 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
 from goldrank.judging.ask import consistency
-from goldrank.judging.nouns import Calls, Pool
+from goldrank.judging.pool_and_calls import Calls, Pool
 from goldrank.judging.probes import judge_gullibility
 
 QRELS = {"q": {f"d{i}": 0 for i in range(20)} | {"good": 2, "bad": -1}}

@@ -9,10 +9,10 @@ from chat_server import fields, serving
 from raising import raises_code
 
 import goldrank
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.function import Function
-from goldrank.judging.nouns import Calls
+from goldrank.judging.pool_and_calls import Calls
 from goldrank.judging.questions import make_questions, passages
 
 SOURCES = {f"s{i}": f"Town number {i} has {i + 100} people in it. Its river is called stream {i}." for i in range(6)}

@@ -11,8 +11,8 @@ from small_model import small_model
 
 import goldrank
 from goldrank.judging.function import Function
-from goldrank.judging.matching import JudgeMatcher
-from goldrank.judging.nouns import Calls, Pool
+from goldrank.judging.judge_matcher import JudgeMatcher
+from goldrank.judging.pool_and_calls import Calls, Pool
 
 DOCS = {
     "barks": "Dogs bark at strangers to warn the people they live with.",

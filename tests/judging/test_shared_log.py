@@ -10,12 +10,12 @@ import pytest
 from chat_server import items
 from raising import raises_code
 
-from goldrank.errors import StoreError
-from goldrank.judgements import JudgementLog
-from goldrank.judgements import log as log_module
+from goldrank.base.errors import StoreError
 from goldrank.judging import kept
+from goldrank.judging import log as log_module
 from goldrank.judging.function import Function
-from goldrank.judging.nouns import Calls
+from goldrank.judging.log import JudgementLog
+from goldrank.judging.pool_and_calls import Calls
 from goldrank.judging.runner import Job
 
 

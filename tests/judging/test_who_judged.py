@@ -6,9 +6,10 @@ import pytest
 
 import goldrank
 from goldrank.data.table import plain
+from goldrank.gating import verdict_report as gate
 from goldrank.judging.ask import judge
-from goldrank.judging.nouns import Calls
-from goldrank.report import comparison, gate, scores
+from goldrank.judging.pool_and_calls import Calls
+from goldrank.report import comparison, scores
 
 RUNS = {"one": {f"q{i}": ["a", "b", "c"] for i in range(8)}, "two": {f"q{i}": ["c", "b", "a"] for i in range(8)}}
 PEOPLE = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}

@@ -13,10 +13,10 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
+from goldrank.base.waiting import finished
 from goldrank.match.answers import NO, YES, as_number
 from goldrank.match.own import Own
-from goldrank.waiting import finished
 
 ITEMS = [{"retrieved": ["red car", "blue car"], "references": ["blue"]}]
 

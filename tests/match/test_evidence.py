@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from raising import raises_code
 
-from goldrank.data.intervals import length_within, merge
+from goldrank.base.errors import InputError, MeasureError, MismatchError, OptionError
+from goldrank.base.notes import Note
 from goldrank.data.spans import Spans
-from goldrank.data.texts import EvidencePlaces, Span, TextItem
-from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
+from goldrank.data.stretches import length_within, merge
+from goldrank.data.text_item import EvidencePlaces, Span, TextItem
 from goldrank.match.evidence import Finder, Quote, resolve
 from goldrank.match.span_table import spans_of, word_offsets
 from goldrank.measures import parse
-from goldrank.notes import Note
 
 # Intervals.
 

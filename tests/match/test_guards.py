@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rag_cases import cases
 
 from goldrank import Matching, evaluate_texts
-from goldrank.errors import OptionError
+from goldrank.base.errors import OptionError
 from goldrank.match import Matcher, matcher
 from goldrank.match.common_tokens import best_windows
 from goldrank.match.guards import TextFacts, quantities, refusing

@@ -25,7 +25,7 @@ from rouge import Rouge as RougePackage
 from rouge_score.rouge_scorer import RougeScorer
 
 from goldrank import evaluate_texts
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
 from goldrank.match import common_tokens, exact, rouge
 from goldrank.match.contain import Contains, Either, is_part
 from goldrank.match.exact import Exact, ExactNormalised, normalise

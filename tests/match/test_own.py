@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from raising import raises_code
 
-from goldrank.errors import GoldrankError, InputError, OptionError
+from goldrank.base.errors import GoldrankError, InputError, OptionError
 from goldrank.match.matcher import matcher
 from goldrank.match.own import Embedding, Own
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldrank.match import matcher, reachable
-from goldrank.match.tokens import LETTERS, plain, words
+from goldrank.match.tokens import line, words
 
 PIECES = st.sampled_from(
     [
@@ -37,7 +37,7 @@ TEXTS = st.lists(st.lists(PIECES, max_size=30).map(" ".join), min_size=1, max_si
 def bounds_of(retrieved: list[str], references: list[str]) -> tuple[reachable.WordBounds, list[tuple[int, int]]]:
     pairs = [(i, j) for j in range(len(references)) for i in range(len(retrieved))]  # not in order of the texts
     left, right = (np.array(side, np.int64) for side in zip(*pairs, strict=True))
-    return reachable.bounds(list(map(plain, retrieved)), list(map(plain, references)), left, right, LETTERS), pairs
+    return reachable.bounds(retrieved, references, left, right, line), pairs
 
 
 @given(retrieved=TEXTS, references=TEXTS, block=st.sampled_from([1, 40, 1 << 20]))
@@ -48,21 +48,19 @@ def test_no_bound_is_too_low(retrieved: list[str], references: list[str], block:
         found, pairs = bounds_of(retrieved, references)
     for at, (i, j) in enumerate(pairs):
         ours, theirs = words(retrieved[i]), words(references[j])
-        assert found.known[at] == ("".join((*ours, *theirs)).isascii() and found.known[at])
-        if found.known[at]:
-            assert (found.retrieved[at], found.reference[at]) == (len(ours), len(theirs))
-            assert (Counter(ours) & Counter(theirs)).total() <= found.common[at] <= len(theirs)
+        assert (found.retrieved[at], found.reference[at]) == (len(ours), len(theirs))
+        assert (Counter(ours) & Counter(theirs)).total() <= found.common[at] <= len(theirs)
 
 
 def test_what_has_nothing_in_common_is_seen() -> None:
     found, _ = bounds_of(["red green blue", "one two", ""], ["yellow orange one", "red blue"])
-    assert found.known.all()
     assert found.common.tolist() == [0, 1, 0, 2, 0, 0]
 
 
-def test_texts_that_are_not_ascii_are_left_open() -> None:
-    found, _ = bounds_of(["東京", "a cat"], ["a cat"])
-    assert found.known.tolist() == [False, True]
+def test_texts_of_all_scripts_have_bounds() -> None:
+    found, _ = bounds_of(["東京都", "a bird", "Ça va – très bien…"], ["京 a", "très bien ça"])
+    assert found.common.tolist() == [1, 1, 0, 0, 0, 3]
+    assert found.retrieved.tolist() == [3, 2, 4, 3, 2, 4]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from goldrank.base.errors import InputError, OptionError
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError, OptionError
 from goldrank.match import matcher, place
 from goldrank.match.contain import is_part, is_part_remem
 from goldrank.match.exact import same

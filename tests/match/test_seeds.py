@@ -11,9 +11,9 @@ from rag_cases import cases
 from raising import raises_code
 
 from goldrank import Evidence, evaluate_texts
+from goldrank.base.errors import InputError
 from goldrank.data.spans import parts_of
-from goldrank.data.texts import Located, Span
-from goldrank.errors import InputError
+from goldrank.data.text_item import Located, Span
 from goldrank.match.evidence import Finder
 
 LOCATE = cases("locate")

@@ -16,10 +16,10 @@ from raising import raises_code
 from small_model import small_model
 
 from goldrank import Matching, evaluate_texts
-from goldrank.errors import InputError, OptionError
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.packages import MissingPackageError
 from goldrank.match import matcher
 from goldrank.match.semantic import CrossEncoder, Embedding, windows
-from goldrank.packages import MissingPackageError
 
 WORDS = ("car", "auto", "red", "crimson", "is", "not", "fast", "rain", "snow", "30", "300")
 SAME = {"auto": "car", "crimson": "red"}
@@ -257,14 +257,57 @@ def test_a_small_real_model(tmp_path: Path) -> None:
     model = small_model()
     best, whole = (Embedding(model, 0.4, window=window, guards=()) for window in ("best", None))
     check_a_real_model(best, whole)
-    kept = Embedding(model, 0.4, guards=(), cache=str(tmp_path), name="wordllama")
+    asked: list[str] = []
+
+    def counting(texts: list[str]) -> np.ndarray:
+        asked.extend(texts)
+        return np.asarray(model(texts))
+
+    kept = Embedding(counting, 0.4, guards=(), cache=str(tmp_path), name="wordllama")
     items = [
         {"retrieved": [f"{FILLER}{text} {FILLER}", FILLER], "references": [wanted]} for text, wanted in PARAPHRASES
     ]
     assert evaluate_texts(items, ["Cover@1", "P@2"], matching=Matching(kept)).mean == {"Cover@1": 1.0, "P@2": 0.5}
-
-    def asked(texts: list[str]) -> np.ndarray:
-        raise AssertionError("what was kept is not asked again")
-
-    again = Embedding(asked, 0.4, guards=(), cache=str(tmp_path), name="wordllama")
+    assert asked
+    asked.clear()
+    again = Embedding(counting, 0.4, guards=(), cache=str(tmp_path), name="wordllama")
     assert evaluate_texts(items, "Cover@1", matching=Matching(again))["Cover@1"] == 1.0
+    assert asked == []  # what was kept is not asked again
+
+
+def test_an_edited_function_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of a module, by its name; then one that is given with a name."""
+    monkeypatch.setenv("GOLDRANK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file = tmp_path / "edited_models.py"
+    items = [{"retrieved": ["a b"], "references": ["a c"]}]
+    covers = []
+    for second in ("1.0", "0.0"):
+        file.write_text(f"def embed(texts):\n    return [[1.0, {second} * ('b' in text)] for text in texts]\n")
+        sys.modules.pop("edited_models", None)
+        importlib.invalidate_caches()
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        covers.append(evaluate_texts(items, "Cover", matching="embedding:edited_models:embed:0.9")["Cover"])
+    assert covers == [0.0, 1.0]
+
+    def one(texts: list[str]) -> list[list[float]]:
+        return [[1.0, 1.0 * ("b" in text)] for text in texts]
+
+    def other(texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.0 * ("b" in text)] for text in texts]
+
+    degrees = [degree(Embedding(f, 0.5, name="v1", cache=str(tmp_path)), "a b", "a c") for f in (one, other)]
+    assert degrees == pytest.approx([0.5**0.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "parts"),
+    [
+        ("One two three.\n\nFour five.", 1, ["One two three.", "Four five."]),
+        ("# The head\nOne two.\tThree four.", 1, ["# The head", "One two.", "Three four."]),
+        ("今天 下雨。我在家。", 1, ["今天 下雨。", "我在家。"]),
+        ("One two.\n\nThree four.\nFive six.", 2, ["One two.\n\nThree four.", "Three four.\nFive six."]),
+    ],
+)
+def test_windows_begin_and_end_with_sentences(text: str, size: int, parts: list[str]) -> None:
+    assert [text[a:b] for a, b in windows(text, size)] == parts

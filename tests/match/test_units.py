@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from goldrank.match.units import sentences
+from goldrank.match.units import claims, sentences
 
 CUTS = {
     "abbreviations": [
@@ -103,6 +103,7 @@ def test_lines_and_lists(text: str, expected: list[str]) -> None:
 
 @given(st.text(alphabet=st.sampled_from(" \n.!?…。」\"'()AaDr1-"), max_size=60) | st.text(max_size=60))
 def test_nothing_is_lost_but_white_space(text: str) -> None:
+    assume("|" not in text)  # the line below the head of a table is no sentence
     cut = sentences(text)
     assert "".join("".join(cut).split()) == "".join(text.split())
     assert all(sentence == sentence.strip() and sentence for sentence in cut)
@@ -114,3 +115,36 @@ def test_long_texts_take_time_by_their_length_only() -> None:
     assert len(sentences("(" * 300_000 + ". " * 30_000)) == 30_000
     assert sentences("\n" * 300_000 + " " * 300_000) == []
     assert sentences("a" * 1_000_000) == ["a" * 1_000_000]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("The tower was built in 1889 [1].", ["The tower was built in 1889."]),
+        ("The tower was built in 1889 [1][2]. It is tall.[^3]", ["The tower was built in 1889.", "It is tall."]),
+        ("It is 330 m tall [2, 3], or 1,083 ft [4-6].", ["It is 330 m tall, or 1,083 ft."]),
+        ("It opened in May.¹² It is old.", ["It opened in May.", "It is old."]),
+        ("It opened in May【4†guide】.", ["It opened in May."]),
+        ("1. Open the lid.\n2. Add 3 spoons.", ["Open the lid.", "Add 3 spoons."]),
+        ("- Open the lid\n- Close it\n* Wait", ["Open the lid", "Close it", "Wait"]),
+        ("## How to\nOpen the lid. 🙂", ["Open the lid."]),
+        ("It is old[^a].\n\n[^a]: A guide of 2001, page 7.", ["It is old."]),
+        ("See [the guide](https://example.org/1).", ["See [the guide](https://example.org/1)."]),
+        ("Call a[i] and (2) b.", ["Call a[i] and (2) b."]),
+    ],
+)
+def test_claims_are_without_citations_and_marks_of_lists(answer: str, said: list[str]) -> None:
+    assert claims(answer) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("# Title\nThe text\ngoes on.", ["# Title", "The text\ngoes on."]),
+        ("Before it.\n## Next\nAfter", ["Before it.", "## Next", "After"]),
+        ("| a | 1 |\n|:--|--:|\n| b | 2 |\nThe end.", ["| a | 1 |", "| b | 2 |", "The end."]),
+        ("A #tag in\nthe text", ["A #tag in\nthe text"]),
+    ],
+)
+def test_headings_and_rows_of_tables_are_units(text: str, parts: list[str]) -> None:
+    assert sentences(text) == parts

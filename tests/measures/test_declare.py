@@ -12,8 +12,8 @@ from raising import raises_code
 from restoring import restored_registry
 
 from goldrank import Matching, Scores, evaluate, evaluate_texts, measure
+from goldrank.base.errors import InputError, MeasureError
 from goldrank.conventions import Convention
-from goldrank.errors import InputError, MeasureError
 from goldrank.measures import REGISTRY, known, parse, parse_all
 from goldrank.measures.declare import Declaration
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from goldrank import evaluate, evaluate_texts
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 from goldrank.measures import elsewhere, parse
 
 QRELS = {"u": {"a": 1, "b": 1, "c": 1}, "v": {"b": 1}}

@@ -9,7 +9,7 @@ import pytest
 from raising import raises_code
 
 from goldrank import evaluate
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 from goldrank.measures import REGISTRY, parse, parse_all
 from goldrank.measures.declare import ALIASES
 

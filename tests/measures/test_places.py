@@ -15,8 +15,8 @@ from rag_cases import cases
 from raising import raises_code
 
 from goldrank import Matching, evaluate, evaluate_texts
+from goldrank.base.errors import MeasureError
 from goldrank.data.placements import Placements
-from goldrank.errors import MeasureError
 from goldrank.measures import REGISTRY, parse
 from goldrank.measures.apply import credited
 

@@ -15,7 +15,7 @@ from random_measures import ALL, NAMES, PLAIN, random_data, random_measure, rand
 
 from goldrank import AspectQrels, Catalogue, Preferences, evaluate
 from goldrank.data.spans import Spans
-from goldrank.data.texts import EvidencePlaces, Span, TextItem
+from goldrank.data.text_item import EvidencePlaces, Span, TextItem
 from goldrank.measures import REGISTRY, Measure, make, parse
 from goldrank.measures.options import COMMON, MAX_CUTOFF, Choice, Number
 

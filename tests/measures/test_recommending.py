@@ -418,3 +418,28 @@ def test_every_name_is_found():
         "catalog_coverage": "ItemCoverage",
     }.items():
         assert parse(f"{alias}@5").name == name
+
+
+def test_all_items_of_a_catalogue_are_a_share_of_1():
+    """However many there are, in however many lists: what is counted is divided once."""
+    rng = random.Random(5)
+    for size in range(1, 200):
+        items = [f"i{i}" for i in range(size)]
+        users = rng.randint(1, 12)
+        lists: dict[str, list[str]] = {f"u{user}": [] for user in range(users)}
+        for item in items:
+            for user in rng.sample(sorted(lists), rng.randint(1, users)):
+                lists[user].append(item)
+        lists = {user: held for user, held in lists.items() if held}
+        qrels = {user: {"i0": 1} for user in lists}
+        known = Catalogue(items, groups=dict.fromkeys(items, "x"))
+        scores = evaluate(qrels, lists, ["ItemCoverage", 'ExposureShare(group="x")'], catalogue=known, overlap="allow")
+        assert list(scores.mean.values()) == [1.0, 1.0], size
+
+
+def test_one_item_for_everybody_is_as_uneven_as_can_be():
+    for users in range(1, 120):
+        lists = {f"u{user}": ["a"] for user in range(users)}
+        qrels = {user: {"a": 1} for user in lists}
+        scores = evaluate(qrels, lists, "Gini(adjusted=True)@1", catalogue=["a", "b", "c"])
+        assert scores["Gini(adjusted=True)@1"] == 1.0, users

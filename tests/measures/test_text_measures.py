@@ -12,9 +12,9 @@ from raising import raises_code
 from text_cases import TEXTS, Letters, TextCase, item
 
 from goldrank import AspectQrels, evaluate
+from goldrank.base.errors import GoldrankError, InputError, MeasureError
 from goldrank.data.passages import Passages
-from goldrank.data.texts import Reference, TextItem
-from goldrank.errors import GoldrankError, InputError, MeasureError
+from goldrank.data.text_item import Reference, TextItem
 from goldrank.match import place, place_items
 from goldrank.measures import REGISTRY, parse
 from goldrank.measures.apply import CREDITS, credited

@@ -12,10 +12,10 @@ from lanes import many
 from raising import raises_code
 
 from goldrank import evaluate, worth_judging
+from goldrank.base.errors import MeasureError, OptionError
+from goldrank.base.notes import Note
 from goldrank.data.scores import Scores
-from goldrank.errors import MeasureError, OptionError
 from goldrank.measures import REGISTRY, parse
-from goldrank.notes import Note
 
 Docs = dict[str, Any]
 
@@ -69,7 +69,7 @@ MEASURES = [
     'nDCG(discount="log2_from_2")@3',
     'nDCG(discount="ln")@3',
     'DCG(discount="ln")',
-    'nDCG(negative="keep")@3',
+    'DCG(negative="keep")@3',
     'nDCG(ideal="retrieved", cut_ideal=False)@2',
     "nDCG(judged_only=True)@3",
     "AP(judged_only=True)",
@@ -158,6 +158,18 @@ def test_measures_without_a_closed_form_say_so():
                 evaluate({"q": {"a": 1}}, {"q": ["a"]}, measure, ties="expected")
     with raises_code(MeasureError, "no-closed-form"):
         evaluate({"q": {"a": 1}}, {"q": ["a"]}, 'AP(divisor="hits")@3', ties="expected")
+
+
+def test_what_four_decimals_do_not_show_is_no_warning():
+    # Of 100 queries q0 has its document at rank 11 or 12, q1 at rank 3: the mean of RR is (1/12 + 1/3) / 100 = 0.00417
+    # or (1/11 + 1/3) / 100 = 0.00424, both of which are shown as 0.0042.
+    qrels = {f"q{i}": {"a": 1} for i in range(100)}
+    run = {f"q{i}": {"x": 1.0} for i in range(100)}
+    run["q0"] = {**{f"x{i:02}": 20.0 - i for i in range(10)}, "a": 1.0, "x": 1.0}
+    run["q1"] = {"x": 3.0, "y": 2.0, "a": 1.0}
+    notes = evaluate(qrels, run, "RR", overlap="allow").notes
+    assert "tied-documents" in [note.code for note in notes]
+    assert "tie-ranges" not in [note.code for note in notes]
 
 
 def test_footer_says_how_far_ties_could_move_the_mean():
@@ -273,3 +285,15 @@ def test_nothing_is_worth_judging_where_all_is_judged(tmp_path):
     (tmp_path / "run.csv").write_text("query,doc,score\nq,a,3\n")
     for run in ({"q": {"a": 3.0}}, str(tmp_path / "run"), str(tmp_path / "run.csv")):
         assert worth_judging({"q": {"a": 1, "b": 1}}, run, "P@1") == []
+
+
+def test_losses_have_no_expected_ndcg():
+    """Each order stops at 0, so that the expected value is not that of the expected gain."""
+    run = {"q": {"a": 1.0, "b": 1.0}}
+    measure = 'nDCG(negative="keep")@2'
+    with raises_code(MeasureError, "no-closed-form"):
+        evaluate({"q": {"a": -2, "b": 1}}, run, measure, ties="expected")
+    # without a loss or without ties there is one
+    assert evaluate({"q": {"a": 2, "b": 1}}, run, measure, ties="expected")[measure] < 1
+    apart = {"q": {"a": 2.0, "b": 1.0}}
+    assert evaluate({"q": {"a": -2, "b": 1}}, apart, measure, ties="expected")[measure] == 0

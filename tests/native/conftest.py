@@ -14,7 +14,7 @@ from goldrank.core import portable
 from goldrank.core.hashing import SEED
 
 # Callers that the tests do not import themselves; each has the core in a name of its own.
-for _name in ("engine.streaming", "fusion.lists", "measures.apply", "measures.cutoff", "io.trec"):
+for _name in ("engine.streaming", "fusion.lists", "measures.apply", "measures.cutoff", "io.text.trec"):
     importlib.import_module(f"goldrank.{_name}")
 
 

@@ -15,7 +15,8 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels, judged_rows
 from goldrank.data.run import Run
 from goldrank.engine import memory, streaming
-from goldrank.io import as_run, scan
+from goldrank.io import as_run
+from goldrank.io.text import scan
 from tests.lanes import many
 from tests.native.conftest import COMPILED
 
@@ -316,7 +317,7 @@ def test_random_numbers_are_the_nearest_doubles():
 @pytest.mark.parametrize("seed", range(many(200)))
 def test_pieces(seed, both, tmp_path, monkeypatch):
     """Files in small pieces: ties, repeats, unsorted scores, scattered queries, unjudged ones."""
-    from goldrank.errors import InputError
+    from goldrank.base.errors import InputError
     from goldrank.io import read_run, sources
 
     rng = random.Random(seed)

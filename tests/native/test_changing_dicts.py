@@ -17,8 +17,8 @@ import pytest
 from raising import raises_code
 
 from goldrank import Qrels, Run, evaluate
+from goldrank.base.errors import GoldrankError
 from goldrank.data.qrels import judged_rows
-from goldrank.errors import GoldrankError
 from tests.native.conftest import COMPILED, needs_core
 
 ROUNDS = 150

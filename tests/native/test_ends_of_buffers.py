@@ -9,9 +9,9 @@ import random
 import numpy as np
 import pytest
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.data.id_column import IdColumn
-from goldrank.io import scan, trec
+from goldrank.io.text import scan, trec
 from tests.lanes import many
 from tests.native.conftest import COMPILED
 

@@ -10,12 +10,13 @@ import sys
 import numpy as np
 import pytest
 
+from goldrank.base.errors import InputError
 from goldrank.conventions import Convention
 from goldrank.core.hashing import SEED
 from goldrank.data.id_column import PAD, IdColumn
 from goldrank.engine import ranking, streaming
-from goldrank.errors import InputError
-from goldrank.io import read_qrels, read_run, scan, sources, trec
+from goldrank.io import read_qrels, read_run, sources
+from goldrank.io.text import scan, trec
 from tests.lanes import many
 from tests.native.conftest import COMPILED, needs_core
 

@@ -29,7 +29,7 @@ from convention_cases import KINDS, arrays, queries
 from record_conventions import TORCH, with_own_ids
 
 from goldrank import evaluate
-from goldrank.errors import GoldrankError, MeasureError
+from goldrank.base.errors import GoldrankError, MeasureError
 
 COUNT = 1000
 EXTRA = ("negative grades", "long ties")

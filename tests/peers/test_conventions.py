@@ -21,7 +21,7 @@ from ranx_values import ask_ranx
 from record_conventions import COUNT, TORCH, settings, with_own_ids, with_relevant
 
 from goldrank import evaluate
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 
 
 @functools.cache

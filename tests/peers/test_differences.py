@@ -19,10 +19,10 @@ import pytest
 from ranx_values import ask_ranx, plain_ranx
 
 from goldrank import evaluate, fuse, normalize
+from goldrank.base.errors import GoldrankError, InputError, MeasureError, OptionError
 from goldrank.compat import ir_measures as irm
 from goldrank.compat import pytrec_eval as pte
 from goldrank.compat import ranx
-from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
 from goldrank.fusion.methods import all_methods, stepped_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::Warning")  # of numba, when it compiles ranx for the first time

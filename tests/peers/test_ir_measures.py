@@ -10,6 +10,7 @@ import pytest
 from raising import raises_code
 
 from goldrank import evaluate
+from goldrank.base.errors import GoldrankError, MeasureError
 from goldrank.compat import ir_measures as irm
 from goldrank.compat.ir_measures import (
     AP,
@@ -30,7 +31,6 @@ from goldrank.compat.ir_measures import (
     alpha_nDCG,
     nDCG,
 )  # fmt: skip
-from goldrank.errors import GoldrankError, MeasureError
 
 QRELS = {"0": {"D1": 1, "D2": 1, "D3": 2, "D0": 0}, "1": {"D3": 2}}
 RUN = {"0": {"D0": 0.8, "D2": 0.7, "D1": 0.3, "D3": 0.4}}

@@ -9,8 +9,8 @@ import random
 import pytest
 from raising import raises_code
 
+from goldrank.base.errors import InputError, MeasureError
 from goldrank.compat import pytrec_eval as ours
-from goldrank.errors import InputError, MeasureError
 
 QRELS = {"q1": {"d1": 0, "d2": 1, "d3": 2}, "q2": {"d2": 1, "d3": 1}}
 RUN = {"q1": {"d1": 1.0, "d2": 0.5, "d3": 0.2}, "q2": {}}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from goldrank import Items, evaluate_texts, sweep
-from goldrank.report.coverage import automatic_budgets, curve_measures, curves_of_sweep
+from goldrank.rag.coverage_curves import automatic_budgets, curve_measures, curves_of_sweep
 
 ITEMS = [
     {"id": str(i), "retrieved": [f"fact{i}" if i % 2 else "x", "y " * 9, f"fact{i} z"], "references": [f"fact{i}"]}
@@ -42,7 +42,7 @@ def test_skip_draws_points_with_a_note() -> None:
     assert [note.code for note in curves.notes] == ["skip-not-monotone"]
     assert 'class="band' not in curves.svg()
     assert "points are drawn" in str(curves)
-    assert "points are drawn" in str(swept)
+    assert "points are drawn" in swept.to_html()
     (line,) = curves.by_tokens.values()
     assert line[0] == (1, 0.5)
     assert line[1] == (3, 1.0)  # 9 words are skipped, the third text fits

@@ -12,10 +12,10 @@ from raising import raises_code
 from rich.console import Console
 
 from goldrank import Matching, evaluate_texts
+from goldrank.base.errors import InputError, OptionError
 from goldrank.data.explanation import MOST_TEXTS, ROOM, Explanation, clip, shown
-from goldrank.data.texts import Reference
-from goldrank.errors import InputError, OptionError
-from goldrank.report import texts
+from goldrank.data.text_item import Reference
+from goldrank.rag import texts_page as texts
 
 ITEM = {
     "id": "q1",

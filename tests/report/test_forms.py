@@ -10,8 +10,8 @@ from gates import gate_run
 from rich.console import Console
 
 from goldrank import Runs, Statistics, compare, diff, evaluate, read_run
+from goldrank.base.notes import Note
 from goldrank.data.table import Cell, Fold, Head, Sentence, Table, html, note_sentences, plain
-from goldrank.notes import Note
 from goldrank.report import latex, markdown, separated
 from goldrank.report.scores import WRITERS
 from goldrank.report.scores import render as render_scores
@@ -184,7 +184,7 @@ def test_notebooks_show_results(results, which, words):
 @pytest.mark.parametrize(
     ("which", "words"),
     [
-        ("comparison", "Differences, B minus A"),
+        ("comparison", "better / equal / worse"),
         ("diff", "12 queries better, 0 worse, 0 equal"),
         ("verdict", "1 of 2 checks failed"),
     ],

@@ -17,6 +17,8 @@ from hostile_names import MARKUP
 
 import goldrank
 from goldrank import (
+    Advice,
+    Baseline,
     ClickJudgements,
     CorrectedValue,
     Gullibility,
@@ -28,6 +30,7 @@ from goldrank import (
     Scores,
     Statistics,
     Trend,
+    TunedFusion,
     abstention_curve,
     analyse_interleaving,
     compare,
@@ -35,17 +38,20 @@ from goldrank import (
     diff,
     evaluate,
     evaluate_texts,
+    explain_difference,
     find_causes,
     gate,
     judge_agreement,
     matcher_agreement,
     plan,
+    rank_agreement,
     score_intervals,
     sweep,
 )
 from goldrank.comparison.leaderboard import leaderboard
-from goldrank.comparison.tabular import Shown
-from goldrank.report.coverage import curves_of_sweep
+from goldrank.rag.coverage_curves import curves_of_sweep
+from goldrank.report.one_system import IntervalTables
+from goldrank.report.scores import ScoreTables
 
 pytestmark = pytest.mark.slow
 
@@ -83,6 +89,7 @@ def shown(tmp_path_factory):
     unanswered = [{"id": f"{i}{text}", "retrieved": [(text, 0.0)], "no_answer": True} for i, text in enumerate(MARKUP)]
     swept = sweep({f"{MARKUP[0]}/{MARKUP[1]}": ITEMS, f"a/{MARKUP[2]}": ITEMS}, k=[1, 2], **CONTAINS)
     labels = [(text, text[: 3 + i % 2], i % 2 == 0) for i, text in enumerate(MARKUP)]
+    verdict = gate(evaluate(QRELS, after, "AP"), ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP"))
     return [
         evaluate(QRELS, before, ["AP", "RR"]),
         evaluate(QRELS, Runs(RUNS), ["AP", "RR"]),
@@ -91,18 +98,24 @@ def shown(tmp_path_factory):
         compare(saved, statistics=Statistics(samples=100)),
         leaderboard(compared, "AP"),
         diff(QRELS, Run(before, name=MARKUP[0]), Run(after, name=MARKUP[1])),
+        compared.pairs[0],
         score_intervals(saved[0]),
+        Baseline(saved[0], label=MARKUP[0]),
+        rank_agreement(before, after),
+        explain_difference(QRELS, Run(before, name=MARKUP[0]), "AP", "trec_eval-10", "ranx"),
         score_intervals(evaluate(QRELS, before, "AP"), slice_by=list(SLICES), queries=KNOWN),
         corrected_values(Qrels(QRELS).with_model(MODEL), RUNS, "P@1"),
         analyse_interleaving(clicks, names=(MARKUP[0], MARKUP[1])),
         plan(compared, tolerance="5%"),
-        gate(evaluate(QRELS, after, "AP"), ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP")),
+        verdict,
+        verdict[0],
         judge_agreement(Qrels(QRELS).with_model(MODEL), runs=RUNS),
         matcher_agreement(labels, ["contains", "exact"]),
         swept,
         swept.compare(),
         curves_of_sweep(swept),
         find_causes(ITEMS, k=1, **CONTAINS),
+        find_causes([{**item, "correct": True} for item in ITEMS], k=1, **CONTAINS).outcomes,
         abstention_curve(ITEMS + unanswered, **CONTAINS),
         *(evaluate_texts(ITEMS, "Cover", **CONTAINS).explain(text) for text in QUERIES[:20]),
     ]
@@ -117,10 +130,30 @@ def classes() -> set[type]:
         for each in vars(importlib.import_module(module.name)).values():
             if isinstance(each, type) and hasattr(each, "_repr_html_") and each.__module__.startswith("goldrank"):
                 found.add(each)
-    return {each for each in found if not getattr(each, "__abstractmethods__", None)} - {Shown}
+    return {each for each in found if not getattr(each, "__abstractmethods__", None)}
 
 
-ELSEWHERE = {Judged, Gullibility, Trend, ClickJudgements, CorrectedValue}
+ELSEWHERE = {
+    Judged,
+    Gullibility,
+    Trend,
+    ClickJudgements,
+    CorrectedValue,
+    TunedFusion,
+    Advice,
+    ScoreTables,
+    IntervalTables,
+    goldrank.AnnBenchmarks,
+    goldrank.AnnRecall,
+    goldrank.BrowseCompScores,
+    goldrank.Churn,
+    goldrank.CollectionComparison,
+    goldrank.EngineRun,
+    goldrank.MemoryScores,
+    goldrank.ScoreTail,
+    goldrank.SearchScores,
+    goldrank.Stages,
+}
 """Shown by the same tables as the others, from objects that other tests make."""
 
 

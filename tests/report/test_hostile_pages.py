@@ -36,34 +36,48 @@ def pages(tmp_path_factory):
     try:
         names = [f"{text.replace('=', '-')}={path}" for text, path in zip(SCRIPTS, [ONE, TWO] * 4, strict=False)]
         marked = [f"{text}=marked{i % 3}.json" for i, text in enumerate(CHOSEN[:9])]
-        compared = ["--samples", "100", "--metadata", "metadata.jsonl", "--slice", "kind", "--overlap", "allow"]
+        compared = [
+            "--statistics",
+            "samples=100",
+            "--queries",
+            "metadata.jsonl",
+            "--slice",
+            "kind",
+            "--convention",
+            "overlap=allow",
+        ]
         sliced = [*compared[:3], "marked.jsonl", *compared[4:]]
         calls = [
-            ["compare", "qrels.json", *names[:4], *compared, "--html", "compared.html", "--svg", "charts"],
-            ["texts", TEXTS, f"{SCRIPTS[0].replace('=', '-')}={TEXTS}", "--match", "contains", "--curves",
-             "--svg", "curves.svg", "--html", "texts.html"],
-            *(["texts", TEXTS, "--match", "contains", "--explain", text, "--html", f"explained{i}.html"]
+            ["compare", "qrels.json", *names[:4], *compared, "-o", "compared.html", "-o", "charts.svg"],
+            ["texts", TEXTS, f"{SCRIPTS[0].replace('=', '-')}={TEXTS}", "--matching", "contains",
+             "-o", "texts.html"],
+            *(["texts", TEXTS, "--matching", "contains", "--explain", text, "-o", f"explained{i}.html"]
               for i, text in enumerate(SCRIPTS[:3])),
-            *(["eval", "qrels.json", ONE, "-m", "AP", "--save", f"s{i}.json"] for i in range(2)),
+            *(["eval", "qrels.json", ONE, "-m", "AP", "-o", f"s{i}.json"] for i in range(2)),
             *(["record", f"s{i % 2}.json", "--label", text, "--commit", text, "--note", text, "--branch", text,
-               "--tag", f"x={text}", "--criteria", SCRIPTS[i % 2]] for i, text in enumerate(SCRIPTS)),
-            ["history", "--html", "history.html", "--svg", "history.svg"],
+               "--tag", f"x={text}"] for i, text in enumerate(SCRIPTS)),
+            ["history", "-o", "history.html", "-o", "history.svg"],
             ["compare", "marked-qrels.json", *marked[:2], *sliced, "--documents", "marked.jsonl",
-             "--html", "docs.html"],
-            ["compare", "marked-qrels.json", *marked, *sliced, "--html", "many.html", "--svg", "more-charts"],
-            ["leaderboard", "marked-qrels.json", *marked, "--samples", "100", "-o", "board.svg"],
-            ["report", "m0.json", "m1.json", "m2.json", "--samples", "100", "--html", "saved.html", "--svg", "saved"],
+             "-o", "docs.html"],
+            ["compare", "marked-qrels.json", *marked, *sliced, "-o", "many.html", "-o", "more-charts.svg"],
+            ["compare", "marked-qrels.json", *marked, "--statistics", "samples=100", "-o", "board.svg"],
+            *(
+                ["eval", "marked-qrels.json", name, "-m", "AP,nDCG@10", "-o", f"m{i}.json"]
+                for i, name in enumerate(marked)
+            ),
+            ["compare", "m0.json", "m1.json", "m2.json", "--statistics", "samples=100", "-o", "saved.html"],
             ["record", "m0.json", "--db", "m.db", "--label", MARKUP[0], "--baseline", MARKUP[1], "--note", MARKUP[2]],
             ["record", "m0.json", "--db", "m.db", "--label", MARKUP[0], "--branch", MARKUP[3]],
-            ["history", "--db", "m.db", "--html", "measures.html", "--svg", "measures.svg"],
-            ["causes", f"{CHOSEN[0]}=marked-texts.jsonl", "--match", "contains", "--chunks", "chunks.jsonl", "-k", "1",
-             "--html", "causes.html"],
-            ["sweep", *(f"{one}/{other}=marked-texts.jsonl" for one, other in pairwise(CHOSEN)), "--match", "contains",
-             "-k", "1,2", "--baseline", f"{CHOSEN[0]}/{CHOSEN[1]}@1", "--html", "sweep.html", "--svg", "sweep.svg"],
-            ["serve", "marked-qrels.json", *marked[:2], "--docs", "marked.jsonl", "--queries", "marked.jsonl",
-             "--title", MARKUP[0], "--metadata", "marked.jsonl", "--slice", "kind", "--export", "site"],
-            ["serve", "marked-texts.jsonl", f"{CHOSEN[3]}=marked-texts.jsonl", "--match", "contains",
-             "--export", "site-of-texts"],
+            ["history", "--db", "m.db", "-o", "measures.html", "-o", "measures.svg"],
+            ["causes", f"{CHOSEN[0]}=marked-texts.jsonl", "--matching", "contains", "--evidence", "chunks=chunks.jsonl",
+             "-k", "1", "-o", "causes.html"],
+            ["sweep", *(f"{one}/{other}=marked-texts.jsonl" for one, other in pairwise(CHOSEN)), "--matching",
+             "contains", "-k", "1,2", "--baseline", f"{CHOSEN[0]}/{CHOSEN[1]}@1", "-o", "sweep.html", "-o",
+             "sweep.svg"],
+            ["serve", "marked-qrels.json", *marked[:2], "--documents", "marked.jsonl", "--queries", "marked.jsonl",
+             "--title", MARKUP[0], "--slice", "kind", "-o", "site"],
+            ["serve", "marked-texts.jsonl", f"{CHOSEN[3]}=marked-texts.jsonl", "--matching", "contains",
+             "-o", "site-of-texts"],
         ]  # fmt: skip
         hostile_names.write_marked(folder)
         for arguments in calls:

@@ -5,7 +5,8 @@ import pytest
 
 from goldrank import Queries, Runs, ScoresByRun, Statistics, compare, evaluate
 from goldrank.data.scores import Column, Scores
-from goldrank.report import comparison_page, comparison_queries, render
+from goldrank.report import comparison_page, comparison_queries
+from goldrank.report.show import render
 
 pytestmark = pytest.mark.slow
 
@@ -254,10 +255,10 @@ def test_the_page_of_a_history(show, tmp_path):
 
     from goldrank import History
     from goldrank.data.queries import Queries
+    from goldrank.history import trend_page
     from goldrank.history.details import line_details
     from goldrank.history.over_time import Trend
     from goldrank.history.trends import trend_lines
-    from goldrank.report import trend_page
 
     with History(tmp_path / "history.db") as history:
         for i in range(12):
@@ -296,7 +297,7 @@ def test_the_page_of_a_history_fits(show, tmp_path, width):
     from made_up_scores import make
 
     from goldrank import History
-    from goldrank.report import trend_page
+    from goldrank.history import trend_page
 
     rng = np.random.default_rng(0)
     with History(tmp_path / "history.db") as history:

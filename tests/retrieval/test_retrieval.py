@@ -12,12 +12,13 @@ import pytest
 from raising import raises_code
 
 import goldrank
-from goldrank.data.texts import EvidencePlaces, Reference, Span, TextItem
-from goldrank.errors import InputError, OptionError, RetrievalError
-from goldrank.io.items import Item, Items, read_items, reader_of
+from goldrank.base.errors import InputError, OptionError, RetrievalError
+from goldrank.base.notes import Note
+from goldrank.data.text_item import EvidencePlaces, Reference, Span, TextItem
+from goldrank.io.questions.items import Item, Items, read_items, reader_of
 from goldrank.match.evidence import Finder
-from goldrank.notes import Note
-from goldrank.retrieval import RetrievalInterrupted, run_retriever, runner
+from goldrank.retrieval import runner
+from goldrank.retrieval.runner import RetrievalInterrupted, run_retriever
 
 
 class Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import sys
@@ -12,94 +13,122 @@ from importlib import import_module
 import click
 
 from goldrank import __version__
-from goldrank.cli import examples, hints
+from goldrank.base import satellites
+from goldrank.base.errors import GoldrankError, did_you_mean
+from goldrank.base.satellites import CommandEntry
+from goldrank.cli import examples, hints, old_names
+from goldrank.cli.commands import Group, Helpful
 from goldrank.cli.output import echo, say
-from goldrank.errors import GoldrankError, did_you_mean
 
 COMMANDS = {
-    "eval": "Score runs against judgements.",
-    "texts": "Score retrieved texts against the texts that they should cover.",
-    "causes": "Say why what an answer needs is not in the context, question by question.",
-    "sweep": "Compare chunkings, retrievers, numbers of texts and budgets: recall against cost.",
-    "agree": "Say which matcher of texts, or how well a model, decides as people do.",
-    "judge": "Ask a model for judgements that are missing.",
-    "corrected": "Means and differences from a model's judgements, corrected by people's.",
-    "questions": "Ask a model for questions about documents, with the places of their answers.",
-    "merge": "Put the saved scores of shards together.",
-    "compare": "Say whether one system is better than another, and how sure that is.",
-    "leaderboard": "Say which of many systems is best, and which ranks each may have.",
-    "diff": "Show what moved between two runs.",
-    "fuse": "Combine runs, and say whether that helps.",
-    "report": "Compare systems from saved scores.",
-    "record": "Keep scores in a history.",
-    "history": "Show how measures went over time, and where they changed.",
-    "show": "Show one record of a history.",
-    "export": "Write a history as Parquet, CSV or JSON.",
-    "check": "Say whether a history is undamaged.",
-    "prune": "Remove old records of a history.",
-    "plan": "Say how many queries a difference needs, and how sure a gate is.",
-    "interleave": "Say which of two interleaved rankings users click.",
-    "gate": "Check a run against rules and a baseline: pass or fail, and why.",
-    "baseline": "Set or show the baseline that runs are compared with.",
-    "explain-difference": "Say why two conventions give different numbers.",
-    "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
-    "measures": "List the measures, or explain one.",
-    "choose": "Recommend measures and cut-offs.",
-    "convert": "Write a run or qrels in another format.",
+    name: CommandEntry(group, f"goldrank.cli.{module}", words)
+    for name, group, module, words in (
+        ("eval", "score", "eval", "Score runs against judgements; show or merge saved scores."),
+        ("trec_eval", "score", "trec_eval", "Measure a run as trec_eval 10 does: same arguments, same output."),
+        ("convert", "score", "convert", "Write a run or qrels in another format."),
+        ("compare", "compare", "compare", "Say which of two or more systems is better, and how sure that is."),
+        ("diff", "compare", "diff", "Show what moved between two runs."),
+        ("plan", "compare", "plan", "Say how many queries a difference needs, and how sure a gate is."),
+        ("explain", "compare", "explain", "Say why two conventions give different numbers."),
+        ("measures", "look", "measures", "List the measures, or explain one."),
+    )
+}
+"""The core's commands; satellites bring theirs (`goldrank.base.satellites`). `judge ask` is a command below `judge`."""
+
+GROUPS = ("score", "compare", "rag", "keep", "look", "judge")
+"""The headings of the help page; those of other people's satellites come behind them."""
+
+BELOW = {
+    "history": "Show how measures went over time, and keep what is there.",
+    "judge": "Ask a model for judgements, and see how far to trust it.",
     "judgements": "Make judgements of clicks, or export those that people and models gave.",
-    "completion": "Print the script that completes commands and options in a shell.",
-    "serve": "Show queries in the browser: why they got worse, and what nobody judged.",
-    "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }
-"""The subcommands; `name-with-dash` lives in name_with_dash.py."""
+"""What commands are about that have others below them."""
 
-WITHOUT_MATRICES = ("eval", "trec_eval", "convert", "merge")
-
-GROUPS = {
-    "Score": ("eval", "texts", "causes", "sweep", "merge", "trec_eval", "explain-difference"),
-    "Compare": ("compare", "leaderboard", "diff", "fuse", "report", "interleave", "plan"),
-    "Keep": ("record", "history", "show", "export", "check", "prune", "gate", "baseline"),
-    "Explore": ("serve", "measures", "choose", "demo"),
-    "Judge": ("judge", "judgements", "agree", "corrected", "questions"),
-    "Convert": ("convert", "completion"),
-}
-"""The subcommands as the help page shows them, by what people want to do; any other comes at its end."""
+WITHOUT_MATRICES = ("eval", "trec_eval", "convert")
 
 
-class _Commands(click.Group):
+def all_commands() -> dict[str, CommandEntry]:
+    """Every command: the core's, and those of the satellites."""
+    return COMMANDS | satellites.commands()
+
+
+def load(name: str) -> click.Command:
+    """A command by its whole name, such as `eval` or `history show`; it is imported now."""
+    entries = COMMANDS if name in COMMANDS else all_commands()  # satellites are read only where they are asked for
+    below = {
+        whole.removeprefix(f"{name} "): entry.help for whole, entry in entries.items() if whole.startswith(f"{name} ")
+    }
+    made = import_module(entries[name].module).command if name in entries else None
+    assert made is None or isinstance(made, click.Command)
+    if below:
+        made = Group(
+            name.rpartition(" ")[2],
+            lambda word: load(f"{name} {word}"),
+            below,
+            params=[] if made is None else made.params,
+            callback=None if made is None else made.callback,
+            help=BELOW.get(name) if made is None else made.help,
+            invoke_without_command=made is not None,
+            no_args_is_help=made is None,
+        )
+
+    assert made is not None
+    closing = (getattr(made, "closing", ""), examples.epilog(name))
+    made.epilog = "\n\n".join(text for text in closing if text)
+    return made
+
+
+def top_level() -> dict[str, CommandEntry]:
+    """The commands that the first word names."""
+    entries: dict[str, CommandEntry] = {}
+    for name, entry in all_commands().items():
+        first = name.partition(" ")[0]
+        if first == name:
+            entries[first] = entry
+        else:
+            entries.setdefault(first, CommandEntry(entry.group, "", BELOW.get(first, entry.help)))
+    return entries
+
+
+class _Commands(Helpful, click.Group):
     running: click.Command | None = None
     """The command that was asked for last."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(top_level())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+        if name not in COMMANDS and name not in top_level():
             return None
+
         if name in WITHOUT_MATRICES:
             # Threads for products of matrices take longer to start than these commands take on small files.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        command = import_module(f"goldrank.cli.{name.replace('-', '_')}").command
-        assert isinstance(command, click.Command)
-        command.epilog = examples.epilog(name)
-        self.running = command
-        return command
+        self.running = load(name)
+        return self.running
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            hint = did_you_mean(args[0], COMMANDS) or f"Commands are: {', '.join(COMMANDS)}."
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and args[0] not in top_level():
+            renamed = old_names.renamed_command(args[0], ctx)
+            if renamed is not None:
+                raise renamed
+            names = list(top_level())
+            hint = did_you_mean(args[0], names) or f"Commands are: {', '.join(names)}."
             raise click.UsageError(f"there is no command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        grouped = {name for names in GROUPS.values() for name in names}
-        others = tuple(name for name in COMMANDS if name not in grouped)
-        for title, names in {**GROUPS, "Other": others}.items():
-            if names:
-                with formatter.section(title):
-                    formatter.write_dl([(name, COMMANDS[name]) for name in names])
+    def format_subcommands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        entries = top_level()
+        others = sorted({entry.group for entry in entries.values()} - set(GROUPS))
+
+        for group in (*GROUPS, *others):
+            rows = [(name, entry.help) for name, entry in entries.items() if entry.group == group]
+            if rows:
+                with formatter.section(group.capitalize()):
+                    formatter.write_dl(rows)
 
 
 def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
@@ -113,7 +142,10 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
 
 
 @click.group(
-    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=examples.epilog("goldrank")
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples.epilog("goldrank"),
+    no_args_is_help=True,
 )
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
               help="Show the version and exit.")  # fmt: skip
@@ -130,7 +162,11 @@ class Terminated(BaseException):
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command and exit: 0 fine, 1 findings of a gate, 2 bad usage or input, 3 trouble with a history."""
+    """Run the command and exit.
+
+    0 done, or a gate passes; 1 a gate fails; 2 wrong usage or input; 3 trouble with a history or a log; 4 a gate is
+    unclear, documents must be judged first; 130 interrupted.
+    """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
@@ -179,8 +215,28 @@ def _check_words(args: Iterable[str]) -> None:
             raise click.UsageError(f"{word!r} holds what no word of a command line can hold: NUL or half a character")
 
 
+def _wants_json(args: Iterable[str]) -> bool:
+    """Whether the words of a command line ask for JSON; known before they are understood."""
+    words = list(args)
+    return "--as=json" in words or ("--as", "json") in itertools.pairwise(words)
+
+
+def _report(error: GoldrankError, as_json: bool) -> None:
+    """The error on standard error: a sentence and a hint, or one line of JSON."""
+    if not as_json:
+        echo(f"goldrank: {error}", err=True)
+        return
+    import json
+
+    facts = error.to_dict()
+    if isinstance(facts["where"], str):
+        facts["where"] = {"file": facts["where"], "line": None, "column": None}
+    echo(json.dumps({"error": facts}), err=True)
+
+
 def run(args: list[str] | None = None) -> int:
     """Run the command; whatever happens, people get a sentence and never a traceback."""
+    as_json = _wants_json(sys.argv[1:] if args is None else args)
     try:
         _check_words(args or ())
         # click returns the code of a command that exits; commands return nothing themselves.
@@ -188,11 +244,14 @@ def run(args: list[str] | None = None) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        _show_usage_error(error)
+        if as_json:
+            _report(GoldrankError(error.format_message(), code="usage"), as_json)
+        else:
+            _show_usage_error(error)
         return 2
     except GoldrankError as error:
         error.hint = error.hint and hints.at_the_prompt(error.hint, group.running)
-        echo(f"goldrank: {error}", err=True)
+        _report(error, as_json)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 130
@@ -202,18 +261,22 @@ def run(args: list[str] | None = None) -> int:
         # click's way of saying that whoever read our output has gone, as `head` does.
         return 0
     except MemoryError:
-        echo("goldrank: out of memory", err=True)
+        _report(GoldrankError("out of memory", code="out-of-memory"), as_json)
         return 2
     except OSError as error:
         if os.environ.get("GOLDRANK_TRACEBACK"):
             raise
-        where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
-        say(f"goldrank: {where}{error.strerror or error}")
+        where = None if error.filename is None else os.fsdecode(error.filename)
+        _report(GoldrankError(str(error.strerror or error), where=where, code="cannot-read"), as_json)
         return 2
     except Exception as error:
         if os.environ.get("GOLDRANK_TRACEBACK"):
             raise
-        say(f"goldrank: internal error: {type(error).__name__}: {error}")
-        echo("  This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it.", err=True)
+        what = f"internal error: {type(error).__name__}: {error}"
+        hint = "This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it."
+        _report(GoldrankError(what, hint=hint, code="internal"), as_json)
         return 2
-    return code if isinstance(code, int) else 0
+
+    if isinstance(code, int):
+        return code
+    return 0

@@ -1,148 +1,151 @@
-"""`goldrank compare`: is one system better than another?"""
+"""`goldrank compare`: is one system better than another, and which of many is best?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import click
 
+from goldrank.base import satellites
+from goldrank.cli.commands import command as declared
 from goldrank.cli.inputs import (
+    SAVED_ALREADY,
+    catalogue_of,
     is_saved,
     load_saved,
-    named_file,
-    open_history,
+    once,
     open_qrels,
     open_systems,
     progress,
-    refuse_policies,
 )
 from goldrank.cli.options import (
-    AskedComparison,
+    FILE,
     ReadingOptions,
-    asked_comparison,
-    comparison_files,
-    file_options,
-    format_option,
-    judges_options,
+    baseline_option,
+    db_option,
+    documents_option,
+    known_queries,
     measures_option,
-    policy_options,
+    primary_option,
+    queries_option,
     reading_options,
-    statistics_options,
+    same_queries_option,
+    slice_option,
+    statistics_of,
+    statistics_option,
 )
-from goldrank.cli.output import echo, show, show_comparison
-from goldrank.data.qrels import Qrels
-from goldrank.data.runs import Runs
-from goldrank.data.scores import Scores
-from goldrank.types import MeasuresLike
+from goldrank.cli.output import Output, output_options
+from goldrank.data.scores import Scores, ScoresByRun
 
 if TYPE_CHECKING:
+    from goldrank.comparison.build import CompareRequest
     from goldrank.comparison.result import Comparison
+    from goldrank.comparison.settings import Statistics
+    from goldrank.data.table import Part
 
 
-@click.command()
-@click.argument("qrels", metavar="SCORES | QRELS")
-@click.argument("runs", metavar="SCORES... | RUN RUN...", nargs=-1, required=True)
-@click.option(
-    "--history",
-    "db",
-    metavar="DB",
-    type=click.Path(),
-    help="Compare records of a history: RECORD RECORD..., by number, label or commit.",
-)
+@declared(usual="-m -o --as --baseline --queries --statistics")
+@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, required=True, type=FILE)
 @measures_option
-@statistics_options
-@file_options
-@click.option("--agreement", "agree", is_flag=True, help="Also show how alike the rankings are, and the measures.")
-@format_option
-@reading_options
-@judges_options
-@policy_options
+@baseline_option
+@primary_option
+@queries_option
+@slice_option
+@same_queries_option
+@statistics_option
+@documents_option
+@reading_options(scored=True)
+@db_option(usual=False)
+@output_options()
 def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    db: str | None,
+    inputs: tuple[str, ...],
     measures: tuple[str, ...],
-    agree: bool,
-    how: ReadingOptions,
-    judged_by: Literal["human", "model"] | None,
-    model_qrels: str | None,
-    **options: Any,
+    baseline: str | None,
+    primary: str | None,
+    queries: str | None,
+    slices: tuple[str, ...],
+    same_queries: bool,
+    statistics: Statistics | None,
+    documents: str | None,
+    reading: ReadingOptions,
+    db: str | None,
+    output: Output,
 ) -> None:
     """Compare two or more runs on the same judgements: differences, intervals, tests and what they mean.
 
+    Of three or more systems it says first which may be best, and which ranks each may have.
+
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
-    SCORES are what `texts --save` or `eval --save` wrote; these are compared as they are.
+    SCORES are what `eval -o x.json` or `texts -o x.json` wrote; with --db the arguments are records of a history, by
+    number, label or commit.
     """
-    outputs, rest = comparison_files(**options)
-    asked = asked_comparison(measures, **rest)
-    if judged_by and (db is not None or is_saved(named_file(qrels)[1])):
-        raise click.UsageError("--judged-by is about judgements, not records or saved scores")
+    from goldrank.comparison.build import CompareRequest, compare_scores
+    from goldrank.comparison.result import Comparison
+
+    output.check(Comparison)
+    known = known_queries(queries, slices)
+    request = CompareRequest(baseline, primary, known, slices, statistics_of(statistics), measures or None)
+    scores, request = _scores(inputs, db, request, reading, documents)
+    if same_queries:
+        scores = ScoresByRun(scores, queries="same")
+    comparison = compare_scores(scores, request)
+    if documents is not None:
+        comparison = comparison.with_documents(documents)
+    output.show(comparison, comparison_parts)
+
+
+def _scores(
+    inputs: tuple[str, ...], db: str | None, request: CompareRequest, reading: ReadingOptions, documents: str | None
+) -> tuple[ScoresByRun, CompareRequest]:
+    """The scores that are compared, and the request with the names that they have."""
+    if db is None and not is_saved(inputs[0]):
+        return _of_runs(inputs, request, reading), request
+    if documents is not None:
+        raise click.UsageError("--documents is about runs, not records or saved scores")
     if db is not None:
-        if agree or how.run_format or how.given:
-            raise click.UsageError(f"{how.given or '--agreement and --format'} is about runs, not records")
-        show_comparison(_of_records(db, (qrels, *runs), asked), **outputs)
-        return
-    if is_saved(named_file(qrels)[1]):
-        refuse_policies(asked.policies, how)
-        if agree:
-            raise click.UsageError("--agreement is about runs, not saved scores")
-        show_comparison(compared(load_saved((qrels, *runs)), asked), **outputs)
-        return
-
-    judged = open_qrels(qrels, asked.policies, how, model=model_qrels)
-    if judged_by is not None:
-        judged = judged.by(judged_by)
-    opened = open_systems(runs, asked.policies, how)
-    with progress(*(run for _, run in opened.items())):
-        result = compared_runs(judged, opened, measures or None, asked, how)
-    if asked.documents is not None:
-        result = result.with_documents(asked.documents)
-    show_comparison(result, **outputs)
-    if agree:
-        from goldrank.report.comparison import agreement_parts
-
-        echo("")
-        show(agreement_parts(result, {name: opened[names[0]] for name, names in opened.systems.items()}))
+        reading.refuse("records are measured already")
+        return _of_records(db, inputs, request)
+    reading.refuse(SAVED_ALREADY)
+    return ScoresByRun(_pairs(load_saved(inputs))), request
 
 
-def compared_runs(
-    qrels: Qrels, runs: Runs, measures: MeasuresLike, asked: AskedComparison, how: ReadingOptions
-) -> Comparison:
-    """The comparison of runs, each of which is read once."""
-    from goldrank import conventions
-    from goldrank.comparison.build import compare_scores, scores_to_compare
-    from goldrank.data.scores import ScoresByRun
+def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingOptions) -> ScoresByRun:
+    """The scores of runs, each of which is read once."""
+    from goldrank.comparison.build import scores_to_compare
     from goldrank.evaluation.inputs import as_catalogue
 
-    policies = dict(asked.policies)
-    rules = conventions.get(policies.pop("convention")).with_policies(**policies)
-    catalogue = as_catalogue(how.catalogue)
-    scores = scores_to_compare(qrels, runs, measures, asked.request.statistics, rules, catalogue)
-    if asked.same_queries:
-        scores = ScoresByRun(scores, queries="same")
-    return compare_scores(scores, asked.request)
+    if len(inputs) < 2:
+        raise click.UsageError("give QRELS and two or more runs, or saved scores")
+    once(inputs)
+    qrels, *runs = inputs
+    judged = open_qrels(qrels, reading)
+    opened = open_systems(runs, reading)
+    catalogue = as_catalogue(catalogue_of(reading))
+    with progress(*(run for _, run in opened.items())):
+        return scores_to_compare(
+            judged, opened, request.measures, request.statistics, reading.convention, catalogue, reading.depth
+        )
 
 
-def compared(scores: Sequence[Scores], asked: AskedComparison) -> Comparison:
-    """The comparison of scores that were measured before; those of one name are runs of one system."""
-    from goldrank.comparison.build import compare_scores
-    from goldrank.data.scores import ScoresByRun
-
-    if asked.documents is not None:
-        raise click.UsageError("--documents is about runs, not saved scores")
-    by_run = ScoresByRun(scores, queries="same" if asked.same_queries else "common")
-    return compare_scores(by_run, asked.request)
+def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:
+    """The scores of records, and the request with the name that the baseline's record has."""
+    scores, baseline = satellites.provided("record scores")(db, refs, request.baseline)
+    return ScoresByRun(_pairs(scores)), replace(request, baseline=baseline)
 
 
-def _of_records(db: str, refs: tuple[str, ...], asked: AskedComparison) -> Comparison:
-    """The comparison of records; their scores have their policies already."""
-    from goldrank.history.comparing import record_name, record_scores
+def _pairs(scores: Sequence[Scores]) -> list[tuple[str, Scores]]:
+    """Scores with their names; those of one name are runs of one system."""
+    return [(each.run, each) for each in scores]
 
-    with open_history(db) as history:
-        scores = record_scores(history, refs)
-        if asked.request.baseline is not None:
-            baseline = record_name(history[asked.request.baseline])
-            asked = asked._replace(request=replace(asked.request, baseline=baseline))
-    return compared(list(scores.values()), asked)
+
+def comparison_parts(comparison: Comparison) -> list[Part]:
+    """What the terminal shows: of three systems or more, their order first."""
+    from goldrank.report import leaderboard
+    from goldrank.report.comparison import parts
+
+    shown = parts(comparison)
+    if len(comparison.runs) < 3 or comparison.baseline is not None:
+        return shown
+    return [*leaderboard.parts(comparison.leaderboard()), *shown]

@@ -2,45 +2,105 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import chosen_convention, open_qrels, open_whole
-from goldrank.cli.options import ReadingOptions, file_option, run_options
-from goldrank.cli.output import deliver, show, written
-
-
-@click.command()
-@click.argument("qrels")
-@click.argument("before")
-@click.argument("after")
-@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="The measure whose change is explained.")
-@click.option(
-    "-k", type=click.IntRange(1), help="Ranks below this do not count; default: the measure's cut-off, or 10."
+from goldrank.base import satellites
+from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
+from goldrank.cli.inputs import open_qrels, open_whole
+from goldrank.cli.options import (
+    FILE,
+    MEASURE,
+    ReadingOptions,
+    count_option,
+    k_option,
+    measures_option,
+    one_measure,
+    one_number,
+    queries_option,
+    reading_options,
 )
-@click.option("-n", "--count", type=click.IntRange(0), default=10, show_default=True, help="How many queries to show.")
-@file_option("--json", "json_file", help="Write all queries and documents as JSON.")
-@run_options
+from goldrank.cli.output import Output, output_options
+
+if TYPE_CHECKING:
+    from goldrank.comparison.rank_changes import Diff
+    from goldrank.data.table import Part
+
+SHOWN = 10
+"""Queries that are shown where -n does not say how many."""
+
+
+@declared(usual="-m -k -n -o --as --agreement")
+@click.argument("inputs", metavar="[QRELS] BEFORE AFTER", nargs=-1, required=True, type=FILE)
+@measures_option
+@k_option
+@count_option
+@option("--agreement", is_flag=True, heading=MEASURE, help="Also show how alike the two rankings are.")
+@queries_option
+@reading_options()
+@output_options()
 def command(
-    qrels: str,
-    before: str,
-    after: str,
-    measure: str,
-    k: int | None,
-    count: int,
-    json_file: str | None,
-    how: ReadingOptions,
-    **policies: Any,
+    inputs: tuple[str, ...],
+    measures: tuple[str, ...],
+    k: tuple[int, ...] | None,
+    count: int | None,
+    agreement: bool,
+    queries: str | None,
+    reading: ReadingOptions,
+    output: Output,
 ) -> None:
-    """Show what moved from run BEFORE to run AFTER: which relevant documents rose or fell, and why."""
+    """Show what moved from run BEFORE to run AFTER: which relevant documents rose or fell, and why.
+
+    Without QRELS it says which queries moved most and which documents came and went; not which run is better. -n 40
+    then lists the 40 documents whose judgements would say it soonest.
+    """
+    if len(inputs) == 2:
+        _without_judgements(inputs, measures, k, count, queries, reading, output)
+        return
+    if len(inputs) != 3:
+        raise click.UsageError(f"give QRELS and two runs, or two runs; {len(inputs)} files were given")
+
+    from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.rank_changes import diff
-    from goldrank.report import WIDTH
+    from goldrank.data.table import Sentence
     from goldrank.report.diff import parts
 
-    judged = open_qrels(qrels, policies, how)
-    old, new = open_whole((before, after), policies, how).values()
-    changes = diff(judged, old, new, measure, k=k, convention=chosen_convention(policies))
-    in_file = written(json_file, lambda: json.dumps(changes.to_dict()) + "\n")
-    deliver(in_file, lambda: show(parts(changes, count), WIDTH))
+    judged = open_qrels(inputs[0], reading)
+    old, new = open_whole(inputs[1:], reading).values()
+    measure = one_measure(measures) or "nDCG@10"
+    changes = diff(judged, old, new, measure, k=one_number(k, "-k"), convention=reading.convention)
+    if agreement:
+        alike = [Sentence(f"How alike the rankings are: {rank_agreement(old, new).words}.")]
+    else:
+        alike = []
+
+    def shown(result: Diff) -> list[Part]:
+        return [*parts(result, SHOWN if count is None else count), *alike]
+
+    output.show(changes, shown)
+
+
+def _without_judgements(
+    inputs: tuple[str, ...],
+    measures: tuple[str, ...],
+    k: tuple[int, ...] | None,
+    count: int | None,
+    queries: str | None,
+    reading: ReadingOptions,
+    output: Output,
+) -> None:
+    """What changed between two runs that nobody has judged; with -n also what to judge first."""
+    if measures:
+        raise click.UsageError("-m needs QRELS: nothing is measured without judgements")
+    before, after = open_whole(inputs, reading).values()
+    compared = satellites.provided("rankings compared")
+    churn = compared(before, after, k=one_number(k, "-k") or 10, queries=queries)
+
+    def shown(result: Any) -> list[Part]:
+        if count is None:
+            return list(result.parts())
+        return [*result.parts(), *result.judging_parts(count)]
+
+    output.show(churn, shown)

@@ -1,169 +1,204 @@
-"""`goldrank eval`: score runs against judgements."""
+"""`goldrank eval`: score runs against judgements, or show scores that were saved."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import once, open_qrels, open_runs, progress
-from goldrank.cli.options import (
-    ReadingOptions,
-    choice_option,
-    file_option,
-    format_option,
-    judges_options,
-    measures_option,
-    parse_shard,
-    policy_options,
-    reading_options,
-    slice_options,
-    slice_queries,
+from goldrank.base.errors import InputError
+from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
+from goldrank.cli.inputs import (
+    SAVED_ALREADY,
+    catalogue_of,
+    is_saved,
+    load_saved,
+    once,
+    open_qrels,
+    open_runs,
+    progress,
 )
-from goldrank.cli.output import deliver, echo_form, show, show_as, written
+from goldrank.cli.options import (
+    FILE,
+    MEASURE,
+    ReadingOptions,
+    by_query_option,
+    known_queries,
+    measures_option,
+    queries_option,
+    reading_options,
+    slice_option,
+    statistics_of,
+    statistics_option,
+)
+from goldrank.cli.output import Output, output_options
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
-from goldrank.data.scores import Scores
-from goldrank.data.table import note_sentences
-from goldrank.errors import InputError
-from goldrank.report.scores import WRITERS, notes, parts, render
+from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.report.scores import parts, render
 
 if TYPE_CHECKING:
-    from goldrank.comparison.one_system import RunIntervals
+    from goldrank.comparison.settings import Statistics
 
 
-@click.command()
-@click.argument("qrels")
-@click.argument("runs", metavar="[RUN]...", nargs=-1)
+@declared(usual="-m -q -o --as --map --convention")
+@click.argument("inputs", metavar="QRELS RUN... | RECORDS | SCORES...", nargs=-1, required=True, type=FILE)
 @measures_option
-@click.option("-q", "--by-query", is_flag=True, help="Show the value of every query.")
-@file_option("--by-query-file", help="Write every query's values to a CSV file.")
-@choice_option("-o --output", WRITERS, "table", "How to show it.")
-@click.option("--interval", is_flag=True, help="Show how sure each mean is.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
-@slice_options
-@file_option("--save", help="Save the scores of one run, with all they are made of.")
-@format_option
-@reading_options
-@click.option("--qrels-format", help="The qrels' format, if it cannot be detected from its content.")
-@click.option("--by-tag", is_flag=True, help="RUN holds several runs: score each tag (column 6 of TREC) on its own.")
-@click.option(
-    "--shard",
-    metavar="I/N",
-    callback=parse_shard,
-    help="Score part I of N parts of the queries; put them together with merge.",
-)
-@judges_options
-@policy_options
+@by_query_option
+@option("--interval", is_flag=True, heading=MEASURE, help="Show how sure each mean is.")
+@queries_option
+@slice_option
+@statistics_option
+@reading_options(scored=True)
+@output_options()
 def command(
-    qrels: str,
-    runs: tuple[str, ...],
+    inputs: tuple[str, ...],
     measures: tuple[str, ...],
     by_query: bool,
-    by_query_file: str | None,
-    output: str,
     interval: bool,
-    level: float,
-    metadata: str | None,
+    queries: str | None,
     slices: tuple[str, ...],
-    save: str | None,
-    qrels_format: str | None,
-    by_tag: bool,
-    shard: tuple[int, int] | None,
-    how: ReadingOptions,
-    judged_by: Literal["human", "model"] | None,
-    model_qrels: str | None,
-    **policies: Any,
+    statistics: Statistics | None,
+    reading: ReadingOptions,
+    output: Output,
 ) -> None:
     """Score one or more runs against judgements.
 
     QRELS and RUN are files of almost any kind (TREC, MS MARCO, BEIR, JSON, CSV, Parquet, also .gz and .zst);
     - is standard input, and NAME=FILE names a run. Folders of part files and quoted patterns
-    ('runs/part-*.parquet') are read as one. Without -m the usual measures are shown. Without RUN, QRELS holds both:
-    records of questions with the ids that were expected and those that were retrieved.
-    """
-    from goldrank.evaluation.documents import evaluate
-    from goldrank.io import read_runs
-    from goldrank.io.sources import open_source
+    ('runs/part-*.parquet') are read as one. Without -m the usual measures are shown.
 
-    once([qrels, *runs])
-    both: Any = qrels
-    if not runs:
-        if by_tag:
-            raise click.UsageError("--by-tag needs a RUN")
-        both = open_source(qrels) if qrels == "-" else qrels
+    RECORDS hold both: questions with the ids that were expected and those that were retrieved. SCORES are what
+    `-o scores.json` wrote, or baselines; those of shards of one run (--shard) are put together.
+    """
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
-    if save and len(runs) > 1:
-        raise click.UsageError("--save takes one run")
-    if by_tag and len(runs) > 1:
-        raise click.UsageError("--by-tag takes one file, folder or quoted pattern")
-
-    judged = open_qrels(both, policies, how, format=qrels_format, model=model_qrels)
-    if judged_by is not None:
-        judged = judged.by(judged_by)
-    if shard is not None:
-        judged = judged.shard(*shard)
-    if by_tag:
-        opened = read_runs(runs[0], format=how.run_format, columns=how.columns)
-        how.columns.check_used()
-    elif runs:
-        opened = open_runs(runs, policies, how)
+    once(inputs)
+    if is_saved(inputs[0]):
+        reading.refuse(SAVED_ALREADY)
+        scores = _saved(inputs, measures)
     else:
-        opened = Runs([_retrieved(both, qrels_format, how)])
-    watched = [] if by_tag else [run for _, run in opened.items()]
+        scores = list(_measured(inputs, measures, reading).values())
+
+    if interval or slices:
+        known = known_queries(queries, slices)
+        show_intervals(scores, known, slices, statistics_of(statistics), output)
+    else:
+        show_scores(scores, output, by_query)
+
+
+def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> ScoresByRun:
+    """The scores of runs that are read now."""
+    from goldrank.evaluation.inputs import judgements_for
+    from goldrank.evaluation.rankings import evaluate
+    from goldrank.io.sources import open_source
+    from goldrank.measures import parse_all
+
+    qrels, *runs = inputs
+    source: Any = qrels
+    if not runs:
+        if reading.by_tag:
+            raise click.UsageError("--by-tag needs a RUN")
+        if qrels == "-":
+            source = open_source(qrels)
+
+    # Measures of subtopics and of preferences say how their file is read; any other is left for `open_qrels`.
+    judged = judgements_for(parse_all(measures or None), source)
+    if judged is source:
+        judged = open_qrels(source, reading)
+    if runs:
+        opened = open_runs(runs, reading)
+    else:
+        opened = Runs([_retrieved(source, reading)])
+    if reading.by_tag:
+        watched = []
+    else:
+        watched = [run for _, run in opened.items()]
     with progress(*watched):
-        measured = evaluate(judged, opened, measures or None, catalogue=how.catalogue, **policies)
-    scores = list(measured.values())
-    if save and len(scores) > 1:
-        raise click.UsageError("--save takes one run")
-
-    def shown() -> None:
-        if interval or slices:
-            from goldrank.comparison.one_system import score_intervals
-            from goldrank.comparison.settings import Statistics
-
-            statistics = Statistics(alpha=1 - level)
-            known = slice_queries(metadata, slices)
-            found = [score_intervals(run, queries=known, slice_by=slices, statistics=statistics) for run in scores]
-            show_intervals(found, output)
-        else:
-            show_scores(scores, output, by_query)
-
-    saved = partial(scores[0].save, save) if save else None
-    deliver(saved, written(by_query_file, lambda: render(scores, "csv", by_query=True)), shown)
+        return evaluate(
+            judged,
+            opened,
+            measures or None,
+            convention=reading.convention,
+            depth=reading.depth,
+            catalogue=catalogue_of(reading),
+        )
 
 
-def _retrieved(both: Any, format: str | None, how: ReadingOptions) -> Run:
+def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> list[Scores]:
+    """Saved scores, or those of runs that are read now."""
+    if is_saved(inputs[0]):
+        if measures:
+            raise click.UsageError("-m is for runs; saved scores have their measures already")
+        reading.refuse(SAVED_ALREADY)
+        return load_saved(inputs)
+    once(inputs)
+    return list(_measured(inputs, measures, reading).values())
+
+
+def _saved(files: tuple[str, ...], measures: tuple[str, ...]) -> list[Scores]:
+    """Scores that were saved; shards of one run are put together."""
+    if measures:
+        raise click.UsageError("-m is for runs; saved scores have their measures already")
+    saved = load_saved(files)
+    names = {scores.run for scores in saved}
+    if len(saved) > 1 and len(names) == 1:
+        return [Scores.merge(saved)]
+    return saved
+
+
+def _retrieved(source: Any, reading: ReadingOptions) -> Run:
     """The run that stands in one file with its judgements."""
     from goldrank.io import read_run
 
     try:
-        run = read_run(both, format=format, columns=how.columns)
-        how.columns.check_used()
+        run = read_run(source, format=reading.run_format, columns=reading.columns)
+        reading.columns.check_used()
         len(run)  # of some formats nothing was read so far
     except InputError as error:
         what = "Missing argument 'RUN...'. Without it, QRELS must hold both the ids that were expected and those that "
-        place = "" if error.where is None else f"{error.where}: "
+        if error.where is None:
+            place = ""
+        else:
+            place = f"{error.where}: "
         raise click.UsageError(f"{what}were retrieved: {place}{error.what}") from None
     return run
 
 
-def show_intervals(found: Sequence[RunIntervals], form: str) -> None:
-    """Print means with their intervals; where the form is one for programs, notes go to standard error."""
-    from goldrank.report import WIDTH, one_system
+def show_intervals(
+    scores: Sequence[Scores], queries: Any, slices: tuple[str, ...], statistics: Statistics, output: Output
+) -> None:
+    """Show means with their intervals."""
+    from goldrank.comparison.one_system import RunIntervals, score_intervals
+    from goldrank.report import one_system
 
-    show_as(form, found, one_system.all_parts, one_system.WRITERS, WIDTH)
-    if form != "table":
-        show([sentence for run in found for sentence in note_sentences(run.notes, run.run)], err=True)
-
-
-def show_scores(scores: Sequence[Scores], form: str, by_query: bool) -> None:
-    """Print scores; where the form is one for programs, notes go to standard error."""
-    if form == "table":
-        show(parts(scores, by_query))
+    writers = {form: write for form, write in one_system.WRITERS.items() if form in IN_ROWS or form in IN_WHOLE}
+    output.check(RunIntervals if len(scores) == 1 else None, writers)
+    found = [score_intervals(run, queries=queries, slice_by=slices, statistics=statistics) for run in scores]
+    if len(found) == 1:
+        output.show(found[0])
     else:
-        echo_form(render(scores, form, by_query), form)
-        show(notes(scores), err=True)
+        output.show(found, one_system.all_parts, writers)
+
+
+IN_ROWS = ("csv", "tsv", "markdown", "latex")
+"""Forms that have rows: of runs, or with -q of queries."""
+IN_WHOLE = ("json", "html")
+"""Forms that have everything."""
+
+
+def show_scores(scores: Sequence[Scores], output: Output, by_query: bool) -> None:
+    """Show scores, and write them to files; those that end in .json can be loaded again."""
+    result: Scores | ScoresByRun = scores[0]
+    if len(scores) > 1:
+        result = ScoresByRun([(each.run, each) for each in scores])
+
+    writers = {form: partial(_rows, form, by_query, scores) for form in IN_ROWS}
+    output.show(result, lambda _: parts(scores, by_query), writers)
+
+
+def _rows(form: str, by_query: bool, scores: Sequence[Scores], _: object) -> str:
+    return render(scores, form, by_query)

@@ -3,28 +3,59 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import click
 
+from goldrank.cli.commands import options_of
+from goldrank.cli.nouns import NounType
+
 _ARGUMENT = re.compile(r"(?<![\w(.-])([a-z][a-z_]*)=('([\w-]+)'|True\b|\d+(?:\.\d+)?)")
 
+SPELLED = {
+    r"columns=\{'([\w.]+)': \.\.\.\}": r"--map \1=...",
+    r'columns=\{"query": "qid", "doc": "docno"\}(?: \(--map query=qid,doc=docno\))?': "--map query=qid,doc=docno",
+    r"read_runs\(source\)": "--by-tag",
+    r"run\.rolled_up\('(.+?)'\)": r"--doc-of '\1'",
+    r"qrels\.rolled_up\('(.+?)'\)": r"--doc-of 'qrels.\1'",
+    r"sweep\.compare\(baseline\)": "--baseline",
+    r"Qrels\(criteria=\.\.\.\)": "Qrels(criteria=...) in Python",
+    r"To score one, use evaluate\b": "To score one: goldrank eval",
+    r"queries='common' compares": "Without --same-queries it compares",
+}
+"""What Python says, as regular expressions, and what the prompt says in its place."""
 
-def at_the_prompt(hint: str, command: click.Command | None) -> str:
-    """`overlap='allow'` as `--overlap allow`, where the command has that option; anything else as it is."""
+
+def at_the_prompt(text: str, command: click.Command | None) -> str:
+    """`overlap='allow'` as `--convention overlap=allow`, where the command has that option; else as it is."""
     if command is None:
-        return hint
-    flags = {name.lstrip("-").replace("-", "_"): name for option in _options(command) for name in option.opts}
+        return text
+    for python, prompt in SPELLED.items():
+        text = re.sub(python, prompt, text)
+    if not _ARGUMENT.search(text):
+        return text
+    flags = _flags(command)
 
     def spelled(matched: re.Match[str]) -> str:
         flag = flags.get(matched[1])
         if flag is None:
             return matched[0]
-        return flag if matched[2] == "True" else f"{flag} {matched[3] or matched[2]}"
+        value = matched[3] or matched[2]
+        if flag.endswith("="):
+            return f"{flag}{value.lower() if value == 'True' else value}"
+        if value == "True":
+            return flag
+        return f"{flag} {value}"
 
-    return _ARGUMENT.sub(spelled, hint)
+    return _ARGUMENT.sub(spelled, text)
 
 
-def _options(command: click.Command) -> Iterator[click.Option]:
-    for part in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
-        yield from (option for option in part.params if isinstance(option, click.Option))
+def _flags(command: click.Command) -> dict[str, str]:
+    """By argument of Python, the option that stands for it: one of its own, or a key of a noun's."""
+    flags: dict[str, str] = {}
+    for option in options_of(command, click.Context(command)):
+        if isinstance(option.type, NounType):
+            noun = option.type.option
+            flags |= {key: f"{noun.flag} {key}=" for key in noun.keys}
+    for option in options_of(command, click.Context(command)):
+        flags |= {name.lstrip("-").replace("-", "_"): name for name in option.opts}
+    return flags

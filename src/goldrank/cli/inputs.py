@@ -7,28 +7,26 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank import conventions, ids
-from goldrank.conventions import Convention
+from goldrank.base import satellites
+from goldrank.base.errors import InputError
+from goldrank.base.packages import installed, needed
 from goldrank.data.blocks import BlockSource
+from goldrank.data.catalogue import Catalogue
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
-from goldrank.data.scores import Scores
+from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.io.sources import ByteSource
-from goldrank.packages import installed, needed
 
 if TYPE_CHECKING:
     from goldrank.cli.options import ReadingOptions
-    from goldrank.gating.baseline import Baseline
-    from goldrank.gating.measuring import Way
-    from goldrank.history import History
 
 PROGRESS_DELAY = 1.0
 """Seconds before a progress bar appears."""
@@ -36,150 +34,179 @@ WORKING_DELAY = 2.0
 """Seconds before a command says that it is at work."""
 
 
-def open_qrels(
-    path: Any,
-    policies: Mapping[str, Any],
-    how: ReadingOptions,
-    *,
-    format: str | None = None,
-    model: str | None = None,
-) -> Qrels:
-    """Judgements, by the policy for repeated ones; `model` is a file with those of a model."""
+def open_qrels(path: Any, reading: ReadingOptions) -> Qrels:
+    """Judgements, read as the options say: whose they are, and which part of the queries."""
     from goldrank.io import read_qrels
 
+    asked: dict[str, Any] = {
+        "format": reading.qrels_format,
+        "columns": reading.columns,
+        "real_grades": reading.real_grades,
+        "relevant_from": reading.relevant_from,
+        "judgements": reading.convention.policies["judgements"],
+    }
     with working("reading the judgements"):
-        judged, *models = (
-            read_qrels(each, format=format, judgements=policy("judgements", policies), **how.of_judgements)
-            for each in (path, model)
-            if each is not None
-        )
-        return judged.with_model(models[0]) if models else judged
+        judged = read_qrels(path, **asked)
+        if reading.model_qrels is not None:
+            judged = judged.with_model(read_qrels(reading.model_qrels, **asked))
+    if "qrels" in reading.doc_of:
+        judged = judged.rolled_up(reading.doc_of["qrels"])
+    if reading.judged_by is not None:
+        judged = judged.by(reading.judged_by)
+    if reading.shard is not None:
+        judged = judged.shard(*reading.shard)
+    return judged
 
 
-def policy(name: str, policies: Mapping[str, Any]) -> Any:
-    """What was chosen, else what the convention says."""
-    chosen: str | None = policies.get(name)
-    return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
-
-
-def chosen_convention(policies: Mapping[str, Any]) -> Convention:
-    """The convention that the options name, with the policies that they choose."""
-    chosen = {name: word for name, word in policies.items() if name in conventions.POLICIES and word is not None}
-    return conventions.get(policies.get("convention", conventions.DEFAULT)).with_policies(**chosen)
-
-
-def without_had(run: Run, how: ReadingOptions) -> Run:
-    """A run without what users had before."""
-    return run if how.train is None else run.without(how.train)
-
-
-def open_runs(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> Runs:
+def open_runs(given: Sequence[str], reading: ReadingOptions) -> Runs:
     """Runs by name: that of NAME=FILE, else the file's; told apart where files have the same name."""
-    runs = open_systems(given, policies, how)
+    runs = open_systems(given, reading)
     for name, of_system in runs.systems.items():
         if len(of_system) > 1:
             raise click.UsageError(f"two runs are both named {name!r}")
     return runs
 
 
-def open_systems(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> Runs:
-    """The same where a system may have been run several times: its NAME=FILE is then repeated."""
-    from goldrank.io import read_run
+def open_systems(given: Sequence[str], reading: ReadingOptions) -> Runs:
+    """Runs by name, where a system may have been run several times: its NAME=FILE is then repeated."""
+    from goldrank.io import read_run, read_runs
 
     once(given)
-    if how.train_file is not None:
-        assert how.train  # read before names of columns are called unused
+    catalogue_of(reading)  # read before names of columns are called unused
+    if reading.by_tag:
+        if len(given) > 1:
+            raise click.UsageError("--by-tag takes one file, folder or quoted pattern")
+        tagged = read_runs(given[0], format=reading.run_format, columns=reading.columns)
+        reading.columns.check_used()
+        return _rolled_up(tagged, reading)
     files = [named_file(text) for text in given]
     with working("reading the runs"):
-        opened = [read_run(path, format=how.run_format, columns=how.columns) for _, path in files]
-    how.columns.check_used()
+        opened = [read_run(path, format=reading.run_format, columns=reading.columns) for _, path in files]
+    reading.columns.check_used()
 
     own_names = iter(Runs([path for name, path in files if name is None]).names)
     names = [name or next(own_names) for name, _ in files]
     for i, (name, _) in enumerate(files):
         if name is None and names.count(names[i]) > 1:
             raise click.UsageError(f"two runs are both named {names[i]!r}")
-    return Runs([(name, run.renamed(name)) for name, run in zip(names, opened, strict=True)])
+    return _rolled_up(Runs([(name, run.renamed(name)) for name, run in zip(names, opened, strict=True)]), reading)
 
 
-def open_run(given: str, policies: Mapping[str, Any], how: ReadingOptions) -> Run:
+def _rolled_up(runs: Runs, reading: ReadingOptions) -> Runs:
+    """Runs with documents in the place of chunks, if --doc-of says how these are told."""
+    if "run" not in reading.doc_of:
+        return runs
+    return runs.rolled_up(reading.doc_of["run"])
+
+
+def open_run(given: str, reading: ReadingOptions) -> Run:
     """One run, from FILE or NAME=FILE."""
-    runs = open_runs((given,), policies, how)
+    runs = open_runs((given,), reading)
+    if len(runs.names) > 1:
+        raise click.UsageError(f"{given} has {len(runs.names)} runs; this command takes one")
     return runs[runs.names[0]]
 
 
-def open_whole(given: Sequence[str], policies: Mapping[str, Any], how: ReadingOptions) -> dict[str, Run]:
+def open_whole(given: Sequence[str], reading: ReadingOptions) -> dict[str, Run]:
     """Runs without what users had before, for commands that take no catalogue."""
-    opened = open_runs(given, policies, how)
-    return {name: without_had(run, how) for name, run in opened.items()}
+    opened = open_runs(given, reading)
+    return {name: without_seen(run, reading) for name, run in opened.items()}
 
 
-def is_saved(path: str) -> bool:
-    """Whether a file holds saved scores."""
+def without_seen(run: Run, reading: ReadingOptions) -> Run:
+    """A run without what users had before."""
+    catalogue = catalogue_of(reading)
+    if catalogue is None or catalogue.removed is None:
+        return run
+    return run.without(catalogue.removed)
+
+
+def catalogue_of(reading: ReadingOptions) -> Catalogue | None:
+    """What --catalogue says; its files are read once."""
+    if reading.catalogue is None:
+        return None
+    made = vars(reading).get("_made_catalogue")
+    if made is None:
+        made = _catalogue(dict(reading.catalogue), reading)
+        object.__setattr__(reading, "_made_catalogue", made)
+    assert isinstance(made, Catalogue)
+    return made
+
+
+def _catalogue(words: dict[str, Any], reading: ReadingOptions) -> Catalogue:
+    """A catalogue whose fields are files: a list of ids, pairs of users and items, a run, and JSON by item."""
+    from goldrank.io import read_run
+    from goldrank.io.objects.user_history import as_history
+
+    if "train" in words:
+        words["train"] = as_history(words["train"], reading.columns)
+    if "items" in words:
+        words["items"] = item_ids(words["items"])
+    if "against" in words:
+        words["against"] = read_run(words["against"], columns=reading.columns)
+    for name in ("vectors", "genres", "groups"):
+        if name in words:
+            words[name] = _json_by_item(words[name], f"--catalogue {name}=")
+    return Catalogue(**words)
+
+
+def item_ids(path: str) -> list[str]:
+    """The ids of items: a line each, or the first column of a CSV or TSV file with a head."""
+    lines = Path(path).read_text("utf-8").splitlines()
+    ending = Path(path).suffix.lower()
+    if ending in (".csv", ".tsv"):
+        import csv
+
+        rows = csv.reader(lines[1:], delimiter="\t" if ending == ".tsv" else ",")
+        return list(dict.fromkeys(row[0] for row in rows if row))
+    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def _json_by_item(path: str, flag: str) -> dict[str, Any]:
+    import json
+
     try:
-        with Path(path).open("rb") as file:
-            return b'"goldrank-scores"' in file.read(100)
+        by_item = json.loads(Path(path).read_bytes())
+    except ValueError as error:
+        raise InputError(f"{flag} is not JSON: {error}", where=path, hint='It is {"ITEM": ..., ...}.') from None
+    if not isinstance(by_item, dict):
+        raise InputError(f"{flag} is not an object", where=path, hint='It is {"ITEM": ..., ...}.')
+    return by_item
+
+
+_SAVED = (b'"goldrank-scores', b'"goldrank-baseline')
+
+
+def is_saved(text: str) -> bool:
+    """Whether FILE or NAME=FILE holds saved scores or a baseline."""
+    try:
+        with Path(named_file(text)[1]).open("rb") as file:
+            head = file.read(100)
     except OSError:
         return False
+    return any(mark in head for mark in _SAVED)
 
 
 def load_saved(given: Sequence[str]) -> list[Scores]:
-    """Saved scores from FILE or NAME=FILE, which names them."""
-    saved = []
+    """Saved scores from FILE or NAME=FILE, which names them; a file may hold those of several runs."""
+    saved: list[Scores] = []
     for name, path in map(named_file, given):
-        scores = Scores.load(path)
-        saved.append(scores if name is None else scores.renamed(name))
+        of_file = _loaded(path)
+        if name is not None and len(of_file) > 1:
+            raise click.UsageError(f"{path} has {len(of_file)} runs, which have names of their own")
+        saved += of_file if name is None else [of_file[0].renamed(name)]
     return saved
 
 
-def open_history(path: str, *, write: bool = False) -> History:
-    """The history in a file, which must be there; it is written to only where that is asked for."""
-    from goldrank.history import History
-
-    return History(path, mode="a" if write and os.path.exists(path) else "r")
-
-
-def open_baseline(name: str, db: str | None) -> Baseline:
-    """A baseline: of a file, or by the name or number that it has in a history."""
-    from goldrank.errors import BaselineError
-    from goldrank.gating.baseline import Baseline
-
-    if name.endswith(".json") or os.sep in name or os.path.isfile(name):
-        return Baseline.load(name)
-    if db is None:
-        raise BaselineError(
-            f"there is no file {ids.show(name)!r}",
-            hint="Name a baseline's file, or the history that has a baseline of that name: --db history.db.",
-            code="no-baseline",
-        )
-    with open_history(db) as history:
-        if not name.isdigit() or name in history.baselines():
-            return history.baseline(name)
-        record = history[int(name)]
-        frozen = record.time.isoformat()
-        return Baseline.of_record(history.scores(record), name, record.digest, frozen, record.label)
+def _loaded(path: str) -> list[Scores]:
+    with Path(path).open("rb") as file:
+        if _SAVED[1] in file.read(100):
+            return [satellites.provided("baseline scores")(path)]
+    return list(ScoresByRun.load(path).values())
 
 
-def measuring_way(options: Mapping[str, Any], how: ReadingOptions) -> Way:
-    """How a run is measured: the convention with its policies, the depth, and what is known of users."""
-    from goldrank.gating.measuring import Way
-
-    policies = {name: options[name] for name in conventions.POLICIES if options.get(name) is not None}
-    convention = conventions.get(options.get("convention", conventions.DEFAULT)).with_policies(**policies)
-    return Way(convention, options.get("depth"), how.catalogue)
-
-
-def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:
-    """Saved scores are as they were measured: an option that says how to read or to measure is a mistake."""
-    if how.given is not None:
-        raise click.UsageError(f"{how.given} is for runs; saved scores are measured already")
-    chosen = {"depth": options.get("depth"), "format": how.run_format}
-    chosen |= {name: options.get(name) for name in conventions.POLICIES}
-    if options.get("convention", conventions.DEFAULT) != conventions.DEFAULT:
-        chosen["convention"] = options["convention"]
-    for name, value in chosen.items():
-        if value is not None:
-            raise click.UsageError(f"--{name.replace('_', '-')} is for runs; saved scores are measured already")
+SAVED_ALREADY = "saved scores are measured already"
+"""Why an option about judgements and runs is refused."""
 
 
 def once(paths: Sequence[str]) -> None:
@@ -191,7 +218,9 @@ def once(paths: Sequence[str]) -> None:
 def named_file(text: str) -> tuple[str | None, str]:
     """The name and the path of NAME=FILE, or of FILE alone. A file that has such a name is a FILE."""
     name, sign, path = text.partition("=")
-    return (name, path) if sign and name and not os.path.exists(text) else (None, text)
+    if sign and name and not os.path.exists(text):
+        return (name, path)
+    return (None, text)
 
 
 def key_values(given: Sequence[str], option: str, form: str = "NAME=FIELD") -> dict[str, str]:

@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldrank.errors import GoldrankError
-from goldrank.escaping import json_text, log_line, log_text
-from goldrank.packages import installed, needed
-from goldrank.writing import write_whole
+import click
+
+from goldrank.base.errors import GoldrankError, OptionError
+from goldrank.base.escaping import json_text, log_line, log_text
+from goldrank.base.packages import installed, needed
+from goldrank.base.writing import write_whole
+from goldrank.cli import hints
+from goldrank.cli.commands import option
+from goldrank.data.showing import Result
+from goldrank.data.table import Sentence, few_notes, split_notes, warnings_first
+from goldrank.report import show as result_forms
+from goldrank.report.show import forms_of
 
 if TYPE_CHECKING:
-    from goldrank.comparison.result import Comparison
     from goldrank.data.table import Part
 
 
@@ -28,7 +36,10 @@ def echo(text: str | bytes, err: bool = False, styled: bool = False) -> None:
     """
     if isinstance(text, str):
         text = log_text(text if text.endswith("\n") else f"{text}\n", styled).encode("utf-8", "backslashreplace")
-    stream = sys.stderr if err else sys.stdout
+    if err:
+        stream = sys.stderr
+    else:
+        stream = sys.stdout
     if stream is None:
         return
     try:
@@ -120,7 +131,9 @@ def write(path: str | Path, text: str) -> None:
 
 def written(path: str | None, make: Callable[[], str]) -> Callable[[], object] | None:
     """A step that writes what `make` returns; none if no file was asked for."""
-    return None if path is None else lambda: write(path, make())
+    if path is None:
+        return None
+    return lambda: write(path, make())
 
 
 def deliver(*steps: Callable[[], object] | None) -> None:
@@ -141,43 +154,236 @@ def deliver(*steps: Callable[[], object] | None) -> None:
         raise errors[0]
 
 
-def show_comparison(
-    comparison: Comparison, files: Mapping[str, str | None], svg: str | None = None, save: str | None = None
-) -> None:
-    """Print a comparison and write the files that were asked for: form -> path."""
-    from goldrank.cli.inputs import working
-    from goldrank.report import WIDTH, render
-    from goldrank.report.comparison import parts
+# What `-o`, `--as`, `--quiet` and `--notes` say.
 
-    def rendered(form: str, path: str) -> None:
-        with working(f"writing the comparison as {form}"):
-            write(path, render(comparison, form))
+SHOWN = ("terminal", "markdown", "csv", "latex", "json", "html")
+"""What the terminal may show; files may have other forms too."""
 
-    steps: list[Callable[[], object]] = [partial(rendered, form, path) for form, path in files.items() if path]
-    if svg:
-        steps.append(partial(_write_charts, comparison, svg))
-    if save:
-        steps.append(partial(comparison.save_scores, save))
-    deliver(*steps, lambda: show(parts(comparison), WIDTH))
+Writers = Mapping[str, Callable[[Any], str]]
+"""How a command writes its result in its own way, by form."""
 
 
-def show_as(
-    form: str,
-    found: Any,
-    parts: Callable[[Any], list[Part]],
-    writers: Mapping[str, Callable[[Any], str]],
-    width: int | None = None,
-) -> None:
-    """Print a result: as parts for people, or in one of its other forms."""
-    if form == "table":
-        show(parts(found), width)
-    else:
-        echo_form(writers[form](found), form)
+@dataclass(frozen=True)
+class Output:
+    """Where a result goes, as options say: to files, and to the terminal in a form, with some of its notes or all."""
+
+    files: tuple[str, ...] = ()
+    form: str = "terminal"
+    is_quiet: bool = False
+    shows_notes: bool = False
+
+    def check(self, kind: type[Result] | None, writers: Iterable[str] = ()) -> None:
+        """An error if a file's ending names no form of a kind of result, before anything is computed."""
+        known = {**({} if kind is None else forms_of(kind)), **dict.fromkeys(writers)}
+        for path in self.files:
+            form_of(path, known)
+        if self.form != "terminal" and self.form not in known:
+            listed = ", ".join(form for form in (*SHOWN, *_OF_GATES) if form in known or form == "terminal")
+            raise click.UsageError(f"--as {self.form} is not a form of this result; forms are: {listed}")
+
+    def show(
+        self,
+        result: Any,
+        parts: Callable[[Any], Iterable[Part]] | None = None,
+        writers: Writers | None = None,
+        notes: Iterable[Sentence] = (),
+    ) -> None:
+        """Write the files, then show the result; what cannot be written keeps nothing else from being shown.
+
+        `parts` and `writers` are what this command shows in its own way; other forms are those of the result.
+        """
+        own = writers or {}
+        self.check(type(result) if isinstance(result, Result) else None, own)
+        steps: list[Callable[[], object]] = [partial(self._write, path, result, own) for path in self.files]
+        deliver(*steps, lambda: self._print(result, parts, own, notes))
+
+    def _write(self, path: str, result: Any, writers: Writers) -> None:
+        from goldrank.cli.inputs import working
+
+        form = form_of(path, {**forms_of_any(result), **writers})
+        with working(f"writing {path}"):
+            if form in writers:
+                write(path, writers[form](result))
+            else:
+                result_forms.save(result, path)
+
+    def _print(
+        self,
+        result: Any,
+        parts: Callable[[Any], Iterable[Part]] | None,
+        writers: Writers,
+        notes: Iterable[Sentence],
+    ) -> None:
+        """Show the result on standard output, and its notes on standard error."""
+        if self.is_quiet:
+            return
+
+        shown, own_notes = split_notes(result.parts() if parts is None else parts(result))
+        every = [*own_notes, *notes]
+        if self.form == "terminal":
+            self.print_parts(shown)
+            self.print_notes(every)
+            return
+
+        if self.form in writers:
+            text = writers[self.form](result)
+        else:
+            text = result_forms.render(result, self.form)
+
+        if self.form == "json":
+            echo_form(_with_notes(text, every), "json")
+            return
+
+        echo_form(text, self.form)
+        self.print_notes(every)
+
+    def print_parts(self, parts: Iterable[Part]) -> None:
+        """Tables and sentences on standard output."""
+        from goldrank.report import WIDTH
+
+        if not self.is_quiet:
+            show(parts, WIDTH)
+
+    def print_notes(self, notes: Iterable[Sentence]) -> None:
+        """The first notes on standard error, or all of them with --notes."""
+        from goldrank.report import WIDTH
+
+        if self.is_quiet:
+            return
+        command = _running()
+        worded = (note._replace(text=hints.at_the_prompt(note.text, command)) for note in notes)
+        every = warnings_first(dict.fromkeys(worded))
+        if self.shows_notes:
+            shown = every
+        else:
+            shown = few_notes(every, "--notes")
+        if shown:
+            show(shown, WIDTH, err=True)
+
+    def say(self, text: str) -> None:
+        """One line on standard error about what was done."""
+        if not self.is_quiet:
+            say(text)
+
+    def files_of(self, forms: Iterable[str]) -> tuple[Output, tuple[str, ...]]:
+        """The output with the files alone that are reports in one of these forms, and the other files."""
+        known = set(forms)
+        reports = tuple(path for path in self.files if result_forms.ENDINGS.get(Path(path).suffix.lower()) in known)
+        others = tuple(path for path in self.files if path not in reports)
+        return replace(self, files=reports), others
 
 
-def _write_charts(comparison: Comparison, folder: str) -> None:
-    from goldrank.report.charts import all_charts
+_OF_GATES = ("github", "junit")
+_OLD_FORMS = ("table", "text", "jsonl")
 
-    for name, chart in all_charts(comparison).items():
-        write(Path(folder) / f"{name}.svg", chart.alone())
-    say(f"charts are in {folder}")
+
+def forms_of_any(result: Any) -> dict[str, Any]:
+    """The forms of a result; none of what is not a `Result`."""
+    if isinstance(result, Result):
+        return dict(forms_of(result))
+    return {}
+
+
+def form_of(path: str, forms: Mapping[str, Any]) -> str:
+    """The form that a file's ending names, of those that a result has."""
+    ending = Path(path).suffix.lower()
+    endings = {each: name for each, name in _every_ending(forms).items() if name in forms or name == "terminal"}
+    if ending in endings:
+        return endings[ending]
+    hint = f"Endings are {', '.join(endings)}."
+    if path in (*forms, *_OLD_FORMS):
+        hint = f"-o takes a file; what the terminal shows is --as {path}."
+    raise OptionError(f"-o {path}: cannot tell the form from the ending", hint=hint, code="unknown-ending")
+
+
+def _every_ending(forms: Mapping[str, Any]) -> dict[str, str]:
+    """Forms by the endings of their files; a kind of result may have more than there usually are."""
+    own = {ending: name for name, form in forms.items() for ending in getattr(form, "endings", ())}
+    return result_forms.ENDINGS | own
+
+
+def _running() -> click.Command | None:
+    """The command that runs, whose options notes are worded by."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return None
+    return context.command
+
+
+def _with_notes(text: str, notes: Iterable[Sentence]) -> str:
+    """A document with its notes, if it has no such field."""
+    import json
+
+    document = json.loads(text)
+    if isinstance(document, dict) and "notes" not in document:
+        document["notes"] = [{"code": note.code, "level": _level(note), "words": note.text} for note in notes]
+        return json.dumps(document, indent=2)
+    return text
+
+
+def _level(note: Sentence) -> str:
+    if note.style == "warning":
+        return "warning"
+    return "info"
+
+
+def _quiet_option() -> Any:
+    return option("--quiet", is_flag=True, heading="Output", help="Show nothing; files and exit codes stay.")
+
+
+def _notes_option() -> Any:
+    return option("--notes", is_flag=True, heading="Output", help="Show all notes, not the first three.")
+
+
+def as_option(*forms: str) -> Callable[[Any], Any]:
+    """`--as`, with the forms that a command has."""
+    return option(
+        "--as",
+        "form",
+        type=click.Choice(forms),
+        default="terminal",
+        show_default=True,
+        heading="Output",
+        help="What the terminal shows.",
+    )
+
+
+def output_option(**more: Any) -> Callable[[Any], Any]:
+    """`-o`."""
+    return option(
+        "-o",
+        "--output",
+        "files",
+        multiple=True,
+        type=click.Path(),
+        metavar="FILE",
+        heading="Output",
+        help="Write it to a file, in the form of its ending; may be repeated.",
+        **more,
+    )
+
+
+def output_options(*more_forms: str) -> Callable[[Any], Any]:
+    """`-o`, `--as`, `--quiet` and `--notes`. The command gets them as `output`; `more_forms` are this command's own."""
+    options = [output_option(), as_option(*SHOWN, *more_forms), _quiet_option(), _notes_option()]
+    return partial(_with_output, options)
+
+
+def notes_options(function: Any) -> Any:
+    """`--quiet` and `--notes`, for commands that show no result. The command gets them as `output`."""
+    return _with_output([_quiet_option(), _notes_option()], function)
+
+
+def export_options(function: Any) -> Any:
+    """`-o`, `--quiet` and `--notes`, for commands that only write. The command gets them as `output`."""
+    return _with_output([output_option(required=True), _quiet_option(), _notes_option()], function)
+
+
+def _with_output(options: list[Any], function: Any) -> Any:
+    @wraps(function)
+    def command(
+        *args: Any, files: tuple[str, ...] = (), form: str = "terminal", quiet: bool, notes: bool, **more: Any
+    ) -> Any:
+        return function(*args, output=Output(files, form, quiet, notes), **more)
+
+    return reduce(lambda made, each: each(made), reversed(options), command)

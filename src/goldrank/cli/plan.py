@@ -2,62 +2,100 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.options import ReadingOptions, choice_option, measures_option, run_options, seed_option
-from goldrank.cli.output import show_as
-from goldrank.cli.record import scores_of
-from goldrank.report import WIDTH
-from goldrank.report.plan import WRITERS, parts
+from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
+from goldrank.cli.eval import scores_of
+from goldrank.cli.options import (
+    FILE,
+    MEASURE,
+    ReadingOptions,
+    baseline_option,
+    decimals,
+    measures_option,
+    reading_options,
+    statistics_of,
+    statistics_option,
+)
+from goldrank.cli.output import Output, output_options
+
+if TYPE_CHECKING:
+    from goldrank.comparison.settings import Statistics
 
 
-@click.command()
-@click.argument("inputs", metavar="[SCORES SCORES... | QRELS RUN RUN...]", nargs=-1)
+def _numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[float, ...]:
+    return tuple(number for text in given for number in decimals(text, param.opts[-1]))
+
+
+@declared(usual="-m --difference --n-queries --tolerance --statistics -o", help_alone=True)
+@click.argument("inputs", metavar="[QRELS RUN RUN... | SCORES SCORES...]", nargs=-1, type=FILE)
 @measures_option
-@click.option("--difference", "differences", type=float, multiple=True, help="A difference to find; may be repeated.")
-@click.option("--queries", type=int, multiple=True, help="Say what so many queries find; may be repeated.")
-@click.option("--tolerance", metavar="5%|0.02", help="Say how sure a gate with this tolerance is.")
-@click.option("--power", type=float, default=0.8, show_default=True, help="The chance with which it should be found.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The chance of any false finding.")
-@click.option("--baseline", metavar="NAME", help="Compare every other system with this one only.")
-@click.option("--deviation", type=float, help="Without a pilot: the standard deviation of queries' differences.")
-@click.option("--tests", type=int, default=1, show_default=True, help="Without a pilot: measures times pairs.")
-@seed_option
-@choice_option("-o --output", WRITERS, "table", "How to show it.")
-@run_options
+@option(
+    "--difference",
+    "differences",
+    multiple=True,
+    callback=_numbers,
+    metavar="X,X",
+    heading=MEASURE,
+    help="Differences to find; may be repeated.",
+)
+@option(
+    "--n-queries",
+    multiple=True,
+    callback=_numbers,
+    metavar="N,N",
+    heading=MEASURE,
+    help="Say what so many queries find; may be repeated.",
+)
+@option("--tolerance", metavar="5%|0.02", heading=MEASURE, help="Say how sure a gate with this tolerance is.")
+@baseline_option
+@option(
+    "--deviation", type=float, heading=MEASURE, help="Without a pilot: the standard deviation of queries' differences."
+)
+@option(
+    "--tests", type=int, default=1, show_default=True, heading=MEASURE, help="Without a pilot: measures times pairs."
+)
+@statistics_option
+@reading_options(scored=True)
+@output_options()
 def command(
     inputs: tuple[str, ...],
     measures: tuple[str, ...],
     differences: tuple[float, ...],
-    power: float,
-    alpha: float,
+    n_queries: tuple[float, ...],
     baseline: str | None,
     deviation: float | None,
-    seed: int,
-    output: str,
-    how: ReadingOptions,
+    statistics: Statistics | None,
+    reading: ReadingOptions,
+    output: Output,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Say how many queries a difference needs, from a pilot, and how sure a gate with so many queries is.
 
-    The pilot is two or more runs on the queries that there are (or their scores, as `eval --save` wrote them): what
+    The pilot is two or more runs on the queries that there are (or their scores, as `eval -o x.json` wrote them): what
     matters is how much the differences of queries vary. The first run is the gate's baseline.
     """
-    from goldrank.comparison.planning import DIFFERENCES, plan
-    from goldrank.comparison.settings import Statistics
+    from goldrank.comparison.planning import DIFFERENCES, Plan, plan
 
+    output.check(Plan)
+    chosen = statistics_of(statistics)
     pilot = None
-    statistics = Statistics(alpha=alpha, power=power, seed=seed)
-    wanted = {"n_queries": options.pop("queries"), **{name: options.pop(name) for name in ("tolerance", "tests")}}
     if inputs:
         from goldrank.comparison import compare
 
-        scores = scores_of(inputs, measures, options, how)
-        pilot = compare(scores, baseline=baseline, statistics=statistics)
+        scores = scores_of(inputs, measures, reading)
+        pilot = compare(scores, baseline=baseline, statistics=chosen)
     elif deviation is None:
         raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")
-    difference = differences or DIFFERENCES
-    result = plan(pilot, difference=difference, deviation=deviation, statistics=statistics, **wanted)
-    show_as(output, result, parts, WRITERS, WIDTH)
+    result = plan(
+        pilot,
+        difference=differences or DIFFERENCES,
+        n_queries=tuple(int(number) for number in n_queries),
+        deviation=deviation,
+        statistics=chosen,
+        **options,
+    )
+    output.show(result)

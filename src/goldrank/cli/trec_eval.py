@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MeasureError, OptionError, one_of
+from goldrank.base.types import Ties
 from goldrank.cli.output import echo, echo_all, show
 from goldrank.data.table import note_sentences
-from goldrank.errors import InputError, MeasureError, OptionError, one_of
-from goldrank.types import Ties
 
 if TYPE_CHECKING:
+    from goldrank.base.notes import Note
     from goldrank.evaluation.inputs import Judgements
     from goldrank.measures import Measure
     from goldrank.measures.declare import Declaration
     from goldrank.measures.trec_names import OutputLine
-    from goldrank.notes import Note
 
 MISSING_ZSCORE = -1000000.0
 FORMATS = ("qrels", "prefs", "qrels_prefs", "qrels_jg")
@@ -55,8 +55,10 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
     """
     from goldrank import io
     from goldrank.conventions import Convention
-    from goldrank.evaluation import footer, pipeline
-    from goldrank.io import sources, trec
+    from goldrank.evaluation import pipeline
+    from goldrank.evaluation import run_notes as footer
+    from goldrank.io import sources
+    from goldrank.io.text import trec
     from goldrank.measures import trec_names
     from goldrank.measures.apply import logarithms
     from goldrank.measures.judged import grade_strings
@@ -87,7 +89,10 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
         numbers = footer.counts_of(placements, placed.counts)
         how = rules.with_policies(missing="zero" if settings.complete else "skip")
         told += footer.notes_of(numbers, placed.counts, judgements.notes, placed.run.notes, how, placements, {})
-    chosen = np.ones(len(answered), bool) if settings.complete else answered.copy()
+    if settings.complete:
+        chosen = np.ones(len(answered), bool)
+    else:
+        chosen = answered.copy()
     if settings.only_query is not None:
         chosen &= np.array([query == settings.only_query for query in placements.queries], bool)
     if not chosen.any():
@@ -105,7 +110,10 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
         tables = {key: table.condensed for key, table in tables.items()}
 
     queries = list(compress(placements.queries, chosen))
-    known = None if settings.zscores is None else _read_zscores(settings.zscores)
+    if settings.zscores is None:
+        known = None
+    else:
+        known = _read_zscores(settings.zscores)
     values: list[np.ndarray | list[str]] = []
     for line, measure in zip(lines, measured, strict=True):
         if measure is None:
@@ -127,19 +135,28 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
             column = np.where(answered, column, 0.0)
         values.append(column[chosen] if known is None else _to_zscores(line.name, column[chosen], queries, known))
 
-    prefix = "" if known is None else "Z"
+    if known is None:
+        prefix = ""
+    else:
+        prefix = "Z"
     whole = known is None
     labels = [f"{prefix if line.measure is not None else ''}{line.name:<22}" for line in lines]
     if settings.by_query:
         yield from _by_query(queries, lines, labels, values, number, whole)
     if settings.summary:
-        n = len(answered) if settings.complete else len(queries)
+        if settings.complete:
+            n = len(answered)
+        else:
+            n = len(queries)
         for line, measure, label, each in zip(lines, measured, labels, values, strict=True):
             if line.name == "runid":
                 yield f"{label}\tall\t{ids.decode(trec.last_tag(source))}\n"
             elif isinstance(each, np.ndarray):
                 total = _summary(line, measure, each, n, settings, placements)
-                text = str(int(total)) if line.entry.count and whole else number % total
+                if line.entry.count and whole:
+                    text = str(int(total))
+                else:
+                    text = number % total
                 yield f"{label}\tall\t{text}\n"
 
 
@@ -161,6 +178,7 @@ def _by_query(
             shown.append((label, [str(int(value)) for value in column.tolist()]))
         else:
             shown.append((label, [number % value for value in column.tolist()]))
+
     for i, query in enumerate(queries):
         yield "".join([f"{label}\t{query}\t{texts[i]}\n" for label, texts in shown])
 
@@ -173,9 +191,11 @@ def _summary(
     if line.name == "num_rel" and settings.complete:
         # With -c trec_eval counts what is above 0 here, whatever -l and -Z say.
         return float((placements.judged > 0).sum())
+
     total = float(np.cumsum(column)[-1])
     if line.entry.count:
         return total
+
     assert measure is not None
     if measure.declaration.average == "geometric":
         return math.exp((total + (n - len(column)) * math.log(0.00001)) / n)
@@ -185,7 +205,7 @@ def _summary(
 def _read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     """Mean and standard deviation by query and measure."""
     from goldrank.io import sources
-    from goldrank.io.numbers import score_of
+    from goldrank.io.text.number_text import score_of
 
     known: dict[tuple[str, str], tuple[float, float]] = {}
     source = sources.open_source(path)
@@ -216,7 +236,10 @@ def _to_zscores(
     scores = []
     for query, value in zip(queries, column.tolist(), strict=True):
         mean, deviation = known.get((query, name), (math.nan, 0.0))
-        scores.append((value - mean) / deviation if deviation else 0.0 if value == mean else MISSING_ZSCORE)
+        if deviation:
+            scores.append((value - mean) / deviation)
+        else:
+            scores.append(0.0 if value == mean else MISSING_ZSCORE)
     return np.array(scores)
 
 
@@ -254,7 +277,9 @@ def _whole(context: click.Context, option: click.Parameter, text: str | None) ->
     """The number that an option starts with, as C reads it."""
     from goldrank.measures.trec_names import to_whole
 
-    return None if text is None else to_whole(text)
+    if text is None:
+        return None
+    return to_whole(text)
 
 
 class _Abbreviating(click.Command):
@@ -265,7 +290,10 @@ class _Abbreviating(click.Command):
         written = []
         for argument in args:
             name, sign, value = argument.partition("=")
-            meant = [full for full in known if full.startswith(name)] if name.startswith("--") and name != "--" else []
+            if name.startswith("--") and name != "--":
+                meant = [full for full in known if full.startswith(name)]
+            else:
+                meant = []
             written.append(meant[0] + sign + value if len(meant) == 1 else argument)
         return super().parse_args(ctx, written)
 

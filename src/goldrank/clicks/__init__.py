@@ -1,5 +1,16 @@
-"""Clicks -> judgements: one click model for each file, all behind `judgements_from_clicks`."""
+"""Clicks -> judgements, one click model for each file; and which of two interleaved rankings users click."""
 
-from goldrank.clicks.judgements import MODELS, ClickJudgements, judgements_from_clicks
-
-__all__ = ["MODELS", "ClickJudgements", "judgements_from_clicks"]
+PUBLIC = {
+    "judgements_from_clicks": "goldrank.clicks.judgements",
+    "ClickJudgements": "goldrank.clicks.judgements",
+    "analyse_interleaving": "goldrank.clicks.interleaving",
+    "Preference": "goldrank.clicks.interleaving",
+}
+COMMANDS = {
+    "judgements from-clicks": ("judge", "goldrank.clicks.from_clicks_command", "Make judgements of clicks."),
+    "judgements interleave": (
+        "judge",
+        "goldrank.clicks.interleave_command",
+        "Say which of two interleaved rankings users click.",
+    ),
+}

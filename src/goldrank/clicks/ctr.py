@@ -10,10 +10,10 @@ import sys
 
 import numpy as np
 
-from goldrank.clicks.log import ClickLog, ratio
-from goldrank.errors import OptionError
-from goldrank.escaping import shown
-from goldrank.packages import special
+from goldrank.base.errors import OptionError
+from goldrank.base.escaping import shown
+from goldrank.base.packages import special
+from goldrank.clicks.sessions import ClickLog, ratio
 
 
 def prior_of(clicks: np.ndarray, shown: np.ndarray) -> tuple[float, float]:
@@ -21,7 +21,10 @@ def prior_of(clicks: np.ndarray, shown: np.ndarray) -> tuple[float, float]:
     rates = ratio(clicks, shown)
     mean, variance = float(rates.mean()), float(rates.var())
     mean = min(max(mean, 1e-6), 1 - 1e-6)
-    total = max(2.0, mean * (1 - mean) / variance - 1) if variance > 0 else 2.0
+    if variance > 0:
+        total = max(2.0, mean * (1 - mean) / variance - 1)
+    else:
+        total = 2.0
     return mean * total, (1 - mean) * total
 
 
@@ -43,7 +46,10 @@ def checked(prior: tuple[float, float] | None) -> tuple[float, float] | None:
     """A prior that was given, if it is one."""
     if prior is None:
         return None
-    numbers = tuple(prior) if isinstance(prior, tuple | list) else ()
+    if isinstance(prior, tuple | list):
+        numbers = tuple(prior)
+    else:
+        numbers = ()
     if len(numbers) != 2 or not all(isinstance(x, int | float) and 0 < x <= sys.float_info.max for x in numbers):
         raise OptionError(f"prior is {shown(prior, 80)}", hint="It is two numbers above 0, such as (1, 9).")
     return float(numbers[0]), float(numbers[1])

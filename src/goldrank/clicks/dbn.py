@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from goldrank.clicks.log import ClickLog, ratio
-from goldrank.errors import OptionError
-from goldrank.escaping import shown
+from goldrank.base.errors import OptionError
+from goldrank.base.escaping import shown
+from goldrank.clicks.sessions import ClickLog, ratio
 
 ROUNDS = 200
 ENOUGH = 1e-7
@@ -54,6 +54,7 @@ def fit(log: ClickLog, weights: np.ndarray, gamma: float) -> DbnFit:
         attraction, satisfaction = new, content
         if change < ENOUGH:
             break
+
     return DbnFit(attraction, satisfaction)
 
 
@@ -83,6 +84,7 @@ class _Grid:
         for i in range(width - 1, -1, -1):
             value = (1 - a[:, i]) * (gamma * silent[:, i + 1] + 1 - gamma)
             silent[:, i] = np.where(present[:, i], value, 1.0)
+
         after = gamma * silent[:, 1:] + 1 - gamma
         s = satisfaction * self.is_last
         rest = after[self.page, self.place]
@@ -92,10 +94,23 @@ class _Grid:
         looked = np.zeros(self.shape)
         for i in range(width):
             on = gamma * silent[:, i] / np.maximum(gamma * silent[:, i] + 1 - gamma, 1e-300)
-            before = looked[:, i - 1] * on if i else np.ones(self.shape[0])
+            if i:
+                before = looked[:, i - 1] * on
+            else:
+                before = np.ones(self.shape[0])
             below = np.where(i == self.last + 1, (1 - ended) * (on if i else 1.0), before)
             looked[:, i] = np.where(i <= self.last, 1.0, below)
+
         return looked[self.page, self.place], satisfied
+
+
+def exposure(log: ClickLog, gamma: float = 1.0) -> np.ndarray:
+    """How many views of each pair were looked at; with gamma below 1, as the fit has it."""
+    if gamma == 1:
+        return log.per_pair(log.seen.astype(np.float64))
+    fitted = fit(log, np.ones(len(log.pair)), float(gamma))
+    looked, _ = _Grid(log).expected(fitted.attraction[log.pair], fitted.satisfaction[log.pair], float(gamma))
+    return log.per_pair(looked)
 
 
 def estimate(log: ClickLog, weights: np.ndarray, gamma: float = 1.0) -> np.ndarray:

@@ -8,17 +8,20 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, cast,
 
 import numpy as np
 
+from goldrank.base.errors import OptionError, of_type, one_of, whole_number
+from goldrank.base.escaping import shown
+from goldrank.base.keywords import unknown_argument
+from goldrank.base.notes import Note
+from goldrank.base.packages import special
+from goldrank.base.types import Columns, Frame, Rows, Source
 from goldrank.clicks import ctr, dbn, dcm, position_based, propensity
-from goldrank.clicks.log import ClickLog
+from goldrank.clicks.click_log import read_clicks
+from goldrank.clicks.sessions import ClickLog
 from goldrank.comparison.settings import Statistics
-from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.comparison.tabular import attributes
 from goldrank.data.qrels import Qrels
-from goldrank.errors import OptionError, of_type, one_of, whole_number
-from goldrank.escaping import shown
-from goldrank.io.click_log import read_clicks
-from goldrank.keywords import unknown_argument
-from goldrank.notes import Note
-from goldrank.types import Columns, Frame, Rows, Source
+from goldrank.data.showing import Result
+from goldrank.data.table import Part
 
 Model = Callable[..., np.ndarray]
 ModelName: TypeAlias = Literal["ctr", "propensity", "pbm", "dbn", "dcm"]
@@ -46,6 +49,14 @@ MODELS: dict[ModelName, tuple[Model, str, tuple[str, ...]]] = {
 }
 """Each model with what it is and the options that it takes. A new one is one file here and one line."""
 
+EXPOSURES: dict[ModelName, Model] = {
+    "propensity": propensity.exposure,
+    "pbm": position_based.exposure,
+    "dbn": dbn.exposure,
+    "dcm": dcm.exposure,
+}
+"""How many views of each pair were looked at, by each model: what a share of them is known from."""
+
 USUAL_SAMPLES = 200
 MOST_SAMPLES = 100_000
 MOST_VIEWS = 10**9
@@ -66,10 +77,8 @@ class ClickJudgement(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class ClickJudgements(Tabular, Sequence[ClickJudgement]):
+class ClickJudgements(Result, Sequence[ClickJudgement]):
     """The estimate of every pair that was shown, in the order of the log; `qrels` makes judgements of them."""
-
-    drawn_by = "clicks"
 
     pairs: tuple[ClickJudgement, ...]
     model: ModelName
@@ -114,12 +123,24 @@ class ClickJudgements(Tabular, Sequence[ClickJudgement]):
             If the cuts are no ascending numbers.
         """
         table: dict[str, dict[str, float]] = {}
-        points = None if cuts is None else _ascending(cuts)
+        if cuts is None:
+            points = None
+        else:
+            points = _ascending(cuts)
         for row in self.judged:
-            grade = row.value if points is None else sum(row.value >= point for point in points)
+            if points is None:
+                grade = row.value
+            else:
+                grade = sum(row.value >= point for point in points)
             table.setdefault(row.query, {})[row.doc] = grade
         how = f"clicks by the model {self.model}" + ("" if points is None else f", cut at {points}")
         return Qrels(table, name="clicks", criteria=how, real_grades=True)
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.clicks.clicks_report import parts
+
+        return parts(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each pair."""
@@ -143,7 +164,7 @@ def judgements_from_clicks(
     """What clicks say of documents: an estimate for each query and document, with counts and an interval.
 
     Intervals of "ctr" are those of its Beta distribution; others are bootstrapped over page views within queries, over
-    users where all are known.
+    users where all are known, and are at least as wide as the number of views leaves open (Jeffreys' interval).
 
     Parameters
     ----------
@@ -203,6 +224,8 @@ def judgements_from_clicks(
     else:
         sampled: Callable[[np.ndarray], np.ndarray] = lambda weights: estimate(click_log, weights, **parameters)  # noqa: E731
         bounds = _bootstrap(click_log, sampled, level, samples, statistics.seed)
+        looked = EXPOSURES[model](click_log, **parameters)
+        bounds = _widened(bounds, share_interval(values, looked, level))
         notes.append(Note.of("click-bootstrap", draws=samples, unit="users" if click_log.by_user else "page views"))
     if model == "propensity" and (clipped := propensity.of_rows(click_log, parameters.get("propensities"))[1]):
         notes.append(Note.of("clipped-propensities", count=clipped, least=propensity.LEAST))
@@ -224,7 +247,10 @@ def _check_parameters(model: str, given: Mapping[str, Any], known: Sequence[str]
         if name not in of_any_model:
             raise unknown_argument("judgements_from_clicks", name, {*_ARGUMENTS, *of_any_model})
         if name not in known:
-            hint = f"It takes {', '.join(known)}." if known else "It takes none."
+            if known:
+                hint = f"It takes {', '.join(known)}."
+            else:
+                hint = "It takes none."
             raise OptionError(f"the model {model!r} has no option {name!r}", hint=hint, code="unknown-argument")
 
 
@@ -237,7 +263,11 @@ def _bootstrap(
     """Percentile intervals: page views are drawn within their query, or users as a whole."""
     generator = np.random.default_rng(seed)
     drawn = np.empty((samples, len(log.pairs)))
-    groups = np.zeros(int(log.unit_of_page.max()) + 1, np.int64) if log.by_user else log.query_of_page
+    if log.by_user:
+        groups = np.zeros(int(log.unit_of_page.max()) + 1, np.int64)
+    else:
+        groups = log.query_of_page
+
     order = np.argsort(groups, kind="stable")
     sizes = np.bincount(groups)
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
@@ -249,14 +279,35 @@ def _bootstrap(
         values = estimate(weights)
         there = log.per_pair(weights) > 0
         drawn[i] = np.where(there, values, np.nan)
+
     tail = (1 - level) / 2
     never = np.isnan(drawn).all(axis=0) | (shown == 0)
     drawn[:, never] = 0.0
     return np.nanquantile(drawn, [tail, 1 - tail], axis=0)
 
 
+def share_interval(values: np.ndarray, looked: np.ndarray, level: float) -> np.ndarray:
+    """Jeffreys' interval of each share of so many views, as two rows: Beta(clicks + 1/2, others + 1/2).
+
+    A document that was looked at 12 times without a click may still have a share of 0.18.
+    """
+    clicks = np.minimum(values * looked, looked)
+    a, b = clicks + 0.5, looked - clicks + 0.5
+    tail = (1 - level) / 2
+    low, high = special.betaincinv(a, b, tail), special.betaincinv(a, b, 1 - tail)
+    return np.array([np.where(clicks > 0, low, 0.0), np.where(clicks < looked, high, np.maximum(values, 1.0))])
+
+
+def _widened(bounds: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Intervals that hold both: few views are no sample to draw from, and Beta's take the model at its word."""
+    return np.array([np.minimum(bounds[0], others[0]), np.maximum(bounds[1], others[1])])
+
+
 def _ascending(cuts: Sequence[float]) -> list[float]:
-    points = list(cuts) if isinstance(cuts, list | tuple) else []
+    if isinstance(cuts, list | tuple):
+        points = list(cuts)
+    else:
+        points = []
     if not points or any(isinstance(point, bool) or not isinstance(point, int | float) for point in points):
         raise OptionError(f"cuts is {shown(cuts, 80)}", hint="It is a list of numbers, such as [0.05, 0.2].")
     if sorted(set(points)) != points:

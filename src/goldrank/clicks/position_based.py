@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from goldrank.clicks.log import ClickLog, ratio
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
+from goldrank.clicks.sessions import ClickLog, ratio
 
 ROUNDS = 200
 ENOUGH = 1e-6
@@ -79,7 +79,14 @@ def fit(log: ClickLog, weights: np.ndarray, rounds: int = ROUNDS) -> PositionFit
         if abs(likelihood - before) < ENOUGH * len(log.rank) and rounds == ROUNDS:
             break
         before = likelihood
+
     return PositionFit(examination, attraction, likelihood)
+
+
+def exposure(log: ClickLog) -> np.ndarray:
+    """How many views of each pair were looked at, on average, where the first rank always is."""
+    fitted = fit(log, np.ones(len(log.pair)))
+    return log.per_pair(np.minimum(fitted.relative_examination, 1.0)[log.rank])
 
 
 def estimate(log: ClickLog, weights: np.ndarray) -> np.ndarray:

@@ -6,17 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from goldrank import io
+from goldrank.base.errors import MismatchError, OptionError, is_number, whole_number
+from goldrank.base.escaping import shown
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.packages import stats
+from goldrank.base.types import RunLike
 from goldrank.comparison.result import Comparison
-from goldrank.data.table import count
-from goldrank.errors import MismatchError, OptionError, is_number, whole_number
-from goldrank.escaping import shown
-from goldrank.keywords import named_arguments
-from goldrank.packages import stats
-from goldrank.types import RunLike
+from goldrank.data.showing import Result
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count
 
 STATISTICS = {
     "rbo": "rank-biased overlap, extrapolated (Webber, Moffat and Zobel 2010): 1 for equal rankings, 0 for disjoint",
@@ -27,12 +30,13 @@ STATISTICS = {
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RankAgreement:
+class RankAgreement(Result):
     """How alike two runs are: per query and on average over the queries for which each is defined."""
 
     queries: tuple[str, ...]
     values: Mapping[str, np.ndarray]
     """By statistic, one of `STATISTICS`: the value of each query, NaN where it is not defined."""
+    notes: tuple[Note, ...] = ()
 
     @property
     def per_query(self) -> dict[str, dict[str, float]]:
@@ -53,11 +57,21 @@ class RankAgreement:
         means = ", ".join(f"{name} {value:.4f}" for name, value in self.mean.items())
         return f"{means}, {count(len(self.queries), 'query')}"
 
-    def __str__(self) -> str:
-        return self.words
+    def parts(self) -> list[Part]:
+        """The mean of each statistic, with what it is."""
+        rows: list[Cells] = [[name, Cell(_shown(value), value), STATISTICS[name]] for name, value in self.mean.items()]
+        heads = [*Head.names("statistic"), *Head.numbers("mean"), *Head.texts("what it is")]
+        return [Table(heads, rows), Sentence(count(len(self.queries), "query"), "remark")]
 
-    def __repr__(self) -> str:
-        return f"RankAgreement({self.words!r})"
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per query, with each statistic."""
+        columns = [column.tolist() for column in self.values.values()]
+        names = ("query", *self.values)
+        return [dict(zip(names, row, strict=True)) for row in zip(self.queries, *columns, strict=True)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        return {"mean": self.mean, "per_query": self.per_query, "notes": [note.to_dict() for note in self.notes]}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RankAgreement):
@@ -67,6 +81,12 @@ class RankAgreement:
         return all(np.array_equal(column, other.values[name], equal_nan=True) for name, column in self.values.items())
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+
+def _shown(value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{value:.4f}"
 
 
 @named_arguments
@@ -124,7 +144,9 @@ def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
     if not is_number(p) or not 0 < p < 1:
         raise OptionError(f"p is {shown(p)}; it must be between 0 and 1", hint="0.9 is usual.", code="bad-number")
     if not a or not b:
-        return 1.0 if not a and not b else 0.0
+        if not a and not b:
+            return 1.0
+        return 0.0
     short, long = sorted((a, b), key=len)
     s, n = len(short), len(long)
     place = {item: i for i, item in enumerate(short)}
@@ -170,7 +192,9 @@ def jaccard(a: Sequence[str], b: Sequence[str], k: int = 10) -> float:
     """Shared documents among the first k, over all documents among them; 1 if both are empty."""
     first, second = set(a[:k]), set(b[:k])
     union = first | second
-    return len(first & second) / len(union) if union else 1.0
+    if union:
+        return len(first & second) / len(union)
+    return 1.0
 
 
 def _shared(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -189,4 +213,6 @@ def measures_agree(comparison: Comparison) -> dict[tuple[str, str], float]:
 def tau_b(first: Sequence[float], second: Sequence[float]) -> float:
     """Kendall's tau-b of two rows of numbers; NaN if one has a single value."""
     constant = len(set(first)) == 1 or len(set(second)) == 1
-    return math.nan if constant else float(stats.kendalltau(first, second).statistic)
+    if constant:
+        return math.nan
+    return float(stats.kendalltau(first, second).statistic)

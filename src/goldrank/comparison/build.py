@@ -10,7 +10,12 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from goldrank import ids, io
+from goldrank import io
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MismatchError, OptionError, did_you_mean, of_type
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import JudgementsLike, MeasureLike, MeasuresLike, QueriesLike, RunsLike
 from goldrank.comparison import intervals
 from goldrank.comparison.design import Design, make_design
 from goldrank.comparison.holes import depth_to_keep
@@ -27,18 +32,14 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.queries import Queries
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Column, Scores, ScoresByRun
-from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, of_type
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.documents import score_runs
-from goldrank.evaluation.inputs import NO_CATALOGUE, as_judgements, resolve_measures
+from goldrank.evaluation.inputs import NO_CATALOGUE, as_judgements, resolve_measures, whole_depth
 from goldrank.evaluation.pipeline import Placed
+from goldrank.evaluation.rankings import score_runs
 from goldrank.io import as_runs
-from goldrank.io.queries import read_queries
-from goldrank.keywords import named_arguments
+from goldrank.io.by_id.query_files import read_queries
 from goldrank.measures import Measure, parse_all
 from goldrank.measures import known as known_measure
-from goldrank.notes import Note
-from goldrank.types import JudgementsLike, MeasureLike, MeasuresLike, QueriesLike, RunsLike
 
 LENGTHS_DIFFER = 1.5
 """From this ratio of mean lengths of texts on, ranks are not comparable."""
@@ -124,8 +125,8 @@ def compare(
     >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
     >>> compare(qrels, runs, "RR")["RR", "a", "b"].words
-    'No clear difference between b and a: +0.5000 RR (95% interval -0.3836 to +1.0000); better on 4, worse on 0,
-    equal on 0 of 4 queries (p = 0.125). Only 4 of 4 queries differ: no test can decide.'
+    'b is probably better than a (63%), not shown: +0.5000 RR (95% interval -0.3836 to +1.0000). Better on 4, worse on
+    0, equal on 0 of 4 queries (p = 0.125). Only 4 of 4 queries differ: no test can decide.'
     >>> compare(evaluate(qrels, Runs(runs), "RR")).pair.difference
     0.5
     """
@@ -153,6 +154,7 @@ def scores_to_compare(
     statistics: Statistics,
     convention: Convention | None = None,
     catalogue: Catalogue = NO_CATALOGUE,
+    depth: int | None = None,
 ) -> ScoresByRun:
     """What `evaluate` gives for runs, each of which is read once for all that a comparison looks at."""
     rules = convention or Convention()
@@ -161,7 +163,8 @@ def scores_to_compare(
     top = pipeline.wanted_top(wanted, catalogue)
     if statistics.unjudged == "check" and isinstance(judgements, Qrels):
         top = max(top, depth_to_keep(wanted, len(judgements)))
-    return score_runs(judgements, runs, pipeline.Asked(wanted, rules, top=top), catalogue)
+
+    return score_runs(judgements, runs, pipeline.Asked(wanted, rules, whole_depth(depth), top), catalogue)
 
 
 @dataclass(frozen=True)
@@ -266,9 +269,11 @@ def _scores_of(given: object) -> ScoresByRun:
     """The scores of several systems, from what `compare` takes in the place of judgements."""
     if isinstance(given, ScoresByRun):
         return given
+
     listed: Any = given
     if isinstance(given, Scores):
         listed = [given]
+
     values = list(listed.values()) if isinstance(listed, Mapping) else listed
     is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes)
     entries = list(values) if is_list else []
@@ -276,9 +281,11 @@ def _scores_of(given: object) -> ScoresByRun:
         raise _runs_of_a_system()
     if not any(isinstance(entry, Scores) for entry in entries):
         raise _nothing_to_compare()
+
     if not all(isinstance(entry, Scores) for entry in entries):
         what = "some of the systems are Scores and others are not"
         raise InputError(what, hint="Evaluate all of them first.", code="mixed-systems")
+
     return ScoresByRun(listed if isinstance(listed, Mapping) else entries)
 
 
@@ -326,6 +333,10 @@ def _notes_on(systems: Sequence[Scores], replicates: Mapping[str, Sequence[Score
     if single:
         notes.append(Note.of("single-runs", systems=", ".join(map(ids.show, single))))
 
+    design = compared.design
+    if design.weights is not None:
+        notes.append(Note.of("effective-queries", count=design.effective, queries=len(design.weights)))
+
     unbounded = [about.name for about in compared.facts if not about.is_bounded and not about.diagnostic]
     if unbounded:
         code = "no-bounded-interval" if compared.statistics.interval == "bounded" else "no-bounds"
@@ -357,7 +368,9 @@ def _checked_for_unjudged(
     elif placed[0].rules.ties == "expected":
         why = "values are means over the orders of tied documents"
     if not why:
-        return with_holes(tested, placed, compared, common)
+        tested, remarks = with_holes(tested, placed, compared, common)
+        notes += remarks
+        return tested
 
     # Texts are all judged: by their matcher.
     unjudged = any(s.counts.get("judged_retrieved", math.inf) < s.counts.get("retrieved", 0) for s in systems)
@@ -406,8 +419,10 @@ def _check_design(design: Design, statistics: Statistics, has_replicates: bool) 
     if has_replicates and statistics.interval == "bounded":
         what = "interval='bounded' knows nothing of how runs vary"
         raise OptionError(what, hint="Use interval='standard'.", code="options-conflict")
+
     if design.is_plain:
         return
+
     refused = {
         "several runs per system": has_replicates,
         "correction='tukey'": statistics.used_correction == "tukey",
@@ -428,7 +443,11 @@ def _summary(
     interval = intervals.mean_interval(values[counted], level=statistics.level, low=about.low, high=about.high, **part)
     mean, shown = design.mean(values[counted], counted), column.summary
     if design.weights is not None:
-        shown = math.exp(mean) if column.average == "geometric" else mean * (n if column.average == "sum" else 1)
+        shown = mean
+        if column.average == "geometric":
+            shown = math.exp(mean)
+        elif column.average == "sum":
+            shown = mean * n
     return Summary(mean, interval, shown, column.average, n)
 
 
@@ -463,19 +482,23 @@ def _align(scores: Sequence[Scores], notes: list[Note]) -> tuple[tuple[str, ...]
     if all(system.queries == first for system in scores):
         every = np.arange(len(first))
         return first, [every] * len(scores)
+
     common = set(first).intersection(*(system.queries for system in scores[1:]))
     sizes = ", ".join(f"{ids.show(system.run)} {len(system.queries):,}" for system in scores)
     if not common:
         samples = "; ".join(f"{ids.show(system.run)}: {ids.samples(system.queries)}" for system in scores[:3])
         what = f"the systems have no query in common ({sizes} queries)"
         raise MismatchError(what, hint=samples, code="no-common-queries")
+
     if any(len(system.queries) != len(common) for system in scores):
         notes.append(Note.of("common-queries", count=len(common), all="all systems", sizes=sizes))
+
     ordered = tuple(query for query in first if query in common)
     rows = []
     for system in scores:
         position = {query: i for i, query in enumerate(system.queries)}
         rows.append(np.array([position[query] for query in ordered], np.int64))
+
     return ordered, rows
 
 
@@ -489,12 +512,15 @@ def _measures(scores: Sequence[Scores], asked: set[str] | None, notes: list[Note
             what = f"{absent} was not measured for {lacking}"
             raise InputError(what, hint="Evaluate all systems with it.", code="not-measured")
         return [name for name in shared if name in asked]
+
     if not shared:
         hint = "Evaluate them with the same measures."
         raise InputError("the systems have no measure in common", hint=hint, code="no-common-measures")
+
     left_out = [name for name in listed if name not in shared]
     if left_out:
         notes.append(Note.of("left-out-measures", measures=", ".join(left_out)))
+
     return shared
 
 
@@ -504,17 +530,21 @@ def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray],
     if "geometric" in kinds:
         matrix = on_scale(matrix, "geometric")
         notes.append(Note.of("on-logarithm", measure=measure))
+
     if "sum" in kinds:
         notes.append(Note.of("mean-of-sum", measure=measure))
+
     absent = ~np.isfinite(matrix)
     dropped = absent.any(axis=0)
     if dropped.all():
         what = f"{measure} has no value that counts on any query"
         raise InputError(what, hint="Leave this measure out.", code="no-values")
+
     if dropped.any():
         matrix[:, dropped] = np.nan
         kept = int((~dropped).sum())
         notes.append(Note.of("partly-compared", measure=measure, count=kept, queries=matrix.shape[1]))
+
     return matrix
 
 
@@ -544,9 +574,11 @@ def different_lengths(scores: Sequence[Scores], measures: Sequence[str]) -> list
     ranked = [name for name in measures if (measure := known_measure(name)) is not None and _reads_ranks(measure)]
     if len(means) < 2 or not ranked:
         return []
+
     shorter, longer = min(means, key=lambda run: means[run]), max(means, key=lambda run: means[run])
     if means[longer] < LENGTHS_DIFFER * means[shorter]:
         return []
+
     facts = {"longer": ids.show(longer), "shorter": ids.show(shorter), "measures": ", ".join(ranked)}
     return [Note.of("different-lengths", long=means[longer], short=means[shorter], **facts)]
 

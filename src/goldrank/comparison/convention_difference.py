@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
-from goldrank import conventions, ids, io
+from goldrank import conventions, io
+from goldrank.base import ids
+from goldrank.base.errors import GoldrankError
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import ConventionLike, MeasureLike, Policies, QrelsLike, RunLike
 from goldrank.conventions import POLICIES, convention_of, tool_of
 from goldrank.conventions.tool import Quirk, Tool
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import format_value
-from goldrank.errors import GoldrankError
-from goldrank.evaluation.documents import evaluate
-from goldrank.keywords import named_arguments
+from goldrank.data.showing import Result
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
+from goldrank.evaluation.rankings import evaluate
 from goldrank.measures import Measure, parse
-from goldrank.types import ConventionLike, MeasureLike, Policies, QrelsLike, RunLike
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class RuleDifference:
 
 
 @dataclass(frozen=True, repr=False)
-class Difference:
+class Difference(Result):
     """One measure by two conventions."""
 
     measure: str
@@ -49,6 +53,7 @@ class Difference:
     """The rules in which they differ and that this measure could feel, those that matter alone first."""
     problems: tuple[str | None, str | None] = (None, None)
     """Why a convention has no value."""
+    notes: tuple[Note, ...] = ()
 
     @property
     def words(self) -> str:
@@ -58,29 +63,71 @@ class Difference:
             sides.append(f"{name} {'an error' if problem else format_value(value)}")
         return f"{self.measure}: {', '.join(sides)}"
 
-    def __repr__(self) -> str:
-        return f"Difference({self.words!r})"
+    @property
+    def title(self) -> str:
+        """What a page of it is called."""
+        return f"{self.measure} by {self.conventions[0]} and by {self.conventions[1]}"
 
-    def __str__(self) -> str:
+    def parts(self) -> list[Part]:
+        """Both values, what each rule changes alone, and the rules without effect."""
         first, second = self.conventions
-        value, other = self.values
-        width = max(len(first), len(second))
-        lines = [self.measure]
-        for name, score, problem in zip(self.conventions, self.values, self.problems, strict=True):
-            lines.append(f"  {name:<{width}}  {f'an error: {problem}' if problem else format_value(score)}")
+        ends: list[Cells] = []
+        for name, value, problem in zip(self.conventions, self.values, self.problems, strict=True):
+            ends.append([name, f"an error: {problem}" if problem else Cell(format_value(value), value)])
+        values = Table(Head.texts("", ""), ends, self.measure)
+
         effective = [rule for rule in self.rules if rule.matters]
         if not effective:
-            same = "the same" if _same(value, other) and self.problems[0] == self.problems[1] else _TOGETHER
-            return "\n".join([*lines, f"  None of the {len(self.rules)} rules that differ matters alone: {same}."])
-        lines.append(f"  What changes if one rule of {first} is replaced by that of {second}:")
-        for rule in effective:
-            change = "" if self.problems[0] or math.isnan(rule.alone - value) else f" ({rule.alone - value:+.4f})"
-            result = ids.show(rule.problem, 300) if rule.problem else f"{format_value(rule.alone)}{change}"
-            lines.append(f"    {rule.label}: {rule.first} -> {rule.second}: {result}")
+            same = _same(*self.values) and self.problems[0] == self.problems[1]
+            told = (
+                f"None of the {len(self.rules)} rules that differ matters alone: {'the same' if same else _TOGETHER}."
+            )
+            return [values, Sentence(told, "remark")]
+
+        rows: list[Cells] = [
+            [rule.label, str(rule.first), str(rule.second), *self._outcome(rule)] for rule in effective
+        ]
+        heads = [*Head.texts("rule", first, second), *Head.numbers("value", "change")]
+        title = f"What changes if one rule of {first} is replaced by that of {second}"
+        shown: list[Part] = [values, Table(heads, rows, title)]
         without_effect = [rule.label for rule in self.rules if not rule.matters]
         if without_effect:
-            lines.append(f"  Also different, but without effect here: {', '.join(without_effect)}.")
-        return "\n".join(lines)
+            shown.append(Sentence(f"Also different, but without effect here: {', '.join(without_effect)}.", "remark"))
+        return shown
+
+    def _outcome(self, rule: RuleDifference) -> tuple[Cell, Cell]:
+        """The value with one rule replaced, or the error that it makes, and the change."""
+        if rule.problem:
+            return Cell(ids.show(rule.problem, 300)), Cell("")
+        change = rule.alone - self.values[0]
+        known = not self.problems[0] and not math.isnan(change)
+        return Cell(format_value(rule.alone), rule.alone), Cell(f"{change:+.4f}", change) if known else Cell("")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per rule that differs."""
+        return [
+            {
+                "measure": self.measure,
+                "rule": rule.name,
+                "first": str(rule.first),
+                "second": str(rule.second),
+                "alone": rule.alone,
+                "problem": rule.problem,
+                "matters": rule.matters,
+            }
+            for rule in self.rules
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        return {
+            "measure": self.measure,
+            "conventions": list(self.conventions),
+            "values": list(self.values),
+            "problems": list(self.problems),
+            "rules": self.rows(),
+            "notes": [note.to_dict() for note in self.notes],
+        }
 
 
 @named_arguments
@@ -116,10 +163,12 @@ def explain_difference(
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}}
     >>> print(explain_difference(qrels, run, "RR", "trec_eval-10", "trec_eval-9"))
     RR
-      trec_eval-10  1.0000
-      trec_eval-9   0.5000
-      What changes if one rule of trec_eval-10 is replaced by that of trec_eval-9:
-        score_type: float64 -> float32: 0.5000 (-0.5000)
+    trec_eval-10  1.0000
+    trec_eval-9   0.5000
+    <BLANKLINE>
+    What changes if one rule of trec_eval-10 is replaced by that of trec_eval-9
+    rule        trec_eval-10  trec_eval-9   value   change
+    score_type  float64       float32      0.5000  -0.5000
       Also different, but without effect here: missing.
     """
     old, new = _rules_of(first), _rules_of(second)
@@ -155,7 +204,10 @@ def explain_difference(
     for name, (label, mine, theirs) in _differing(old, new, wanted).items():
         alone, why = value(with_rule(old, name, new, wanted))
         matters = why != problem or not _same(alone, start)
-        own_problem = why if why != problem else None
+        if why != problem:
+            own_problem = why
+        else:
+            own_problem = None
         differences.append(RuleDifference(name, label, mine, theirs, alone, own_problem, matters))
     differences.sort(key=lambda rule: (not rule.matters, _least(rule.alone - start)))
     return Difference(str(wanted), (old.name, new.name), (start, end), tuple(differences), (problem, at_end))
@@ -171,7 +223,9 @@ def _same(value: float, other: float) -> bool:
 
 def _least(change: float) -> float:
     """A key that sorts great changes first, and errors before them."""
-    return -math.inf if math.isnan(change) else -abs(change)
+    if math.isnan(change):
+        return -math.inf
+    return -abs(change)
 
 
 # A rule is a policy with the quirks that refine it, an option of the measure, another quirk, or when it is refused.

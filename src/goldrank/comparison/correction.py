@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from goldrank.packages import stats
+from goldrank.base.packages import stats
 
 CORRECTIONS = {
     "max-t": "max-t: the joint maximum over sign flips (Westfall and Young), which knows how alike measures are",
@@ -25,6 +25,7 @@ def adjust(p_values: np.ndarray, method: str) -> np.ndarray:
     """Corrected p-values, in the order given; NaN stays NaN and is not counted."""
     if method in OF_FLIPS:
         raise ValueError(f"{method} does not correct p-values")
+
     p_values = np.asarray(p_values, np.float64)
     corrected = np.full(len(p_values), np.nan)
     order = np.argsort(p_values, kind="stable")[: np.count_nonzero(~np.isnan(p_values))]  # NaN is last
@@ -35,6 +36,7 @@ def adjust(p_values: np.ndarray, method: str) -> np.ndarray:
         ascending = np.maximum.accumulate(ascending * np.arange(n, 0, -1))
     elif method == "bh":
         ascending = np.minimum.accumulate((ascending * n / np.arange(1, n + 1))[::-1])[::-1]
+
     corrected[order] = np.minimum(ascending, 1.0)
     return corrected
 

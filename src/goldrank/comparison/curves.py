@@ -50,6 +50,7 @@ def curves_of(scores: Sequence[Scores]) -> Curves:
         with suppress(ValueError):
             if all(name in system.columns for system in scores):
                 families.setdefault(head, {})[float(cutoff)] = name
+
     return {
         head: {
             system.run: tuple((k, system.columns[name].summary) for k, name in sorted(columns.items()))

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError
+from goldrank.base.notes import Note
 from goldrank.comparison.flips import unit_sums
 from goldrank.data.queries import Queries
-from goldrank.errors import InputError
-from goldrank.notes import Note
 
 
 class DesignPart(NamedTuple):
@@ -40,6 +40,14 @@ class Design:
         return self.clusters is None and self.weights is None
 
     @property
+    def effective(self) -> float:
+        """As how many queries, or clusters, of the same weight they count (Kish)."""
+        weights = np.ones(len(self.order)) if self.weights is None else self.weights
+        of_units = weights if self.clusters is None else np.bincount(self.clusters, weights)
+        shares = of_units / of_units.sum()
+        return 1 / float(np.dot(shares, shares))
+
+    @property
     def words(self) -> str:
         """What is not plain, for the sentence on the method."""
         clusters = "" if self.clusters is None else f"{int(self.clusters.max()) + 1:,} clusters of queries"
@@ -62,7 +70,9 @@ class Design:
         if self.weights is None:
             return float(values.mean())
         weights = self.weights if which is None else self.weights[which]
-        return float(np.dot(weights, values) / weights.sum()) if weights.any() else math.nan
+        if weights.any():
+            return float(np.dot(weights, values) / weights.sum())
+        return math.nan
 
 
 def make_design(queries: Sequence[str], known: Queries | None, notes: list[Note]) -> Design:

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from goldrank.packages import special
+from goldrank.base.packages import special
 
 SAMPLES = 9_999
 """Flips that are drawn; the data as they are count as one more."""
@@ -113,9 +113,13 @@ def _sampled_blocks(blocks: Sequence[UnitBlock], units: int, samples: int, seed:
         kept = np.unpackbits(drawn.view(np.uint8), axis=1, count=units)
         first = 0
         for block, matrix in zip(blocks, matrices, strict=True):
-            of_block = kept if len(block.units) == units else kept[:, block.units]
+            if len(block.units) == units:
+                of_block = kept
+            else:
+                of_block = kept[:, block.units]
             sums[first : first + len(block.rows), part] = (of_block.astype(np.float64) @ matrix).T
             first += len(block.rows)
+
     # What is kept less what is flipped is twice what is kept less everything.
     sums[:, 1:] *= 2
     sums[:, 1:] -= sums[:, :1]
@@ -220,13 +224,16 @@ def raw_p(flipped: Flipped, i: int, tail: Tail = "both") -> PValue:
     changed = row[row != 0]
     if tail == "less":
         changed = -changed
+
     if len(changed) <= EXACT_UP_TO:
         return PValue(enumerated_p(changed, tail), "exact")
+
     unit = lattice_unit(changed)
     if unit is not None:
         p = lattice_p(changed, unit, tail)
         if p is not None:
             return PValue(p, "exact")
+
     sums = _turned(flipped.sums(i), tail)
     reached = int(np.count_nonzero(sums >= sums[0] - flipped.slacks[i]))
     if flipped.exact or reached - 1 >= FEW:
@@ -278,7 +285,10 @@ def lattice_p(changed: np.ndarray, unit: float, tail: Tail = "both") -> float | 
     ways[0] = 1.0
     doublings, reached = 0, 0
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-        at_once = MOST_EQUAL if count > size else 1
+        if count > size:
+            at_once = MOST_EQUAL
+        else:
+            at_once = 1
         for first in range(0, count, at_once):
             equal = min(at_once, count - first)
             _add_equal(ways, reached, size, equal)
@@ -318,14 +328,19 @@ def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "
     observed = float(changed.sum()) / scale
     if tail == "both":
         observed = abs(observed)
-    doubled = 2.0 if tail == "both" else 1.0
+    if tail == "both":
+        doubled = 2.0
+    else:
+        doubled = 1.0
     all_one_way = doubled * 0.5 ** min(len(changed), 1_000)
     most = float(sizes.sum())
     if observed >= most * (1 - 1e-11):
         return max(sys.float_info.min, all_one_way)
     x = observed - (unit / scale if unit is not None else 0.0)
     if x <= 0:
-        return 1.0 if tail == "both" else math.nan
+        if tail == "both":
+            return 1.0
+        return math.nan
     slope = _solve(sizes, x)
     grown = slope * sizes
     cumulant = float((grown + np.log1p(np.exp(-2 * grown)) - math.log(2)).sum())
@@ -349,7 +364,10 @@ def _solve(sizes: np.ndarray, x: float) -> float:
     for _ in range(1_000):
         leaning = np.tanh(slope * sizes)
         curve = float(np.dot(squares, 1 - leaning**2))
-        step = (x - float(np.dot(sizes, leaning))) / curve if curve > 0 else 0.0
+        if curve > 0:
+            step = (x - float(np.dot(sizes, leaning))) / curve
+        else:
+            step = 0.0
         slope += step
         if step <= 1e-13 * slope:
             break
@@ -371,13 +389,19 @@ class Family:
     """The value of u that the largest of all rows passes by chance with probability alpha."""
     maxima: np.ndarray
     """The largest of all rows under each flip."""
+    stages: np.ndarray
+    """For each row that is found, the value of u that it had to pass: rows further out are found before it."""
+    demanded: np.ndarray
+    """The corrected p-value of what was demanded of each row beside its u; 0 where nothing was."""
 
 
 def max_t(
     flipped: Flipped, rows: Sequence[int] | None = None, *, tail: Tail = "both", alpha: float = 0.05,
-    raw: Sequence[float] | None = None,
+    raw: Sequence[float] | None = None, demanded: Sequence[float] | None = None,
 ) -> Family:  # fmt: skip
     """The joint correction over some rows, all of them by default. `raw` are their p-values by `raw_p`.
+
+    `demanded` has for each row another value of u that must pass as well, such as that of an interval that knows skew.
 
     A row's p-value is how often the largest u of the rows that are not further out than it reaches its own. Rows are
     gone through from the nearest to 0 outwards with a running maximum, so that memory does not grow with rows.
@@ -385,8 +409,9 @@ def max_t(
     chosen = list(range(len(flipped)) if rows is None else rows)
     count = flipped.flips.shape[1]
     adjusted, at_most = np.ones(len(chosen)), np.zeros(len(chosen), bool)
+    stages, of_demanded = np.full(len(chosen), math.nan), np.zeros(len(chosen))
     if not chosen:
-        return Family(adjusted, at_most, math.nan, np.full(count, -np.inf))
+        return Family(adjusted, at_most, math.nan, np.full(count, -np.inf), stages, of_demanded)
     turned = _turned(flipped.u[chosen], tail)
     largest = np.full(count, -np.inf)
     outermost_first = np.argsort(-turned, kind="stable")
@@ -402,15 +427,23 @@ def max_t(
             reached = count
         adjusted[at] = reached / count
         if reached <= 1 and not flipped.exact:
-            known = raw_p(flipped, i, tail).value if raw is None else raw[at]
+            if raw is None:
+                known = raw_p(flipped, i, tail).value
+            else:
+                known = raw[at]
             adjusted[at] = min(1 / count, (len(chosen) - place) * known)
             at_most[at] = True
         if raw is not None:  # sampled maxima may fall short of what is known exactly of the row alone
             adjusted[at] = max(adjusted[at], raw[at])
+        if demanded is not None and norm > 0 and adjusted[at] <= alpha:
+            stages[at] = smallest_reached(largest, alpha)
+            reached = int(np.count_nonzero(largest >= demanded[at] - flipped.slacks[i] / norm))
+            of_demanded[at] = reached / count
     adjusted[outermost_first] = np.maximum.accumulate(adjusted[outermost_first])
     # A bound below a value that is known stays a bound; one that was raised to it is none.
     raised = adjusted > 1 / count
-    return Family(adjusted, at_most & ~raised, smallest_reached(largest, alpha), largest)
+    critical = smallest_reached(largest, alpha)
+    return Family(adjusted, at_most & ~raised, critical, largest, stages, of_demanded)
 
 
 def smallest_reached(maxima: np.ndarray, alpha: float) -> float:
@@ -427,15 +460,21 @@ def _turned(values: np.ndarray, tail: Tail) -> np.ndarray:
 def t_of_u(u: float, units: float) -> float:
     """Student's t of a row with so many units; infinite where u is as large as it can be."""
     if units < 2 or u * u >= units:
-        return math.inf if u >= 0 else -math.inf
+        if u >= 0:
+            return math.inf
+        return -math.inf
     return u * math.sqrt((units - 1) / (units - u * u))
 
 
 def u_of_t(t: float, units: float) -> float:
     """The inverse of `t_of_u`."""
-    return math.copysign(math.sqrt(units), t) if math.isinf(t) else t * math.sqrt(units / (units - 1 + t * t))
+    if math.isinf(t):
+        return math.copysign(math.sqrt(units), t)
+    return t * math.sqrt(units / (units - 1 + t * t))
 
 
 def t_of_u_weighted(u: float, freedom: float) -> float:
     """The same for clusters and weights, where u is about normal: the quantile of t with as much freedom."""
-    return float(special.stdtrit(freedom, special.ndtr(u))) if freedom > 0 else math.inf
+    if freedom > 0:
+        return float(special.stdtrit(freedom, special.ndtr(u)))
+    return math.inf

@@ -7,7 +7,9 @@ How a measure follows them is declared beside its kernel (`Declaration.holes`):
 
 - linear: the h holes that help one system most are the first h by effect, so that trying every h is exact;
 - first: no hole or one: a second relevant document changes nothing that helps;
-- any: all 2^h ways up to 12 holes; beyond, the bounds of each system by itself, which are then called "at most".
+- any: all 2^h ways up to 8 holes; beyond, the bounds of each system by itself, which are then called "at most".
+
+All pairs of a finder share the work, so that twelve systems take little longer than two: their bounds are then wider.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from goldrank.comparison.statistics import on_scale
 from goldrank.data.placements import Placements
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
-from goldrank.measures.holes import (
+from goldrank.measures.unjudged_share import (
     BANDS,
     copies,
     count_holes,
@@ -33,19 +35,22 @@ from goldrank.measures.holes import (
     hole_reach,
     hole_rule,
     judging_order,
+    relevance_level,
     relevant_shares,
     top_grade,
 )
 
-ALL_WAYS_UP_TO = 12
+ALL_WAYS_UP_TO = 8
 """With at most so many holes in a query all ways to judge them are tried."""
-MOST_WAYS = 2**19
-"""So many ways are tried for a pair and measure, queries with few holes first; the others get bounds 'at most'."""
+MOST_WAYS = 2**16
+"""So many ways are tried for a measure, shared by all pairs, queries with few holes first."""
+FEWEST_WAYS = 2**8
+"""So many at least are tried for each pair."""
 AT_ONCE = 2**16
 MOST_DOCUMENTS = 2_000_000
 """So many documents of a system are held by their ids."""
-MOST_FILLED = 20_000_000
-"""Bounds 'at most' that take more work than this are the ends of the measure's scale."""
+MOST_FILLED = 3_000_000
+"""Bounds 'at most' that take more work than this, shared by all systems, are the ends of the measure's scale."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,13 @@ class System:
     """The first documents of each query, best first."""
     depth: int
     """How many of them are known, if so many were returned."""
+
+
+class Ends(NamedTuple):
+    """The least and greatest value of each query."""
+
+    low: np.ndarray
+    high: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -101,6 +113,18 @@ class PairHoles:
     """How far each hole, judged relevant, moves the difference of its query; made when somebody asks."""
     shares: np.ndarray
     """By band of ranks, the share of relevant documents among the judged ones."""
+    barren: np.ndarray
+    """Whether a query has no relevant document."""
+    judged_a: float
+    """The share of documents within the measure's reach that are judged, in the first system."""
+    judged_b: float
+    ends: Callable[[], tuple[Ends, Ends]]
+    """What each system could have, under the same judgements as the difference; made when somebody asks."""
+
+    @cached_property
+    def each_system(self) -> tuple[Ends, Ends]:
+        """What each of the two systems could have, if the documents of both are judged."""
+        return self.ends()
 
     @cached_property
     def move(self) -> np.ndarray:
@@ -112,10 +136,18 @@ class PairHoles:
         """Whether there is any hole."""
         return bool(len(self.query) or self.at_most.any())
 
-    def judge_first(self, weight: np.ndarray, limit: int) -> list[ToJudge]:
-        """What to judge first: by chance of being relevant, times move, times the weight of its query."""
+    def judge_first(self, weight: np.ndarray, limit: int, verdict: float = 0.0) -> list[ToJudge]:
+        """What to judge first: by chance of being relevant, times move, times the weight of its query.
+
+        `verdict` is the difference that documents could turn: those that move it the other way come first. Queries
+        without any relevant document come last.
+        """
         best = _best_rank(self.before, self.after)
-        order = judging_order(self.shares, best, self.move * weight[self.query], self.query)
+        move = self.move * weight[self.query]
+        later = self.barren[self.query].astype(int)
+        if verdict:
+            later = 2 * later + (move * verdict > 0)
+        order = judging_order(self.shares, best, move, self.query, later)
         return [
             ToJudge(
                 self.queries[self.query[i]],
@@ -127,6 +159,24 @@ class PairHoles:
             )
             for i in order[:limit].tolist()
         ]
+
+    def fewest_to_turn(self, weight: np.ndarray) -> int | None:
+        """How many documents, if relevant, move the weighted sum of differences to 0; None if all are too few."""
+        total = float(np.dot(weight, self.observed))
+        moves = self.move * weight[self.query]
+        helpful = np.sort(np.abs(moves[moves * total < 0]))[::-1]
+        enough = np.flatnonzero(np.cumsum(helpful) >= abs(total))
+        if len(enough):
+            return int(enough[0]) + 1
+        return None
+
+
+def _judged_share(p: Placements, depth: int) -> float:
+    """The share of the first so many documents that are judged; 1 if there are none."""
+    returned = int(np.minimum(p.retrieved, depth).sum())
+    if returned:
+        return 1 - int(count_holes(p, depth).sum()) / returned
+    return 1.0
 
 
 def _best_rank(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -193,7 +243,9 @@ class _Documents(Sequence[str]):
 
     def __getitem__(self, at: Any) -> Any:
         query, before = int(self.holes.query[at]), int(self.holes.before[at])
-        return self.first[query][before - 1] if before else self.second[query][int(self.holes.after[at]) - 1]
+        if before:
+            return self.first[query][before - 1]
+        return self.second[query][int(self.holes.after[at]) - 1]
 
 
 @dataclass
@@ -201,10 +253,14 @@ class HoleFinder:
     """The holes of every pair of some systems with the same judgements."""
 
     systems: Sequence[System]
+    pairs: int = 1
+    """How many pairs will be asked for, which share the work."""
     _codes: list[np.ndarray] = field(default_factory=list, init=False)
     """By system a row for each query: its documents, numbered within the query in the order of all systems."""
     _sizes: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
     """How many documents of each query are numbered."""
+    _reached: dict[tuple[Measure, int], Ends] = field(default_factory=dict, init=False)
+    """By measure and system, its least and greatest value."""
 
     def __post_init__(self) -> None:
         sizes: list[list[int]] = [[] for _ in self.systems]
@@ -216,6 +272,7 @@ class HoleFinder:
                 sizes[i].append(len(row))
                 flat[i].extend([numbers.setdefault(doc, len(numbers)) for doc in row])
             numbered.append(len(numbers))
+
         self._sizes = np.array(numbered, np.int64)
         for size, documents in zip(map(np.array, sizes), flat, strict=True):
             width = int(size.max(initial=0))
@@ -228,12 +285,15 @@ class HoleFinder:
         rule = hole_rule(measure)
         if rule is None:
             return None
+
         first, second = self.systems[a].placements, self.systems[b].placements
         depth = max(hole_reach(measure, first), hole_reach(measure, second))
-        pair = _Pair(measure, first, second, factor, depth)
+        most_ways = max(FEWEST_WAYS, MOST_WAYS // self.pairs)
+        pair = _Pair(measure, first, second, factor, depth, most_ways)
         known = np.ones(len(first), bool)
         for system in (self.systems[a], self.systems[b]):
             known &= np.minimum(system.placements.retrieved, depth) <= system.depth
+
         holes = self._union(a, b, depth, known)
         observed = pair.difference(first, second)
         low, high = observed.copy(), observed.copy()
@@ -242,10 +302,15 @@ class HoleFinder:
             at_most |= pair.all_ways(holes, low, high)
             moves = partial(pair.single_moves, holes, observed)
         else:
-            bound = pair.linear if rule == "linear" else pair.first_only
+            if rule == "linear":
+                bound = pair.linear
+            else:
+                bound = pair.first_only
             moves = partial(np.asarray, bound(holes, low, high))
+
         if at_most.any():
-            pair.each_alone(np.flatnonzero(at_most), low, high)
+            pair.each_alone(at_most, self._ends(measure, a), self._ends(measure, b), low, high)
+
         return PairHoles(
             queries=first.queries,
             observed=observed,
@@ -259,7 +324,22 @@ class HoleFinder:
             after=holes.after,
             moves=moves,
             shares=relevant_shares(measure, (first, second)),
+            barren=first.relevant(relevance_level(measure)) == 0,
+            judged_a=_judged_share(first, depth),
+            judged_b=_judged_share(second, depth),
+            ends=partial(pair.each_system, holes),
         )
+
+    def _ends(self, measure: Measure, at: int) -> Ends:
+        """The least and greatest values of a system by itself, whatever the other systems have found."""
+        key = measure, at
+        if key not in self._reached:
+            tables = [system.placements for system in self.systems]
+            depth = max(hole_reach(measure, p) for p in tables)
+            others = [count_holes(p, depth) for i, p in enumerate(tables) if i != at]
+            most_filled = MOST_FILLED // len(tables)
+            self._reached[key] = _ends_alone(measure, tables[at], depth, np.max(others, axis=0), most_filled)
+        return self._reached[key]
 
     def _union(self, a: int, b: int, depth: int, known: np.ndarray) -> _Holes:
         """The unjudged documents of both, each once, with its ranks; of queries whose documents are known."""
@@ -285,6 +365,7 @@ class _Pair:
     second: Placements
     factor: float
     depth: int
+    most_ways: int
 
     @cached_property
     def grade(self) -> np.ndarray:
@@ -293,7 +374,7 @@ class _Pair:
 
     def values(self, p: Placements) -> np.ndarray:
         """The measure, on the logarithm if its means are geometric."""
-        return on_scale(self.measure(p), self.measure.declaration.average)
+        return _values(self.measure, p)
 
     def difference(self, first: Placements, second: Placements) -> np.ndarray:
         """What is compared, per query."""
@@ -417,11 +498,12 @@ class _Pair:
                 apart = self._filled(holes, np.repeat(some, len(ways)), made, rows).reshape(len(some), len(ways))
                 low[some] = np.minimum(low[some], apart.min(axis=1))
                 high[some] = np.maximum(high[some], apart.max(axis=1))
+
         return too_many
 
     @property
     def _most_ways(self) -> int:
-        return MOST_WAYS // (16 if self.measure.declaration.per_query else 1)
+        return self.most_ways // (16 if self.measure.declaration.per_query else 1)
 
     def single_moves(self, holes: _Holes, observed: np.ndarray) -> np.ndarray:
         """How far each hole moves the difference; 0 for the lowest ranks where there are too many holes to try."""
@@ -443,35 +525,46 @@ class _Pair:
             values.append(self.values(fill(copies(p, owner), made[inside], rank[inside], self.grade[owner], beyond)))
         return np.asarray(values[1] - self.factor * values[0])
 
-    def each_alone(self, queries: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        """Bounds from those of each system by itself, as if a document could have a grade in each ranking."""
-        counts = [count_holes(p, self.depth) for p in (self.first, self.second)]
-        ends = [self._reached(p, queries, other) for p, other in ((self.first, counts[1]), (self.second, counts[0]))]
-        (low_a, high_a), (low_b, high_b) = ends
-        scaled = sorted((self.factor * low_a, self.factor * high_a), key=lambda end: float(end.sum()))
-        low[queries] = np.minimum(low[queries], low_b - scaled[1])
-        high[queries] = np.maximum(high[queries], high_b - scaled[0])
+    def each_system(self, holes: _Holes) -> tuple[Ends, Ends]:
+        """The least and greatest values of both: documents that only the other found may be relevant as well."""
+        ends = []
+        for p, ranks in ((self.first, holes.before), (self.second, holes.after)):
+            others = np.bincount(holes.query[ranks == 0], minlength=len(p))
+            ends.append(_ends_alone(self.measure, p, self.depth, others, MOST_FILLED))
+        return ends[0], ends[1]
 
-    def _reached(self, p: Placements, queries: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The least and greatest value of some queries, with up to so many relevant documents found by others."""
-        declared = self.measure.declaration
-        part, grade, others = copies(p, queries), self.grade[queries], others[queries]
-        count = count_holes(part, self.depth)
-        most = int(count.max(initial=0))
-        if not declared.monotone or self.measure.option("judged_only") or most * int(count.sum()) > MOST_FILLED:
-            scale = on_scale(np.array([declared.low, declared.high]), declared.average)
-            return np.full(len(queries), scale[0]), np.full(len(queries), scale[1])
-        query, rank = find_holes(part, self.depth)
-        from_top = np.arange(len(query)) - (np.cumsum(count) - count)[query]
-        from_bottom = count[query] - 1 - from_top
-        low = high = self.values(part)
-        for filled in range(most + 1):
-            for order in (from_top, from_bottom):
-                some = order < filled
-                for beyond in (0, others):
-                    value = self.values(fill(part, query[some], rank[some], grade, beyond))
-                    low, high = np.minimum(low, value), np.maximum(high, value)
-        return low, high
+    def each_alone(self, queries: np.ndarray, first: Ends, second: Ends, low: np.ndarray, high: np.ndarray) -> None:
+        """Bounds from those of each system by itself, as if a document could have a grade in each ranking."""
+        scaled = sorted((self.factor * first.low, self.factor * first.high), key=lambda end: float(end.sum()))
+        low[queries] = np.minimum(low, second.low - scaled[1])[queries]
+        high[queries] = np.maximum(high, second.high - scaled[0])[queries]
+
+
+def _values(measure: Measure, p: Placements) -> np.ndarray:
+    """A measure, on the logarithm if its means are geometric."""
+    return on_scale(measure(p), measure.declaration.average)
+
+
+def _ends_alone(measure: Measure, p: Placements, depth: int, others: np.ndarray, most_filled: int) -> Ends:
+    """The least and greatest value of each query, with up to so many relevant documents found by others."""
+    declared = measure.declaration
+    count = count_holes(p, depth)
+    most = int(count.max(initial=0))
+    is_too_much = most * int(count.sum()) > most_filled
+    if is_too_much or not declared.monotone or measure.option("judged_only"):
+        scale = on_scale(np.array([declared.low, declared.high]), declared.average)
+        return Ends(np.full(len(p), scale[0]), np.full(len(p), scale[1]))
+
+    grade = top_grade(measure, p)
+    query, rank = find_holes(p, depth)
+    from_top = np.arange(len(query)) - (np.cumsum(count) - count)[query]
+    from_bottom = count[query] - 1 - from_top
+    low = high = _values(measure, p)
+    for filled in range(most + 1):
+        first, last = from_top < filled, from_bottom < filled
+        high = np.maximum(high, _values(measure, fill(p, query[first], rank[first], grade)))
+        low = np.minimum(low, _values(measure, fill(p, query[last], rank[last], grade, others)))
+    return Ends(low, high)
 
 
 # What it means for a verdict.
@@ -493,10 +586,15 @@ def standing(observed: object, condensed: object, worst: object, best: object) -
     """
     if condensed != observed:
         return "open"
-    return "closed" if worst == observed == best else "extreme"
+    if worst == observed == best:
+        return "closed"
+    return "extreme"
 
 
-def finder_of(placed: Sequence[Placed], measures: Sequence[Measure]) -> HoleFinder:
-    """The holes of placed runs with the same judgements; reads the first documents of each run by their ids."""
+def finder_of(placed: Sequence[Placed], measures: Sequence[Measure], pairs: int = 1) -> HoleFinder:
+    """The holes of placed runs with the same judgements; reads the first documents of each run by their ids.
+
+    `pairs` says how many of them will be asked for.
+    """
     known = wanted_depth(measures, [run.placements for run in placed])
-    return HoleFinder([System(run.placements, run.top_documents(known), known) for run in placed])
+    return HoleFinder([System(run.placements, run.top_documents(known), known) for run in placed], pairs)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldrank.base.packages import special
 from goldrank.comparison.flips import CHUNK, unit_sums, without_rounding
-from goldrank.packages import special
 
 FEW = 20
 """With fewer units that differ, pseudo-queries of the largest difference are added."""
@@ -37,6 +37,10 @@ class Interval(NamedTuple):
         """The part of it that lies between two bounds."""
         return Interval(min(max(self.low, low), high), min(max(self.high, low), high))
 
+    def with_0(self) -> Interval:
+        """It, made so wide that it holds 0."""
+        return Interval(min(self.low, 0.0), max(self.high, 0.0))
+
 
 UNKNOWN = Interval(math.nan, math.nan)
 
@@ -56,7 +60,11 @@ class Estimate(NamedTuple):
     @property
     def t(self) -> float:
         """Student's t; infinite where nothing varies."""
-        return self.mean / self.error if self.error > 0 else math.copysign(math.inf, self.mean) if self.mean else 0.0
+        if self.error > 0:
+            return self.mean / self.error
+        if self.mean:
+            return math.copysign(math.inf, self.mean)
+        return 0.0
 
     @property
     def p(self) -> float:
@@ -67,7 +75,10 @@ class Estimate(NamedTuple):
         """The mean and so many standard errors either side."""
         if math.isnan(self.variance):
             return UNKNOWN
-        half = quantile * self.error if self.variance > 0 else 0.0
+        if self.variance > 0:
+            half = quantile * self.error
+        else:
+            half = 0.0
         return Interval(self.mean - half, self.mean + half)
 
 
@@ -83,14 +94,26 @@ def estimate(
     one unit if all weigh the same.
     """
     if units is None and weights is None:
-        every = np.concatenate((values, added)) if added else values
+        if added:
+            every = np.concatenate((values, added))
+        else:
+            every = values
         n = len(every)
-        variance = float(every.var(ddof=1)) / n if n > 1 else math.nan
+        if n > 1:
+            variance = float(every.var(ddof=1)) / n
+        else:
+            variance = math.nan
         return Estimate(float(every.mean()) if n else math.nan, variance, n - 1.0)
-    shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
+    if weights is None:
+        shares = np.ones(len(values))
+    else:
+        shares = np.asarray(weights, np.float64)
     shares = shares / shares.sum()
     of_units = unit_sums(shares[None], units)[0]
-    numbers = np.arange(len(values)) if units is None else units
+    if units is None:
+        numbers = np.arange(len(values))
+    else:
+        numbers = units
     if added:
         each = float(np.dot(of_units, of_units))
         values = np.concatenate((values, added))
@@ -129,17 +152,25 @@ def difference_interval(
     undecided = too_few_to_decide(changed, 1 - level)
     added: tuple[float, ...] = ()
     if undecided or changed < FEW:
-        most = reach if undecided and math.isfinite(reach) else largest
+        if undecided and math.isfinite(reach):
+            most = reach
+        else:
+            most = largest
         added = (most, -most)
     if not math.isfinite(reach) and not changed:
         return UNKNOWN
     estimated = estimate(differences, units, weights, added)
     alone = t_quantile((1 + level) / 2, estimated.freedom)
-    quantile = alone if critical is None else critical
+    if critical is None:
+        quantile = alone
+    else:
+        quantile = critical
     if undecided:  # flips of next to nothing make a quantile of next to nothing: the pseudo-queries are no flips
         quantile = max(quantile, alone)
     if math.isinf(quantile):
-        return Interval(-reach, reach) if math.isfinite(reach) else UNKNOWN
+        if math.isfinite(reach):
+            return Interval(-reach, reach)
+        return UNKNOWN
     student = estimated.interval(quantile)
     if undecided:  # where no test can decide, 0 is not excluded; without bounds pseudo-queries do not always reach it
         return Interval(min(student.low, 0.0), max(student.high, 0.0)).cut(-reach, reach)
@@ -153,6 +184,38 @@ def difference_interval(
 
 def hall_interval(values: np.ndarray, quantile: float) -> Interval:
     """Hall's interval of a mean: Student's with its ends moved by the skewness of the values."""
+    mean = float(values.mean())
+    a, error = _skew_and_error(values)
+    if not error > 0:
+        return Interval(mean, mean)
+
+    def moved(y: float) -> float:
+        if abs(a) < 1e-10:
+            return y
+        return (float(np.cbrt(1 + 3 * a * (y - a / 2))) - 1) / a
+
+    return Interval(mean - moved(quantile) * error, mean - moved(-quantile) * error)
+
+
+def hall_t(values: np.ndarray) -> float:
+    """Student's quantile at which Hall's interval of a mean just reaches 0; infinite where nothing varies.
+
+    Without skewness it is Student's t, without its sign. It is below that where rare large values lie on the other side
+    of 0, of which the next queries may have more.
+    """
+    mean = float(values.mean())
+    skew, error = _skew_and_error(values)
+    if not error > 0:
+        return math.inf
+    t = mean / error
+    if abs(skew) < 1e-10:
+        return abs(t)
+    turned = ((1 + skew * t) ** 3 - 1) / (3 * skew) + skew / 2
+    return math.copysign(1.0, t) * turned
+
+
+def _skew_and_error(values: np.ndarray) -> tuple[float, float]:
+    """How far skewness bends Hall's interval, and the standard error; 0 and 0 where nothing varies."""
     n = len(values)
     mean = float(values.mean())
     away = values - mean
@@ -160,15 +223,9 @@ def hall_interval(values: np.ndarray, quantile: float) -> Interval:
     of_squares = float(squares.sum())
     spread = math.sqrt(of_squares / max(1, n - 1))
     if n < 3 or spread <= 1e-12 * max(1.0, abs(mean)):
-        return Interval(mean, mean)
-    error = spread / math.sqrt(n)
+        return 0.0, 0.0
     skewness = float(np.dot(squares, away)) / n / (of_squares / n) ** 1.5 * math.sqrt(n * (n - 1)) / (n - 2)
-    a = skewness / (3 * math.sqrt(n))
-
-    def moved(y: float) -> float:
-        return y if abs(a) < 1e-10 else (float(np.cbrt(1 + 3 * a * (y - a / 2))) - 1) / a
-
-    return Interval(mean - moved(quantile) * error, mean - moved(-quantile) * error)
+    return skewness / (3 * math.sqrt(n)), spread / math.sqrt(n)
 
 
 def mean_interval(
@@ -231,7 +288,10 @@ def bounded_intervals(
 
 def differing(differences: np.ndarray, units: np.ndarray | None = None, weights: np.ndarray | None = None) -> int:
     """How many units differ; what is no more than rounding is judged by weights whose mean is 1."""
-    weights = None if weights is None else np.asarray(weights) / np.mean(weights)
+    if weights is None:
+        weights = None
+    else:
+        weights = np.asarray(weights) / np.mean(weights)
     sums = unit_sums(without_rounding(np.asarray(differences, np.float64))[None], units, weights)[0]
     return int(np.count_nonzero(without_rounding(sums)))
 
@@ -271,8 +331,13 @@ def replicated(a: np.ndarray, b: np.ndarray) -> Estimate:
     variance = max(of_runs + of_queries - interaction, of_runs, of_queries)
     if variance <= (1e-12 * max(1.0, float(np.abs(differences).max()))) ** 2:
         variance = 0.0  # the rounding of equal runs' means
+
     parts = of_a**2 / (runs_a - 1) + of_b**2 / (runs_b - 1) + of_queries**2 / (n - 1)
-    freedom = max(1.0, variance**2 / parts) if parts > 0 else float(n - 1)
+    if parts > 0:
+        freedom = max(1.0, variance**2 / parts)
+    else:
+        freedom = float(n - 1)
+
     return Estimate(float(differences.mean()), variance, freedom)
 
 
@@ -295,7 +360,9 @@ def percent(share: float) -> str:
 def t_quantile(share: float, freedom: float) -> float:
     """Student's quantile; with many degrees of freedom by its series, right to nine digits, which needs no scipy."""
     if freedom <= 0:
-        return math.inf if share > 0.5 else -math.inf
+        if share > 0.5:
+            return math.inf
+        return -math.inf
     if freedom < 200 or not 0.001 < share < 0.999:
         return float(special.stdtrit(freedom, share))
     from statistics import NormalDist
@@ -308,3 +375,26 @@ def t_quantile(share: float, freedom: float) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return float(z + sum(term / freedom ** (i + 1) for i, term in enumerate(terms)))
+
+
+def wilson(successes: float, n: int, level: float = 0.95) -> Interval:
+    """Wilson's interval of a share.
+
+    >>> [round(end, 4) for end in wilson(0, 20)]
+    [0.0, 0.1611]
+    """
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share = successes / n
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    if successes == 0:
+        low = 0.0
+    else:
+        low = max(0.0, middle - half)
+    if successes == n:
+        high = 1.0
+    else:
+        high = min(1.0, middle + half)
+    return Interval(low, high)

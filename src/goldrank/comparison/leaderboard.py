@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, overload
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import OptionError
+from goldrank.base.notes import Note
 from goldrank.comparison.design import Design
-from goldrank.comparison.intervals import Interval
+from goldrank.comparison.flips import smallest_reached, u_of_t, without_rounding
+from goldrank.comparison.intervals import Interval, hall_t
 from goldrank.comparison.pair import Pair
-from goldrank.comparison.replicates import run_values
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import Compared, facts_of
-from goldrank.comparison.tabular import Tabular, attributes
-from goldrank.errors import OptionError
-from goldrank.notes import Note
+from goldrank.comparison.tabular import attributes
+from goldrank.data.showing import Result
+from goldrank.data.table import ChartPart, Part
+
+MOST_NAMED = 8
+"""Systems that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,9 @@ class Standing:
     """The ranks that it may have: from 1 + the systems surely better, to all less those surely worse."""
 
 
-@dataclass(frozen=True)
-class Leaderboard(Tabular, Sequence[Standing]):
+@dataclass(frozen=True, repr=False)
+class Leaderboard(Result, Sequence[Standing]):
     """Systems from the best to the worst by one measure, as `Standing`s. Made by `Comparison.leaderboard`."""
-
-    drawn_by = "leaderboard"
 
     measure: str
     standings: tuple[Standing, ...]
@@ -51,6 +55,8 @@ class Leaderboard(Tabular, Sequence[Standing]):
     queries: int
     method: str
     notes: tuple[Note, ...] = ()
+    contenders: tuple[str, ...] = ()
+    """The systems that comparisons with the best alone leave (Hsu): fewer than those that pairs leave."""
 
     @overload
     def __getitem__(self, at: int) -> Standing: ...
@@ -64,23 +70,54 @@ class Leaderboard(Tabular, Sequence[Standing]):
 
     @property
     def may_be_best(self) -> tuple[str, ...]:
-        """The systems that no other is clearly better than."""
+        """The systems that no other is shown to be better than: rank 1 is possible."""
         return tuple(standing.run for standing in self.standings if standing.rank[0] == 1)
+
+    @property
+    def told_apart(self) -> int:
+        """How many pairs are told apart."""
+        return int(self.better.sum())
 
     @property
     def words(self) -> str:
         """Which is best, in a sentence."""
-        *others, last = map(ids.show, self.may_be_best)
+        first, *others = self.may_be_best
         if not others:
-            return f"Best by {self.measure}: {last}."
-        return f"By {self.measure} {', '.join(others)} and {last} may be best: they are not told apart for sure."
+            return f"Best by {self.measure}: {ids.show(first)}."
+        size = len(self.standings)
+        if len(others) == 1:
+            told = "1 other is"
+        else:
+            told = f"{len(others)} others are"
+        leads = f"{ids.show(first)} leads, {told} not told from it"
+        return f"{len(others) + 1} of {size} may be best by {self.measure}: {leads}."
+
+    @property
+    def contenders_words(self) -> str:
+        """What comparisons with the best alone leave, in a sentence; empty if that is no less."""
+        if len(self.contenders) >= len(self.may_be_best):
+            return ""
+        names = ", ".join(map(ids.show, self.contenders[:MOST_NAMED]))
+        if len(self.contenders) > MOST_NAMED:
+            more = f" and {len(self.contenders) - MOST_NAMED} more"
+        else:
+            more = ""
+        return f"Held against the best alone, not pair by pair (Hsu), {len(self.contenders)} are left: {names}{more}."
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.report.leaderboard import diagram, parts
+
+        return [*parts(self), ChartPart("Systems that are not told apart", partial(diagram, self))]
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each system."""
         return [
             {
                 "place": standing.position,
-                **attributes(standing, "run value"),
+                "run": standing.run,
+                "measure": self.measure,
+                "value": standing.value,
                 **attributes(standing.interval, "low high"),
                 "rank_low": standing.rank[0],
                 "rank_high": standing.rank[1],
@@ -97,6 +134,8 @@ class Leaderboard(Tabular, Sequence[Standing]):
             "systems": self.rows(),
             "better": self.better.astype(int).tolist(),
             "groups": [list(group) for group in self.groups],
+            "may_be_best": list(self.may_be_best),
+            "contenders": list(self.contenders),
             "pairs": [pair.to_dict() for pair in self.pairs],
             "notes": [note.to_dict() for note in self.notes],
         }
@@ -105,51 +144,89 @@ class Leaderboard(Tabular, Sequence[Standing]):
 def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
     """The systems of a comparison in order, by its primary or first measure unless another is named.
 
-    All pairs of this one measure are corrected together, so that all rank intervals hold at once.
+    Who is better than whom is what the comparison says of its pairs, so that ranks and pairs never contradict each
+    other. With a baseline, systems are told apart by their pairs with it alone.
     """
-    name = comparison.primary if measure is None else comparison.measure(measure)
-    column, values = comparison.systems[0].columns[name], comparison.values
-    facts = facts_of(column, values[name])
+    if measure is None:
+        name = comparison.primary
+    else:
+        name = comparison.measure(measure)
+    facts = facts_of(comparison.systems[0].columns[name], comparison.values[name])
     if facts.diagnostic:
         what = f"{name} is a diagnostic, by which no system is better"
         raise OptionError(what, hint="Name another measure.", code="diagnostic-measure")
-    design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
-    runs = run_values(comparison.replicates, {name: column.average}, comparison.queries)
-    pairs = list(combinations(comparison.runs, 2))
-    statistics = comparison.statistics
-    tested = Compared(comparison.runs, {name: values[name]}, runs, [facts], pairs, statistics, design).tested()
-    tested = _held_open(tested, comparison.of(name))
-    sign = -1 if facts.higher_is_better else 1
+
+    if facts.higher_is_better:
+        sign = -1
+    else:
+        sign = 1
     means = {run: sign * comparison.summaries[name, run].mean for run in comparison.runs}
     ordered = sorted(comparison.runs, key=lambda run: means[run])
-    better = _better(ordered, tested)
+    pairs = tuple(comparison.of(name))
+    better = _better(ordered, pairs)
     low, high = rank_intervals(better)
     standings = []
     for i, run in enumerate(ordered):
         summary = comparison.summaries[name, run]
         place = next(j for j, other in enumerate(ordered, 1) if means[other] == means[run])
         standings.append(Standing(place, run, summary.shown, summary.shown_interval, (int(low[i]), int(high[i]))))
-    alone = replace(comparison, pairs=tuple(tested), named_primary=None)
-    groups = tuple(unseparated(better))
     return Leaderboard(
-        name, tuple(standings), better, alone.pairs, groups, len(comparison.queries), alone.method, comparison.notes
+        measure=name,
+        standings=tuple(standings),
+        better=better,
+        pairs=pairs,
+        groups=tuple(unseparated(better)),
+        queries=len(comparison.queries),
+        method=comparison.method,
+        notes=comparison.notes,
+        contenders=_contenders(comparison, name, [run for run, best in zip(ordered, low, strict=True) if best == 1]),
     )
 
 
-def _held_open(tested: list[Pair], compared: list[Pair]) -> list[Pair]:
-    """The pairs; those that unjudged documents could decide in the comparison are not decided here either."""
-    undecided = {frozenset((pair.a, pair.b)): pair for pair in compared if pair.could_be_turned}
-    held = []
-    for pair in tested:
-        known = undecided.get(frozenset((pair.a, pair.b)))
-        if known is not None:
-            why = tuple(note for note in known.caveats if note.code == "unjudged-decide")
-            pair = replace(pair, withheld=True, caveats=(*pair.caveats, *why), judge_first=known.judge_first)
-        held.append(pair)
-    return held
+def _contenders(comparison: Comparison, measure: str, may_be_best: Sequence[str]) -> tuple[str, ...]:
+    """Of the systems that may be best, those that comparisons with the best alone leave (Hsu 1984), in order.
+
+    A system is held against all others at once: if it were the best, the largest of its losses would be as large with
+    probability alpha at most. So the set holds the best system with probability 1 - alpha.
+    """
+    if comparison.replicates or len(may_be_best) < 2:  # flips of queries know nothing of how runs vary
+        return tuple(may_be_best)
+    facts = facts_of(comparison.systems[0].columns[measure], comparison.values[measure])
+    values = {measure: comparison.values[measure]}
+    design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
+    every = list(combinations(comparison.runs, 2))
+    compared = Compared(comparison.runs, values, {}, [facts], every, comparison.statistics, design)
+    flipped = compared.flipped()
+    is_open = {frozenset((pair.a, pair.b)) for pair in comparison.of(measure) if pair.could_be_turned}
+
+    largest = {run: np.full(flipped.flips.shape[1], -np.inf) for run in may_be_best}
+    observed = dict.fromkeys(may_be_best, -np.inf)
+    for row, (a, b) in enumerate(every):
+        if frozenset((a, b)) in is_open or not flipped.norms[row] > 0:
+            continue
+        loss_of_a = flipped.sums(row) / flipped.norms[row]
+        if not facts.higher_is_better:
+            loss_of_a = -loss_of_a
+        if design.is_plain:
+            demanded = _demanded(compared, measure, a, b)
+        else:
+            demanded = np.inf
+        for run, loss in ((a, loss_of_a), (b, -loss_of_a)):
+            if run in largest:
+                np.maximum(largest[run], loss, out=largest[run])
+                observed[run] = max(observed[run], min(float(loss[0]), demanded))
+    alpha = comparison.statistics.alpha
+    return tuple(run for run in may_be_best if observed[run] <= max(0.0, smallest_reached(largest[run], alpha)))
 
 
-def _better(ordered: list[str], pairs: list[Pair]) -> np.ndarray:
+def _demanded(compared: Compared, measure: str, a: str, b: str) -> float:
+    """The value of u that an interval that knows skewness gives two systems."""
+    counted, matrix, at = compared.counted(measure), compared.values[measure], list(compared.names).index
+    differences = without_rounding((matrix[at(b)] - matrix[at(a)])[counted])
+    return u_of_t(max(0.0, hall_t(differences)), len(differences))
+
+
+def _better(ordered: Sequence[str], pairs: Sequence[Pair]) -> np.ndarray:
     """Who is clearly better than whom."""
     at = {run: i for i, run in enumerate(ordered)}
     better = np.zeros((len(ordered), len(ordered)), bool)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
+from goldrank.base import ids
+from goldrank.base.errors import InputError, NotMeasuredError, of_type
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import MeasureLike, QueriesLike
+from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval, percent
 from goldrank.comparison.settings import Statistics
 from goldrank.comparison.slices import SMALL, no_slice_values, slice_names, slice_parts, word_counts
 from goldrank.comparison.statistics import MeasureFacts, facts_of, on_scale
-from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.comparison.tabular import attributes
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import InputError, of_type
-from goldrank.io.queries import read_queries
-from goldrank.keywords import named_arguments
+from goldrank.data.showing import Result
+from goldrank.data.table import Part
+from goldrank.io.by_id.query_files import read_queries
 from goldrank.measures import known as known_measure
-from goldrank.notes import Note
-from goldrank.types import QueriesLike
+from goldrank.measures import parse as parse_measure
 
 
 @dataclass(frozen=True)
@@ -47,23 +51,55 @@ class MeanInterval:
         return self.n < SMALL
 
 
-@dataclass(frozen=True)
-class RunIntervals(Tabular):
-    """The measures of one run with their intervals."""
-
-    drawn_by = "one_system"
+@dataclass(frozen=True, repr=False)
+class RunIntervals(Result, Mapping[str, Interval]):
+    """The measures of one run with their intervals: `intervals["AP"]`."""
 
     run: str
     level: float
     of: tuple[MeanInterval, ...]
     notes: tuple[Note, ...] = ()
 
-    def __getitem__(self, measure: str) -> Interval:
-        """The interval of a measure on all queries."""
-        found = next((part for part in self.of if part.measure == measure and not part.attribute), None)
-        if found is None:
-            raise InputError(f"there is no {measure}", hint=f"There are: {', '.join(self.measures)}.")
-        return found.interval
+    def __getitem__(self, measure: MeasureLike) -> Interval:
+        """The interval of a measure on all queries, by any of its spellings."""
+        whole = {part.measure: part.interval for part in self.of if not part.attribute}
+        if isinstance(measure, str) and measure in whole:
+            return whole[measure]
+
+        name = str(parse_measure(measure))
+        if name not in whole:
+            hint = f"There are: {', '.join(self.measures)}."
+            raise NotMeasuredError(f"there is no interval of {name}", hint=hint)
+        return whole[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    @property
+    def slices(self) -> dict[str, dict[str, RunIntervals]]:
+        """By attribute and value, the intervals on the queries of a slice."""
+        slices: dict[str, dict[str, list[MeanInterval]]] = {}
+        for part in self.of:
+            if part.attribute:
+                whole = replace(part, attribute="", value="")
+                slices.setdefault(part.attribute, {}).setdefault(part.value, []).append(whole)
+        return {
+            attribute: {value: RunIntervals(self.run, self.level, tuple(of)) for value, of in values.items()}
+            for attribute, values in slices.items()
+        }
+
+    @property
+    def words(self) -> str:
+        """The means with their intervals."""
+        told = [
+            f"{part.measure} {part.mean:.4f} ({part.interval.low:.4f} to {part.interval.high:.4f})"
+            for part in self.of
+            if not part.attribute
+        ]
+        return f"{ids.show(self.run)}, {percent(self.level)} intervals: {', '.join(told)}"
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -74,6 +110,12 @@ class RunIntervals(Tabular):
     def attributes(self) -> tuple[str, ...]:
         """The attributes by which queries were sliced."""
         return tuple(dict.fromkeys(part.attribute for part in self.of if part.attribute))
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.report.one_system import parts
+
+        return parts(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per measure, and per measure and slice."""
@@ -135,7 +177,10 @@ def score_intervals(
     (0.905, 1.0)
     """
     of_type(scores, Scores, "scores", "the scores of one run", "score_intervals(evaluate(qrels, run)).")
-    known = None if queries is None else read_queries(queries)
+    if queries is None:
+        known = None
+    else:
+        known = read_queries(queries)
     names = slice_names(slice_by)
     of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
     level = statistics.level
@@ -156,7 +201,11 @@ def interval_of(
 ) -> MeanInterval:
     """The interval of a column's summary over some of its queries, a mask."""
     values = column.values[which]
-    counted = values if column.counts_nan else values[~np.isnan(values)]
+    if column.counts_nan:
+        counted = values
+    else:
+        counted = values[~np.isnan(values)]
+
     interval, mean = UNKNOWN, math.nan
     if len(counted) and column.average != "sum" and not _of_all(column):
         on, facts = on_scale(counted, column.average), _facts(column)
@@ -167,8 +216,10 @@ def interval_of(
             mean, interval = math.exp(mean), Interval(*(math.exp(end) for end in interval))
     elif len(counted) and column.average == "sum":
         mean = float(counted.sum())
+
     if which.all():
         mean = column.summary
+
     return MeanInterval(column.measure, attribute, value, len(counted), mean, interval, column.average)
 
 
@@ -197,7 +248,10 @@ def attribute_values(scores: Scores, known: Queries | None, name: str) -> Sequen
         return list(map(known.column(name).get, scores.queries))
     if name == "length" and known is not None and known.has("text"):
         return word_counts(known.column("text").get, scores.queries)
-    relevant = scores.query_facts.relevant if name == "relevant" else None
+    if name == "relevant":
+        relevant = scores.query_facts.relevant
+    else:
+        relevant = None
     if relevant is not None:
         counts: list[int] = relevant.tolist()
         return counts

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from goldrank.packages import special
+from goldrank.base.packages import special
 
 TESTS = {
     "randomization": "Fisher's randomisation test: how often a coin per query gives as large a difference",
@@ -68,9 +68,3 @@ def sign_test(differences: np.ndarray) -> float:
 def is_constant(differences: np.ndarray) -> bool:
     """Whether all differences are the same, up to the rounding of values between 0 and 1."""
     return float(np.ptp(differences)) <= 1e-12 * max(1.0, float(np.abs(differences).max()))
-
-
-def effect_word(effect: float) -> str:
-    """An effect size in a word, by Cohen's usual steps."""
-    size = abs(effect)
-    return "tiny" if size < 0.2 else "small" if size < 0.5 else "medium" if size < 0.8 else "large"

@@ -2,7 +2,8 @@
 
 Everything is after the correction for the family, from a pilot: a comparison of two or more systems on some queries,
 whose differences vary as those of the real one will. The family's critical value comes from the pilot's flips of signs;
-without a pilot from Bonferroni's bound. Power is that of the t test, which the flips follow closely.
+without a pilot from Bonferroni's bound. Power is that of the t test, which the flips follow closely. A pilot knows only
+roughly how much differences vary: chances are means over what their deviation may be in truth (assurance).
 """
 
 from __future__ import annotations
@@ -15,18 +16,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank.base.errors import InputError, OptionError, as_list, is_number, of_type, whole_number
+from goldrank.base.escaping import shown
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.packages import special
 from goldrank.comparison.flips import flip, max_t, t_of_u, u_of_t
 from goldrank.comparison.intervals import estimate
-from goldrank.comparison.power import detectable_effect, family_alpha, queries_needed
+from goldrank.comparison.power import (
+    added_size,
+    detectable_effect,
+    family_alpha,
+    freedom_of_deviation,
+    queries_needed,
+    true_deviations,
+)
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.settings import Statistics
 from goldrank.comparison.statistics import facts_of
-from goldrank.comparison.tabular import Tabular, attributes
-from goldrank.data.table import count
-from goldrank.errors import InputError, OptionError, as_list, is_number, of_type, whole_number
-from goldrank.escaping import shown
-from goldrank.keywords import named_arguments
-from goldrank.packages import special
+from goldrank.comparison.tabular import attributes
+from goldrank.data.showing import Result
+from goldrank.data.table import Part, count
 
 DIFFERENCES = (0.01, 0.02, 0.05)
 """Which are planned for if none is named."""
@@ -86,10 +96,8 @@ class GateOutcome:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Tabular):
+class Plan(Result):
     """How many queries differences need, and how sure a gate is."""
-
-    drawn_by = "plan"
 
     alpha: float
     power: float
@@ -101,6 +109,7 @@ class Plan(Tabular):
     gate: tuple[GateOutcome, ...] = ()
     tolerance: float | None = None
     is_relative: bool = False
+    notes: tuple[Note, ...] = ()
 
     @property
     def times(self) -> tuple[float, float] | None:
@@ -146,6 +155,12 @@ class Plan(Tabular):
 
     def __repr__(self) -> str:
         return f"Plan({self.words!r})"
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.report.plan import parts
+
+        return parts(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per measure, pair and difference, or number of queries."""
@@ -250,7 +265,7 @@ def plan(
         varying = _varying(pilot, values[pair.b] - values[pair.a])
         critical = _critical(pair.critical, varying, alpha, len(chosen))
         about = pair.measure, pair.a, pair.b
-        rows.append(_planned(about, varying.spread, critical, power, differences, sizes or [varying.n]))
+        rows.append(_planned(about, varying, critical, power, differences, sizes or [varying.n]))
     outcomes = () if limit is None else tuple(_outcomes(pilot, limit, is_relative, sizes or [len(pilot.queries)]))
     return Plan(alpha, power, len(chosen), len(pilot.queries), tuple(rows), outcomes, limit, is_relative)
 
@@ -269,7 +284,8 @@ def _without_pilot(
             code="no-pilot",
         )
     critical = _bonferroni(statistics.alpha, tests)
-    row = _planned(("", "", ""), deviation, critical, statistics.power, differences, sizes)
+    known = _Varying(0, deviation, math.inf, is_plain=True, sureness=math.inf)
+    row = _planned(("", "", ""), known, critical, statistics.power, differences, sizes)
     return Plan(statistics.alpha, statistics.power, tests, None, (row,))
 
 
@@ -283,7 +299,9 @@ def read_tolerance(given: str | float) -> tuple[float, bool]:
         value = math.nan
     if not math.isfinite(value):
         raise OptionError(f"tolerance is {shown(given)}; it must be like '5%' or 0.02", code="bad-tolerance")
-    return (value / 100, True) if share else (value, False)
+    if share:
+        return (value / 100, True)
+    return (value, False)
 
 
 def _numbers(given: Any, what: str) -> list[float]:
@@ -305,7 +323,20 @@ class _Varying(NamedTuple):
     spread: float
     """The standard deviation of a query; with clusters and weights, that of queries that vary the mean as much."""
     freedom: float
+    """Of the test."""
     is_plain: bool
+    sureness: float
+    """How well the deviation is known, in degrees of freedom; infinite if somebody knows it."""
+
+
+class _GateRow(NamedTuple):
+    """What a gate's chances for one measure go by."""
+
+    varying: _Varying
+    unit: float
+    """What a drop of 1 is in the measure."""
+    added: float
+    """The size of the two pseudo-queries."""
 
 
 def _varying(pilot: Comparison, row: np.ndarray) -> _Varying:
@@ -313,7 +344,9 @@ def _varying(pilot: Comparison, row: np.ndarray) -> _Varying:
     n = int(counted.sum())
     part = (None, None) if pilot.design is None else pilot.design.part(counted)
     estimated = estimate(row[counted], *part)
-    return _Varying(n, math.sqrt(estimated.variance * n), estimated.freedom, pilot.design is None)
+    freedom, is_plain = estimated.freedom, pilot.design is None
+    sureness = freedom_of_deviation(row[counted]) if is_plain else freedom
+    return _Varying(n, math.sqrt(estimated.variance * n), freedom, is_plain, sureness)
 
 
 def _critical(t: float, varying: _Varying, alpha: float, tests: int) -> float:
@@ -326,21 +359,24 @@ def _critical(t: float, varying: _Varying, alpha: float, tests: int) -> float:
 
 
 def _planned(
-    about: tuple[str, str, str], spread: float, critical: float, wanted: float, differences: Sequence[float],
+    about: tuple[str, str, str], varying: _Varying, critical: float, wanted: float, differences: Sequence[float],
     sizes: Sequence[int],
 ) -> PlannedRow:  # fmt: skip
     """The row of a measure and two systems. Those that differ on no query of the pilot say nothing of how they will."""
-    varies = spread > 0
-    needed = [
-        QueriesNeeded(difference, queries_needed(difference / spread, wanted, critical=critical) if varies else None)
-        for difference in differences
-    ]
-    detectable = [
-        DetectableDifference(
-            n, detectable_effect(n, wanted, family_alpha(critical, n)) * spread if varies else math.nan
-        )
-        for n in sizes
-    ]
+    spread, freedom = varying.spread, varying.sureness
+    needed: list[QueriesNeeded] = []
+    detectable: list[DetectableDifference] = []
+    for difference in differences:
+        queries = None
+        if spread > 0:
+            queries = queries_needed(difference / spread, wanted, critical=critical, freedom=freedom)
+        needed.append(QueriesNeeded(difference, queries))
+
+    for n in sizes:
+        least = math.nan
+        if spread > 0:
+            least = detectable_effect(n, wanted, family_alpha(critical, n), freedom) * spread
+        detectable.append(DetectableDifference(n, least))
     return PlannedRow(*about, spread, critical, tuple(needed), tuple(detectable))
 
 
@@ -349,7 +385,7 @@ def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequenc
     base = pilot.baseline or pilot.runs[0]
     other = next(run for run in pilot.runs if run != base)
     measures = [pair.measure for pair in pilot.pairs if {pair.a, pair.b} == {base, other} and pair.role != "diagnostic"]
-    left: dict[str, tuple[float, float, float]] = {}
+    left: dict[str, _GateRow] = {}
     columns = []
     for measure in measures:
         rows = dict(zip(pilot.runs, pilot.values[measure], strict=True))
@@ -359,32 +395,38 @@ def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequenc
         e = sign * (rows[other] - rows[base]) + limit * (rows[base] if is_relative else 1.0)
         counted = ~np.isnan(e)
         unit = float(rows[base][counted].mean()) if is_relative else 1.0
-        most = facts.reach if math.isfinite(facts.reach) else float(np.abs(e[counted]).max())
-        left[measure] = _varying(pilot, e).spread, unit, most
+        most = added_size((rows[other] - rows[base])[counted], facts.reach)
+        left[measure] = _GateRow(_varying(pilot, e), unit, most)
         columns.append(np.where(counted, e - e[counted].mean(), 0.0))
+
     every = np.array(columns)
     if pilot.design is not None:
         every = pilot.design.unit_columns(every)
+
     alpha = pilot.statistics.alpha
     critical = max_t(flip(every, seed=pilot.statistics.seed), tail="less", alpha=alpha).critical
     drops = [limit * share for share in DROPS] if limit else [0.0, 0.01, 0.02, 0.05]
     return [
-        GateOutcome(measure, n, drop, *_chances((limit - drop) * unit, spread, n, critical, alpha, reach))
-        for measure, (spread, unit, reach) in left.items()
+        GateOutcome(measure, n, drop, *_chances((limit - drop) * row.unit, row, n, critical, alpha))
+        for measure, row in left.items()
         for n in sizes
         for drop in drops
     ]
 
 
-def _chances(mean: float, spread: float, n: int, critical: float, alpha: float, reach: float) -> tuple[float, float]:
+def _chances(mean: float, row: _GateRow, n: int, critical: float, alpha: float) -> tuple[float, float]:
     """The chances that a mean of e of this size fails, and that it is shown to be above 0."""
-    if not spread > 0:
+    if not row.varying.spread > 0:
         return math.nan, math.nan
+    spread = row.varying.spread * true_deviations(row.varying.sureness)
     limit = t_of_u(critical, n)
-    fails = float(special.nctdtr(n - 1, mean / spread * math.sqrt(n), -limit)) if math.isfinite(limit) else 0.0
-    # Two pseudo-queries are added, as far up and down as the measure reaches.
+    fails = 0.0
+    if math.isfinite(limit):
+        fails = float(special.nctdtr(n - 1, mean / spread * math.sqrt(n), -limit).mean())
+
+    # Two pseudo-queries are added, as far up and down as the largest difference.
     added = mean * n / (n + 2)
-    squares = (n - 1) * spread**2 + n * (mean - added) ** 2 + 2 * reach**2 + 2 * added**2
-    error = math.sqrt(squares / (n + 1) / (n + 2))
-    shown = 1 - float(special.nctdtr(n + 1, added / error, float(special.stdtrit(n + 1, 1 - alpha))))
-    return fails, shown
+    squares = (n - 1) * spread**2 + n * (mean - added) ** 2 + 2 * row.added**2 + 2 * added**2
+    error = np.sqrt(squares / (n + 1) / (n + 2))
+    shown = 1 - special.nctdtr(n + 1, added / error, float(special.stdtrit(n + 1, 1 - alpha)))
+    return fails, float(shown.mean())

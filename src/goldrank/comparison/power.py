@@ -11,75 +11,166 @@ from functools import lru_cache
 
 import numpy as np
 
-from goldrank.comparison.flips import t_of_u
+from goldrank.base.packages import special
+from goldrank.comparison.flips import t_of_u, without_rounding
 from goldrank.comparison.intervals import Estimate, estimate
-from goldrank.packages import special
 
 MOST_QUERIES = 10_000_000
+_PARTS = 64
+"""So many equally likely deviations stand for all that a pilot leaves open."""
 _EXACT_UP_TO = 1_000
 """Up to so many queries the noncentral t distribution is used; beyond, the normal one is the same to 3 digits."""
 
 
-def power(effect: float, queries: float, alpha: float = 0.05) -> float:
-    """The chance that a true effect (Cohen's d of paired differences) is found with so many queries."""
+def power(effect: float, queries: float, alpha: float = 0.05, freedom: float = math.inf) -> float:
+    """The chance that a true effect (Cohen's d of paired differences) is found with so many queries.
+
+    `freedom` is that of the deviation which the effect is in: a pilot knows it roughly, and the chance is then the mean
+    over what it may be in truth (assurance). Infinite if it is known.
+    """
     if queries < 2:
         return math.nan
-    away = abs(effect) * math.sqrt(queries)
-    if queries <= _EXACT_UP_TO and away < 30:
-        limit = float(special.stdtrit(queries - 1, 1 - alpha / 2))
-        wrong_side = float(special.nctdtr(queries - 1, away, -limit))  # NaN where it is too small to compute
-        return float(1 - special.nctdtr(queries - 1, away, limit)) + (0.0 if math.isnan(wrong_side) else wrong_side)
-    limit = float(special.ndtri(1 - alpha / 2))
-    return float(special.ndtr(away - limit) + special.ndtr(-away - limit))
+    away = abs(effect) * math.sqrt(queries) / true_deviations(freedom)
+    limit = float(special.stdtrit(queries - 1, 1 - alpha / 2))
+    normal = float(special.ndtri(1 - alpha / 2))
+    found = special.ndtr(away - normal) + special.ndtr(-away - normal)
+    exact = away < 30
+    if queries <= _EXACT_UP_TO and exact.any():
+        wrong_side = np.nan_to_num(special.nctdtr(queries - 1, away[exact], -limit))  # NaN where it is too small
+        found[exact] = 1 - special.nctdtr(queries - 1, away[exact], limit) + wrong_side
+    return float(found.mean())
+
+
+def freedom_of_deviation(values: np.ndarray) -> float:
+    """How well the deviation of values is known, in degrees of freedom: n - 1 if they are normal, less with long tails.
+
+    The variance of a sample varies by 2 / (n - 1) + kurtosis / n of its square. Where few queries differ, a pilot knows
+    little of how much they differ.
+    """
+    n = len(values)
+    if n < 4:
+        return max(1.0, n - 1.0)
+    off = values - values.mean()
+    second = float((off**2).mean())
+    excess = 0.0
+    if second > 0:
+        plain = float((off**4).mean()) / second**2 - 3
+        excess = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * plain + 6)
+    return max(1.0, 2 / (2 / (n - 1) + max(0.0, excess) / n))
+
+
+@lru_cache(maxsize=64)
+def true_deviations(freedom: float) -> np.ndarray:
+    """What a deviation of 1 from so many degrees of freedom may be in truth: numbers that are equally likely.
+
+    The variance times freedom over the true one follows chi-square's distribution.
+    """
+    if math.isinf(freedom):
+        return np.ones(1)
+    middles = (np.arange(_PARTS) + 0.5) / _PARTS
+    deviations = np.sqrt(freedom / special.chdtri(freedom, middles))
+    deviations.flags.writeable = False
+    return np.asarray(deviations)
 
 
 def family_alpha(critical: float, queries: float) -> float:
     """The alpha of one test that is as hard to pass as the family's critical value of u (see `flips.max_t`)."""
     t = t_of_u(critical, queries)
-    return 0.0 if math.isinf(t) else float(2 * special.stdtr(queries - 1, -t))
+    if math.isinf(t):
+        return 0.0
+    return float(2 * special.stdtr(queries - 1, -t))
 
 
 def queries_needed(
-    effect: float, power_wanted: float = 0.8, alpha: float = 0.05, critical: float | None = None
+    effect: float,
+    power_wanted: float = 0.8,
+    alpha: float = 0.05,
+    critical: float | None = None,
+    freedom: float = math.inf,
 ) -> int | None:
     """The smallest number of queries that finds an effect with the wanted chance.
 
-    `critical` is the family's value of u, which takes alpha's place. None for an effect of 0 or one so small that more
-    than ten million queries would be needed.
+    `critical` is the family's value of u, which takes alpha's place; `freedom` is that of the effect's deviation. None
+    for an effect of 0 or one so small that more than ten million queries would be needed.
     """
 
     def is_enough(queries: int) -> bool:
-        level = alpha if critical is None else family_alpha(critical, queries)
-        return level > 0 and power(effect, queries, level) >= power_wanted
+        if critical is None:
+            level = alpha
+        else:
+            level = family_alpha(critical, queries)
+        return level > 0 and power(effect, queries, level, freedom) >= power_wanted
 
     if math.isnan(effect) or effect == 0 or not is_enough(MOST_QUERIES):
         return None
-    limit = float(special.ndtri(1 - alpha / 2)) if critical is None else critical
+    if critical is None:
+        limit = float(special.ndtri(1 - alpha / 2))
+    else:
+        limit = critical
     about = (limit + float(special.ndtri(power_wanted))) / abs(effect)
     low = high = max(2, int(about * about))
+    step = 4
     while low > 1 and is_enough(low):
-        low, high = max(1, low - 4), low
+        low, high, step = max(1, low - step), low, 2 * step
+    step = 4
     while high < 2 or not is_enough(high):
-        low, high = high, high + 4
+        low, high, step = high, high + step, 2 * step
     between = range(low + 1, high)
     return low + 1 + bisect_left(between, True, key=is_enough)
 
 
 @lru_cache(maxsize=1024)
-def detectable_effect(queries: float, power_wanted: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest effect (Cohen's d) that so many queries find with the wanted chance."""
+def detectable_effect(
+    queries: float, power_wanted: float = 0.8, alpha: float = 0.05, freedom: float = math.inf
+) -> float:
+    """The smallest effect (Cohen's d) that so many queries find with the wanted chance; `freedom` as for `power`."""
     if queries < 2 or alpha <= 0:
         return math.nan
+
     low, high = 0.0, 1.0
-    while power(high, queries, alpha) < power_wanted:
+    while power(high, queries, alpha, freedom) < power_wanted:
         low, high = high, high * 2
+
     for _ in range(60):
         middle = (low + high) / 2
-        if power(middle, queries, alpha) < power_wanted:
+        if power(middle, queries, alpha, freedom) < power_wanted:
             low = middle
         else:
             high = middle
+
     return high
+
+
+PRIOR = 0.03
+"""The deviation of differences that are expected before any data, as a share of the measure's range."""
+
+
+def probability_above_0(found: Estimate, reach: float = 1.0) -> float:
+    """The probability that a mean is above 0: Student's, with a weak prior that large differences are rare.
+
+    `reach` is the measure's range; without bounds nothing is expected beforehand. NaN if nothing is known of the
+    variance.
+    """
+    if math.isnan(found.variance):
+        return math.nan
+    if not found.variance > 0:
+        return 0.5 + 0.5 * float(np.sign(found.mean))
+    shrunk = 1.0
+    if math.isfinite(reach):
+        expected = (PRIOR * reach) ** 2
+        shrunk = expected / (expected + found.variance)
+    return float(special.stdtr(found.freedom, found.t * math.sqrt(shrunk)))
+
+
+def added_size(differences: np.ndarray, reach: float) -> float:
+    """The size of two pseudo-queries: the largest difference that there is.
+
+    Where no query differs, nothing is known of what others would lose: it is the width of the measure's scale then.
+    """
+    most = float(np.abs(without_rounding(differences)).max(initial=0.0))
+    if most > 0 or not math.isfinite(reach):
+        return most
+    return reach
 
 
 def equivalence_t(
@@ -91,10 +182,10 @@ def equivalence_t(
 ) -> tuple[float, float]:
     """The smaller t of two one-sided tests (TOST) that the mean difference lies within the margin, and its freedom.
 
-    Pseudo-queries as far as the measure (or, if it has no bounds, the largest difference) reaches are always added: a
-    handful of queries without any difference do not show that systems are the same.
+    Two pseudo-queries are always added, as large as the largest difference: a handful of queries with few differences
+    do not show that systems are the same.
     """
-    most = reach if math.isfinite(reach) else float(np.abs(differences).max(initial=0.0))
+    most = added_size(differences, reach)
     estimated = estimate(differences, units, weights, (most, -most))
     return t_within(estimated, margin), estimated.freedom
 
@@ -102,4 +193,6 @@ def equivalence_t(
 def t_within(found: Estimate, margin: float) -> float:
     """By how many standard errors an estimate lies within the margin."""
     nearest = margin - abs(found.mean)
-    return nearest / found.error if found.variance > 0 else math.copysign(math.inf, nearest)
+    if found.variance > 0:
+        return nearest / found.error
+    return math.copysign(math.inf, nearest)

@@ -12,19 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import conventions, ids, io
-from goldrank.comparison.tabular import Tabular, attributes
+from goldrank import conventions, io
+from goldrank.base import ids
+from goldrank.base.errors import InputError, whole_number
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import ConventionLike, MeasureLike, QrelsLike, RunLike
+from goldrank.comparison.tabular import attributes
 from goldrank.data.placements import Placements
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
+from goldrank.data.showing import Result
+from goldrank.data.table import Part
 from goldrank.data.table import count as counted
-from goldrank.errors import InputError, whole_number
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import refuse_several, resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
-from goldrank.keywords import named_arguments
+from goldrank.measures import known as known_measure
 from goldrank.measures import parse
-from goldrank.types import ConventionLike, MeasureLike, QrelsLike, RunLike
 
 CAUSES = {
     "lost": "lost from the run: was returned, is not any more",
@@ -35,6 +40,7 @@ CAUSES = {
     "pulled in": "raised above the cut-off",
     "moved up": "higher, but on the same side of the cut-off",
     "unchanged": "at the same rank",
+    "out of reach": "moved below the measure's cut-off only, which does not change its value",
     "absent": "in neither run",
 }
 """Why a relevant document's rank changed, the graver first."""
@@ -68,6 +74,7 @@ def locate(placed: Sequence[Placed], only: Collection[str] | None = None) -> Ran
     sizes = np.diff(arrays.start)
     wanted = np.array([only is None or query in only for query in arrays.queries], bool)
     rows = np.repeat(wanted, sizes)
+
     return Ranks(
         tuple(compress(arrays.queries, wanted)),
         np.concatenate(([0], np.cumsum(sizes[wanted]))).astype(np.int64),
@@ -84,15 +91,31 @@ def _unjudged_above(placements: Placements) -> np.ndarray:
     return np.asarray(placements.rank - 1 - (placements.cumulate(judged) - judged))
 
 
-def causes(ranks: Ranks, before: int, after: int, k: int) -> np.ndarray:
-    """For each judged document the cause of its change from one run to another, as one of `CAUSES`."""
+def reach_of(measure: str) -> int | None:
+    """The rank below which a measure does not look; None if it looks at all that a run returns."""
+    declared = known_measure(measure)
+    if declared is None or not isinstance(declared.k, int):
+        return None
+    return declared.k
+
+
+def causes(ranks: Ranks, before: int, after: int, k: int, reach: int | None = None) -> np.ndarray:
+    """For each judged document the cause of its change from one run to another, as one of `CAUSES`.
+
+    `reach` is the rank below which the measure that is explained does not look.
+    """
     old, new = ranks.rank[before], ranks.rank[after]
+    out_of_reach = np.zeros(len(old), bool)
+    if reach is not None:
+        is_seen = (old > 0) & (old <= reach) | (new > 0) & (new <= reach)
+        out_of_reach = ~is_seen & (old != new)
     intruders = ranks.unjudged[after] - ranks.unjudged[before]
     fell = (old > 0) & (new > old)
     rose = (new > 0) & (old > new)
     return np.select(
         [
             (old == 0) & (new == 0),
+            out_of_reach,
             (old > 0) & (new == 0),
             (old == 0) & (new > 0),
             fell & (2 * intruders > new - old),
@@ -101,7 +124,7 @@ def causes(ranks: Ranks, before: int, after: int, k: int) -> np.ndarray:
             rose & (old > k) & (new <= k),
             rose,
         ],
-        ["absent", "lost", "found", "intruder", "pushed out", "moved down", "pulled in", "moved up"],
+        ["absent", "out of reach", "lost", "found", "intruder", "pushed out", "moved down", "pulled in", "moved up"],
         "unchanged",
     )
 
@@ -159,7 +182,10 @@ class QueryChange:
 
     @property
     def cause(self) -> str:
-        """What happened to most of the relevant documents that went the query's way; '' if nothing did."""
+        """What happened to most of the relevant documents that went the query's way, within the measure's reach.
+
+        '' if nothing did.
+        """
         wanted = FALLS if self.difference < 0 else ("found", "pulled in", "moved up")
         counts = {cause: n for cause, n in self.causes.items() if cause in wanted}
         return max(counts, key=lambda cause: counts[cause], default="")
@@ -176,10 +202,8 @@ def _count_causes(changes: Sequence[QueryChange]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff(Tabular, Mapping[str, QueryChange]):
+class Diff(Result, Mapping[str, QueryChange]):
     """Two runs, query by query: `diff["q1"]` is what happened to a query."""
-
-    drawn_by = "diff"
 
     a: str
     b: str
@@ -187,6 +211,7 @@ class Diff(Tabular, Mapping[str, QueryChange]):
     k: int
     changes: tuple[QueryChange, ...]
     """All queries, in byte order."""
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def _by_query(self) -> dict[str, QueryChange]:
@@ -235,6 +260,12 @@ class Diff(Tabular, Mapping[str, QueryChange]):
             f"{self.measure}: {self.difference:+.4f} from {ids.show(self.a)} to {ids.show(self.b)}; "
             f"{counted(better, 'query')} better, {worse:,} worse, {len(self) - better - worse:,} equal"
         )
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.report.diff import parts
+
+        return parts(self)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -304,7 +335,12 @@ def diff(
     if rules.duplicates not in ("first", "last"):
         rules = rules.with_policies(duplicates="error")
     (spelled,) = resolve_measures(parse(measure), rules)
-    cutoff = k if k is not None else spelled.k if isinstance(spelled.k, int) else 10
+    if k is not None:
+        cutoff = k
+    elif isinstance(spelled.k, int):
+        cutoff = spelled.k
+    else:
+        cutoff = 10
     whole_number(cutoff, "k", 1)
 
     runs = _two_runs(before, after)
@@ -349,7 +385,7 @@ def describe(
     heads: Sequence[Heads] | None = None,
 ) -> Diff:
     """The changes between two of the located runs; `values` has each run's values by query, `heads` its documents."""
-    why = causes(ranks, before, after, k)
+    why = causes(ranks, before, after, k, reach_of(measure))
     old, new = ranks.rank[before], ranks.rank[after]
     inside = (old > 0) & (old <= k) | (new > 0) & (new <= k)
     shown = (ranks.grade >= 1) | (ranks.grade >= 0) & inside & (why != "unchanged")
@@ -360,7 +396,7 @@ def describe(
         if query not in values[0] or query not in values[1]:
             continue
         rows = [row for row in range(ranks.start[i], ranks.start[i + 1]) if shown[row]]
-        rows.sort(key=lambda row: (ranks.grade[row] < 1, -shift[row], ranks.docs[row]))
+        rows.sort(key=lambda row: (ranks.grade[row] < 1, why[row] == "out of reach", -shift[row], ranks.docs[row]))
         documents = []
         for row in rows:
             doc, grade = ranks.docs[row], float(ranks.grade[row])
@@ -373,6 +409,7 @@ def describe(
             intruders = _intruders(first, second, judged)
         both = float(values[0][query]), float(values[1][query])
         changes.append(QueryChange(query, *both, tuple(documents), intruders))
+
     if not changes:
         raise InputError("no query has a value in both runs", where=f"{names[0]}, {names[1]}")
     return Diff(names[0], names[1], measure, k, tuple(changes))

@@ -9,26 +9,27 @@ from functools import cached_property
 from itertools import count, islice, product
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
+from goldrank.base.errors import InputError, MeasureError, did_you_mean
+from goldrank.base.notes import Note
+from goldrank.base.types import DocumentsLike, MeasureLike
+from goldrank.base.writing import new_folder
 from goldrank.comparison.curves import curves_of_systems
 from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.paired import TESTS
 from goldrank.comparison.settings import Statistics
-from goldrank.comparison.tabular import Tabular
 from goldrank.data.documents import Document
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Scores, ScoresByRun
-from goldrank.errors import InputError, MeasureError, did_you_mean
+from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.table import Part
 from goldrank.evaluation.pipeline import Placed
-from goldrank.io.documents import read_documents
+from goldrank.io.by_id.document_files import read_documents
 from goldrank.measures import parse
-from goldrank.notes import Note
-from goldrank.types import DocumentsLike, MeasureLike
-from goldrank.writing import new_folder
 
 if TYPE_CHECKING:
     from goldrank.comparison.design import Design
@@ -58,11 +59,13 @@ class Summary:
         """The interval on the scale of `shown`."""
         if self.average == "geometric":
             return Interval(*map(math.exp, self.interval))
-        return Interval(*(end * self.n for end in self.interval)) if self.average == "sum" else self.interval
+        if self.average == "sum":
+            return Interval(*(end * self.n for end in self.interval))
+        return self.interval
 
 
-@dataclass(frozen=True)
-class Comparison(Tabular):
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Several systems on the same queries: means with intervals, and each pair's difference.
 
     >>> from goldrank import compare
@@ -73,7 +76,11 @@ class Comparison(Tabular):
     (0.5, True, 'better')
     """
 
-    drawn_by = "comparison"
+    own_forms: ClassVar[Forms] = {
+        "markdown": Form("tables for a pull request or a wiki", "goldrank.report.comparison:markdown_text", (".md",)),
+        "latex": Form("booktabs tables for a paper", "goldrank.report.comparison:latex_text", (".tex",)),
+        "html": Form("a page with charts and an explorer", "goldrank.report.comparison_page:render", (".html",)),
+    }
 
     runs: tuple[str, ...]
     measures: tuple[str, ...]
@@ -114,14 +121,17 @@ class Comparison(Tabular):
             return tuple(self.of(self.measure(key)))
         if len(key) != 3:
             raise KeyError(f"{key!r:.80}; a pair is named by its measure and two systems: comparison['AP', 'a', 'b']")
+
         measure, a, b = key
         name = self.measure(measure)
         for pair in self.pairs:
             if (pair.measure, pair.a, pair.b) == (name, a, b):
                 return pair
+
         for run in (a, b):
             if run not in self.runs:
                 raise KeyError(f"no system {run!r}; there are: {', '.join(self.runs)}")
+
         raise KeyError(f"{a!r} and {b!r} were not compared in this order; differences are the second minus the first")
 
     def __iter__(self) -> Iterator[Pair]:
@@ -184,14 +194,20 @@ class Comparison(Tabular):
         tuple of str
             Nothing if all are equal, or if the measure is a diagnostic.
         """
-        name = self.primary if measure is None else self.measure(measure)
+        if measure is None:
+            name = self.primary
+        else:
+            name = self.measure(measure)
         if any(pair.role == "diagnostic" for pair in self.of(name)):
             return ()
         means = {run: round(self.summaries[name, run].mean, 4) for run in self.runs}
         known = [mean for mean in means.values() if not math.isnan(mean)]
         if len(set(known)) < 2:
             return ()
-        top = max(known) if self.higher_is_better(name) else min(known)
+        if self.higher_is_better(name):
+            top = max(known)
+        else:
+            top = min(known)
         return tuple(run for run, mean in means.items() if mean == top)
 
     @property
@@ -282,35 +298,66 @@ class Comparison(Tabular):
             self._family_words([pair for pair in self.pairs if pair.role == role], role)
             for role in ("", "primary", "secondary")
         ]
-        exact = " (exact where at most 13 queries differ)" if s.test == "randomization" else ""
+        if s.test == "randomization":
+            exact = " (exact where at most 13 queries differ)"
+        else:
+            exact = ""
+
         test = f"{TESTS[s.test].split(':')[0]}{exact}"
         if any(pair.how == "replicates" for pair in self.pairs):
             test = "t test over runs and queries"
-        design = f" on {self.design.words}" if self.design is not None else ""
-        drawn = f"; {s.draws():,} flips, seed {s.seed}" if s.test == "randomization" else ""
+
+        if self.design is not None:
+            design = f" on {self.design.words}"
+        else:
+            design = ""
+
+        if s.test == "randomization":
+            drawn = f"; {s.draws():,} flips, seed {s.seed}"
+        else:
+            drawn = ""
+
         return f"{test}{design}, {'; '.join(filter(None, families)) or 'of diagnostics only'}, alpha {s.alpha:g}{drawn}"
 
     def _family_words(self, pairs: Sequence[Pair], role: str) -> str:
         """How a family of rows was corrected, and what that does to its intervals."""
         if not pairs:
             return ""
+
         s, n = self.statistics, len(pairs)
         what = f"{n:,} {role} comparison{'s' * (n != 1)}".replace("  ", " ")
         correction = s.used_correction
         if any(pair.how == "replicates" for pair in pairs) and correction in ("max-t", "tukey"):
             correction = "holm"
+
         how = f"corrected over {what} by {correction}"
         if correction == "none" or n == 1:
             how = f"{what}, not corrected"
         elif correction == "tukey":
             how = f"{what}, corrected measure by measure by randomised Tukey HSD"
+
         quantiles = sorted({round(pair.critical, 2) for pair in pairs if math.isfinite(pair.critical)})
-        kind = "simultaneous " if n > 1 and correction not in ("none", "bh") else ""
+        if n > 1 and correction not in ("none", "bh"):
+            kind = "simultaneous "
+        else:
+            kind = ""
+
         if not quantiles:
             return how
+
         t = f"{quantiles[0]:.2f}" + (f" to {quantiles[-1]:.2f}" if len(quantiles) > 1 else "")
-        method = " bounded" if s.interval == "bounded" else ""
+        if s.interval == "bounded":
+            method = " bounded"
+        else:
+            method = ""
+
         return f"{how}, {kind}{percent(s.level)}{method} intervals (t = {t})"
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.report.comparison import charts, parts
+
+        return [*parts(self), *charts(self)]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the single queries' values, as plain Python values."""
@@ -341,14 +388,17 @@ class Comparison(Tabular):
         """Each run's scores as a file of the folder, from which `compare` makes the comparison again."""
         return save_each(list(self.scores.values()), folder)
 
+    @property
+    def words(self) -> str:
+        """What the primary measure says: of two systems which is better, of more which may be best."""
+        pairs = self.of(self.primary)
+        if len(pairs) == 1 or pairs[0].role == "diagnostic":
+            return pairs[0].words
+        return self.leaderboard(self.primary).words
+
     def __repr__(self) -> str:
-        n, systems = len(self.queries), len(self.runs)
-        lines = [f"<Comparison of {systems} systems on {n:,} queries: {', '.join(self.measures)}>"]
-        first = self.of(self.measures[0])
-        lines += [f"  {pair.words}" for pair in first[:10]]
-        if len(first) > 10:
-            lines.append(f"  and {len(first) - 10:,} more pairs")
-        return "\n".join(lines)
+        runs = ", ".join(map(repr, self.runs[:3])) + ", ..." * (len(self.runs) > 3)
+        return f"Comparison({runs}, {len(self.queries):,} queries, {', '.join(self.measures)})"
 
 
 def save_each(saved: Sequence[Scores], folder: str | Path) -> list[Path]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from goldrank.base.errors import OptionError, one_of, whole_number
+from goldrank.base.options import Options
 from goldrank.comparison.correction import OF_FLIPS
-from goldrank.errors import OptionError, one_of, whole_number
-from goldrank.options import Options
 
 Test: TypeAlias = Literal["randomization", "t", "wilcoxon", "sign"]
 Correction: TypeAlias = Literal["max-t", "holm", "bonferroni", "bh", "tukey", "none"]
@@ -19,7 +19,7 @@ INTERVALS = {
     "bounded": "holds even if the queries lack a rare large loss (Gaffke); wide",
 }
 UNJUDGED = {
-    "check": "a verdict that unjudged documents could change is withheld",
+    "check": "a verdict stands if half of its difference is left without unjudged documents, where those can be told",
     "ignore": "unjudged documents count as not relevant",
 }
 
@@ -50,7 +50,8 @@ class Statistics(Options):
     seed : int
         Where the random numbers begin. The result is the same for the same seed.
     unjudged : {"check", "ignore"}
-        Whether a verdict that unjudged documents could change is withheld.
+        Whether a verdict is withheld if less than half of its difference is left without unjudged documents. Where
+        (nearly) all judged documents are relevant, or a catalogue is given, they count as not relevant in any case.
 
     Raises
     ------
@@ -115,11 +116,15 @@ class Statistics(Options):
         """The correction that is made: the one that was asked for, else the usual one of the test."""
         if self.correction is not None:
             return self.correction
-        return "max-t" if self.test == "randomization" else "holm"
+        if self.test == "randomization":
+            return "max-t"
+        return "holm"
 
     def draws(self, usual: int = 10_000) -> int:
         """How many random draws are made: `samples`, else as many as the verb usually makes."""
-        return usual if self.samples is None else self.samples
+        if self.samples is None:
+            return usual
+        return self.samples
 
 
 def _number(value: object, name: str, hint: str) -> float:

@@ -14,7 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, did_you_mean
+from goldrank.base.escaping import shown
+from goldrank.base.notes import Note
 from goldrank.comparison.design import Design
 from goldrank.comparison.flips import (
     Flipped,
@@ -40,11 +43,8 @@ from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import MeasureFacts, facts_of
 from goldrank.comparison.tabular import attributes
 from goldrank.data.queries import Queries, is_missing
-from goldrank.errors import InputError, OptionError, did_you_mean
-from goldrank.escaping import shown
 from goldrank.evaluation import pipeline
 from goldrank.measures import parse
-from goldrank.notes import Note
 
 SMALL = 10
 """Slices with fewer queries are marked: a mean over so few says little. They are tested all the same."""
@@ -189,19 +189,23 @@ def _attribute(comparison: Comparison, name: str) -> Sequence[Any]:
     known = comparison.known
     if known is not None and known.has(name):
         return list(map(known.column(name).get, comparison.queries))
+
     if name == "length":
         if not comparison.texts:
             what = "slices by length need the queries' texts"
             raise InputError(what, hint='Pass queries={"q1": "some words"}.', code="slice-needs-input")
         return word_counts(comparison.texts.get, comparison.queries)
+
     if name == "relevant":
         if not comparison.placed:
             what = "slices by relevant need scores made now"
             hint = "compare(qrels, runs), or compare(evaluate(qrels, Runs(runs)))."
             raise InputError(what, hint=hint, code="slice-needs-input")
         return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
+
     if name == "judged":
         return _judged_shares(comparison)
+
     raise no_slice_values(name, known)
 
 
@@ -248,14 +252,17 @@ def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups
     if not known:
         what = f"slices by {name!r}: no query of the comparison has a value"
         raise InputError(what, hint="Are the ids the same?", code="no-slice-values")
+
     if len(known) < len(values):
         absent = len(values) - len(known)
         notes.append(Note.of("unsliced-queries", attribute=name, count=absent, queries=len(values)))
+
     numeric = all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in known)
     different = set(known) if numeric else set(map(str, known))
     if len(different) == 1:
         notes.append(Note.of("one-slice", attribute=name))
         return None
+
     if numeric and len(different) > MOST_NUMBERS:
         return _thirds(np.array([math.nan if v is None else float(v) for v in values]))
     if len(different) > MOST_CATEGORIES:
@@ -281,6 +288,7 @@ def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> 
     differences: list[SliceDifference] = []
     if not parts:
         return SliceTable((), (), tuple(notes))
+
     # Measures share flips, which are drawn once for as many of them as the memory for their sums allows.
     numbers = len(parts) * len(comparison.runs) * (comparison.statistics.draws() + len(comparison.queries))
     at_once = max(1, MOST_FLIPPED // numbers)
@@ -299,6 +307,7 @@ def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> 
                 of_pair = _differences(comparison, pair, facts, family, design, flipped)
                 differences += of_pair
                 notes += _turned(pair, of_pair)
+
     return SliceTable(tuple(slices), tuple(differences), tuple(notes))
 
 
@@ -324,6 +333,7 @@ def _flipped(comparison: Comparison, measures: Sequence[str], parts: Sequence[Pa
         columns = design.unit_columns(np.where(which, moved, 0.0))
         about = np.flatnonzero((columns != 0).any(axis=0))
         blocks.append(UnitBlock(about, columns[:, about]))
+
     at = {run: i for i, run in enumerate(comparison.runs)}
     rows = [
         (i * len(moved) + m * len(at) + at[pair.a], i * len(moved) + m * len(at) + at[pair.b])
@@ -366,6 +376,7 @@ def _differences(
         turned = p <= statistics.alpha and mean * pair.difference < 0
         about_pair = (pair.measure, len(values), pair.a, pair.b, mean, interval, raw[i], p, turned)
         differences.append(SliceDifference(attribute, value, *about_pair))
+
     return differences
 
 
@@ -385,9 +396,11 @@ def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:
     for part in filter(lambda part: part.reversed, differences):
         facts = {"attribute": ids.show(part.attribute), "value": ids.show(part.value)}
         notes.append(Note.of("slice-turned", overall=overall, **facts, mean=part.difference, count=part.n))
+
     for attribute in dict.fromkeys(part.attribute for part in differences):
         means = [part.difference for part in differences if part.attribute == attribute and not part.small]
         mean = float(np.mean(means)) if means else 0.0
         if len(means) > 1 and all(means) and mean * pair.difference < 0:
             notes.append(Note.of("slice-decides", overall=overall, attribute=ids.show(attribute), mean=mean))
+
     return notes

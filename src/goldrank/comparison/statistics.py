@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from goldrank.base.notes import Note
+from goldrank.base.packages import special
 from goldrank.comparison import intervals, paired, power
 from goldrank.comparison.correction import adjust, randomized_tukey
 from goldrank.comparison.design import Design, DesignPart
@@ -18,8 +21,9 @@ from goldrank.comparison.pair import Pair
 from goldrank.comparison.settings import Statistics
 from goldrank.data.scores import SLACK, Column
 from goldrank.measures import known
-from goldrank.notes import Note
-from goldrank.packages import special
+
+BELOW_SHOWN = 0.001
+"""The probability of what is not shown stays so far below that of what is."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,9 @@ class MeasureFacts:
     @property
     def reach(self) -> float:
         """The largest possible difference."""
-        return self.high - self.low if self.is_bounded else math.inf
+        if self.is_bounded:
+            return self.high - self.low
+        return math.inf
 
     @property
     def is_bounded(self) -> bool:
@@ -62,7 +68,9 @@ def facts_of(column: Column, values: np.ndarray) -> MeasureFacts:
 def on_scale(values: np.ndarray, average: str) -> np.ndarray:
     """Values as they are averaged and compared: a geometric mean is a mean of logarithms."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(values)) if average == "geometric" else values
+        if average == "geometric":
+            return np.asarray(np.log(values))
+        return values
 
 
 @dataclass(frozen=True)
@@ -98,6 +106,7 @@ class Compared:
                 moved = np.where(counted, moved - means[:, None], 0.0)
             columns.append(self.design.unit_columns(moved))
             numbers += [(m * len(matrix) + at[a], m * len(matrix) + at[b]) for a, b in self.pairs]
+
         samples, seed = self.statistics.draws() - 1, self.statistics.seed
         return flip(np.concatenate(columns), np.array(numbers), samples=samples, seed=seed)
 
@@ -113,10 +122,14 @@ class Compared:
                 self._correct(family, flipped)
             if family and statistics.margin is not None:
                 self._show_equivalence(family, statistics.margin)
+
         pairs = [row.pair() for row in rows]
         if statistics.interval == "bounded":
             pairs = self._with_bounded(pairs, rows)
-        return with_secondaries(pairs) if self.primary else pairs
+
+        if self.primary:
+            return with_secondaries(pairs)
+        return pairs
 
     def _correct(self, family: Sequence[_Row], flipped: Flipped) -> None:
         """Corrected p-values and critical values of a family."""
@@ -125,18 +138,26 @@ class Compared:
         method, at_most = statistics.used_correction, np.zeros(tests, bool)
         if any(row.how == "replicates" for row in family) and method in ("max-t", "tukey"):
             method = "holm"
+
         if method == "max-t" and tests > 1:
-            corrected = max_t(flipped, [row.number for row in family], alpha=statistics.alpha, raw=tested.tolist())
+            numbers, demanded = [row.number for row in family], [row.demanded_u for row in family]
+            corrected = max_t(flipped, numbers, alpha=statistics.alpha, raw=tested.tolist(), demanded=demanded)
             adjusted, at_most = corrected.adjusted, corrected.at_most
-            for row in family:
-                row.critical_u = corrected.critical
+            for row, stage, p in zip(family, corrected.stages.tolist(), corrected.demanded.tolist(), strict=True):
+                row.critical_u, row.stage_u, row.demanded_corrected = corrected.critical, stage, p
         elif method == "tukey":
             adjusted, tests = self._tukey(family), math.comb(len(self.names), 2)
         else:
             adjusted = adjust(tested, "none" if method == "max-t" else method)
-        alpha = statistics.alpha if method in ("max-t", "none") else statistics.alpha / tests
+
+        if method in ("max-t", "none"):
+            alpha = statistics.alpha
+        else:
+            alpha = statistics.alpha / tests
+
         for row, p, bound in zip(family, adjusted.tolist(), at_most.tolist(), strict=True):
             row.adjusted, row.at_most, row.alpha = p, bound, alpha
+            row.decide()
 
     def _tukey(self, family: Sequence[_Row]) -> np.ndarray:
         """Corrected p-values measure by measure, by permutation of all systems."""
@@ -162,6 +183,7 @@ class Compared:
             raw = np.array([(1 + int(np.count_nonzero(maxima >= u))) / (len(maxima) + 1) for u in reached])
         elif statistics.used_correction not in ("max-t", "none"):
             raw = adjust(raw, "holm" if statistics.used_correction == "tukey" else statistics.used_correction)
+
         for row, p in zip(family, raw.tolist(), strict=True):
             row.equivalence = p
 
@@ -175,8 +197,20 @@ class Compared:
             reach = np.full(len(chosen), about.reach)
             bounded = intervals.bounded_intervals(differences, reach, np.array(alphas), seed=self.statistics.seed)
             for row, interval in zip(chosen, bounded, strict=True):
-                changed[row.number] = replace(pairs[row.number], interval=interval)
+                changed[row.number] = _with_interval(pairs[row.number], interval)
         return changed
+
+
+def _with_interval(pair: Pair, interval: Interval) -> Pair:
+    """The row with another interval, which must leave out 0 where the row is decided, and only there."""
+    if math.isnan(interval.low):
+        return replace(pair, interval=interval)
+    if not pair.is_decided:
+        return replace(pair, interval=interval if pair.role == "diagnostic" else interval.with_0())
+    if 0 not in interval:
+        return replace(pair, interval=interval)
+    why = Note.of("interval-reaches-zero")
+    return replace(pair, interval=interval, withheld=True, caveats=(*pair.caveats, why))
 
 
 class _Row:
@@ -186,6 +220,16 @@ class _Row:
     at_most = False
     critical_u: float | None = None
     """The family's critical value, where it is corrected by the joint maximum."""
+    stage_u: float | None = None
+    """The critical value that a row had to pass, after those that were found before it."""
+    demanded_corrected: float | None = None
+    """The corrected p-value of what is demanded beside the test; None where p-values are corrected."""
+    stage = math.nan
+    """Student's quantile of the test that found the row."""
+    is_found = False
+    """Whether the test and the interval say that there is a difference."""
+    is_skewed = False
+    """Whether the test alone says so."""
     equivalence: float | None = None
 
     def __init__(self, compared: Compared, flipped: Flipped, number: int, facts: MeasureFacts, a: int, b: int) -> None:
@@ -203,7 +247,11 @@ class _Row:
             "wilcoxon": paired.wilcoxon_test(of_units),
             "sign": paired.sign_test(of_units),
         }
-        self.units = len(differences) if part.units is None else int(part.units.max()) + 1
+        if part.units is None:
+            self.units = len(differences)
+        else:
+            self.units = int(part.units.max()) + 1
+
         self.changed = flipped.differing(number)
         """Units, and those that differ."""
         self.tested = p
@@ -211,7 +259,9 @@ class _Row:
         runs = self._runs
         if runs is not None:
             self.estimate, self.how = intervals.replicated(*runs), "replicates"
-            self.tested = self.p["t"] = self.estimate.p
+            self.tested = self.estimate.p
+            # The other tests know nothing of how runs vary.
+            self.p = {**dict.fromkeys(self.p, math.nan), "t": self.tested}
         elif statistics.test != "randomization" and not math.isnan(self.p[statistics.test]):
             # Where all differences are the same, t has no answer, and flips have one.
             self.tested, self.how = self.p[statistics.test], "formula"
@@ -222,7 +272,11 @@ class _Row:
         primary = self.compared.primary
         if self.facts.diagnostic:
             return "diagnostic"
-        return "" if primary is None else "primary" if self.facts.name == primary else "secondary"
+        if primary is None:
+            return ""
+        if self.facts.name == primary:
+            return "primary"
+        return "secondary"
 
     @property
     def counted(self) -> np.ndarray:
@@ -251,6 +305,114 @@ class _Row:
             return None
         return systems[self.a][:, counted], systems[self.b][:, counted]
 
+    # The decision: word, p-value and interval follow from it.
+
+    @cached_property
+    def demanded_t(self) -> float:
+        """Student's quantile at which the interval of the row alone reaches 0, without pseudo-queries.
+
+        It is Hall's interval, which knows skewness, for queries that are drawn one by one and weigh the same.
+        """
+        if self.how == "replicates" or not self.compared.design.is_plain:
+            return abs(self.estimate.t)
+        return intervals.hall_t(self.differences)
+
+    @property
+    def demanded_u(self) -> float:
+        """The quantile as a value of u."""
+        t = max(0.0, self.demanded_t)
+        if self.compared.design.is_plain or math.isinf(t):
+            return u_of_t(t, self.units)
+        return float(special.ndtri(special.stdtr(self.estimate.freedom, t)))
+
+    @property
+    def demanded_p(self) -> float:
+        """The p-value of the quantile, uncorrected."""
+        t = self.demanded_t
+        if math.isinf(t) or math.isnan(t):
+            return 0.0
+        return min(1.0, float(2 * special.stdtr(self.estimate.freedom, -t)))
+
+    def decide(self) -> None:
+        """Decide by the corrected p-value and by the interval; where the interval reaches 0, its p-value is taken.
+
+        Flips are exact for symmetric differences. Skewed ones, such as many small wins and a few large losses, need an
+        interval that knows skewness.
+        """
+        alpha = self.compared.statistics.alpha
+        if not self.adjusted <= alpha or self.estimate.mean == 0:
+            return
+        corrected, freedom = self.demanded_corrected, self.estimate.freedom
+        if corrected is None:
+            if self.tested > 0:
+                factor = self.adjusted / self.tested
+            else:
+                factor = 1.0
+            corrected = min(1.0, factor * self.demanded_p)
+            self.stage = intervals.t_quantile(1 - alpha / factor / 2, freedom)
+        elif self.stage_u is not None:
+            is_plain = self.compared.design.is_plain
+            if is_plain:
+                self.stage = t_of_u(self.stage_u, self.units)
+            else:
+                self.stage = t_of_u_weighted(self.stage_u, freedom)
+
+        self.is_found = corrected <= alpha and 0 not in self._narrowest()
+        if not self.is_found:
+            self.is_skewed, self.at_most, self.how = True, False, "hall"
+            self.tested = max(self.tested, self.demanded_p)
+            self.adjusted = max(corrected, self.tested, math.nextafter(alpha, 1.0))
+
+    def _narrowest(self) -> Interval:
+        """The interval that must leave out 0 where the row is found: that of the test, without pseudo-queries."""
+        if self.how == "replicates" or not self.compared.design.is_plain:
+            return self.estimate.interval(self.stage)
+        return intervals.hall_interval(self.differences, self.stage)
+
+    def _agreeing(self, interval: Interval) -> Interval:
+        """The interval, which leaves out 0 just if the row is found."""
+        if math.isnan(interval.low) or self.role == "diagnostic":
+            return interval
+        if not self.is_found:
+            return interval.with_0()
+        if 0 not in interval:
+            return interval
+
+        # Pseudo-queries, or rows that were found before it, made it reach 0: its near end is that of its own test.
+        narrowest, student = self._narrowest(), self.estimate.interval(self.stage)
+        if self.estimate.mean > 0:
+            near = min(narrowest.low, student.low)
+            return Interval(near if near > 0 else narrowest.low, interval.high)
+
+        near = max(narrowest.high, student.high)
+        return Interval(interval.low, near if near < 0 else narrowest.high)
+
+    def _probability(self) -> float:
+        """The probability that b is better; as far from 0.5 as the decision says, and no further."""
+        estimated, part = self.estimate, self.part
+        if self.how != "replicates" and self.changed < intervals.FEW:
+            largest = float(np.abs(self.differences).max(initial=0.0))
+            estimated = intervals.estimate(self.differences, *part, (largest, -largest))
+
+        if self.role == "diagnostic" or not self.changed or self.estimate.mean == 0:
+            return math.nan
+
+        above = power.probability_above_0(estimated, self.facts.reach)
+        if self.estimate.mean > 0:
+            likelier = above
+        else:
+            likelier = 1 - above
+
+        if self.is_found:
+            likelier = max(likelier, 1 - self.adjusted / 2)
+        else:
+            likelier = min(likelier, 1 - self.compared.statistics.alpha / 2 - BELOW_SHOWN)
+
+        is_better = (self.estimate.mean > 0) == self.facts.higher_is_better
+        if is_better:
+            return likelier
+        return 1 - likelier
+
     def within(self, margin: float) -> tuple[float, float]:
         """Student's t of the difference being within the margin, and its degrees of freedom."""
         if self.how == "replicates":
@@ -261,18 +423,11 @@ class _Row:
         """The numbers with their interval, and what there is to say of them."""
         compared, facts, estimate, differences = self.compared, self.facts, self.estimate, self.differences
         statistics, counted, critical = compared.statistics, self.counted, self._critical
-        interval = self._interval(critical)
-        decided = self.adjusted <= statistics.alpha and estimate.mean != 0
+        interval = self._agreeing(self._interval(critical))
         caveats = self._caveats(interval)
-        if decided and 0 in interval:
-            u = abs(estimate.mean) / estimate.error if estimate.variance > 0 else math.inf
-            if self.critical_u is not None and u < critical:
-                # Found by stepping down: that it is on this side of 0 is all that the family leaves to say.
-                interval = Interval(0.0, interval.high) if estimate.mean > 0 else Interval(interval.low, 0.0)
-            else:
-                caveats.append(Note.of("interval-reaches-zero"))
-        elif not decided and self.role != "diagnostic" and not math.isnan(interval.low) and 0 not in interval:
-            caveats.append(Note.of("interval-excludes-zero"))
+        if self.is_skewed:
+            caveats.append(Note.of("interval-reaches-zero"))
+
         first, second = (compared.values[facts.name][at][counted] for at in (self.a, self.b))
         above, below = int((differences > 0).sum()), int((differences < 0).sum())
         return Pair(
@@ -300,6 +455,7 @@ class _Row:
             caveats=tuple(caveats),
             higher_is_better=facts.higher_is_better,
             statistics=statistics,
+            probability=self._probability(),
         )
 
     @property
@@ -316,7 +472,10 @@ class _Row:
         if self.how == "replicates" and self.estimate.variance > 0:
             return self.estimate.interval(critical).cut(-reach, reach)
         is_joint = self.critical_u is not None
-        level = self.compared.statistics.level if is_joint else 1 - self.alpha
+        if is_joint:
+            level = self.compared.statistics.level
+        else:
+            level = 1 - self.alpha
         about = {"level": level, "reach": reach, "critical": critical if is_joint else None, **self.part._asdict()}
         return intervals.difference_interval(self.differences, **about)
 
@@ -325,26 +484,61 @@ class _Row:
         estimate, statistics, differences = self.estimate, self.compared.statistics, self.differences
         size = estimate.freedom + 1
         # With clusters, weights or replicates the effect is in units of the spread that so many single queries have.
-        spread = estimate.error * math.sqrt(size) if estimate.variance > 0 else 0.0
+        if estimate.variance > 0:
+            spread = estimate.error * math.sqrt(size)
+        else:
+            spread = 0.0
+
         if len(differences) < 2 or paired.is_constant(differences) or spread <= 0:
             return {"effect": math.nan, "detectable": math.nan, "queries_needed": None}
-        effect, alpha = estimate.mean / spread, self.alpha
+
+        standardized, alpha = estimate.mean / spread, self.alpha
+        if self._deviation > 0:
+            effect = estimate.mean / self._deviation
+        else:
+            effect = math.nan
+
         if self.critical_u is not None:
-            alpha = float(2 * special.stdtr(estimate.freedom, -critical)) if math.isfinite(critical) else 0.0
+            if math.isfinite(critical):
+                alpha = float(2 * special.stdtr(estimate.freedom, -critical))
+            else:
+                alpha = 0.0
+
         if statistics.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
             return {"effect": effect, "detectable": math.nan, "queries_needed": None}
+
         detectable = power.detectable_effect(size, statistics.power, alpha) * spread
         # The rarest flip of so many units has a chance of 2^(1 - units): with fewer, no difference is large enough.
-        fewest = 1 + math.ceil(-math.log2(alpha)) if self.how not in ("formula", "replicates") and alpha > 0 else 2
+        if self.how not in ("formula", "replicates") and alpha > 0:
+            fewest = 1 + math.ceil(-math.log2(alpha))
+        else:
+            fewest = 2
+
         if self.units < fewest or detectable > self.facts.reach:
             detectable = math.nan
-        critical_u = self.critical_u if self.compared.design.is_plain else None
-        queries = power.queries_needed(effect, statistics.power, alpha, critical_u)
+
+        if self.compared.design.is_plain:
+            critical_u = self.critical_u
+        else:
+            critical_u = None
+
+        queries = power.queries_needed(standardized, statistics.power, alpha, critical_u)
         if self.how == "replicates":
             queries = None  # more queries do not make runs vary less
         elif queries is not None:
             queries = math.ceil(max(queries, fewest) * len(differences) / size - 1e-9)
+
         return {"effect": effect, "detectable": detectable, "queries_needed": queries}
+
+    @property
+    def _deviation(self) -> float:
+        """The standard deviation of the differences over queries, by which d is defined; weighted if queries are."""
+        differences, weights = self.differences, self.part.weights
+        if weights is None:
+            return float(differences.std(ddof=1))
+        shares = weights / weights.sum()
+        away = differences - float(np.dot(shares, differences))
+        return math.sqrt(float(np.dot(shares, away * away)) / (1 - float(np.dot(shares, shares))))
 
     def _caveats(self, interval: Interval) -> list[Note]:
         clustered = self.compared.design.clusters is not None

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from goldrank.comparison.design import Design
+from goldrank.base.notes import Note
 from goldrank.comparison.flips import flip, max_t
-from goldrank.comparison.holes import PairHoles, ToJudge, finder_of, standing
-from goldrank.comparison.pair import Pair, verdict_of
+from goldrank.comparison.holes import PairHoles, finder_of
+from goldrank.comparison.pair import Pair, UnjudgedDocuments, verdict_of
 from goldrank.comparison.settings import Statistics
 from goldrank.comparison.statistics import Compared, on_scale, with_secondaries
+from goldrank.comparison.unjudged_rule import unjudged_rule, verdict_stands
 from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, parse
-from goldrank.measures.holes import count_holes, hole_reach, hole_rule
-from goldrank.notes import Note
+from goldrank.measures.unjudged_share import count_holes, hole_reach, hole_rule
 
 MOST_BOUNDED = 200_000
 """With more rows times queries than this, no bounds are made: a verdict is then only held against condensed lists."""
@@ -29,69 +31,131 @@ LISTED = 20
 
 CAVEATS = {"closed": "judging-cannot-change", "extreme": "only-extreme-judgements", "open": "unjudged-decide"}
 """The codes of notes on what unjudged documents mean for a row."""
+NOT_RELEVANT = {"positives-only": "unjudged-positives-only", "catalogue": "unjudged-catalogue"}
+"""The codes of notes on why unjudged documents count as not relevant."""
+
+
+class _Looked(NamedTuple):
+    """Measures that unjudged documents could move, by name, and the queries' places among the judged ones."""
+
+    measures: dict[str, Measure]
+    at: np.ndarray
 
 
 def with_holes(
-    found: Sequence[Pair], placed: Sequence[Placed], compared: Compared, queries: Sequence[str]
-) -> list[Pair]:
-    """The rows, each with what unjudged documents mean for it; a verdict that they could turn is withheld.
+    tested: Sequence[Pair], placed: Sequence[Placed], compared: Compared, queries: Sequence[str]
+) -> tuple[list[Pair], list[Note]]:
+    """The rows, each with what unjudged documents mean for it, and a note where they count as not relevant.
 
-    All systems were placed with the same judgements. `queries` are the columns of the values.
+    A verdict that does not stand by the half rule (see `unjudged_rule`) is withheld. All systems were placed with the
+    same judgements. `queries` are the columns of the values.
     """
-    tables, statistics = [run.placements for run in placed], compared.statistics
+    tables = [run.placements for run in placed]
     measures = {about.name: parse(about.name) for about in compared.facts if not about.diagnostic}
-    looked = {name: m for name, m in measures.items() if hole_rule(m) is not None and _has_holes(m, tables)}
-    if not looked:
-        return list(found)
+    movable = {name: m for name, m in measures.items() if hole_rule(m) is not None and _has_holes(m, tables)}
+    if not movable:
+        return list(tested), []
+    rule = unjudged_rule(placed[0])
+    if rule != "half":
+        return list(tested), [Note.of(NOT_RELEVANT[rule])]
+
     position = {query: i for i, query in enumerate(tables[0].queries)}
-    at = np.array([position[query] for query in queries], np.int64)
-    condensed = {name: _condensed(looked[name], tables, at, matrix) if name in looked else matrix
-                 for name, matrix in compared.values.items()}  # fmt: skip
-    others = _decisions(found, replace(compared, values=condensed, replicates={}))
-    is_open = [pair.measure in looked and _decision(pair) != other for pair, other in zip(found, others, strict=True)]
-    rows = [i for i, pair in enumerate(found) if pair.measure in looked]
-    small = len(rows) * len(queries) <= MOST_BOUNDED and statistics.used_correction == "max-t"
+    looked = _Looked(movable, np.array([position[query] for query in queries], np.int64))
+    is_open = _open_rows(tested, tables, compared, looked)
+    rows = [i for i, pair in enumerate(tested) if pair.measure in movable]
+    small = len(rows) * len(queries) <= MOST_BOUNDED and compared.statistics.used_correction == "max-t"
     if not small and not any(is_open):
-        return list(found)
+        return list(tested), []
+
     # Ids are read for the rows that need them: all if there are few, else those that could be turned.
-    chosen = rows if small else [i for i in rows if is_open[i]][:NAMED]
-    about = {name for i in chosen for name in (found[i].a, found[i].b)}
+    if small:
+        chosen = rows
+    else:
+        chosen = [i for i in rows if is_open[i]][:NAMED]
+    holes = _holes_of(tested, chosen, placed, compared, looked)
+    held = {i: "open" for i in range(len(tested)) if is_open[i]}
+    if small:
+        held.update(_how_surely(tested, holes, compared, looked.at, held))
+    pairs = [_told(pair, held.get(i, ""), holes.get(i), looked.at, compared) for i, pair in enumerate(tested)]
+    return (with_secondaries(pairs) if compared.primary else pairs), []
+
+
+def _open_rows(tested: Sequence[Pair], tables: Sequence[Placements], compared: Compared, looked: _Looked) -> list[bool]:
+    """Which rows unjudged documents could decide.
+
+    Those are verdicts that do not stand by the half rule, and rows that are decided only without those documents.
+    """
+    condensed = dict(compared.values)
+    for name, measure in looked.measures.items():
+        condensed[name] = _condensed(measure, tables, looked.at, compared.values[name])
+    others = _decisions(tested, replace(compared, values=condensed, replicates={}))
+
+    at = {name: i for i, name in enumerate(compared.names)}
+    is_open = []
+    for pair, other in zip(tested, others, strict=True):
+        if pair.measure not in looked.measures:
+            is_open.append(False)
+        elif pair.is_decided:
+            counted, matrix = compared.counted(pair.measure), condensed[pair.measure]
+            differences = (matrix[at[pair.b]] - matrix[at[pair.a]])[counted]
+            is_open.append(not verdict_stands(pair.difference, compared.design.mean(differences, counted)))
+        else:
+            is_open.append(other in ("better", "worse") and not pair.withheld and pair.verdict != "equivalent")
+    return is_open
+
+
+def _holes_of(
+    tested: Sequence[Pair], chosen: Sequence[int], placed: Sequence[Placed], compared: Compared, looked: _Looked
+) -> dict[int, PairHoles]:
+    """The holes of some rows, by their numbers."""
+    about = {name for i in chosen for name in (tested[i].a, tested[i].b)}
     read = [(name, run) for name, run in zip(compared.names, placed, strict=True) if name in about]
-    finder = finder_of([run for _, run in read], [looked[found[i].measure] for i in chosen])
+    measures = [looked.measures[tested[i].measure] for i in chosen]
+    finder = finder_of([run for _, run in read], measures, len(chosen))
     number = {name: i for i, (name, _) in enumerate(read)}
     holes: dict[int, PairHoles] = {}
-    for i in chosen:
-        of_pair = finder.pair(looked[found[i].measure], number[found[i].a], number[found[i].b])
-        assert of_pair is not None  # `looked` has the measures that are about documents
+    for i, measure in zip(chosen, measures, strict=True):
+        of_pair = finder.pair(measure, number[tested[i].a], number[tested[i].b])
+        assert of_pair is not None  # the measures that are looked at are about documents
         holes[i] = of_pair
-    held = dict.fromkeys(chosen, "open")
-    if small:
-        ends = [_extremes(found, holes, at, compared, end) for end in ("low", "high")]
-        held = {i: standing(_decision(found[i]), others[i], ends[0][i], ends[1][i]) for i in chosen}
-    pairs = [
-        _told(pair, held.get(i, "open" if is_open[i] else ""), holes.get(i), at, compared.design)
-        for i, pair in enumerate(found)
-    ]
-    return with_secondaries(pairs) if compared.primary else pairs
+
+    return holes
+
+
+def _how_surely(
+    tested: Sequence[Pair], holes: dict[int, PairHoles], compared: Compared, at: np.ndarray, held: Mapping[int, str]
+) -> dict[int, str]:
+    """Of the verdicts that stand, whether all judgements leave them as they are, or all but extreme ones."""
+    worst, best = (_extremes(tested, holes, at, compared, end) for end in ("low", "high"))
+    surely = {}
+    for i in holes:
+        if i in held or not tested[i].is_decided:
+            continue
+        is_closed = worst[i] == tested[i].verdict == best[i]
+        surely[i] = "closed" if is_closed else "extreme"
+    return surely
 
 
 def _decisions(pairs: Sequence[Pair], compared: Compared) -> list[str]:
     """The verdicts on other values of the same rows; of the usual correction without all else that a row has."""
     statistics = compared.statistics
     if statistics.used_correction != "max-t" or statistics.margin is not None:
-        return list(map(_decision, compared.tested()))
+        return [pair.verdict for pair in compared.tested()]
+
     flipped = compared.flipped()
     adjusted = np.ones(len(pairs))
     for role in {pair.role for pair in pairs} - {"diagnostic"}:
         family = [i for i, pair in enumerate(pairs) if pair.role == role]
         # What no flip reaches is below alpha, however far.
         adjusted[family] = max_t(flipped, family, alpha=statistics.alpha, raw=[0.0] * len(family)).adjusted
+
     verdicts = [
         "diagnostic" if pair.role == "diagnostic" else _verdict(pair, float(u), p, statistics)
         for pair, u, p in zip(pairs, flipped.u, adjusted.tolist(), strict=True)
     ]
     if compared.primary is None:
         return verdicts
+
     first = {(pair.a, pair.b): verdict for pair, verdict in zip(pairs, verdicts, strict=True) if pair.role == "primary"}
     return [
         "unclear" if pair.role == "secondary" and first[pair.a, pair.b] != verdict else verdict
@@ -101,10 +165,10 @@ def _decisions(pairs: Sequence[Pair], compared: Compared) -> list[str]:
 
 def _verdict(pair: Pair, u: float, adjusted: float, statistics: Statistics) -> str:
     """The verdict on a row with another sum and p-value; 'unclear' where nothing differs."""
-    verdict = verdict_of(
-        u, adjusted, int(u != 0), alpha=statistics.alpha, higher_is_better=pair.higher_is_better, withheld=pair.withheld
-    )
-    return "unclear" if verdict == "same" else verdict
+    verdict = verdict_of(u, adjusted, int(u != 0), alpha=statistics.alpha, higher_is_better=pair.higher_is_better)
+    if verdict == "same":
+        return "unclear"
+    return verdict
 
 
 def placed_alike(systems: Sequence[Scores]) -> tuple[Placed, ...]:
@@ -130,11 +194,6 @@ def _condensed(measure: Measure, tables: Sequence[Placements], at: np.ndarray, o
     return np.where(np.isnan(observed), np.nan, condensed)
 
 
-def _decision(pair: Pair) -> str:
-    """The verdict, with nothing said of systems that are the same on every query: a sample shows no more than that."""
-    return "unclear" if pair.verdict == "same" else pair.verdict
-
-
 def _extremes(
     pairs: Sequence[Pair], holes: dict[int, PairHoles], at: np.ndarray, compared: Compared, end: str
 ) -> dict[int, str]:
@@ -152,20 +211,46 @@ def _extremes(
         adjusted = max_t(flipped, alpha=statistics.alpha, raw=[0.0] * len(family)).adjusted
         for i, u, p in zip(family, flipped.u.tolist(), adjusted.tolist(), strict=True):
             verdicts[i] = _verdict(pairs[i], u, p, statistics)
+
     return verdicts
 
 
-def _told(pair: Pair, held: str, holes: PairHoles | None, at: np.ndarray, design: Design) -> Pair:
-    if not held or (holes is not None and not holes.any):
+def _told(pair: Pair, held: str, holes: PairHoles | None, at: np.ndarray, compared: Compared) -> Pair:
+    """The row with what unjudged documents mean for it: how far they could move it, and what to judge first."""
+    if holes is None:
+        if not held:
+            return pair
+        return replace(pair, withheld=True, caveats=(*pair.caveats, Note.of(CAVEATS[held])), probability=math.nan)
+    if not holes.any:
+        return pair
+
+    counted = compared.counted(pair.measure)
+    weight = np.zeros(len(holes.queries))
+    weight[at] = np.where(counted, 1.0 if compared.design.weights is None else compared.design.weights, 0.0)
+    pair = replace(pair, unjudged=_unjudged(holes, weight))
+    if not held:
         return pair
     if held != "open":
-        if _decision(pair) == "unclear":
-            return pair
         return replace(pair, caveats=(*pair.caveats, Note.of(CAVEATS[held])))
-    first: tuple[ToJudge, ...] = ()
-    if holes is not None:
-        weight = np.zeros(len(holes.queries))
-        weight[at] = 1.0 if design.weights is None else design.weights
-        first = tuple(holes.judge_first(weight, LISTED))
+
+    if pair.is_decided:
+        observed = pair.difference
+    else:
+        observed = 0.0
+    first = tuple(holes.judge_first(weight, LISTED, observed))
     note = Note.of(CAVEATS[held], samples=[f"{hole.doc} for {hole.query}" for hole in first[: NAMED + 1]])
-    return replace(pair, withheld=True, caveats=(*pair.caveats, note), judge_first=first)
+    if pair.is_decided:
+        to_turn = holes.fewest_to_turn(weight)
+    else:
+        to_turn = None
+    unjudged = replace(_unjudged(holes, weight), to_turn=to_turn)
+    caveats = (*pair.caveats, note)
+    return replace(pair, withheld=True, caveats=caveats, judge_first=first, unjudged=unjudged, probability=math.nan)
+
+
+def _unjudged(holes: PairHoles, weight: np.ndarray) -> UnjudgedDocuments:
+    """How many documents are unjudged, and where the difference lies if all are judged."""
+    counted = weight > 0
+    low, high = (float(np.dot(weight[counted], ends[counted]) / weight.sum()) for ends in (holes.low, holes.high))
+    documents = int(np.count_nonzero(counted[holes.query]))
+    return UnjudgedDocuments(documents=documents, low=low, high=high, judged_a=holes.judged_a, judged_b=holes.judged_b)

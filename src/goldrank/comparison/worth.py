@@ -9,7 +9,7 @@ import numpy as np
 from goldrank.data.placements import Placements
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
-from goldrank.measures.holes import copies, hole_rule
+from goldrank.measures.unjudged_share import copies, hole_rule
 
 AT_ONCE = 1_000_000
 """So many rows of copied queries are held at a time."""
@@ -44,4 +44,5 @@ def _worth(measure: Measure, p: Placements, labels: np.ndarray) -> np.ndarray:
         keep = np.ones(len(copied.rank), bool)
         keep[copied.start[:-1] + rows[part] - p.start[owner]] = False
         worth[part] = base[owner] - measure(copied.where(keep))
+
     return worth

@@ -10,14 +10,14 @@ from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError
 from goldrank.conventions.tool import Tool
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.data.texts import Texts
+from goldrank.data.text_item import Texts
 from goldrank.engine import lists
-from goldrank.errors import InputError, OptionError
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
 from goldrank.measures import Measure, make, summarise
@@ -79,10 +79,32 @@ def positive(k: object, what: str = "k") -> int:
     return int(k)
 
 
+# `Any` in these three: what is given may be anything.
+def is_list(given: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether something is a list, a tuple or an array: a text is none, nor is an array without a dimension."""
+    if isinstance(given, str | bytes | bytearray | memoryview):
+        return False
+    return isinstance(given, Sequence) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
+def has_entries(given: Any) -> TypeGuard[Iterable[Any]]:
+    """Whether something is a list, or can be made one: a generator, a set, a column of a frame. A mapping cannot."""
+    return is_list(given) or (isinstance(given, Iterable) and not isinstance(given, _NO_LISTS))
+
+
+def entries_of(given: Any, what: str, hint: str | None = None) -> list[Any]:
+    """The entries of what has some, or the error that says that it has none."""
+    if not has_entries(given):
+        raise InputError(f"{what} is {given!r:.60}, not a list", hint=hint, code="wrong-type")
+    return list(given)
+
+
+_NO_LISTS = (str, bytes, bytearray, memoryview, Mapping, np.ndarray)
+
+
 def checked_texts(texts: Texts, what: str) -> Texts:
     """A list of texts, or the error that says that it is none."""
-    is_list = isinstance(texts, Sequence | np.ndarray) and not isinstance(texts, str | bytes)
-    if not is_list or not all(isinstance(text, str) for text in texts):
+    if not is_list(texts) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{what} {texts!r:.200}, not a list of texts", code="wrong-type")
     return texts
 
@@ -90,7 +112,9 @@ def checked_texts(texts: Texts, what: str) -> Texts:
 def column_of(rows: Iterable[Mapping[str, Value]], key: str, what: str, hint: str | None = None) -> list[Value]:
     """What every row has under a key, or the error that names the row that does not have it."""
     column = []
-    for i, row in enumerate(rows):
+    for i, row in enumerate(entries_of(rows, f"the list of each {what}", hint)):
+        if not isinstance(row, Mapping):
+            raise InputError(f"{what} {i} is {row!r:.60}, not a dict", hint=hint, code="wrong-type")
         if key not in row:
             raise InputError(f"{what} {i} has no {key!r}; it has: {', '.join(map(repr, row))}", hint=hint)
         column.append(row[key])

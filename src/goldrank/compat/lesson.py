@@ -1,18 +1,20 @@
 """The lesson "Retrieval Quality Metrics": its functions and classes (`from goldrank.compat.lesson import *`).
 
-Arguments are (retrieved, relevant, k): the ranking comes first. A ranking is a list of ids, relevant ids are a set or
-a list; one text in place of a list is an error, and no list of letters. So are grades that are no finite numbers, and
-integers on one side and text on the other where nothing was found. The code of the document is its release, so
-`as_released=True` changes one thing only: a negative k is a Python slice instead of an error, wherever that has a value
-from 0 to 1. Precision has none there: the document's code divides by the negative k. k = 0 gives 0 everywhere, with
-`as_released` and without, also in `RetrieverComparison`, where the document's code divides by it. nDCG of a ranking
-that repeats documents counts each time, as the document's code does, and stops at 1. Where even the ideal ranking
-gains nothing, or less, nDCG is 0: a share of a loss has no meaning (the document's function divides by it, its classes
-give 0, too). No queries give an error in the classes and 0 in the functions, as the functions of the document do.
+Arguments are (retrieved, relevant, k): the ranking comes first. A ranking is a list of ids, relevant ids are a set or a
+list; one text in place of a list is an error, and no list of letters. So are grades that are no finite numbers, be they
+text of digits, evaluators without a k or with a negative one, and integers on one side and text on the other where
+nothing was found. The code of the document is its release, so `as_released=True` changes one thing only: a negative k
+is a Python slice instead of an error, wherever that has a value from 0 to 1. Precision has none there: the document's
+code divides by the negative k. k = 0 gives 0 everywhere, with `as_released` and without, also in `RetrieverComparison`,
+where the document's code divides by it. nDCG of a ranking that repeats documents counts each time, as the document's
+code does, and stops at 1; where grades below 0 make it a loss it stops at 0. Where even the ideal ranking gains
+nothing, or less, nDCG is 0: a share of a loss has no meaning (the document's function divides by it, its classes give
+0, too). No queries give an error in the classes and 0 in the functions, as the functions of the document do.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
@@ -21,12 +23,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.compat._common import column_of, is_number, is_whole, mean, positive, sliced_values, values
+from goldrank.base import ids
+from goldrank.base.errors import InputError
+from goldrank.compat._common import column_of, entries_of, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions.seeds import LESSON
 from goldrank.data.placements import Placements, log2
 from goldrank.engine.lists import place_each
-from goldrank.errors import InputError
 from goldrank.measures.cutoff import ratio
 
 __all__ = [
@@ -72,6 +74,8 @@ def relevant_from_grades(judgements: Grades, rel: float = 1) -> set[Hashable]:
     if not isinstance(judgements, Mapping):
         raise InputError(f"judgements are {judgements!r:.60}, not a dict from ids to grades")
     _check_grades([judgements])
+    if not _is_grade(rel):
+        raise InputError(f"rel is {rel!r:.60}, not a finite number", code="bad-number")
     return {doc for doc, grade in judgements.items() if grade >= rel}
 
 
@@ -122,7 +126,9 @@ def mean_reciprocal_rank(
     0.75
     """
     pairs = _listed(queries_results)
-    return mean(values("RR", None, _pairs(pairs), LESSON)) if pairs else 0.0
+    if pairs:
+        return mean(values("RR", None, _pairs(pairs), LESSON))
+    return 0.0
 
 
 def dcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_released: bool = False) -> float:
@@ -168,7 +174,9 @@ def mean_hit_rate(
     """
     pairs = _listed(queries_results)
     column = _cut_values("Success", _pairs(pairs), k, as_released)
-    return mean(column) if pairs else 0.0
+    if pairs:
+        return mean(column)
+    return 0.0
 
 
 def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict[str, Any]]:
@@ -178,8 +186,14 @@ def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict
     1.584962500721156
     """
     _check_query(retrieved_ids, relevance_scores, 0)
-    _check_grades([relevance_scores])
-    shown = list(retrieved_ids[: positive(k) if k else 0])
+    _placed([retrieved_ids], [relevance_scores])  # which refuses what is no ranking and no grades
+    if not isinstance(relevance_scores, Mapping):
+        raise InputError(f"relevance_scores are {relevance_scores!r:.60}, not a dict from ids to grades")
+    if is_whole(k) and k == 0:
+        depth = 0
+    else:
+        depth = positive(k)
+    shown = list(retrieved_ids[:depth])
     grades = [relevance_scores.get(doc, 0) for doc in shown]
     discounts = log2(np.arange(2, len(shown) + 2)).tolist()
     return [
@@ -253,6 +267,9 @@ class RetrievalEvaluator(_AtSeveralK):
 
     def report(self, metrics: RetrievalMetrics) -> str:
         """The text that `print_report` prints."""
+        if not isinstance(metrics, RetrievalMetrics):
+            what = f"metrics are {metrics!r:.60}, not what evaluate_dataset returns"
+            raise InputError(what, code="wrong-type")
         _check_cutoffs("these metrics were", metrics.recall_at_k, self.k_values)
         lines = ["=" * 50, "RETRIEVAL EVALUATION REPORT", "=" * 50, "", f"MRR: {metrics.mrr:.4f}", ""]
         lines += [f"{'k':>4} | {'Recall':>8} | {'Precision':>10} | {'NDCG':>8} | {'Hit Rate':>8}", "-" * 50]
@@ -295,28 +312,33 @@ class RetrieverComparison(_AtSeveralK):
 
     def compare(self, results: Sequence[EvalResult], *, hit_rate: bool = False) -> str:
         """The table of the document; `hit_rate=True` adds the rows that its exercise asks for and it leaves out."""
-        for result in results:
+        listed = entries_of(results, "results", "Give a list of what evaluate_retriever returns.")
+        for result in listed:
             if not isinstance(result, EvalResult):
                 what = f"results are {result!r:.60}, not what evaluate_retriever returns"
                 raise InputError(what, code="wrong-type")
             _check_cutoffs(f"retriever {result.retriever_name!r} was", result.recall, self.k_values)
-        rows = [("MRR", [result.mrr for result in results])]
+
+        rows = [("MRR", [result.mrr for result in listed])]
         for k in self.k_values:
             for title in ("Recall", "Precision", "NDCG", *(["Hit Rate"] if hit_rate else [])):
                 field = title.lower().replace(" ", "_")
-                rows.append((f"{title}@{k}", [getattr(result, field)[k] for result in results]))
-        names = " | ".join(f"{result.retriever_name:>10}" for result in results)
+                rows.append((f"{title}@{k}", [getattr(result, field)[k] for result in listed]))
+
+        names = " | ".join(f"{result.retriever_name!s:>10}" for result in listed)
         lines = ["=" * 70, "RETRIEVER COMPARISON", "=" * 70, "", f"{'Metric':<20} | {names}", "-" * 70]
         lines += [f"{title:<20} | " + " | ".join(f"{cell:>10.4f}" for cell in cells) for title, cells in rows]
         return "\n".join(lines)
 
 
 def _cutoffs(k_values: Sequence[int]) -> list[int]:
-    if isinstance(k_values, str | bytes) or not isinstance(k_values, Iterable):
-        raise InputError(
-            f"k_values is {k_values!r}, not a list of cut-offs", hint="For example k_values=[1, 3, 5, 10]."
-        )
-    return list(k_values)
+    cuts = entries_of(k_values, "k_values", "For example k_values=[1, 3, 5, 10].")
+    if not cuts:
+        raise InputError("k_values is empty", hint="For example k_values=[1, 3, 5, 10].", code="empty-input")
+    for k in cuts:
+        if not is_whole(k) or k < 0:  # 0 is a cut-off of the document: every value is 0 there
+            positive(k, "an entry of k_values")
+    return cuts
 
 
 def _check_cutoffs(what: str, measured: Iterable[int], k_values: Sequence[int]) -> None:
@@ -331,9 +353,9 @@ def _check_cutoffs(what: str, measured: Iterable[int], k_values: Sequence[int]) 
 
 def _listed(queries: Any) -> list[Any]:
     """Queries as a list, also from a generator; what holds no queries is an error."""
-    if isinstance(queries, str | bytes | Mapping | Set) or not isinstance(queries, Iterable):
+    if isinstance(queries, Set):
         raise InputError(f"queries are {queries!r:.60}, a {type(queries).__name__}", hint="Give a list of queries.")
-    return list(queries)
+    return entries_of(queries, "the list of queries")
 
 
 def _grades(queries: Sequence[Query]) -> list[Grades | None]:
@@ -346,6 +368,7 @@ def _grades(queries: Sequence[Query]) -> list[Grades | None]:
                     f"query {at} has both {GRADES[0]!r} and {GRADES[1]!r}, and they differ", hint="Give one."
                 )
         first = [other if given is None else given for given, other in zip(first, second, strict=True)]
+
     for key in set().union(*queries) - {"retrieved", "relevant", *GRADES}:
         for at, query in enumerate(queries):
             value = query.get(key)
@@ -353,6 +376,7 @@ def _grades(queries: Sequence[Query]) -> list[Grades | None]:
                 raise InputError(
                     f"query {at} has what look like grades as {key!r}, which nothing reads", hint="Call them 'scores'."
                 )
+
     return first
 
 
@@ -360,15 +384,18 @@ def _measured(given_queries: Sequence[Query], k_values: Sequence[int], as_releas
     queries: list[Query] = _listed(given_queries)
     if not queries:
         raise InputError("there are no queries, so there is no mean", code="empty-input")
+
     hint = 'A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.'
     for at, query in enumerate(queries if set(map(type, queries)) != {dict} else ()):
         if not isinstance(query, Mapping):
             raise InputError(f"query {at} is {query!r:.60}, not a dict", hint=hint)
+
     rankings, relevant = (column_of(queries, key, "query", hint) for key in ("retrieved", "relevant"))
     given = _grades(queries)
     judged = [relevant]
     if any(grades is not None for grades in given):
         judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
+
     placed = _placed(rankings, *judged)
     binary, graded = placed[0], placed[-1]
     names = {"recall_at_k": "R", "precision_at_k": "P", "hit_rate_at_k": "Success", "ndcg_at_k": "nDCG"}
@@ -398,23 +425,28 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
         if not set(map(type, rankings)) <= RANKINGS or not set(map(type, judged)) <= JUDGEMENTS:
             for at, query in enumerate(zip(rankings, judged, strict=True)):
                 _check_query(*query, at)
+        if not _holds_plain_numbers(judged):
+            _check_grades(judged)
+
     # What can be read once only is held, because it is read twice.
     judgements = tuple([list(docs) if isinstance(docs, Iterator) else docs for docs in side] for side in judgements)
     try:
         for docs in chain(rankings, *judgements):
             _check_ids(docs)
         tables = place_each(rankings, *judgements)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"these are no rankings and judgements: {error}",
             hint="A ranking is a list of ids; relevant ids are a set or a list, grades a dict of numbers.",
             code="unreadable-object",
         ) from None
+
     for table, judged in zip(tables, judgements, strict=True):
         if not np.isfinite(table.judged).all():
             _check_grades(judged)
         if not len(table.rank):
             _check_kinds(rankings, judged)
+
     return tables
 
 
@@ -427,12 +459,33 @@ def _check_ids(docs: Iterable[Hashable]) -> None:
             raise ids.missing(doc, "document id")
 
 
+def _holds_plain_numbers(judgements: Sequence[Any]) -> bool:
+    """Whether all grades are of Python's own numbers, as nearly always."""
+    grades = chain.from_iterable(judged.values() for judged in judgements if isinstance(judged, Mapping))
+    return set(map(type, grades)) <= {int, float}
+
+
 def _check_grades(judgements: Sequence[Any]) -> None:
-    """Refuse grades that are no numbers, which would make every mean one."""
+    """Refuse grades that are no finite numbers: NaN would make every mean one, and text of digits is a mistake."""
     for at, judged in enumerate(judgements):
         for doc, grade in judged.items() if isinstance(judged, Mapping) else ():
-            if not is_number(grade) and not isinstance(grade, bool | np.bool_):
-                raise InputError(f"query {at}: the grade of {doc!r} is {grade!r:.60}, not a finite number")
+            if not _is_grade(grade):
+                if isinstance(grade, str | bytes):
+                    hint = "Give numbers, not text."
+                else:
+                    hint = None
+                what = f"query {at}: the grade of {doc!r} is {grade!r:.60}, not a finite number"
+                raise InputError(what, hint=hint, code="bad-number")
+
+
+def _is_grade(grade: Any) -> bool:
+    """Whether something is a number that a mean can be made of; text and bytes of digits are none."""
+    if not hasattr(grade, "__float__"):
+        return False
+    try:
+        return math.isfinite(grade)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _check_kinds(rankings: Sequence[Ids], judgements: Sequence[Any]) -> None:
@@ -471,11 +524,11 @@ def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.
     """One value per query at k, which may be 0 and, where the released code has a value for that, negative."""
     if name in ("P", "R"):
         placed = placed.per_label  # a repeated document counts once
-    if k == 0 and not isinstance(k, bool):
+    if is_whole(k) and k == 0:
         return np.zeros(len(placed))
     if as_released and is_whole(k) and k < 0 and name != "P":
         if name == "nDCG":  # the ideal ranking is sliced, too
             gained, best = (sliced_values("DCG", k, table, LESSON) for table in (placed, placed.ideal))
-            return ratio(gained, best.clip(min=0.0)).clip(max=1.0)
+            return ratio(gained, best.clip(min=0.0)).clip(0.0, 1.0)
         return sliced_values(name, k, placed, LESSON)
     return values(name, positive(k), placed, LESSON)

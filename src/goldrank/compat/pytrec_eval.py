@@ -16,16 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import conventions, ids, io
+from goldrank import conventions, io
+from goldrank.base import ids
+from goldrank.base.errors import MeasureError, did_you_mean
+from goldrank.base.types import ConventionLike
 from goldrank.compat._common import check_kinds
 from goldrank.conventions import tool_of
-from goldrank.errors import MeasureError, did_you_mean
 from goldrank.evaluation import pipeline
 from goldrank.measures import Measure, summarise, trec_names
 from goldrank.measures.apply import logarithms
 from goldrank.measures.declare import FORGET
 from goldrank.measures.spelling import of_line
-from goldrank.types import ConventionLike
 
 __all__ = ["RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run", "supported_measures",
            "supported_nicknames"]  # fmt: skip
@@ -61,6 +62,7 @@ class RelevanceEvaluator:
         judged = query_relevance
         if not all(map(len, judged.values())):
             judged = {query: docs for query, docs in judged.items() if len(docs)}
+
         self._qrels = io.as_qrels(judged) if judged else None
 
     @cached_property
@@ -72,15 +74,18 @@ class RelevanceEvaluator:
         """By query and measure, the values of a run: of those of its queries that are judged, in order of their ids."""
         if not scores or self._qrels is None:
             return {}
+
         run = io.as_run(scores)
         check_kinds(run, self._qrels)
         placed = pipeline.place(self._qrels, run, self._rules)
         tables: pipeline.Tables = pipeline.tables_of(placed, self._measures)
         if self._judged_only:
             tables = {name: table.condensed for name, table in tables.items()}
+
         queries, there = placed.placements.queries, np.flatnonzero(placed.placements.answered)
         if len(there) < len(queries):
             queries = tuple(queries[i] for i in there.tolist())
+
         values = iter(self._measures)
         columns: list[list[float]] = []
         for measure in self._columns.values():
@@ -89,8 +94,10 @@ class RelevanceEvaluator:
                 continue
             measure = next(values)
             columns.append(logarithms(measure, pipeline.values_of(measure, tables, self._rules)[there]).tolist())
+
         if not columns:
             return {query: {} for query in queries}
+
         # There may be a million queries: their rows are made without a line of Python each.
         rows = map(dict, map(zip, repeat(tuple(self._columns)), zip(*columns, strict=True)))
         return dict(zip(queries, rows, strict=True))

@@ -8,10 +8,16 @@ for a gold document if it is a part of it (`is_chunk_from_original`), in all met
 is said, they are ids where no text of the call has white space in it, gold or retrieved, else content. Where the other
 reading would give other matches, that is logged, and `notes` has it. Ids may be integers, if all are.
 
+The document also speaks of "fuzzy matching between chunks and original documents". REMem's code has none: a chunk that
+differs from its document by one letter is not found. `gold="fuzzy"` finds it: 90% of the chunk's words must stand
+together in the document (`gold="fuzzy:0.8"`: 80%), whatever their case and punctuation. See
+`goldrank.match.contain.is_near_part` for the rule.
+
 `as_released=True` gives the numbers of REMem's code: `RetrievalRecall` compares whole strings and the other metrics
 look for parts (so that the id doc1 is found in doc10), a gold document that is listed twice can never be complete in
 `RetrievalRecallAll`, lists of unequal number are cut to the shorter one and still divided by the number of gold lists,
-and k may be 0 (the value is 0) or less (Python's slice). Not imitated: division by zero where there are no queries,
+and k may be 0 (the value is 0) or less (Python's slices; those of `RetrievalNDCGAny` cut what was retrieved twice, and
+the ideal once). Not imitated: division by zero where there are no queries,
 and an index error where there is no k; both are errors that say so.
 
 `RetrievalNDCGAny` is the document's: ranks 1 and 2 weigh the same, and the ideal is the best order of what was
@@ -21,21 +27,37 @@ retrieved, so that gold documents that were not found cost nothing. For the usua
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.compat._common import TextLists, checked_texts, column_of, is_whole, mean, positive, sliced_values, values
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, one_of
+from goldrank.base.notes import Note
+from goldrank.compat._common import (
+    TextLists,
+    checked_texts,
+    column_of,
+    entries_of,
+    has_entries,
+    is_list,
+    is_number,
+    is_whole,
+    mean,
+    positive,
+    sliced_values,
+    values,
+)
 from goldrank.conventions.seeds import REMEM
 from goldrank.data.placements import Placements
-from goldrank.data.texts import Texts
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.data.text_item import Texts
 from goldrank.match import TextRule, place
-from goldrank.match.contain import is_part, is_part_remem
+from goldrank.match.contain import is_near_part, is_part, is_part_remem
 from goldrank.match.exact import same
-from goldrank.notes import Note
+from goldrank.measures.cutoff import ratio
 
 __all__ = [
     "BaseMetric",
@@ -52,25 +74,59 @@ __all__ = [
 DocLists: TypeAlias = Sequence[Texts | Sequence[int] | np.ndarray]
 """For each query a list of texts, or of integer ids."""
 DEFAULT_K = (1, 5, 10, 20)
-GOLD: dict[str, TextRule] = {"ids": same, "content": is_part}
+GOLD: dict[str, TextRule] = {"ids": same, "content": is_part, "fuzzy": is_near_part}
 """What gold documents may be, and when a retrieved text counts for one."""
 logger = logging.getLogger(__name__)
 
 
-def is_chunk_from_original(chunk: str, original: str, *, as_released: bool = False) -> bool:
+def is_chunk_from_original(chunk: str, original: str, *, fuzzy: float | None = None, as_released: bool = False) -> bool:
     """Whether a chunk was cut from a document: see `goldrank.match.contain`.
 
-    In REMem's code an empty chunk, a date line alone and an empty turn match every document.
+    `fuzzy` is the share of the chunk's words, above 0 and up to 1, that must stand together in the document; without it
+    the chunk must stand there letter by letter. A chunk without a letter or digit matches nothing: "." stands in nearly
+    every document by accident. In REMem's code it matches, and an empty chunk, a date line alone and an empty turn
+    match every document.
 
     >>> is_chunk_from_original("user: hello", "say hello world")
     True
-    >>> is_chunk_from_original("", "anything"), is_chunk_from_original("", "anything", as_released=True)
+    >>> is_chunk_from_original("HELLO, world!", "say hello world", fuzzy=0.9)
+    True
+    >>> is_chunk_from_original(".", "Hello."), is_chunk_from_original(".", "Hello.", as_released=True)
     (False, True)
     """
     for text in (chunk, original):
         if not isinstance(text, str):
             raise InputError(f"{text!r:.60} is a {type(text).__name__}, not a text", code="wrong-type")
+    if fuzzy is not None:
+        _refuse_with_released(as_released, f"fuzzy={fuzzy!r}")
+        return is_near_part(chunk, original, _share(fuzzy, "fuzzy"))
     return (is_part_remem if as_released else is_part)(chunk, original)
+
+
+def _refuse_with_released(as_released: bool, option: str) -> None:
+    if as_released:
+        what = f"{option} with as_released=True, which compares as REMem's code does"
+        raise OptionError(what, hint="Leave one of them out.", code="options-conflict")
+
+
+def _share(value: object, name: str) -> float:
+    """The share of words that must be found, or the error that says why it is none."""
+    if not is_number(value) or not 0 < value <= 1:
+        what = f"{name} is {value!r}; it must be a number above 0 and up to 1"
+        raise OptionError(what, hint="For example 0.9.", code="bad-number")
+    return float(value)
+
+
+def _rule(gold: str) -> TextRule:
+    """When a retrieved text counts for a gold document: "ids", "content", "fuzzy", or "fuzzy:0.8"."""
+    name, colon, share = gold.partition(":")
+    if name != "fuzzy" or not colon:
+        return GOLD[one_of(gold, GOLD, "gold")]
+    try:
+        number = float(share)
+    except ValueError:
+        number = math.nan
+    return partial(is_near_part, share=_share(number, f"the share in gold={gold!r}"))
 
 
 class BaseMetric:
@@ -104,13 +160,10 @@ class BaseMetric:
     def __init__(self, global_config: object = None, *, gold: str | None = None, as_released: bool = False) -> None:
         self.global_config = global_config
         self.as_released = as_released
-        self.gold = None if gold is None else one_of(gold, GOLD, "gold")
-        if as_released and gold is not None:
-            raise OptionError(
-                f"gold={gold!r} with as_released=True, which compares as REMem's code does",
-                hint="Leave one of them out.",
-                code="options-conflict",
-            )
+        self.gold = gold
+        if gold is not None:
+            _rule(gold if isinstance(gold, str) else one_of(gold, GOLD, "gold"))
+            _refuse_with_released(as_released, f"gold={gold!r}")
         self.notes: tuple[Note, ...] = ()
         """What there is to know about the last call: whether gold documents had to be taken for ids or for content."""
 
@@ -147,9 +200,11 @@ class BaseMetric:
         if retrieved is None:
             what = "no retrieved documents were given"
             raise InputError(what, hint="Give retrieved_docs (or retrieved_chunks).", code="missing-argument")
+
         if retrieved_docs is not None and retrieved_chunks is not None:
             what = "retrieved_docs and retrieved_chunks are one argument, and both were given"
             raise InputError(what, code="fields-differ")
+
         gold, lists, reading = self._texts(_queries(gold_docs, "gold_docs"), _queries(retrieved, "retrieved_docs"))
         if not gold:
             raise InputError("there are no queries, so there is no mean")
@@ -158,12 +213,14 @@ class BaseMetric:
                 f"gold_docs has {len(gold):,} queries and retrieved_docs {len(lists):,}",
                 hint="Give one list of each for every query, an empty one where nothing was retrieved.",
             )
+
         cuts = self._cuts(k_list)
         count = min(len(gold), len(lists))
         for texts in lists[:count]:
             if len(texts) < cuts[-1]:
                 message = "Length of retrieved docs (%d) is smaller than largest topk for %s score (%d)"
                 logger.warning(message, len(texts), self.logged_as, cuts[-1])
+
         placed = self._placed(lists[:count], gold[:count], reading)
         columns = {f"{self.label}@{k}": self.measured(placed, k) for k in cuts}
         missing = np.zeros(len(gold) - count)
@@ -174,7 +231,7 @@ class BaseMetric:
     def _texts(self, gold: list[Any], lists: list[Any]) -> tuple[list[Texts], list[Texts], str | None]:
         """Both sides as texts, and what they are, if that is known. Integers, if all of them are, are ids."""
         reading = self.gold
-        takes_integers = not self.as_released and self.gold != "content"
+        takes_integers = not self.as_released and self.gold in (None, "ids")
         if takes_integers and all(map(_holds_integers, (*gold, *lists))) and any(map(len, (*gold, *lists))):
             gold, lists = ([[str(int(doc)) for doc in docs] for docs in side] for side in (gold, lists))
             reading = "ids"
@@ -188,24 +245,28 @@ class BaseMetric:
         if self.as_released:
             rule = same if self.released_rule == "whole" else is_part_remem
             return place(retrieved, gold, rule, repeated_references=self.released_repeats)
+
         if reading is not None:
             if reading == "ids":
                 _check_ids(gold)
-            return place(retrieved, gold, GOLD[reading])
+            return place(retrieved, gold, _rule(reading))
+
         spaced = next((text for texts in (*gold, *retrieved) for text in texts if any(map(str.isspace, text))), None)
         taken, other = ("ids", "content") if spaced is None else ("content", "ids")
         if taken == "ids":
             _check_ids(gold)
+
         placed, otherwise = (place(retrieved, gold, GOLD[kind]) for kind in (taken, other))
         differing = _differing(placed, otherwise)
         if differing:
             why = "no text has white space in it" if spaced is None else f"{spaced[:40]!r} has white space in it"
             self.notes = (Note.of("guessed-gold", taken=taken, other=other, why=why, count=differing),)
             logger.warning("%s", self.notes[0])
+
         return placed
 
     def _cuts(self, k_list: Sequence[int]) -> list[int]:
-        if isinstance(k_list, str | Mapping) or not isinstance(k_list, Iterable):
+        if not has_entries(k_list):
             raise OptionError(f"k_list is {k_list!r}, not a list of cut-offs", hint="For example k_list=[1, 5, 10].")
         cuts = list(k_list)
         if not cuts:
@@ -218,7 +279,9 @@ class BaseMetric:
         return sorted({int(k) for k in cuts})
 
     def _at(self, name: str, placed: Placements, k: int) -> np.ndarray:
-        return values(name, k, placed, REMEM) if k > 0 else sliced_values(name, k, placed, REMEM)
+        if k > 0:
+            return values(name, k, placed, REMEM)
+        return sliced_values(name, k, placed, REMEM)
 
 
 def _check_ids(lists: Iterable[Texts]) -> None:
@@ -229,13 +292,11 @@ def _check_ids(lists: Iterable[Texts]) -> None:
 
 
 def _queries(given: Any, name: str) -> list[Any]:
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise InputError(f"{name} is {given!r:.60}, not a list with one list for each query")
-    return list(given)
+    return entries_of(given, name, "Give a list with one list for each query.")
 
 
 def _holds_integers(docs: Any) -> bool:
-    return isinstance(docs, Sequence | np.ndarray) and not isinstance(docs, str | bytes) and all(map(is_whole, docs))
+    return is_list(docs) and all(map(is_whole, docs))
 
 
 def _differing(placed: Placements, other: Placements) -> int:
@@ -338,7 +399,19 @@ class RetrievalNDCGAny(BaseMetric):
     }
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
-        return self._at("nDCG", placed.per_rank, k)
+        chunks = placed.per_rank
+        if k >= 0:
+            return self._at("nDCG", chunks, k)
+
+        # REMem's code slices the gains twice, and the sorted gains of the whole list once.
+        reached = _gained(chunks.cut(np.maximum(chunks.retrieved + 2 * k, 0)))
+        best = _gained(chunks.condensed.cut(np.maximum(chunks.retrieved + k, 0)))
+        return ratio(reached, best)
+
+
+def _gained(placed: Placements) -> np.ndarray:
+    """The document's DCG of whole rankings."""
+    return values("DCG", None, placed, REMEM, discount="log2_from_2", gain="binary")
 
 
 def describe() -> list[dict[str, Any]]:
@@ -367,8 +440,21 @@ def problem_queries(
     >>> problem_queries([{"Recall@1": 1.0}, {"Recall@1": 0.0}, {"Recall@1": 0.5}], "Recall@1")
     [(1, 0.0), (2, 0.5)]
     """
-    low = [(i, value) for i, value in enumerate(column_of(per_example, key, "query")) if value < below]
+    if not is_number(below):
+        raise OptionError(f"below is {below!r:.60}; it must be a number", code="bad-number")
+    low = [(i, value) for i, value in enumerate(_numbers(per_example, key)) if value < below]
     return sorted(low, key=lambda pair: pair[1])
+
+
+def _numbers(per_example: Sequence[Mapping[str, float]], key: str) -> list[float]:
+    """What every query has under a key; an error if one of them is no number."""
+    if not isinstance(key, str):
+        raise InputError(f"key is {key!r:.60}; it must be a text such as 'Recall@5'", code="wrong-type")
+    column = column_of(per_example, key, "query")
+    for i, value in enumerate(column):
+        if not is_number(value):
+            raise InputError(f"query {i}: {key} is {value!r:.60}, not a number", code="bad-number")
+    return column
 
 
 def score_distribution(per_example: Sequence[Mapping[str, float]], key: str) -> dict[str, float]:
@@ -377,7 +463,7 @@ def score_distribution(per_example: Sequence[Mapping[str, float]], key: str) -> 
     >>> score_distribution([{"Recall@1": 1.0}, {"Recall@1": 0.0}, {"Recall@1": 0.5}], "Recall@1")["median"]
     0.5
     """
-    column = column_of(per_example, key, "query")
+    column = _numbers(per_example, key)
     if not column:
         raise InputError("there are no queries")
     names = ("min", "lower quartile", "median", "upper quartile", "max")

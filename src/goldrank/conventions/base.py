@@ -12,10 +12,8 @@ from functools import cache
 from importlib import import_module
 from typing import Unpack, cast, get_args
 
-from goldrank.conventions.policies import POLICIES, USUAL, check_policies
-from goldrank.conventions.tool import MeasureOptions, Tool
-from goldrank.errors import one_of
-from goldrank.types import (
+from goldrank.base.errors import one_of
+from goldrank.base.types import (
     Bounds,
     ConventionLike,
     ConventionName,
@@ -28,6 +26,8 @@ from goldrank.types import (
     ScoreType,
     Ties,
 )
+from goldrank.conventions.policies import POLICIES, USUAL, check_policies
+from goldrank.conventions.tool import MeasureOptions, Tool
 
 NAMES: tuple[ConventionName, ...] = get_args(ConventionName)
 """The conventions that there are."""
@@ -197,6 +197,11 @@ def convention_of(tool: Tool, **policies: Unpack[Policies]) -> Convention:
     convention = object.__new__(Convention)
     _fill(convention, tool, policies)
     return convention
+
+
+def chosen_policies(convention: Convention) -> dict[str, str]:
+    """The policies that are not as the convention's tool has them."""
+    return dict(convention._chosen)
 
 
 def tool_of(convention: Convention) -> Tool:

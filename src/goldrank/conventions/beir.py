@@ -2,6 +2,10 @@
 
 MRR, R_cap, Hole and Accuracy, which is Success, are BEIR's own: they divide by all judged queries, and keep ties in the
 order of the input, so that values that depend on it are refused.
+
+BEIR's `evaluate` removes a document with the query's id from the results that it is given, so that `evaluate_custom`
+after it does not see that document. This convention drops it for all measures. `evaluate_custom` alone, without
+`evaluate` before it, keeps it: for these values give queries other ids than documents have.
 """
 
 from __future__ import annotations
@@ -9,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from goldrank.base.types import Policies
 from goldrank.conventions.quirks import OrderOfTies
 from goldrank.conventions.refusals import Always, Case, Condition, NegativeGrades, Refusal
 from goldrank.conventions.tool import Quirk, SummaryRule
 from goldrank.conventions.trec_eval import TREC_EVAL_9
-from goldrank.types import Policies
 
 if TYPE_CHECKING:
     from goldrank.data.run import Run

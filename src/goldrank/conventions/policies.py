@@ -1,12 +1,12 @@
-"""The eight policies that tools differ in: their words are the Literals of `goldrank.types`, explained here."""
+"""The eight policies that tools differ in: their words are the Literals of `goldrank.base.types`, explained here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import cast, get_args, get_type_hints
 
-from goldrank.errors import OptionError, did_you_mean, one_of
-from goldrank.types import Policies
+from goldrank.base.errors import OptionError, did_you_mean, one_of
+from goldrank.base.types import Policies
 
 _OF_MEASURES = "An option of a measure is part of its name: AP(judged_only=True), nDCG(gain='exp2')@10."
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from goldrank.base.errors import one_of
 from goldrank.conventions.tool import REPEATS, Quirk, TableReading
-from goldrank.errors import one_of
 
 if TYPE_CHECKING:
     from goldrank.data.placements import Placements

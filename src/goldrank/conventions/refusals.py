@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 
 if TYPE_CHECKING:
     import numpy as np

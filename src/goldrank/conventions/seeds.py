@@ -6,12 +6,14 @@ docs/seeds.md says what only their own functions can show.
 
 from __future__ import annotations
 
+import math
+
+from goldrank.base.types import Policies
 from goldrank.conventions.quirks import CountsRepeats
 from goldrank.conventions.tool import Tool
-from goldrank.types import Policies
 
-ABOVE_ZERO = 5e-324
-"""The lowest `rel` that leaves out 0: the smallest positive number."""
+ABOVE_ZERO = math.ulp(0.0)
+"""The lowest `rel` that leaves out 0: the smallest positive number, which names of measures write as ">0"."""
 
 _LISTS: Policies = {"ties": "input", "duplicates": "places"}
 _LOSSES = {"DCG": {"negative": "keep"}, "nDCG": {"negative": "keep"}}

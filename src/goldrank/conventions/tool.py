@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.types import Policies
 from goldrank.conventions.refusals import Always, Case, Refusal
-from goldrank.errors import InputError, OptionError
-from goldrank.types import Policies
 
 if TYPE_CHECKING:
     import numpy as np

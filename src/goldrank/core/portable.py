@@ -331,6 +331,7 @@ def same(
     count = len(ids.start)
     if len(others.start) != count or len(are_same) < count:
         raise _do_not_fit()
+
     are_same[:count] = list(map(operator.eq, ids.texts(), others.texts()))
 
 
@@ -558,11 +559,13 @@ def _are_ids(names: Collection[object], longest: int) -> bool:
         return True
     if set(map(type, names)) != {str}:
         return False
+
     texts: Collection[Any] = names
     if "" in texts:
         return False
     if "".join(texts).isascii():
         return max(map(len, texts)) <= longest
+
     try:
         return max(len(text.encode()) for text in texts) <= longest
     except UnicodeEncodeError:  # half of a surrogate pair

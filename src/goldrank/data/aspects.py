@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, of_type
+from goldrank.base.notes import Note
 from goldrank.data.document_rows import DocumentRows, Where
 from goldrank.data.grades import check_grade
 from goldrank.data.judgement_columns import Grade, grade_array
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError, of_type
-from goldrank.notes import Note
 
 
 class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]]):
@@ -68,6 +68,7 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
                     where=where(i),
                     hint="Remove one of the two lines.",
                 )
+
         return cls._of(queries, aspects, docs, grades, name=name, where=where, notes=notes)
 
     def _take(self, where: Where, *columns: Sequence[Any]) -> None:
@@ -82,6 +83,11 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
         grade = grade_array(grades)
         order = np.lexsort((-grade, aspect))
         self._aspect, self._doc, self._grade = aspect[order], self._label[order], grade[order]
+
+    @property
+    def has_several(self) -> bool:
+        """Whether a query has more than one aspect."""
+        return len(self._owner) > len(set(self._owner.tolist()))
 
     @cached_property
     def digest(self) -> str:
@@ -112,6 +118,7 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
             tie_first=placed.by_label(placed.tie_first)[self._doc[rows]],
             tie_last=placed.by_label(placed.tie_last)[self._doc[rows]],
         )
+
         return Aspects(placed.queries, placed.retrieved, placed.answered, self._owner, parts, self._doc)
 
     @cached_property

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, Position
 from goldrank.core import core
 from goldrank.data.id_column import IdColumn
-from goldrank.errors import InputError, Position
 
 SAMPLED_TAGS = 64
 """Lines of a block whose tags are looked at where tags do not tell runs apart."""
@@ -76,6 +76,7 @@ class Block(Rows):
         if self.tags is None:
             yield b"", self
             return
+
         start = self.tags.starts()
         names = self.tags.names(start[:-1])
         number: dict[bytes, int] = {}
@@ -83,6 +84,7 @@ class Block(Rows):
         if len(number) < 2:
             yield from ((name, self) for name in number)
             return
+
         line_code = np.repeat(codes, np.diff(start))
         order = np.argsort(line_code, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(line_code))[:-1])
@@ -182,11 +184,15 @@ class BlockSource(ABC):
             stretches = zip(block.queries.texts(), block.rankings(), pairwise(block.start.tolist()), strict=True)
             for query, scores, (low, high) in stretches:
                 row = results.setdefault(query, scores)
-                before = 0 if row is scores else len(row)
+                if row is scores:
+                    before = 0
+                else:
+                    before = len(row)
                 if before:
                     row.update(scores)
                 if len(row) < before + high - low:
                     raise _repetition(block, query, range(low, high), set(islice(row, before)))
+
         return results
 
 
@@ -227,7 +233,9 @@ class ParsedBlocks(BlockSource):
     def first_tag(self) -> str | None:
         """The tag of the first line, if lines have tags."""
         tags = next((block.tags for block in self._blocks if len(block)), None)
-        return None if tags is None else ids.decode(tags.names(np.zeros(1, np.int64))[0])
+        if tags is None:
+            return None
+        return ids.decode(tags.names(np.zeros(1, np.int64))[0])
 
 
 class OneTag(BlockSource):
@@ -253,7 +261,9 @@ class OneTag(BlockSource):
         import hashlib
 
         whole = self._whole.digest()
-        return None if whole is None else hashlib.sha256(whole.encode() + b"\0" + self.tag).hexdigest()
+        if whole is None:
+            return None
+        return hashlib.sha256(whole.encode() + b"\0" + self.tag).hexdigest()
 
     def files(self) -> Sequence[Any]:
         return self._whole.files()

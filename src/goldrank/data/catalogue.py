@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.errors import InputError, of_type, one_of
-from goldrank.types import Id, RunLike, SeenLike
+from goldrank.base import ids
+from goldrank.base.errors import InputError, of_type, one_of
+from goldrank.base.types import Id, RunLike, SeenLike
 
 if TYPE_CHECKING:
     from goldrank.data.run import Run
@@ -68,20 +68,36 @@ class Catalogue:
         self.items: tuple[str, ...] | None = None if items is None else _distinct(items)
         self.train: UserHistory | None = None if train is None else _history(train)
         self.seen = one_of(seen, SEEN, "seen")
-        self.vectors = None if vectors is None else _vectors(vectors, self.items)
-        self.genres = None if genres is None else _labels(genres, "genres")
-        self.groups = None if groups is None else _labels(groups, "groups")
+        if vectors is None:
+            self.vectors = None
+        else:
+            self.vectors = _vectors(vectors, self.items)
+
+        if genres is None:
+            self.genres = None
+        else:
+            self.genres = _labels(genres, "genres")
+
+        if groups is None:
+            self.groups = None
+        else:
+            self.groups = _labels(groups, "groups")
+
         self.against: Run | None = None if against is None else _run(against)
 
     @property
     def removed(self) -> UserHistory | None:
         """What is removed from runs: what users had before, unless it is kept."""
-        return self.train if self.seen == "remove" else None
+        if self.seen == "remove":
+            return self.train
+        return None
 
     @property
     def label(self) -> str:
         """What is said of it beside the convention: numbers with and without it are no line of one history."""
-        return "" if self.removed is None else f", train removed ({self.removed.digest[:12]})"
+        if self.removed is None:
+            return ""
+        return f", train removed ({self.removed.digest[:12]})"
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -94,10 +110,13 @@ class Catalogue:
                 "pairs": self.train.pairs,
                 "seen": self.seen,
             }
+
         if self.items is not None:
             facts["catalogue"] = {"sha256": self.digest, "items": len(self.items)}
+
         if self.against is not None:
             facts["against"] = {"name": self.against.name, "sha256": self.against.digest}
+
         return facts
 
     @cached_property
@@ -110,14 +129,17 @@ class Catalogue:
         return hashlib.sha256(b"\n".join(sorted(map(ids.encode, self.items)))).hexdigest()
 
     def __repr__(self) -> str:
-        size = "items not given" if self.items is None else f"{len(self.items):,} items"
+        if self.items is None:
+            size = "items not given"
+        else:
+            size = f"{len(self.items):,} items"
         fields = ("train", "vectors", "genres", "groups", "against")
         known = [name for name in fields if getattr(self, name) is not None]
         return f"Catalogue({', '.join([size, *known])})"
 
 
 def _history(given: SeenLike) -> UserHistory:
-    from goldrank.io.user_history import as_history
+    from goldrank.io.objects.user_history import as_history
 
     return as_history(given)
 
@@ -141,7 +163,9 @@ def _distinct(items: Any) -> tuple[str, ...]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
 
 
 def _vectors(given: Any, items: tuple[str, ...] | None) -> tuple[dict[str, int], np.ndarray]:
@@ -153,12 +177,15 @@ def _vectors(given: Any, items: tuple[str, ...] | None) -> tuple[dict[str, int],
         if items is None:
             raise InputError("vectors have no ids", hint="Give them by item, or items in the same order.")
         names, rows = list(items), given
+
     try:
         table = np.asarray(rows, np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError("vectors are no numbers, or not equally long", hint="Give as many numbers for each.") from None
+
     if table.ndim != 2 or len(table) != len(names):
         raise InputError(f"vectors are of shape {table.shape}, for {len(names):,} items", hint="A row for each item.")
+
     length = np.sqrt((table**2).sum(axis=1))
     wrong = np.flatnonzero(~np.isfinite(length) | (length == 0))
     if len(wrong):
@@ -167,6 +194,7 @@ def _vectors(given: Any, items: tuple[str, ...] | None) -> tuple[dict[str, int],
             where="vectors",
             hint="A zero vector has no direction: leave the item out of what is recommended, or give it features.",
         )
+
     return {name: row for row, name in enumerate(names)}, table / length[:, None]
 
 
@@ -175,7 +203,9 @@ def _labels(given: Mapping[Any, Any], what: str) -> dict[str, tuple[str, ...]]:
     of_type(given, Mapping, what, "a mapping from items to names")
     by_item = {}
     for item, labels in given.items():
-        listed = [labels] if isinstance(labels, str) else list(labels) if isinstance(labels, Iterable) else [None]
+        listed: list[Any] = [labels]
+        if isinstance(labels, Iterable) and not isinstance(labels, str):
+            listed = list(labels)
         if not all(isinstance(label, str) for label in listed):
             raise InputError(f"{what} of item {item!r:.80} are {labels!r:.80}", hint="Give a name, or a list of names.")
         by_item[ids.as_text(_plain(item), "item id", what)] = tuple(dict.fromkeys(listed))

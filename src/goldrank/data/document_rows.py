@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import Position
+from goldrank.base.notes import Note
 from goldrank.data.qrels import Grade, Qrels
-from goldrank.errors import Position
-from goldrank.notes import Note
 
 Where = Callable[[int], Position | str]
 """Names a row in a message."""
@@ -44,6 +44,7 @@ class DocumentRows(ABC):
         for query, doc, grade in zip(queries, docs, grades, strict=True):
             row = highest[query]
             row[doc] = max(row.get(doc, -1), grade)
+
         table = {
             ids.decode(query): {ids.decode(doc): row[doc] for doc in sorted(row)} for query, row in highest.items()
         }
@@ -55,6 +56,7 @@ class DocumentRows(ABC):
         for row in highest.values():
             label_of.append({doc: label for label, doc in enumerate(sorted(row), first)})
             first += len(row)
+
         self._query = np.array([number[query] for query in queries], np.int64)
         labels = [label_of[i][doc] for i, doc in zip(self._query.tolist(), docs, strict=True)]
         self._label = np.array(labels, np.int64)

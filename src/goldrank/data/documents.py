@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from goldrank import ids
-from goldrank.errors import InputError, of_type
+from goldrank.base import ids
+from goldrank.base.errors import InputError, of_type
 
 TITLE_FIELDS = ("title", "headline")
 TEXT_FIELDS = ("text", "contents", "body", "passage", "segment")

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.data.table import NOTEBOOK_STYLE, entities
-from goldrank.data.texts import Reference
-from goldrank.packages import needed
+from goldrank.base import ids
+from goldrank.base.notes import Note
+from goldrank.base.packages import needed
+from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.table import NOTEBOOK_STYLE, Cells, Head, Part, Sentence, Table, entities
+from goldrank.data.text_item import Reference
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -90,9 +92,14 @@ class ShownReference:
     def says(self) -> str:
         """Who covers it, in a line."""
         if self.by:
-            rest = f" and {len(self.by) - MOST_LISTED:,} more" if len(self.by) > MOST_LISTED else ""
+            if len(self.by) > MOST_LISTED:
+                rest = f" and {len(self.by) - MOST_LISTED:,} more"
+            else:
+                rest = ""
             return f"by text{'s' * (len(self.by) > 1)} {', '.join(map(str, self.by[:MOST_LISTED]))}{rest}"
-        return "closest is text {} ({})".format(*self.closest) if self.closest else "no text covers it"
+        if self.closest:
+            return "closest is text {} ({})".format(*self.closest)
+        return "no text covers it"
 
 
 @dataclass(frozen=True)
@@ -108,8 +115,8 @@ class SourcePlaces:
     """Rank of the text, from, to."""
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Result):
     """One question's texts and references, pair by pair.
 
     It prints as plain text, with colours on a terminal that rich writes to, and as HTML in a notebook.
@@ -137,6 +144,59 @@ class Explanation:
     """Pairs (row, column) whose degree is enough, and what they differ in all the same: "numbers"."""
     sources: Sequence[SourcePlaces] = ()
     """Evidence by place: the sources that it is in."""
+    notes: tuple[Note, ...] = ()
+
+    own_forms: ClassVar[Forms] = {
+        "terminal": Form("texts with what they cover", "goldrank.data.explanation:plain_text", (".txt",)),
+    }
+
+    @property
+    def words(self) -> str:
+        """The rule and what came of it."""
+        return self.summary
+
+    def parts(self) -> list[Part]:
+        """The retrieved texts with what they cover, and the references with what covers them."""
+        texts: list[Cells] = [[str(text.rank), _plain(text.parts), text.says] for text in self.texts]
+        shown: list[Part] = [Sentence(self.summary, "strong")]
+        shown.append(Table([*Head.numbers("rank"), *Head.texts("text", "match")], texts, self.title))
+        references: list[Cells] = []
+        for told, listed in (("covered", self.covered), ("not covered;", self.missed)):
+            for reference in listed:
+                words = " | ".join(map(_plain, reference.alternatives))
+                references.append([reference.name, words, f"{told} {reference.says}"])
+        shown.append(Table(Head.texts("", "reference", "covered"), references))
+        if self.left_out:
+            return [*shown, Sentence(self.left_out, "remark")]
+        return shown
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per retrieved text and reference."""
+        return [
+            {
+                "query": self.query,
+                "rank": row + 1,
+                "reference": f"r{column + 1}",
+                "degree": float(self.degrees[row, column]),
+                "matched": bool(self.matched[row, column]),
+            }
+            for row in range(len(self.retrieved))
+            for column in range(len(self.references))
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the marks, as plain Python values."""
+        return {
+            "query": self.query,
+            "question": self.question,
+            "matcher": self.matcher,
+            "threshold": self.threshold,
+            "words": self.words,
+            "retrieved": list(self.retrieved),
+            "references": [list(reference.texts) for reference in self.references],
+            "pairs": self.rows(),
+            "notes": [note.to_dict() for note in self.notes],
+        }
 
     @property
     def title(self) -> str:
@@ -164,7 +224,11 @@ class Explanation:
         if self.threshold is not None:
             says = f"{self._says} {_number(degree, self.threshold)}"
         else:
-            says = self._says if degree in (0.0, 1.0) or math.isnan(degree) else f"{self._says} {degree:.2f}"
+            if degree in (0.0, 1.0) or math.isnan(degree):
+                says = self._says
+            else:
+                says = f"{self._says} {degree:.2f}"
+
         if (row, column) in self.refused:
             return f"{says}, but {self.refused[row, column]} differ"
         if self.threshold is None:
@@ -206,10 +270,17 @@ class Explanation:
         columns = np.flatnonzero(self.matched.any(axis=0) == covered)
         for column in columns[:MOST_REFERENCES].tolist():
             texts = [clip(text, ()) for text in self.references[column].texts[:MOST_LISTED]]
-            near = None if covered else _highest(self.degrees[:, column])
-            closest = None if near is None else (near + 1, self.reason(near, column))
+            if covered:
+                near = None
+            else:
+                near = _highest(self.degrees[:, column])
+            if near is None:
+                closest = None
+            else:
+                closest = (near + 1, self.reason(near, column))
             by = (np.flatnonzero(self.matched[:, column]) + 1).tolist()
             references.append(ShownReference(f"r{column + 1}", texts, by, closest))
+
         return references
 
     @property
@@ -218,7 +289,9 @@ class Explanation:
         texts = len(self.retrieved) - len(self.texts)
         references = len(self.references) - len(self.covered) - len(self.missed)
         parts = [f"{texts:,} texts"] * (texts > 0) + [f"{references:,} references"] * (references > 0)
-        return f"{' and '.join(parts)} not shown" if parts else ""
+        if parts:
+            return f"{' and '.join(parts)} not shown"
+        return ""
 
     def _lines(self) -> Iterator[_StyledLine]:
         blank = _StyledLine("")
@@ -226,10 +299,12 @@ class Explanation:
         yield _StyledLine(self.summary, "dim")
         if not self.retrieved:
             yield _StyledLine("nothing was retrieved", "yellow")
+
         for text in self.texts:
             yield blank
             yield _StyledLine(f"{text.rank:>3}  ", "bold", [ShownPart(text.says)], "green" if text.covers else "dim")
             yield _StyledLine(_INDENT, parts=text.parts)
+
         for head, style, references in (("covered", "green", self.covered), ("not covered", "red", self.missed)):
             if references:
                 yield blank
@@ -238,12 +313,14 @@ class Explanation:
                 listed = [part for parts in reference.alternatives for part in (ShownPart(" | "), *parts)][1:]
                 yield _StyledLine(f"{reference.name:>4} ", "bold", listed)
                 yield _StyledLine(_INDENT, parts=[ShownPart(reference.says)], style="dim")
+
         if self.left_out:
             yield blank
             yield _StyledLine(self.left_out, "dim")
 
-    def __str__(self) -> str:
-        return "\n".join(line.head + _plain(line.parts) for line in self._lines())
+    def plain_lines(self) -> list[str]:
+        """What it prints, line by line."""
+        return [line.head + _plain(line.parts) for line in self._lines()]
 
     def __rich__(self) -> RenderableType:
         with needed("rich"):
@@ -266,11 +343,19 @@ class Explanation:
     def html(self) -> str:
         """The texts and the references as two tables of HTML, without any style."""
         rows = [_html_row(str(text.rank), [text.parts], bool(text.covers), text.says) for text in self.texts]
-        tables = _html_table(("rank", "text", "match"), rows) if rows else "<p>Nothing was retrieved.</p>"
+        if rows:
+            tables = _html_table(("rank", "text", "match"), rows)
+        else:
+            tables = "<p>Nothing was retrieved.</p>"
         rows = [_html_row(r.name, r.alternatives, True, f"covered {r.says}") for r in self.covered]
         rows += [_html_row(r.name, r.alternatives, False, f"not covered; {r.says}") for r in self.missed]
         tables += _html_table(("", "reference", ""), rows) if rows else "<p>There is no reference.</p>"
         return tables + (f"<p>{self.left_out}</p>" if self.left_out else "")
+
+
+def plain_text(explanation: Explanation) -> str:
+    """An explanation for a terminal without colours."""
+    return "\n".join(explanation.plain_lines()) + "\n"
 
 
 def clip(text: str, marks: Iterable[tuple[int, int]], room: int = ROOM) -> list[ShownPart]:
@@ -285,7 +370,11 @@ def clip(text: str, marks: Iterable[tuple[int, int]], room: int = ROOM) -> list[
     stretches = _joined(text, marks, room)
     whole = len(text) <= room
     around = min(AROUND, room // 2)
-    windows: list[list[int]] = [[0, len(text)]] if whole else []
+    windows: list[list[int]]
+    if whole:
+        windows = [[0, len(text)]]
+    else:
+        windows = []
     inside: list[tuple[int, int]] = []
     used = 0
     for start, end in stretches:
@@ -310,7 +399,13 @@ def _parts(text: str, windows: Sequence[Sequence[int]], inside: Sequence[tuple[i
     parts: list[ShownPart] = []
     last = 0
     for low, high in windows:
-        gap = "…" if low > last and not parts else " … " if low > last else ""
+        gap = ""
+        if low > last:
+            if parts:
+                gap = " … "
+            else:
+                gap = "…"
+
         at = low
         for start, end in inside:
             if low <= start < high:
@@ -325,8 +420,13 @@ def _parts(text: str, windows: Sequence[Sequence[int]], inside: Sequence[tuple[i
 
 def _word_start(text: str, low: int, high: int) -> int:
     """The first place from `low` on at which a word begins, if there is one before `high`."""
-    space = _SPACE.search(text, low, high) if low and not text[low - 1].isspace() else None
-    return space.end() if space else low
+    if low and not text[low - 1].isspace():
+        space = _SPACE.search(text, low, high)
+    else:
+        space = None
+    if space:
+        return space.end()
+    return low
 
 
 def _joined(text: str, marks: Iterable[tuple[int, int]], room: int) -> Iterator[tuple[int, int]]:
@@ -346,6 +446,7 @@ def _joined(text: str, marks: Iterable[tuple[int, int]], room: int) -> Iterator[
         if begin >= 0:
             yield begin, stop
         begin, stop = start, end
+
     if begin >= 0:
         yield begin, stop
 
@@ -368,7 +469,10 @@ def _html(parts: Iterable[ShownPart]) -> str:
 
 def _html_row(name: str, alternatives: Sequence[Sequence[ShownPart]], hit: bool, says: str) -> str:
     words = " <i>or</i> ".join(map(_html, alternatives))
-    style = "hit" if hit else "miss"
+    if hit:
+        style = "hit"
+    else:
+        style = "miss"
     return f'<tr><td>{name}</td><td class="words">{words}</td><td class="{style}">{entities(says)}</td></tr>'
 
 
@@ -380,7 +484,9 @@ def _html_table(heads: Sequence[str], rows: Sequence[str]) -> str:
 def _highest(degrees: np.ndarray) -> int | None:
     """Where the highest degree is; None if there is none above 0."""
     known = np.nan_to_num(degrees)
-    return int(known.argmax()) if known.max(initial=0.0) > 0 else None
+    if known.max(initial=0.0) > 0:
+        return int(known.argmax())
+    return None
 
 
 def _number(degree: float, threshold: float) -> str:

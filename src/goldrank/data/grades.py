@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.base.errors import InputError, Position
+from goldrank.base.notes import Note
 from goldrank.data.judgement_columns import Grade
-from goldrank.errors import InputError, Position
-from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
 HIGH_GRADE = 1_000
@@ -73,7 +73,9 @@ def _is_exact(value: object) -> bool:
 
 
 def notes_on_grades(highest: Grade) -> tuple[Note, ...]:
-    return (Note.of("high-grade", grade=highest),) if highest > HIGH_GRADE else ()
+    if highest > HIGH_GRADE:
+        return (Note.of("high-grade", grade=highest),)
+    return ()
 
 
 def are_usual(grades: Collection[int]) -> bool:

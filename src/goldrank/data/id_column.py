@@ -42,7 +42,10 @@ class IdColumn:
     @classmethod
     def of(cls, texts: Iterable[bytes]) -> IdColumn:
         """A column of some ids, one after the other."""
-        texts = texts if isinstance(texts, list) else list(texts)
+        if isinstance(texts, list):
+            texts = texts
+        else:
+            texts = list(texts)
         return cls.packed(b"".join(texts), np.fromiter(map(len, texts), np.int64, len(texts)))
 
     @classmethod
@@ -55,7 +58,9 @@ class IdColumn:
     @classmethod
     def joined(cls, columns: Sequence[IdColumn]) -> IdColumn:
         """Several columns as one."""
-        return columns[0] if len(columns) == 1 else cls._joined(columns)
+        if len(columns) == 1:
+            return columns[0]
+        return cls._joined(columns)
 
     @classmethod
     def _joined(cls, columns: Sequence[IdColumn]) -> IdColumn:
@@ -70,7 +75,10 @@ class IdColumn:
     def _write(self, out: np.ndarray, at: int) -> int:
         """Put the bytes of all ids into an array, one after the other; how many there are."""
         if self._is_packed:
-            raw = self.data[self.start[0] : self.end[-1]] if len(self) else self.data[:0]
+            if len(self):
+                raw = self.data[self.start[0] : self.end[-1]]
+            else:
+                raw = self.data[:0]
             out[at : at + len(raw)] = raw
             return len(raw)
 
@@ -107,7 +115,9 @@ class IdColumn:
     def joined_bytes(self) -> bytes:
         """The bytes of all ids, one after the other."""
         if self._is_packed:
-            return self.data[self.start[0] : self.end[-1]].tobytes() if len(self) else b""
+            if len(self):
+                return self.data[self.start[0] : self.end[-1]].tobytes()
+            return b""
         return self.copy().data[:-PAD].tobytes()
 
     @property
@@ -179,7 +189,10 @@ class IdColumn:
 
         known: dict[bytes, int] = {}
         code = np.fromiter((known.setdefault(text, len(known)) for text in self), np.int64, len(self))
-        highest = np.maximum.accumulate(code) if len(code) else code
+        if len(code):
+            highest = np.maximum.accumulate(code)
+        else:
+            highest = code
         return code, np.concatenate((np.zeros(min(1, len(code)), np.int64), np.flatnonzero(np.diff(highest)) + 1))
 
     def find(self, asked: IdColumn) -> np.ndarray:
@@ -206,7 +219,9 @@ class IdColumn:
         """The slots that the core finds ids by; None where it declines."""
         slots, unused = np.empty(_slots(len(self)), np.uint64), np.empty(len(self), np.int64)
         count = core.number(self.data, self.start, self.end, slots, unused, np.empty(len(self), np.int64))
-        return None if count is None else slots
+        if count is None:
+            return None
+        return slots
 
 
 def repeated_pairs(codes: np.ndarray, keys: np.ndarray, docs: IdsOf) -> tuple[np.ndarray, np.ndarray] | None:

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from goldrank.errors import InputError, cannot_open, file_name
-from goldrank.writing import write_whole
+from goldrank.base.errors import InputError, cannot_open, file_name
+from goldrank.base.writing import write_whole
 
 
 def write_json(path: str | Path, data: Any) -> None:
@@ -33,7 +33,9 @@ def read_json(path: str | Path) -> Any:
 def without_nan(value: Any) -> Any:
     """A value for JSON, which has no NaN and no infinity: they become null."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        if math.isfinite(value):
+            return value
+        return None
     if isinstance(value, dict):
         return {key: without_nan(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from goldrank.base.errors import Position
+from goldrank.base.notes import Note
 from goldrank.core import core
 from goldrank.data.id_column import IdColumn, repeated_pairs
-from goldrank.errors import Position
-from goldrank.notes import Note
 
 Id = TypeVar("Id", str, bytes)
 Grade = int | float
@@ -67,7 +67,9 @@ class Judgements:
     @property
     def stretches(self) -> np.ndarray:
         """How many rows each entry of `queries` stands for."""
-        return np.ones(len(self.queries), np.int64) if self.sizes is None else self.sizes
+        if self.sizes is None:
+            return np.ones(len(self.queries), np.int64)
+        return self.sizes
 
     def row_queries(self) -> Iterator[bytes]:
         """The query of each row."""
@@ -105,6 +107,7 @@ class JudgementColumns:
             rank = np.empty(len(order), np.int64)
             rank[order] = np.arange(len(order))
             code, queries = rank[code], queries.take(order).copy()
+
         sizes, docs, grade = rows.stretches, _as_column(rows.docs), grade_array(rows.grades)
         grade = grade if grade.flags.owndata else grade.copy()  # it may be a view of a user's data
         if not (code[1:] >= code[:-1]).all():
@@ -113,6 +116,7 @@ class JudgementColumns:
             docs, grade = docs.gathered(moved), grade[moved]
             code, sizes = code[stretches], sizes[stretches]
             del moved
+
         code = np.repeat(code, sizes)
         start = np.zeros(len(queries) + 1, np.int64)
         np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
@@ -129,6 +133,7 @@ class JudgementColumns:
             kept = np.delete(np.arange(len(code)), after)
             code, grade, docs, repeated = code[kept], grade[kept], docs.take(kept), len(after)
             np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
+
         return cls(queries, start, grade, docs if docs.is_compact else docs.copy()), repeated
 
     def bounds(self) -> Iterator[tuple[bytes, int, int]]:
@@ -170,7 +175,9 @@ def models_rows(judged_by: Iterable[object]) -> tuple[np.ndarray | None, tuple[N
 
 
 def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
-    return texts if isinstance(texts, IdColumn) else IdColumn.of(texts)
+    if isinstance(texts, IdColumn):
+        return texts
+    return IdColumn.of(texts)
 
 
 def _ranges(begin: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> np.ndarray:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, as_list
+from goldrank.base.notes import Note, merged
 from goldrank.data.query_facts import joined
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
-from goldrank.errors import InputError, as_list
-from goldrank.notes import Note, merged
 
 SHARD = ("goldrank", "time", "shard", "qrels", "run")
 """What is kept of the provenance of each shard."""
@@ -34,7 +34,13 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
     keys = dict.fromkeys(key for shard in shards for key in shard.counts)
     counts = {key: sum(int(shard.counts.get(key, 0)) for shard in shards) for key in keys}
     shown = list(dict.fromkeys(shard.run for shard in shards))
-    name = run if run is not None else shown[0] if len(shown) == 1 else "merged"
+    name = run
+    if name is None:
+        if len(shown) == 1:
+            name = shown[0]
+        else:
+            name = "merged"
+
     return Scores(
         run=name,
         queries=tuple(queries[i] for i in order),
@@ -126,7 +132,9 @@ def _check_local(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
 def _of(origin: Mapping[str, Any]) -> int | None:
     """How many shards there are, if goldrank made them."""
     shard = origin.get("shard")
-    return int(shard.split("/")[1]) if shard else None
+    if shard:
+        return int(shard.split("/")[1])
+    return None
 
 
 def _check_disjoint(queries: Sequence[str], shards: Sequence[Scores]) -> None:
@@ -165,11 +173,28 @@ def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
         inputs[side] = {**entries[0], "sha256": hashes[0] if len(hashes) == 1 else together}
     inputs["run"]["name"] = run
     return {
-        **{key: value for key, value in origins[0].items() if key != "shard"},
+        **{key: value for key, value in origins[0].items() if key not in ("shard", "signature")},
+        **_signature_facts(origins),
         "time": max(str(origin.get("time", "")) for origin in origins),
         **inputs,
         "shards": [{key: origin.get(key) for key in SHARD} for origin in origins],
     }
+
+
+def _signature_facts(origins: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What signatures of all queries say, if every shard knew the judgements of all; else nothing is known."""
+    facts = []
+    for origin in origins:
+        of_shard = dict(origin.get("signature") or {})
+        options = dict(of_shard.get("options") or {})
+        options.pop("shard", None)
+        of_shard.pop("run", None)
+        facts.append({**of_shard, "options": options})
+    is_known = "qrels" in facts[0] or "texts" in facts[0]["options"]
+    are_alike = is_known and all(of_shard == facts[0] for of_shard in facts)
+    if are_alike:
+        return {"signature": facts[0]}
+    return {}
 
 
 def _name(shards: Sequence[Scores], i: int) -> str:
@@ -177,4 +202,6 @@ def _name(shards: Sequence[Scores], i: int) -> str:
 
 
 def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value)

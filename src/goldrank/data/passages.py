@@ -7,10 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import MeasureError
 from goldrank.data.aspects import Aspects
+from goldrank.data.citations import Citations
 from goldrank.data.placements import Placements
-from goldrank.errors import MeasureError
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class Passages:
     """Per reference, where these are the claims of a response: whether the claim is wrong; None: all are."""
     useful: np.ndarray | None = None
     """Per text, whether it holds anything of the reference answer; None: none does."""
+    citations: Citations | None = None
+    """What answers cite, where that is measured."""
+    support: np.ndarray | None = None
+    """Per row of `pairs`, how far the text supports the nugget: 1, 0.5 or 0; None: 1."""
 
     def __len__(self) -> int:
         return len(self.pairs)

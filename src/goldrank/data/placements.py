@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldrank.base.errors import MeasureError
 from goldrank.core import core
 from goldrank.data import credit
-from goldrank.errors import MeasureError
 
 _log2 = np.array([math.nan, 0.0])
 
@@ -88,6 +88,7 @@ def packed(
         spent = np.concatenate(([0], np.cumsum(tokens)))
         used = spent[1:] - spent[np.searchsorted(query, query)]
         return np.asarray(near & (used <= budget) & (budget > 0))
+
     left = np.full(int(query.max(initial=-1)) + 1, budget)
     keep = np.zeros(len(rank), bool)
     order = np.argsort(rank, kind="stable")
@@ -97,6 +98,7 @@ def packed(
         rows = rows[near[rows] & (tokens[rows] <= left[query[rows]]) & (budget > 0)]
         keep[rows] = True
         left[query[rows]] -= tokens[rows]
+
     return keep
 
 
@@ -285,6 +287,7 @@ class Placements:
         assert self.lengths is not None
         if budget not in whole.lengths.cut:
             raise MeasureError(f"texts were not cut for a budget of {budget:,} tokens", hint="Use evaluate_texts.")
+
         cut = whole.lengths.cut[budget]
         reached = self.retrieved < (np.inf if depth is None else depth)
         has = (cut.tokens > 0) & reached
@@ -328,6 +331,7 @@ class Placements:
             low, high = self.tie_first[row], self.tie_last[row]
             group = slice(start[self.query[row]] + low - 1, start[self.query[row]] + high)
             first[group], last[group] = low, high
+
         return replace(
             self,
             judged_start=start,

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, as_list, of_type
+from goldrank.base.escaping import shown
+from goldrank.base.notes import Note
 from goldrank.data.document_rows import DocumentRows, Where
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError, as_list, of_type
-from goldrank.escaping import shown
-from goldrank.notes import Note
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Preferences(DocumentRows):
                         keys = (ids.encode(ids.as_text(key, "id")) for key in (query, judge, str(number), doc))
                         where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
                         rows.append((*keys, _level(level, where)))  # type: ignore[arg-type]
+
         all_levels = (levels for judges in judgements.values() for lists in judges.values() for levels in lists)
         ids.kind(map(type, judgements), {type(doc) for levels in all_levels for doc in levels}, name)
         self._set(list(zip(*rows, strict=True)) or [()] * 5, name, (), lambda i: name)
@@ -177,6 +178,7 @@ def _opinion(rows: Sequence[np.ndarray], number: np.ndarray, level: np.ndarray, 
             )
         merged[at] = level[part]
         over[np.ix_(at, at)] |= level[part][:, None] > level[part][None, :]
+
     if len(rows) > 1:
         while True:
             wider = over | (over.astype(np.float32) @ over.astype(np.float32) > 0)
@@ -189,13 +191,17 @@ def _opinion(rows: Sequence[np.ndarray], number: np.ndarray, level: np.ndarray, 
                 where=where(int(rows[0][0])),
                 hint="Contradicting opinions belong to different judges.",
             )
+
     return Opinion(doc, merged, over, len(rows) > 1)
 
 
 def _level(value: Any, where: str) -> float:
     """A level of preference, or the error that says why it is none."""
     try:
-        number = math.nan if isinstance(value, str | bytes | bool) else float(value)
+        if isinstance(value, str | bytes | bool):
+            number = math.nan
+        else:
+            number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if number != number:

@@ -13,7 +13,10 @@ from zlib import crc32
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, Position, of_type, one_of, whole_number
+from goldrank.base.machine import fits
+from goldrank.base.notes import Note
 from goldrank.core import core
 from goldrank.data.grades import HIGH_GRADE, are_usual, check_grade, notes_on_grades
 from goldrank.data.id_column import IdColumn
@@ -29,12 +32,9 @@ from goldrank.data.judgement_columns import Grade as Grade
 from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.data.placements import Ideals
 from goldrank.data.read_only import ReadOnlyRows
-from goldrank.errors import InputError, Position, of_type, one_of, whole_number
-from goldrank.machine import fits
-from goldrank.notes import Note
 
 if TYPE_CHECKING:
-    from goldrank.types import Path, QrelsLike, QrelsMapping
+    from goldrank.base.types import DocumentOf, Path, QrelsLike, QrelsMapping
 
 JUDGEMENT = 320
 """Bytes that a judgement takes while qrels are made, beside those of the file: benchmarks/memory.py measures 170 to 240
@@ -101,11 +101,14 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     ) -> None:
         given = of_type(judgements, Mapping, name, "a mapping")
         if any(isinstance(docs, list | tuple | set | frozenset | np.ndarray) for docs in given.values()):
-            from goldrank.io.objects import graded
+            from goldrank.io.objects.mappings import graded
 
             given = {query: graded(query, docs, name) for query, docs in given.items()}
         text = core.judgements(given, ids.SHORT, HIGH_GRADE)
-        kind = "str" if text else ""
+        if text:
+            kind = "str"
+        else:
+            kind = ""
         notes: tuple[Note, ...] = ()
         if text is None:
             text, kind = _checked(given, name, real_grades)
@@ -131,6 +134,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         self.id_kind = id_kind
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self.shard_number: tuple[int, int] | None = None
+
         """Which of how many shards of the queries these are, counted from 1; None for all."""
         self.part_of: Qrels | None = None
         """What a shard was taken from, None for all. (Themselves would be a cycle, which is not freed at once.)"""
@@ -191,6 +195,46 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         same.shard_number, same.part_of, same.judges = self.shard_number, self.part_of, self.judges
         return same
 
+    def rolled_up(self, doc_of: DocumentOf) -> Qrels:
+        """These judgements with documents in the place of their parts; a document has the highest grade of its parts.
+
+        Parameters
+        ----------
+        doc_of : str, pattern, mapping, path or function
+            How the document is told from the id of a part, as in `Run.rolled_up`.
+
+        Returns
+        -------
+        Qrels
+
+        Raises
+        ------
+        OptionError
+            If `doc_of` says nothing of documents.
+
+        Examples
+        --------
+        >>> qrels = Qrels({"q1": {"a#1": 0, "a#2": 2, "b#1": 1}})
+        >>> dict(qrels.rolled_up("#")["q1"])
+        {'a': 2, 'b': 1}
+        """
+        from goldrank.data.parents import document_of
+
+        document = document_of(doc_of)
+        rolled: dict[str, dict[str, Grade]] = {}
+        for query, row in self._text_rows.items():
+            documents = rolled.setdefault(query, {})
+            for part, grade in row.items():
+                name = document(part)
+                documents[name] = max(grade, documents.get(name, grade))
+
+        parts = sum(map(len, self._text_rows.values()))
+        note = Note.of("rolled-up", count=parts, documents=sum(map(len, rolled.values())))
+        notes = (*self.notes, note)
+        whole = Qrels._made(name=self.name, text=rolled, notes=notes, criteria=self.criteria, id_kind=self.id_kind)
+        whole.judges = {who: judged.rolled_up(doc_of) for who, judged in self.judges.items()}
+        return whole
+
     def only(self, queries: Iterable[str]) -> Qrels:
         """The judgements of some queries.
 
@@ -239,7 +283,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """
         from goldrank.io import read_qrels
 
-        people = self.judges.get("human", self) if self.judges else self
+        if self.judges:
+            people = self.judges.get("human", self)
+        else:
+            people = self
         return Qrels.joined(people, read_qrels(model, real_grades=True))
 
     def save(self, path: Path, *, format: str | None = None) -> None:
@@ -284,7 +331,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             row = table.setdefault(query, {})
             for doc, grade in docs.items():
                 row.setdefault(doc, grade)
-        first = theirs if len(theirs) else models
+        if len(theirs):
+            first = theirs
+        else:
+            first = models
         total, own = (sum(map(len, rows.values())) for rows in (table, theirs.text))
         noticed = (note for part in (theirs, models) for note in part.notes if note.code != WHO_JUDGED)
         notes = dict.fromkeys([*noticed, *who_judged(people=people, models=total - own, total=total)])
@@ -384,7 +434,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if repeated:
             noticed.append(Note.of("repeated-judgements", count=repeated))
         noticed += notes_on_grades(max(grades, default=0))
-        ids_are = "raw" if queries and isinstance(queries[0], bytes) else "text"
+        if queries and isinstance(queries[0], bytes):
+            ids_are = "raw"
+        else:
+            ids_are = "text"
         return cls._made(name=name, **{ids_are: table}, notes=noticed, id_kind=kind)
 
     @classmethod
@@ -398,6 +451,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             both = cls.joined(*(cls.from_parts([part], name=name, judgements=judgements) for part in by_judge))
             both.notes = (*notes, *both.notes)
             return both
+
         converted = JudgementColumns.of(whole, judgements)
         if converted is not None:
             columns, repeated = converted
@@ -405,6 +459,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 notes.append(Note.of("repeated-judgements", count=repeated))
             notes += notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))
             return cls._made(name=name, columns=columns, notes=notes, id_kind="text")
+
         rows = whole.row_queries(), whole.docs, as_grades(grade_array(whole.grades))
         return cls.from_rows(*rows, name=name, where=whole.where, judgements=judgements, notes=notes)
 
@@ -445,7 +500,9 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @cached_property
     def order(self) -> list[bytes]:
         """The queries in byte order."""
-        return sorted(self._raw_rows) if self._columns is None else self._columns.queries.to_list()
+        if self._columns is None:
+            return sorted(self._raw_rows)
+        return self._columns.queries.to_list()
 
     @cached_property
     def columns(self) -> JudgementColumns:
@@ -462,6 +519,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """Queries in byte order and grades as arrays."""
         if self._columns is not None:
             return JudgementArrays(self._columns.queries.texts(), self._columns.start, self._columns.grade)
+
         if self._raw is not None:
             queries = ids.decode_all(self.order)
             rows = [self._raw[query] for query in self.order]
@@ -470,6 +528,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             text = self._text_rows
             queries = tuple(sorted(text, key=None if "".join(text).isascii() else ids.encode))
             rows = [text[query] for query in queries]  # type: ignore[misc]
+
         start = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=start[1:])
         whole = np.empty(start[-1], np.int64)
@@ -567,7 +626,9 @@ def judged_rows(qrels: Qrels) -> list[dict[str, Grade]]:
 def plain_qrels(given: Mapping[Any, Any]) -> Qrels | None:
     """Judgements in which all ids and grades are plain; None if something must be looked at more closely."""
     text = core.judgements(given, ids.SHORT, HIGH_GRADE)
-    return None if text is None else Qrels._made(name="qrels", text=text, id_kind="str" if text else "")
+    if text is None:
+        return None
+    return Qrels._made(name="qrels", text=text, id_kind="str" if text else "")
 
 
 def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[dict[str, dict[str, Grade]], str]:
@@ -595,6 +656,7 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
         for doc, grade in docs.items():
             where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
             row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
+
     return text, ids.kind(query_types, doc_types, name)
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.errors import InputError, OptionError, did_you_mean, of_type
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, did_you_mean, of_type
 
 ROLES = ("text", "cluster", "weight", "stratum")
 """What goldrank itself reads of a query; everything else is an attribute."""
@@ -174,7 +174,10 @@ def _fields_of(given: Any, where: str) -> dict[str, Any]:
 
 def _weight(given: Any, where: str) -> float:
     try:
-        weight = math.nan if isinstance(given, bool) else float(given)
+        if isinstance(given, bool):
+            weight = math.nan
+        else:
+            weight = float(given)
     except (TypeError, ValueError, OverflowError):
         weight = math.nan
     if math.isfinite(weight) and weight >= 0:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.data.qrels import Qrels
 
 NUMBERS = ("returned", "judged", "relevant", "latency")
@@ -36,7 +36,9 @@ class QueryFacts:
     @cached_property
     def judgement_hashes(self) -> Mapping[str, str] | None:
         """By query, a short hash of its judgements; None if they are unknown or more than a grade per document."""
-        return self.hashes() if callable(self.hashes) else self.hashes
+        if callable(self.hashes):
+            return self.hashes()
+        return self.hashes
 
     @property
     def numbers(self) -> dict[str, np.ndarray]:

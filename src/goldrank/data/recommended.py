@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MeasureError
 from goldrank.data.catalogue import Catalogue, UserHistory
-from goldrank.errors import InputError, MeasureError
 
 
 class NumberLists(NamedTuple):
@@ -147,8 +147,14 @@ class Recommended:
             return NumberLists.of([[number.setdefault(item, len(number)) for item in row] for row in rows])
 
         shown = numbered(lists)
-        had = None if train is None else numbered([train.items.get(query, ()) for query in queries])
-        other = None if against is None else numbered(against)
+        if train is None:
+            had = None
+        else:
+            had = numbered([train.items.get(query, ()) for query in queries])
+        if against is None:
+            other = None
+        else:
+            other = numbered(against)
         grade = [
             judged.get(query, {}).get(item, np.nan) for query, row in zip(queries, lists, strict=True) for item in row
         ]
@@ -162,7 +168,9 @@ class Recommended:
 
     def cut(self, depth: int | None) -> Recommended:
         """The first `depth` items of each user; all without a depth."""
-        return self if depth is None else self._where(self.rank <= depth)
+        if depth is None:
+            return self
+        return self._where(self.rank <= depth)
 
     @property
     def condensed(self) -> Recommended:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, Position, one_of, whole_number
+from goldrank.base.notes import Note, from_counts
 from goldrank.core import core
 from goldrank.data.read_only import ReadOnlyRows
-from goldrank.errors import InputError, Position, one_of, whole_number
-from goldrank.notes import Note, from_counts
 
 if TYPE_CHECKING:
+    from goldrank.base.types import DocumentOf, Path, RunMapping, SeenLike
     from goldrank.data.blocks import BlockSource
     from goldrank.data.qrels import Qrels
-    from goldrank.types import Path, RunMapping, SeenLike
 
 
 SHORT_ROW = 50
@@ -154,7 +154,7 @@ class Run(Mapping[str, Mapping[str, float]]):
     ) -> None:
         has_scores = True
         if isinstance(results, Mapping) and _has_lists(results):
-            from goldrank.io.objects import run_from_mapping
+            from goldrank.io.objects.mappings import run_from_mapping
 
             made = run_from_mapping(results, name)
             results, id_kind, has_scores = made.source, made.id_kind, made.has_scores
@@ -179,15 +179,20 @@ class Run(Mapping[str, Mapping[str, float]]):
         given = self.alternatives
         if given is None:
             return self
+
         chosen: dict[str, str] = {}
         notes: list[Note] = []
         for role in ("query", "doc"):
             names = list(given.candidates[role])
-            counts = given.matches(names, chosen, judged) if len(names) > 1 else [1]
+            if len(names) > 1:
+                counts = given.matches(names, chosen, judged)
+            else:
+                counts = [1]
             best = max(range(len(names)), key=lambda i: (counts[i], -i))
             chosen[role] = names[best]
             if len(names) > 1:
                 notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
+
         run = given.taken(chosen).renamed(self.name)
         run.alternatives = None
         run.notes = (*(note for note in run.notes if note.code != "column-choice"), *notes)
@@ -248,7 +253,7 @@ class Run(Mapping[str, Mapping[str, float]]):
         -------
         Run
         """
-        from goldrank.io.user_history import as_history
+        from goldrank.io.objects.user_history import as_history
 
         train = as_history(seen)
         rows = rows_of(self)
@@ -265,6 +270,47 @@ class Run(Mapping[str, Mapping[str, float]]):
         if not any(user in train.items for user in kept):
             notes.append(Note.of("train-without-users", samples=train.items))
         return self._with_results(kept, notes)
+
+    def rolled_up(self, doc_of: DocumentOf) -> Run:
+        """This run with documents in the place of their parts (chunks, turns, passages); a note says how many.
+
+        A document stands where its first part stood, with that part's score, so that values are those of documents.
+
+        Parameters
+        ----------
+        doc_of : str, pattern, mapping, path or function
+            How the document is told: a separator before the last part of an id ("#" makes doc of doc#3), a regular
+            expression with one group, a dict from parts to documents, the path of a file with these two columns, or a
+            function. An id that is no part stays as it is.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        OptionError
+            If `doc_of` says nothing of documents.
+
+        Examples
+        --------
+        >>> run = Run({"q1": {"a#2": 0.9, "b#1": 0.8, "a#1": 0.7}})
+        >>> dict(run.rolled_up("#")["q1"])
+        {'a': 0.9, 'b': 0.8}
+        """
+        from goldrank.data.parents import document_of
+
+        document = document_of(doc_of)
+        rows = rows_of(self)
+        rolled: dict[str, dict[str, float]] = {}
+        for query, row in rows.items():
+            documents = rolled.setdefault(query, {})
+            for part in self.ranking(query):
+                documents.setdefault(document(part), row[part])
+
+        parts = sum(map(len, rows.values()))
+        note = Note.of("rolled-up", count=parts, documents=sum(map(len, rolled.values())))
+        return self._with_results(rolled, [note])
 
     def drop_duplicates(self, *, keep: Literal["first", "last"] = "first") -> Run:
         """This run with each document of a query once; a note says how many lines were left out.
@@ -408,13 +454,18 @@ class TaggedRuns:
 def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = False) -> Note:
     """The note that says which of several columns holds the ids of queries or documents, by its name or its values."""
     others = tuple(ids.show(name) for name in names if name != chosen)
-    why = "judged" if judged else "by_name"
+    if judged:
+        why = "judged"
+    else:
+        why = "by_name"
     return Note.of("column-choice", role=role, column=ids.show(chosen), others=others, why=why)
 
 
 def notes_on_ids(id_kind: str) -> tuple[Note, ...]:
     """What to say of ids that were given as objects of a kind."""
-    return (Note.of("integer-ids"),) if "int" in id_kind else ()
+    if "int" in id_kind:
+        return (Note.of("integer-ids"),)
+    return ()
 
 
 def rows_of(run: Run) -> Mapping[str, Mapping[str, float]]:
@@ -445,7 +496,9 @@ def plain_copy(results: Mapping[Any, Any], name: str = "run") -> Rankings | None
         if not are_exact and all(isinstance(row, Mapping) for row in rows.values()):
             copy = _copied({query: {**row} for query, row in rows.items()}, name)
 
-    return None if copy is None else Rankings(*copy)
+    if copy is None:
+        return None
+    return Rankings(*copy)
 
 
 def _copied(results: Mapping[Any, Any], name: str = "run") -> tuple[dict[str, dict[str, float]], bytes] | None:
@@ -493,6 +546,7 @@ def double_scores(row: Mapping[str, Any], query: str, name: str) -> np.ndarray:
             return scores
     except (struct.error, OverflowError, TypeError, ValueError):
         pass
+
     checked = [
         check_score(score, f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'")
         for doc, score in row.items()
@@ -518,10 +572,12 @@ def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, M
             doc_types.update(map(type, islice(row, 1)))
         except TypeError:  # not all of them are text
             doc_types.update(map(type, row))
+
     kind = ids.kind(query_types, doc_types, name)
     if query_types <= {str} and doc_types <= {str}:
         ids.check_keys(results, "query id", name)
         return results, kind
+
     return {
         ids.as_text(query, "query id", name): {
             ids.as_text(doc, "document id", f"{name}: query {query!r:.80}"): score for doc, score in row.items()
@@ -541,6 +597,7 @@ def check_score(value: Any, where: Position | str) -> float:
             raise _no_score("score is too large for a double", where) from None
         except (TypeError, ValueError):
             raise _no_score(f"score {value!r:.80} is of type {type(value).__name__}", where) from None
+
     if value != value:
         raise InputError(
             "score is NaN",
@@ -548,6 +605,7 @@ def check_score(value: Any, where: Position | str) -> float:
             hint="A document that was not scored has no place in a ranking: leave it out.",
             code="bad-score",
         )
+
     return float(value)
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, did_you_mean
+from goldrank.base.notes import Note
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.scores import names_of_runs, numbered
-from goldrank.errors import InputError, did_you_mean
-from goldrank.notes import Note
 
 if TYPE_CHECKING:
-    from goldrank.types import RunLike, RunsLike, SeenLike
+    from goldrank.base.types import DocumentOf, RunLike, RunsLike, SeenLike
 
 HINT = 'Give {"bm25": run, "dense": other}, a list of paths or runs, or a list of (name, run).'
 
@@ -65,7 +65,9 @@ class Runs:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the runs. Of runs that are told apart by tag, they are found by reading the file."""
-        return self.tagged.tags if self.tagged is not None else tuple(self._given)
+        if self.tagged is not None:
+            return self.tagged.tags
+        return tuple(self._given)
 
     @property
     def systems(self) -> Mapping[str, tuple[str, ...]]:
@@ -113,6 +115,20 @@ class Runs:
         Runs
         """
         return Runs([(name, self[name]) for name in names])
+
+    def rolled_up(self, doc_of: DocumentOf) -> Runs:
+        """Every run with documents in the place of their parts (`Run.rolled_up`).
+
+        Parameters
+        ----------
+        doc_of : str, pattern, mapping, path or function
+            How the document is told from the id of a part.
+
+        Returns
+        -------
+        Runs
+        """
+        return Runs([(name, run.rolled_up(doc_of)) for name, run in self.items()])
 
     def without(self, seen: SeenLike) -> Runs:
         """These runs without what users had before; see `Run.without`."""
@@ -233,7 +249,10 @@ def _name(entry: Any, path: PurePath | None, parts: int) -> str:
     if path is None:
         return str(entry.name)
     folders = path.parts[:-1]
-    shown = folders[max(0, len(folders) - parts + 1) :] if parts > 1 else ()
+    if parts > 1:
+        shown = folders[max(0, len(folders) - parts + 1) :]
+    else:
+        shown = ()
     return "/".join([*shown, stem_of(path.name)])
 
 
@@ -242,4 +261,6 @@ def stem_of(file: str) -> str:
     for ending in (".gz", ".bz2", ".xz", ".zst", ".lz4"):
         file = file.removesuffix(ending)
     stem, dot, _ = file.rpartition(".")
-    return stem if dot and stem.strip(".") else file
+    if dot and stem.strip("."):
+        return stem
+    return file

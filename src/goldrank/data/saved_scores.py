@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, one_of
+from goldrank.base.notes import Note
 from goldrank.conventions import options_of
 from goldrank.data import query_facts
 from goldrank.data.json_values import utf8
 from goldrank.data.scores import AVERAGES, SLACK, Bounds, Column, Remarks, Scores
-from goldrank.errors import InputError, one_of
-from goldrank.notes import Note
 
 FORMAT = "goldrank-scores"
 FORMAT_BY_RUN = "goldrank-scores-by-run"
@@ -33,7 +33,7 @@ def to_plain(scores: Scores) -> dict[str, Any]:
         "version": VERSION,
         "run": scores.run,
         "queries": list(scores.queries),
-        "measures": {name: _plain(column) for name, column in scores.columns.items()},
+        "measures": {name: {**_plain(column), **_signature(scores, name)} for name, column in scores.columns.items()},
         "bounds": {
             name: {"why": both.why, "low": _plain(both.low), "high": _plain(both.high)}
             for name, both in scores.bounds.items()
@@ -44,6 +44,13 @@ def to_plain(scores: Scores) -> dict[str, Any]:
         "provenance": dict(scores.provenance),
         "by_query": query_facts.to_plain(scores.query_facts),
     }
+
+
+def _signature(scores: Scores, measure: str) -> dict[str, str]:
+    """The signature of one measure; nothing where scores do not know it."""
+    if "signature" not in scores.provenance:
+        return {}
+    return {"signature": scores.signature(measure)}
 
 
 def check_version(version: object, where: str) -> None:
@@ -62,6 +69,7 @@ def from_plain(data: Any, where: str) -> Scores:
     """The inverse of `to_plain`. Summaries must follow from values, values be within their measure's bounds."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise InputError("is not saved goldrank scores", where=where, code="not-saved-scores")
+
     check_version(data.get("version"), where)
     try:
         queries = tuple(
@@ -91,6 +99,7 @@ def from_plain(data: Any, where: str) -> Scores:
         options = _of_type(provenance.get("options", options_of(convention)), dict, "options")
         for name, given in options.items():
             _of_type(given, dict, f"options of {name}")
+        _check_signature(provenance)
         return Scores(
             run=run,
             queries=queries,
@@ -104,6 +113,21 @@ def from_plain(data: Any, where: str) -> Scores:
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
         raise InputError(f"saved scores are damaged: {error}", where=where, code="damaged-file") from None
+
+
+def _check_signature(provenance: Mapping[str, Any]) -> None:
+    """Refuse facts of signatures that no signature could be made of."""
+    if "signature" not in provenance:
+        return
+    facts = _of_type(provenance["signature"], dict, "signature")
+    options = _of_type(facts.get("options", {}), dict, "options of the signature")
+    for key, word in (*facts.items(), *options.items()):
+        if key != "options":
+            _of_type(word, str, f"{key} of the signature")
+    if "depth" in options and not options["depth"].isdigit():
+        raise ValueError(f"depth of the signature is {options['depth']!r:.60}")
+    for key in ("goldrank", "convention"):
+        _of_type(provenance.get(key), str, key)
 
 
 def _plain(column: Column) -> dict[str, Any]:

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.data.json_values import read_json, utf8, without_nan, write_json
-from goldrank.data.query_facts import NOTHING_KNOWN, QueryFacts
-from goldrank.errors import (
+from goldrank.base import ids
+from goldrank.base.errors import (
     InputError,
     MeasureError,
     MismatchError,
@@ -27,10 +25,14 @@ from goldrank.errors import (
     of_type,
     one_of,
 )
-from goldrank.escaping import shown
-from goldrank.forking import check_polars
-from goldrank.notes import Note
-from goldrank.packages import needed
+from goldrank.base.escaping import shown
+from goldrank.base.forking import check_polars
+from goldrank.base.notes import Note
+from goldrank.base.packages import needed
+from goldrank.data.json_values import read_json, utf8, without_nan
+from goldrank.data.query_facts import NOTHING_KNOWN, QueryFacts
+from goldrank.data.showing import Result
+from goldrank.data.table import count
 
 if TYPE_CHECKING:
     import pandas
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from goldrank.data.explanation import Explanation
+    from goldrank.data.table import Part
 
 Value = TypeVar("Value")
 AVERAGES = ("mean", "sum", "geometric")
@@ -129,7 +132,7 @@ NOTHING_TO_SAY = Remarks()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(Mapping[str, float]):
+class Scores(Result, Mapping[str, float]):
     """Values per query and measure for one run. As a mapping it has each measure's summary.
 
     >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, ["RR", "P@1"])
@@ -200,6 +203,39 @@ class Scores(Mapping[str, float]):
     def provenance(self) -> Mapping[str, Any]:
         """Convention, policies, inputs with their hashes, version and time."""
         return self.origin()
+
+    def signature(self, measure: object = None, *, full: bool = False) -> str:
+        """One line to print beside a number: with which measure, rules and judgements it was made.
+
+        It has no ids, names or paths. `goldrank.explain_signature` spells it out, and checks it against files.
+
+        Parameters
+        ----------
+        measure : measure, optional
+            The measure whose number it is; by default all of them.
+        full : bool
+            Whether the run is in it, too; only fresh scores know it.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        NotMeasuredError
+            If the measure was not measured.
+        InputError
+            If the scores do not know what they were made with.
+
+        Examples
+        --------
+        >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR")
+        >>> scores.signature().partition(" ")[2].partition(" sum:")[0]
+        'measure:RR rules:trec_eval-10 qrels:9f97abed83f5/1q/1j'
+        """
+        from goldrank.data.signature import of_scores
+
+        return of_scores(self, measure, full=full)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -317,13 +353,9 @@ class Scores(Mapping[str, float]):
 
         return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to a JSON file that `Scores.load` reads back equal."""
-        write_json(path, self.to_dict())
-
     @classmethod
     def load(cls, path: str | Path) -> Scores:
-        """Read what `save` wrote."""
+        """Read what `save` wrote to a file that ends in .json."""
         return cls.from_dict(read_json(path), str(path))
 
     @classmethod
@@ -337,11 +369,30 @@ class Scores(Mapping[str, float]):
 
         return merge(as_list(shards, "what is merged"), run)
 
-    def rows(self) -> Iterator[tuple[str, str, float]]:
-        """(query, measure, value) for every value."""
-        for name, column in self.columns.items():
-            for query, value in zip(self.queries, column.values.tolist(), strict=True):
-                yield query, name, value
+    def parts(self) -> list[Part]:
+        """What people read: the summaries, and the notes below."""
+        from goldrank.data.score_table import score_parts
+
+        return score_parts([self])
+
+    @property
+    def words(self) -> str:
+        """The summaries in a sentence."""
+        values = [f"{name} {format_value(column.summary, column.average)}" for name, column in self.columns.items()]
+        return f"{ids.show(self.run)}: {', '.join(values)}, {count(len(self.queries), 'query')}"
+
+    @property
+    def title(self) -> str:
+        """What a page of them is called."""
+        return f"Scores: {ids.show(self.run)}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record per query: its id, and the value of each measure."""
+        columns = [column.values.tolist() for column in self.columns.values()]
+        return [
+            dict(zip(("query", *self.columns), values, strict=True))
+            for values in zip(self.queries, *columns, strict=True)
+        ]
 
     def to_polars(self) -> polars.DataFrame:
         """One row per query, one column per measure."""
@@ -372,14 +423,7 @@ class Scores(Mapping[str, float]):
         }
 
     def __repr__(self) -> str:
-        from goldrank.data import score_table
-
-        return score_table.text([self])
-
-    def _repr_html_(self) -> str:
-        from goldrank.data import score_table
-
-        return score_table.fragment([self])
+        return f"Scores({self.run!r}, {count(len(self.queries), 'query')}, {', '.join(self.columns)})"
 
 
 def numbered(names: Sequence[str]) -> list[str]:
@@ -431,7 +475,7 @@ def _named_scores(given: Any) -> list[tuple[str, Scores]]:
 _COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")
 
 
-class ScoresByRun(Mapping[str, Scores]):
+class ScoresByRun(Result, Mapping[str, Scores]):
     """The `Scores` of several runs, by the runs' names.
 
     Parameters
@@ -463,6 +507,7 @@ class ScoresByRun(Mapping[str, Scores]):
         one_of(queries, ("common", "same"), "queries")
         pairs = _named_scores(scores)
         self.systems: Mapping[str, tuple[str, ...]] = names_of_runs([name for name, _ in pairs])
+
         """For each system the names of its runs: one, unless it was run several times."""
         names = numbered([name for name, _ in pairs])
         self._scores = {
@@ -520,12 +565,37 @@ class ScoresByRun(Mapping[str, Scores]):
             frame.insert(0, "run", utf8(run))
         return pandas.concat(frames, ignore_index=True)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, by run."""
-        return {run: scores.to_dict() for run, scores in self.items()}
+    def parts(self) -> list[Part]:
+        """What people read: the runs' summaries side by side, and the notes below."""
+        from goldrank.data.score_table import score_parts
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to one JSON file that `ScoresByRun.load` reads back equal."""
+        return score_parts(list(self.values()))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Caveats and remarks of all runs, each once."""
+        return tuple(dict.fromkeys(note for scores in self.values() for note in scores.notes))
+
+    @property
+    def words(self) -> str:
+        """The summaries of every run, in a sentence."""
+        return "; ".join(scores.words for scores in self.values())
+
+    @property
+    def title(self) -> str:
+        """What a page of them is called."""
+        return f"Scores: {', '.join(map(ids.show, self))}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record per run and query."""
+        measures = dict.fromkeys(name for scores in self.values() for name in scores.columns)
+        empty = dict.fromkeys(measures, math.nan)
+        return [
+            {"run": run, "query": row["query"], **empty, **row} for run, scores in self.items() for row in scores.rows()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values: `runs` has the scores of each run."""
         from goldrank.data.saved_scores import FORMAT_BY_RUN, VERSION
 
         saved = [
@@ -533,7 +603,13 @@ class ScoresByRun(Mapping[str, Scores]):
             for system, runs in self.systems.items()
             for scores in map(self._scores.__getitem__, runs)
         ]
-        write_json(path, {"format": FORMAT_BY_RUN, "version": VERSION, "runs": saved})
+        return {"format": FORMAT_BY_RUN, "version": VERSION, "runs": saved}
+
+    def to_json(self) -> str:
+        """Everything, as JSON that `ScoresByRun.load` reads back equal; NaN becomes null."""
+        import json
+
+        return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
     @classmethod
     def load(cls, *paths: str | Path) -> ScoresByRun:
@@ -557,15 +633,12 @@ class ScoresByRun(Mapping[str, Scores]):
             raise InputError(what, where=str(path), hint="Was it edited by hand?")
         return [Scores.from_dict(scores, str(path)) for scores in runs]
 
+    def to_arrow(self) -> pyarrow.Table:
+        """One row per run and query, one column per measure."""
+        return self.to_polars().to_arrow()
+
     def __repr__(self) -> str:
-        from goldrank.data import score_table
-
-        return score_table.text(list(self.values()))
-
-    def _repr_html_(self) -> str:
-        from goldrank.data import score_table
-
-        return score_table.fragment(list(self.values()))
+        return f"ScoresByRun({', '.join(map(repr, self))})"
 
 
 def format_value(value: float, average: str = "mean") -> str:

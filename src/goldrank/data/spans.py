@@ -13,12 +13,12 @@ from functools import cached_property
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.data.intervals import expand, in_tokens, length_within, merge
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MeasureError
 from goldrank.data.placements import packed
-from goldrank.data.texts import Located, Span, TextItem
+from goldrank.data.stretches import expand, in_tokens, length_within, merge
+from goldrank.data.text_item import Located, Span, TextItem
 from goldrank.data.white_space import WhiteSpace
-from goldrank.errors import InputError, MeasureError
 
 NOWHERE = ""
 """The source of evidence whose place is not known. No retrieved text holds it, and its length counts as it is."""
@@ -29,7 +29,11 @@ Tokens = Mapping[str, np.ndarray]
 
 def parts_of(place: Span | Located | None) -> tuple[Span, ...]:
     """The spans of a retrieved text."""
-    return () if place is None else place.spans if isinstance(place, Located) else (place,)
+    if place is None:
+        return ()
+    if isinstance(place, Located):
+        return place.spans
+    return (place,)
 
 
 @dataclass(frozen=True)
@@ -192,7 +196,9 @@ class Spans:
     def within(self, k: int | None) -> np.ndarray:
         """Which stretches the first k texts hold."""
         held: np.ndarray = self.rank > 0
-        return held if k is None else held & (self.rank <= k)
+        if k is None:
+            return held
+        return held & (self.rank <= k)
 
     def returned(self, k: int | None, repeated: str = "once") -> np.ndarray:
         """Per query, the length of the first k texts; "once": a position that several hold counts once.
@@ -278,7 +284,9 @@ class Spans:
             return self.only(packed(texts.query, texts.rank, texts.tokens, budget, pack, depth))
         if budget not in self.cut_for:
             raise MeasureError(f"texts were not cut for a budget of {budget:,} tokens", hint="Use evaluate_texts.")
-        return self.cut_for[budget] if depth is None else self.cut_for[budget].cut(depth)
+        if depth is None:
+            return self.cut_for[budget]
+        return self.cut_for[budget].cut(depth)
 
     def only(self, keep: np.ndarray) -> Spans:
         """As if only the marked texts had been retrieved; ranks close up."""
@@ -292,6 +300,7 @@ class Spans:
         unset = np.iinfo(np.int64).max
         rank = np.full(len(self.rank), unset)
         np.minimum.at(rank, holding, holder)
+
         return replace(
             self,
             retrieved=kept[first[1:]] - kept[first[:-1]],
@@ -325,6 +334,7 @@ def _solid(
         rows = asked[first[i] : first[i + 1]]
         if len(rows):
             lengths[rows] = white.solid(name, bounds[rows] - offset[rows], bounds[rows + 1] - offset[rows])
+
     return lengths
 
 
@@ -339,6 +349,7 @@ class _SpanColumns:
             raise InputError(
                 f"queries occur more than once: {ids.samples(repeated)}", hint="Give each an id of its own."
             )
+
         self.sources: dict[str, int] = {}
         rows: list[tuple[int, int, int, int, int, int]] = []
         placed: list[bool] = []
@@ -350,6 +361,7 @@ class _SpanColumns:
                 for rank, place in enumerate(spans, 1)
                 for span in parts_of(place)
             ]
+
         evidence_query: list[int] = []
         owner: list[int] = []
         for query, item in enumerate(items):
@@ -360,6 +372,7 @@ class _SpanColumns:
                     ]
                     owner.append(len(evidence_query))
                 evidence_query.append(query)
+
         self._rows = np.array(rows, np.int64).reshape(-1, 6).T
         self.source, self.kind, self.number = self._rows[1], self._rows[4], self._rows[5]
         self.evidence_query = np.array(evidence_query, np.int64)
@@ -395,6 +408,7 @@ class _SpanColumns:
                 outside[i] = size(self.items[query[i]].retrieved[rank[i] - 1])
             elif isinstance(place, Located) and place.outside:
                 outside[i] = size(place.outside)
+
         text = self.kind == _TEXT
         first = np.cumsum(np.array([0, *count], np.int64))
         at = first[self._rows[0][text]] + self.number[text] - 1
@@ -436,11 +450,13 @@ def _touching(
     for chunk in chunks:
         if chunk.source in columns.sources:
             by_source.setdefault(columns.sources[chunk.source], []).append((chunk.start, chunk.end))
+
     names = list(columns.sources)
     cut: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for source, pairs in by_source.items():
         low, high = np.array(pairs, np.int64).T
         cut[source] = (low, high) if tokens is None else in_tokens(tokens[names[source]], low, high)
+
     query, source_of, start, end = gold
     evidence, union, total, bordering = (np.zeros(len(columns.queries)) for _ in range(4))
     order = np.lexsort((source_of, query))
@@ -464,4 +480,5 @@ def _touching(
         evidence[at] += length_within(merged_low, merged_high, gold_start, gold_end).sum()
         union[at] += (merged_high - merged_low).sum()
         total[at] += (high - low).sum()
+
     return TouchingChunks(evidence, union, total, bordering)

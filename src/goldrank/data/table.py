@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import add
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from goldrank import ids
-from goldrank.escaping import log_line
+from goldrank.base import ids
+from goldrank.base.escaping import log_line
 
 NAME_LIMIT = 60
 """Characters of an id or a name in a table."""
@@ -74,7 +74,9 @@ class Head(NamedTuple):
 
     def limit(self) -> int:
         """How many characters of a cell are shown."""
-        return NAME_LIMIT if self.kind == "name" else TEXT_LIMIT
+        if self.kind == "name":
+            return NAME_LIMIT
+        return TEXT_LIMIT
 
 
 Cells = Sequence[Cell | str | float]
@@ -83,7 +85,10 @@ Cells = Sequence[Cell | str | float]
 
 def count(value: int, what: str) -> str:
     """'1 record', '1,200 records', '2 queries'."""
-    many = f"{what[:-1]}ies" if what.endswith("query") else f"{what}s"
+    if what.endswith("query"):
+        many = f"{what[:-1]}ies"
+    else:
+        many = f"{what}s"
     return f"{value:,} {what if value == 1 else many}"
 
 
@@ -106,7 +111,9 @@ class Row:
 def _full(cell: Cell | str | float) -> Cell:
     if isinstance(cell, float):
         return Cell(f"{cell:.4f}", cell)
-    return Cell(cell) if isinstance(cell, str) else cell
+    if isinstance(cell, str):
+        return Cell(cell)
+    return cell
 
 
 @dataclass(frozen=True)
@@ -172,6 +179,8 @@ class Sentence(NamedTuple):
     style: str = ""
     label: str = ""
     """A word that comes first, such as FAIL."""
+    code: str = ""
+    """The code of the note that it is; empty for any other sentence."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +191,57 @@ class Fold:
     parts: Sequence[Part]
 
 
-Part = Table | Sentence | Fold
+@dataclass(frozen=True)
+class ChartPart:
+    """A chart. Forms that show charts draw it; the others leave it out."""
+
+    title: str
+    draw: Callable[[], Drawing]
+    """Makes the drawing, from what it shows."""
+
+
+class Drawing(Protocol):
+    """A chart that is drawn: `goldrank.report.charts.Chart` is one."""
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+
+    @property
+    def width(self) -> float:
+        """In pixels."""
+
+    @property
+    def height(self) -> float:
+        """In pixels."""
+
+    def inline(self) -> str:
+        """SVG for a page that has the styles."""
+
+    def alone(self) -> str:
+        """SVG for a file of its own."""
+
+    def placed(self, top: float) -> str:
+        """SVG for a drawing that has the styles, so far below its top."""
+
+
+Part = Table | Sentence | Fold | ChartPart
+
+
+def told(parts: Iterable[Part]) -> list[Table | Sentence | Fold]:
+    """The parts that are words and numbers: all but charts."""
+    return [part for part in parts if not isinstance(part, ChartPart)]
+
+
+def charts_of(parts: Iterable[Part]) -> list[ChartPart]:
+    """The charts, also those in folded parts."""
+    charts: list[ChartPart] = []
+    for part in parts:
+        if isinstance(part, ChartPart):
+            charts.append(part)
+        elif isinstance(part, Fold):
+            charts += charts_of(part.parts)
+    return charts
 
 
 def facts(rows: Mapping[str, str], title: str = "") -> Table:
@@ -190,16 +249,93 @@ def facts(rows: Mapping[str, str], title: str = "") -> Table:
     return Table(Head.texts("", ""), [[name, value] for name, value in rows.items() if value.strip()], title)
 
 
+MOST_NOTES = 3
+"""Notes that are shown below a result; the others are counted."""
+
+
 def note_sentences(notes: Iterable[object], about: str = "") -> list[Sentence]:
     """Notes as sentences: warnings first, and so that every writer shows them differently from remarks.
 
-    `notes` are `goldrank.notes.Note`s; plain text is a remark. `about` says whose they are.
+    `notes` are `goldrank.base.notes.Note`s; plain text is a remark. `about` says whose they are.
     """
-    prefix = f"{about}: " if about else ""
-    sentences = [
-        Sentence(f"{prefix}{note}", "warning" if getattr(note, "is_warning", False) else "remark") for note in notes
-    ]
+    if about:
+        prefix = f"{about}: "
+    else:
+        prefix = ""
+    sentences = []
+    for note in notes:
+        if getattr(note, "is_warning", False):
+            style = "warning"
+        else:
+            style = "remark"
+        sentences.append(Sentence(f"{prefix}{note}", style, code=getattr(note, "code", "text")))
     return warnings_first(dict.fromkeys(sentences))
+
+
+def notes_by_run(notes: Mapping[str, Iterable[object]]) -> list[Sentence]:
+    """The notes of several runs: what all of them share is said once, and what some of them share is one sentence."""
+    runs_of: dict[Sentence, list[str]] = {}
+    for run, of_run in notes.items():
+        for sentence in note_sentences(of_run):
+            runs_of.setdefault(sentence, []).append(run)
+    sentences = []
+    for sentence, runs in runs_of.items():
+        if len(runs) == len(notes):
+            whose = ""
+        else:
+            whose = f"{_some(runs)}: "
+        sentences.append(sentence._replace(text=f"{whose}{sentence.text}"))
+    return warnings_first(_one_of_each_kind(sentences, len(notes)))
+
+
+def _one_of_each_kind(sentences: Sequence[Sentence], runs: int) -> list[Sentence]:
+    """Sentences of a kind that differ from run to run are one where there are many of them."""
+    of_kind: dict[str, list[Sentence]] = {}
+    for sentence in sentences:
+        of_kind.setdefault(sentence.code, []).append(sentence)
+    kept: list[Sentence] = []
+    for alike in of_kind.values():
+        if len(alike) <= MOST_NOTES or runs <= MOST_NOTES:
+            kept += alike
+        else:
+            more = f" (and {len(alike) - 1} more of this kind)"
+            kept.append(alike[0]._replace(text=alike[0].text + more))
+    return kept
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(ids.show(name) for name in names[:MOST_NOTES])
+    if len(names) <= MOST_NOTES:
+        return shown
+    return f"{shown} and {len(names) - MOST_NOTES} more"
+
+
+def split_notes(parts: Iterable[Part]) -> tuple[list[Part], list[Sentence]]:
+    """The parts without notes, and the notes; a fold that holds nothing else goes."""
+    others: list[Part] = []
+    notes: list[Sentence] = []
+    for part in parts:
+        if isinstance(part, Sentence) and part.code:
+            notes.append(part)
+        elif isinstance(part, Fold):
+            inner, folded = split_notes(part.parts)
+            notes += folded
+            if inner:
+                others.append(replace(part, parts=inner))
+        else:
+            others.append(part)
+
+    return others, warnings_first(dict.fromkeys(notes))
+
+
+def few_notes(notes: Sequence[Sentence], see: str) -> list[Sentence]:
+    """The first notes, and a line that counts the others and says where they are."""
+    if len(notes) <= MOST_NOTES:
+        return list(notes)
+    more = len(notes) - MOST_NOTES
+    closing = f"{more} more remark{'s' * (more > 1)}: {see}"
+    return [*notes[:MOST_NOTES], Sentence(closing, "remark", "", "more-notes")]
 
 
 def warnings_first(sentences: Iterable[Sentence]) -> list[Sentence]:
@@ -225,7 +361,7 @@ def plain(parts: Iterable[Part], width: int | None = None) -> str:
     """Parts as text, without a line end; sentences are wrapped if there is a width."""
     lines: list[str] = []
     before: Part | None = None
-    for part in parts:
+    for part in told(parts):
         if is_apart(before, part):
             lines.append("")
         before = part
@@ -235,14 +371,21 @@ def plain(parts: Iterable[Part], width: int | None = None) -> str:
             lines += [log_line(part.title), *plain(part.parts, width).split("\n")]
         else:
             lines += _plain_sentence(part, width)
+
     return "\n".join(lines)
 
 
 def _plain_table(table: Table) -> list[str]:
-    grid = [[log_line(head.text) for head in table.heads]] if table.has_heads else []
+    if table.has_heads:
+        grid = [[log_line(head.text) for head in table.heads]]
+    else:
+        grid = []
     columns = zip(*grid, *table.texts(_plain_cell), strict=True)
     padded = [_padded(column, head.kind == "number") for column, head in zip(columns, table.heads, strict=False)]
-    lines = [log_line(table.title)] if table.title else []
+    if table.title:
+        lines = [log_line(table.title)]
+    else:
+        lines = []
     lines += ["  ".join(texts).rstrip() for texts in zip(*padded, strict=True)]
     return lines + ([log_line(table.caption)] if table.caption else [])
 
@@ -256,7 +399,9 @@ def _padded(column: Sequence[str], right: bool) -> list[str]:
 
 def _plain_cell(cell: Cell, head: Head) -> str:
     text = ("*" if cell.style == "best" else "") + log_line(cell.text, head.limit())
-    return f"{text} {cell.raised}" if cell.raised else text
+    if cell.raised:
+        return f"{text} {cell.raised}"
+    return text
 
 
 def display_width(text: str) -> int:
@@ -268,7 +413,10 @@ def display_width(text: str) -> int:
 
 def _plain_sentence(sentence: Sentence, width: int | None) -> list[str]:
     mark = {"warning": "! ", "remark": "  "}.get(sentence.style, "")
-    label = f"{sentence.label}  " if sentence.label else ""
+    if sentence.label:
+        label = f"{sentence.label}  "
+    else:
+        label = ""
     text = f"{mark}{label}{log_line(sentence.text)}"
     if width is None or len(text) <= width:
         return [text]
@@ -282,7 +430,7 @@ def _plain_sentence(sentence: Sentence, width: int | None) -> list[str]:
 
 
 def escape_html(text: str, limit: int = TEXT_LIMIT) -> str:
-    """Text for HTML and SVG: no markup, no control character, no `##[` (see `goldrank.escaping`)."""
+    """Text for HTML and SVG: no markup, no control character, no `##[` (see `goldrank.base.escaping`)."""
     return entities(ids.show(text, limit))
 
 
@@ -306,34 +454,63 @@ def html(parts: Iterable[Part]) -> str:
         for part in group:
             if isinstance(part, Table):
                 texts.append(_html_table(part))
+            elif isinstance(part, ChartPart):
+                texts.append(_html_chart(part))
             elif isinstance(part, Fold):
                 summary = escape_html(part.title)
                 texts.append(f"<details><summary>{summary}</summary>{html(part.parts)}</details>")
             else:
-                style = f' class="{part.style}"' if part.style else ""
+                if part.style:
+                    style = f' class="{part.style}"'
+                else:
+                    style = ""
                 texts.append(f"<p{style}>{_html_words(part)}</p>")
+
     return "".join(texts)
 
 
 def notebook_html(parts: Iterable[Part]) -> str:
-    """The same for notebooks, whose own style would move text to the right."""
-    return f"{NOTEBOOK_STYLE}{html(parts)}</div>"
+    """The same for notebooks, whose own style would move text to the right; without charts, which need styles."""
+    return f"{NOTEBOOK_STYLE}{html(told(parts))}</div>"
+
+
+def _html_chart(chart: ChartPart) -> str:
+    drawing = chart.draw()
+    return f"<figure><figcaption>{escape_html(drawing.title)}</figcaption>{drawing.inline()}</figure>"
 
 
 def _html_words(sentence: Sentence) -> str:
-    label = "Warning:" if sentence.style == "warning" else sentence.label
-    strong = f"<strong>{escape_html(label)}</strong> " if label else ""
+    if sentence.style == "warning":
+        label = "Warning:"
+    else:
+        label = sentence.label
+    if label:
+        strong = f"<strong>{escape_html(label)}</strong> "
+    else:
+        strong = ""
     return strong + escape_html(sentence.text)
 
 
 def _html_table(table: Table) -> str:
-    title = f"<h4>{escape_html(table.title)}</h4>" if table.title else ""
-    caption = f'<p class="dim">{escape_html(table.caption)}</p>' if table.caption else ""
+    if table.title:
+        title = f"<h4>{escape_html(table.title)}</h4>"
+    else:
+        title = ""
+
+    if table.caption:
+        caption = f'<p class="dim">{escape_html(table.caption)}</p>'
+    else:
+        caption = ""
+
     head = ""
     if table.has_heads:
-        wrap = '<button type="button">{}</button>' if table.sortable else "{}"
+        if table.sortable:
+            wrap = '<button type="button">{}</button>'
+        else:
+            wrap = "{}"
         cells = (f"<th{_kind(head)}>{wrap.format(escape_html(head.text))}</th>" for head in table.heads)
         head = f"<thead><tr>{''.join(cells)}</tr></thead>"
+
     body = "\n".join(_html_row(row, table) for row in table.full_rows)
     attributes = (f' id="{escape_html(table.id)}"' if table.id else "") + " data-sortable" * table.sortable
     attributes += ' class="stack"' * table.stacks
@@ -341,32 +518,60 @@ def _html_table(table: Table) -> str:
 
 
 def _kind(head: Head) -> str:
-    return "" if head.kind == "number" else f' class="{head.kind}"'
+    if head.kind == "number":
+        return ""
+    return f' class="{head.kind}"'
 
 
 def _html_row(row: Row, table: Table) -> str:
     data = "".join(f' data-{key}="{escape_html(value)}"' for key, value in row.data.items())
-    style = f' class="{row.style}"' if row.style else ""
+    if row.style:
+        style = f' class="{row.style}"'
+    else:
+        style = ""
+
     parts = []
     for i, (cell, head) in enumerate(zip(row.full, table.heads, strict=True)):
         tag, scope = ("th", ' scope="row"') if i == 0 and head.kind == "name" else ("td", "")
-        value = _sort_key(cell.value) if table.sortable and cell.value is not None else ""
-        label = f' data-label="{escape_html(head.text, NAME_LIMIT)}"' if table.stacks and i else ""
+        if table.sortable and cell.value is not None:
+            value = _sort_key(cell.value)
+        else:
+            value = ""
+        if table.stacks and i:
+            label = f' data-label="{escape_html(head.text, NAME_LIMIT)}"'
+        else:
+            label = ""
         parts.append(f"<{tag}{scope}{_kind(head)}{value}{label}>{_html_cell(cell, head)}</{tag}>")
+
     return f"<tr{style}{data}>{''.join(parts)}</tr>"
 
 
 def _sort_key(value: float) -> str:
-    return f' data-value="{value:.6g}"' if math.isfinite(value) else ' data-value=""'
+    if math.isfinite(value):
+        return f' data-value="{value:.6g}"'
+    return ' data-value=""'
 
 
 def _html_cell(cell: Cell, head: Head) -> str:
     text = escape_html(cell.text, head.limit())
     if cell.style:
-        tag = "strong" if cell.style == "best" else "span"
+        if cell.style == "best":
+            tag = "strong"
+        else:
+            tag = "span"
         text = f'<{tag} class="{"chip " if cell.style in VERDICTS else ""}{cell.style}">{text}</{tag}>'
+
     if cell.link.startswith("#"):
         text = f'<a href="{escape_html(cell.link)}">{text}</a>'
-    raised = f"<sup>{escape_html(cell.raised)}</sup>" if cell.raised else ""
-    detail = f'<div class="sub">{escape_html(cell.detail)}</div>' if cell.detail else ""
+
+    if cell.raised:
+        raised = f"<sup>{escape_html(cell.raised)}</sup>"
+    else:
+        raised = ""
+
+    if cell.detail:
+        detail = f'<div class="sub">{escape_html(cell.detail)}</div>'
+    else:
+        detail = ""
+
     return text + raised + detail

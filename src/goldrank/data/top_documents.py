@@ -25,7 +25,10 @@ class TopDocuments:
     @classmethod
     def of(cls, placements: Placements, docs: Sequence[Sequence[str]], qrels: Qrels) -> TopDocuments:
         """From the first documents of each query of the placements."""
-        whole = qrels if qrels.part_of is None else qrels.part_of  # it may be judged for queries of other shards
+        if qrels.part_of is None:  # it may be judged for queries of other shards
+            whole = qrels
+        else:
+            whole = qrels.part_of
         judged = {doc for row in whole.text.values() for doc, grade in row.items() if grade >= 0}
         return cls(
             queries=placements.queries,

@@ -10,6 +10,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+COMMANDS = {
+    "demo": (
+        "look",
+        "goldrank.demo.demo_command",
+        "Evaluate two small retrievers and say what the numbers mean.",
+    ),
+}
+
 
 @cache
 def load() -> dict[str, Any]:

@@ -20,8 +20,8 @@ from goldrank.engine.counts import RunCounts
 ENGINES = {
     "memory": "goldrank.engine.memory",
     "streaming": "goldrank.engine.streaming",
-    "spark": "goldrank.engine.spark",
-    "arrays": "goldrank.engine.arrays",
+    "spark": "goldrank.engine.spark_engine",
+    "arrays": "goldrank.engine.array_engine",
 }
 """Where each engine lives, by the name that sources of runs give (`RunSource.engine`)."""
 

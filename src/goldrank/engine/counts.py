@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import JudgementArrays
@@ -94,13 +94,17 @@ def assemble(
 
 def compared(scores: np.ndarray, convention: Convention) -> np.ndarray:
     """Scores as the convention compares them."""
-    return scores if convention.score_type == "float64" else scores.astype(np.float32).astype(np.float64)
+    if convention.score_type == "float64":
+        return scores
+    return scores.astype(np.float32).astype(np.float64)
 
 
 def tie_order(docs: Sequence[bytes], ties: str) -> list[int]:
     """The order in which the tie rule puts documents of one score, given in the order of the input."""
     order = range(len(docs))
-    return list(order) if ties == "input" else sorted(order, key=docs.__getitem__, reverse=ties != "docid-ascending")
+    if ties == "input":
+        return list(order)
+    return sorted(order, key=docs.__getitem__, reverse=ties != "docid-ascending")
 
 
 def ranked_with_scores(

@@ -11,12 +11,12 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from goldrank.base.errors import GoldrankError, Position
 from goldrank.core.hashing import pair_keys
 from goldrank.data.blocks import Block
 from goldrank.data.id_column import IdColumn
 from goldrank.engine.counts import MOST_EXAMPLES
 from goldrank.engine.lines import JudgementIndex, RunLines
-from goldrank.errors import GoldrankError, Position
 
 IN_MEMORY = 64 << 20
 """Bytes of scattered lines that are kept in memory rather than in a temporary file."""
@@ -70,6 +70,7 @@ class ExternalSort:
             # Only those of judged documents are ever asked for.
             asked = judged.candidates(pair_keys(key, code))
             claims[asked] = np.minimum(block.claimed(lines[asked]), MOST_CLAIMED)
+
         docs = block.docs(lines)
         length = docs.end - docs.start
         text, end = docs.joined_bytes(), np.concatenate(([0], np.cumsum(length)))
@@ -81,6 +82,7 @@ class ExternalSort:
             ids = text[end[low] : end[high]]
             packed = b"".join([*(column[low:high].data for column in columns), ids])
             parts.append(BucketPart(int(bucket[lines[low]]), high - low, len(ids), packed))
+
         return codes, parts
 
     def write(self, piece: int, parts: Sequence[BucketPart]) -> None:
@@ -115,6 +117,7 @@ class ExternalSort:
                 columns[name].append(np.frombuffer(raw, kind, size, at))
                 at += columns[name][-1].nbytes
             texts.append(raw[at:])
+
         whole = {name: np.concatenate(arrays) for name, arrays in columns.items()}
         docs = IdColumn.packed(b"".join(texts), whole["length"])
         owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])
@@ -171,6 +174,7 @@ class DistinctIds:
         """How many there are, and the first few in byte order."""
         if self._file is None:
             return len(self._held), heapq.nsmallest(MOST_EXAMPLES, self._held)
+
         self._put_away()
         file, total = self._file, 0
         for parts in self._parts:
@@ -181,6 +185,7 @@ class DistinctIds:
                 text = file.read(size)
                 seen.update(text[a:b] for a, b in zip([0, *ends], ends, strict=False))
             total += len(seen)
+
         file.close()
         self._file = None
         return total, self._first

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import Position
 from goldrank.core.hashing import pair_keys
 from goldrank.data.blocks import BlockSource, Rows
 from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import JudgementArrays, Qrels
-from goldrank.errors import Position
 
 _BITS = np.array([1 << place for place in range(8)], np.uint8)
 
@@ -43,6 +43,7 @@ class JudgementIndex:
             self._docs = IdColumn.joined([self._docs, IdColumn.of(ids.encode(form) for _, form in forms)])
             self._near_code = np.array([number for number, _ in forms], np.int64)
             code = np.append(code, self._near_code)
+
         keys = pair_keys(source.keys(self._docs), code)
         del code
         bits = min(24, max(16, (128 * len(keys)).bit_length()))

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.base.errors import InputError
+from goldrank.base.ids import has_no_order
 from goldrank.core import core
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError
-from goldrank.ids import has_no_order
 
 Ids = Sequence[Hashable]
 Judged = Mapping[Hashable, float] | Iterable[Hashable]
@@ -32,6 +32,7 @@ def place_each(rankings: Sequence[Ids], *judgements: Sequence[Judged]) -> list[P
     if any(map(has_no_order, rankings)):
         hint = "Give a list, best first: the same set would give another result the next time."
         raise InputError("a ranking is a set, which has no order", hint=hint, code="no-order")
+
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     total = int(size.sum())
     start = np.cumsum(size) - size
@@ -44,13 +45,18 @@ def place_each(rankings: Sequence[Ids], *judgements: Sequence[Judged]) -> list[P
             label[start[i] : start[i] + size[i]] = [
                 seen.setdefault(doc, at) for at, doc in enumerate(ranking, start[i])
             ]
+
     placements = []
     for judged in judgements:
         grade, judged_size, worth = _looked_up(rankings, total, judged)
         rows = np.flatnonzero(~np.isnan(grade))
         query = owner[rows]
-        about = None if label is None else label[rows]
+        if label is None:
+            about = None
+        else:
+            about = label[rows]
         placements.append(_placements(size, judged_size, worth, query, rows - start[query] + 1, about, grade[rows]))
+
     return placements
 
 
@@ -82,6 +88,7 @@ def place_integers(rankings: Sequence[np.ndarray], relevant: Sequence[np.ndarray
         return place([ids[:depth].tolist() for ids in rankings], [ids.tolist() for ids in relevant])
     if len(rankings) == 1:
         return _of_one_query(len(rankings[0]), docs, wanted)
+
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     shown = np.minimum(size, depth)
     query = np.repeat(np.arange(len(size)), shown)
@@ -110,7 +117,11 @@ def _of_one_query(size: int, docs: np.ndarray, wanted: np.ndarray) -> Placements
     ranks, labels = np.empty(len(docs), np.int64), np.empty(len(docs), np.int64)
     hits, distinct, repeated = core.among(np.ascontiguousarray(docs), np.ascontiguousarray(wanted), ranks, labels)
     rank = ranks[:hits]
-    label = labels[:hits] if repeated else None
+    if repeated:
+        label = labels[:hits]
+    else:
+        label = None
+
     queries, answered = _ONE
     return Placements(
         queries=queries,
@@ -147,8 +158,10 @@ def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray | None:
     """All ids in one array of 64-bit integers; None if some of them need Python's own."""
     if len(arrays) == 1 and arrays[0].dtype.kind == "i" and arrays[0].ndim == 1:
         return arrays[0].astype(np.int64, copy=False)
+
     if len({array.dtype for array in arrays}) > 1:
         arrays = [array for array in arrays if array.size]  # an empty list has no type of its own
+
     kinds = {array.dtype for array in arrays}
     for kind in kinds:
         if kind.kind not in "iu" and any(array.size for array in arrays if array.dtype == kind):
@@ -156,19 +169,27 @@ def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray | None:
                 f"ids are of type {kind}, not integers",
                 hint="Number the documents, or use goldrank.evaluate, which takes ids of text.",
             )
+
     if np.dtype(np.uint64) in kinds:
         highest = max(int(array.max(initial=0)) for array in arrays if array.dtype == np.uint64)
         if highest > np.iinfo(np.int64).max:
             return None
+
     if len(kinds) > 1:
         arrays = [array.astype(np.int64) for array in arrays]
+
     try:
-        joined = np.concatenate(arrays) if len(arrays) > 1 else arrays[0] if arrays else np.zeros(0, np.int64)
+        if arrays:
+            joined = np.concatenate(arrays)
+        else:
+            joined = np.zeros(0, np.int64)
     except ValueError:
         joined = np.zeros((0, 0))
+
     if joined.ndim != 1:
         what = "ids of a query are a table"
         raise InputError(what, hint="Give one plain array of ids for each query.", code="wrong-type")
+
     return joined.astype(np.int64, copy=False)
 
 
@@ -204,6 +225,7 @@ def _placements(
         judged = np.ones(int(start[-1]))
     elif len(judged) > 1 and (judged != judged[0]).any():
         judged = judged[np.lexsort((-judged, np.repeat(np.arange(len(judged_size)), judged_size)))]
+
     return Placements(
         queries=tuple(map(str, range(len(retrieved)))),
         retrieved=retrieved,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.conventions import Convention
 from goldrank.core import TIES_ASCENDING, TIES_BY_INPUT, TIES_DESCENDING, core
 from goldrank.data.placements import Placements
@@ -38,16 +38,20 @@ class MemoryEngine(ScoredEngine):
             more = _place_declined(qrels, run, convention, left, retrieved, answered, counts)
             rows = np.concatenate((rows, more), axis=1)
             counts.lines = int(retrieved.sum())
+
         if counts.lines and not rows.size:
             first_answered = arrays.queries[int(retrieved.astype(bool).argmax())]
             counts.example_docs = list(islice(results[first_answered], 3))
+
         for name, forms in qrels.near_forms.items():
             counts.near_forms += len(forms.keys() & results.get(name, {}).keys())
+
         strangers = [name for name in unjudged if qrels.owns(ids.encode(name))]
         counts.unjudged_queries, counts.unjudged_examples = len(strangers), strangers[:MOST_EXAMPLES]
         query, rank, first, last, label = rows
         if not (tied or left):
             first = last = rank
+
         return assemble(arrays, retrieved, answered, query, rank, label, first, last, is_ordered=not left), counts
 
     def top_scored(
@@ -113,6 +117,7 @@ def _place_declined(
         if row:
             placed = _place_query(qrels, run.name, queries[code], row, convention, counts)
             parts.append(np.vstack((np.full(len(placed[0]), code), *placed)))
+
     return np.concatenate(parts, axis=1)
 
 
@@ -151,6 +156,7 @@ def _sort(
             rank[i] += orders[values[i]][docs[hits[i]]]
         order = np.argsort(rank)
         hits, rank, first, last = hits[order], rank[order], first[order], last[order]
+
     return hits, rank, first, last
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError
 from goldrank.conventions import Convention
 from goldrank.core import core
 from goldrank.core.hashing import pair_keys
@@ -14,7 +15,6 @@ from goldrank.data.blocks import Block
 from goldrank.data.id_column import IdsOf, repeated_pairs
 from goldrank.engine.counts import compared, tie_order
 from goldrank.engine.lines import JudgementIndex, RunLines
-from goldrank.errors import InputError
 
 REMOVE_REPEATS = (
     "Remove one of the lines (run.drop_duplicates()), or choose: duplicates='first', 'last', 'places' or 'count'"
@@ -107,7 +107,9 @@ def rank_block(
     usual_room = max(1024, len(block) // 16, min(len(block), 4 * judged.rows_end))
     repeats = convention.duplicates not in KEEP_REPEATS
     survey = _surveyed(block.start, codes, block, judged, usual_room, repeats=repeats)
-    return None if survey is None else _placed(block, survey, judged, convention)
+    if survey is None:
+        return None
+    return _placed(block, survey, judged, convention)
 
 
 def _surveyed(
@@ -139,7 +141,10 @@ def rank_lines(
     """
     repeats = convention.duplicates not in KEEP_REPEATS
     if convention.score_type == "float64":
-        ordered = lines.take(_arranged(lines.code, lines.score)) if scattered else lines
+        if scattered:
+            ordered = lines.take(_arranged(lines.code, lines.score))
+        else:
+            ordered = lines
         survey = _surveyed(*_stretches(ordered.code), ordered, judged, len(lines), repeats=repeats)
         if survey is not None:
             return _placed(ordered, survey, judged, convention)
@@ -200,11 +205,13 @@ def _placed(
     rank = hits - begin + 1
     if convention.ties != "input":
         _order_ties(rank, hits, begin + first - 1, begin + last, docs, convention.ties)
+
     contradicted = np.zeros(size, np.int64)
     if claimed is not None and len(hits):
         # Ranks may begin at 0 and may have gaps, but none can claim to be better than it is.
         claim = claimed(hits)
         contradicted = _tally(stretch[(claim >= 0) & (claim < first - 1)], size)
+
     asked = survey.codes >= 0
     return PartialPlacements(
         query=survey.codes[stretch],
@@ -224,7 +231,9 @@ def _placed(
 
 def _tally(numbers: np.ndarray, size: int) -> np.ndarray:
     """How often each number below `size` occurs in a list, which is mostly empty."""
-    return np.bincount(numbers, minlength=size) if len(numbers) else np.zeros(size, np.int64)
+    if len(numbers):
+        return np.bincount(numbers, minlength=size)
+    return np.zeros(size, np.int64)
 
 
 def _order_ties(
@@ -252,11 +261,17 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
     key = pair_keys(lines.key, lines.code)
     if not core.repeated(np.array([0, len(key)]), key):
         return lines, np.zeros(0, np.int64)
+
     ordered = np.sort(key)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    pairs = None if policy == "error" else repeated_pairs(lines.code, lines.key, lines.docs)
+    if policy == "error":
+        pairs = None
+    else:
+        pairs = repeated_pairs(lines.code, lines.key, lines.docs)
+
     if pairs is not None:
         return _dropped(lines, pairs[0] if policy == "last" else pairs[1])
+
     suspects = np.flatnonzero(np.isin(key, twice))
     seen: dict[tuple[int, bytes], int] = {}
     drop: list[int] = []
@@ -278,6 +293,7 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
         drop.append(before if policy == "last" else line)
         if policy == "last":
             seen[pair] = line
+
     return _dropped(lines, np.array(drop, np.int64))
 
 

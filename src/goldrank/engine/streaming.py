@@ -19,7 +19,9 @@ from typing import IO, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, Position
+from goldrank.base.machine import fits, memory_errors_name
 from goldrank.conventions import Convention
 from goldrank.data.blocks import Block, BlockSource, Rows
 from goldrank.data.id_column import IdColumn
@@ -40,8 +42,6 @@ from goldrank.engine.ranking import (
     rank_lines,
     refuse_repeats,
 )
-from goldrank.errors import InputError, Position
-from goldrank.machine import fits, memory_errors_name
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -96,6 +96,7 @@ class RunAccumulator:
         """Placements; what there is to say of each query is in `_totals`."""
         self._retrieved = np.zeros(size, np.int64)
         self._rare: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in RARE}
+
         """Counts that most queries have none of: queries, and how often."""
         self._answered = np.zeros(size, bool)
         self.lines = np.zeros(size, np.int32)
@@ -127,20 +128,24 @@ class RunAccumulator:
         codes = piece.codes
         if not len(codes):
             return
+
         judged = codes >= 0
         if codes[0] == self._last >= 0:
             self._stretches[self._last] -= 1
         else:
             self._close()
+
         # What a piece says of scattered queries is of no use, and would grow with the run.
         scattered = (self._stretches[codes[judged]] > 1).any()
         self.take(piece.found.without(self._stretches > 1) if scattered else piece.found)
         if judged[0]:
             self._open.append(piece.edges[0])
+
         if len(codes) > 1:
             self._close()
             if judged[-1]:
                 self._open.append(piece.edges[-1])
+
         self._last = int(codes[-1])
         if self._open:
             lines = sum(len(rows) for _, rows in self._open)
@@ -185,8 +190,10 @@ class RunAccumulator:
             codes = self.judged.codes(empty)
             self._answered[codes[codes >= 0]] = True
             self._unjudged.add(query for query in empty.take(np.flatnonzero(codes < 0)) if self.judged.owns(query))
+
         for name, counted in self._rare.items():
             setattr(counts, name, sum(int(values.sum()) for _, values in counted))
+
         counts.unjudged_queries, examples = self._unjudged.finish()
         counts.unjudged_examples = list(map(ids.decode, examples))
         query, rank = self._joined("query"), self._joined("rank")
@@ -294,7 +301,10 @@ class TopCollector:
         convention, depth = self._top.convention, self._top.depth
         for query, parts in zip(self._queries, by_query, strict=True):
             docs = [doc for part in parts for doc in part.docs]
-            scores = np.concatenate([part.scores for part in parts]) if parts else np.zeros(0)
+            if parts:
+                scores = np.concatenate([part.scores for part in parts])
+            else:
+                scores = np.zeros(0)
             if convention.duplicates == "error" and len(set(docs)) < len(docs):
                 raise _repeated(docs, query, name)
             counted = _counted_lines(docs, convention.duplicates)
@@ -337,7 +347,9 @@ def _place(
 
 def processors() -> int:
     """How many threads can run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def in_threads(work: Callable[[In], Out], items: Iterator[In]) -> Iterator[Out]:
@@ -383,6 +395,7 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
                 refuse_repeats(block, edge)
             edges.append((int(codes[i]), block.keep(edge)))
             inner[i] = -1
+
     placed = rank_block(block, inner, judged, convention)
     if placed is None:
         line_code = np.repeat(inner, np.diff(block.start))
@@ -390,6 +403,7 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
         if (inner < 0).any():
             lines = lines.take(np.flatnonzero(line_code >= 0))
         placed = rank_lines(lines, judged, convention)
+
     return _seen(block, judged, codes, placed, edges)
 
 
@@ -403,6 +417,7 @@ def _seen(
     """What a block has, beside what was placed."""
     strangers = block.queries.take(np.flatnonzero(codes < 0))
     strangers = strangers.take(strangers.numbered()[1])
+
     return RankedBlock(
         found=placed,
         edges=edges,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from goldrank import conventions
-from goldrank.data.arrays import ArrayQrels, ScoredArrays
+from goldrank.base.errors import InputError, MeasureError, of_type
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import ConventionLike, MeasuresLike
+from goldrank.data.array_groups import ArrayQrels, ScoredArrays
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, MeasureError, of_type
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve_measures
-from goldrank.io.arrays import graded_rows
-from goldrank.keywords import named_arguments
-from goldrank.notes import Note
-from goldrank.types import ConventionLike, MeasuresLike
+from goldrank.io.objects.array_values import graded_rows
 
 
 @named_arguments

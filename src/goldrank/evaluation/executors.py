@@ -13,7 +13,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from goldrank import __version__, conventions, ids, io
+from goldrank import __version__, conventions, io
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MeasureError, MismatchError, OptionError
+from goldrank.base.keywords import named_arguments
+from goldrank.base.packages import MissingPackageError, needed
+from goldrank.base.types import ConventionLike, MeasuresLike, QrelsLike, SparkFrame
 from goldrank.conventions import Convention, tool_of
 from goldrank.data.grades import MAX_GRADE
 from goldrank.data.placements import Placements
@@ -22,13 +27,10 @@ from goldrank.data.query_facts import QueryFacts
 from goldrank.data.run import PROBLEMS, Run, SparkLines
 from goldrank.data.scores import Remarks, Scores
 from goldrank.engine.counts import RunCounts, assemble
-from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
-from goldrank.evaluation import footer, pipeline
+from goldrank.evaluation import pipeline
+from goldrank.evaluation import run_notes as footer
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
-from goldrank.keywords import named_arguments
 from goldrank.measures import Measure
-from goldrank.packages import MissingPackageError, needed
-from goldrank.types import ConventionLike, MeasuresLike, QrelsLike, SparkFrame
 
 NOT_THERE = "the executors cannot score with goldrank"
 HOW_TO_SEND = (
@@ -68,7 +70,10 @@ def evaluate_spark(
         raise InputError("the run is not in Spark", where=ranked.name, hint=hint, code="not-in-spark")
     lines = ranked.source
     scored = _per_query(_judgements(qrels, lines, rules), lines, wanted, rules, depth, True)
-    kept = scored.where("answered") if rules.missing == "skip" else scored
+    if rules.missing == "skip":
+        kept = scored.where("answered")
+    else:
+        kept = scored
     return kept.selectExpr(
         "CAST(query AS STRING) AS query",
         *(f"m{i} AS `{str(measure).replace('`', '``')}`" for i, measure in enumerate(wanted)),
@@ -77,7 +82,7 @@ def evaluate_spark(
 
 def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
     """`Scores` of a run in Spark by judgements in Spark, scored on the executors."""
-    from goldrank.engine import spark
+    from goldrank.engine import spark_engine as spark
 
     wanted, rules, depth = asked.measures, asked.rules, asked.depth
 
@@ -102,8 +107,14 @@ def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
     names = ids.decode_all(raw[i] for i in order.tolist())
     answered = table.column("answered").to_numpy()[order].astype(bool)
     if rules.overlap == "error" and not total["judged_retrieved"]:
-        what = "query" if not answered.any() else "document"
-        examples = counts.unjudged_examples if what == "query" else []
+        if not answered.any():
+            what = "query"
+        else:
+            what = "document"
+        if what == "query":
+            examples = counts.unjudged_examples
+        else:
+            examples = []
         raise MismatchError(
             f"no {what} id of the run is judged" + (f". Run: {ids.samples(examples)}" if examples else ""),
             where=run.name,
@@ -117,8 +128,14 @@ def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
     absent = footer.absent(bare)
     if absent and rules.missing == "error":
         raise pipeline.missing_queries(absent, run.name)
-    counted = answered if rules.missing == "skip" else np.ones(len(names), bool)
-    queries = names if counted.all() else tuple(names[i] for i in np.flatnonzero(counted))
+    if rules.missing == "skip":
+        counted = answered
+    else:
+        counted = np.ones(len(names), bool)
+    if counted.all():
+        queries = names
+    else:
+        queries = tuple(names[i] for i in np.flatnonzero(counted))
     columns = {
         measure: pipeline.column_of(measure, table.column(f"m{i}").to_numpy()[order][counted], rules, queries, run.name)
         for i, measure in enumerate(wanted)
@@ -164,6 +181,7 @@ def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
             f"ties={rules.ties!r} and bounds={rules.bounds!r} cannot be had when queries are scored on the executors",
             hint="Give fewer judgements, or use the defaults.",
         )
+
     for measure in wanted:
         if measure.declaration.over != "placements":
             raise MeasureError(
@@ -173,7 +191,7 @@ def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
 
 def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
     """Each judged document once: query, doc, grade, and whether that grade is none or one of several."""
-    from goldrank.io import spark
+    from goldrank.io.tables import spark_frames as spark
 
     session = lines.frame.sparkSession
     if io.is_spark(qrels):
@@ -218,7 +236,7 @@ def _per_query(
     judged: Any, lines: SparkLines, wanted: Sequence[Measure], rules: Convention, depth: int | None, strict: bool
 ) -> Any:
     """One row per judged query: query, answered, `COUNTS`, and m0, m1, ... for the measures' values."""
-    from goldrank.engine import spark
+    from goldrank.engine import spark_engine as spark
 
     queries = judged.where("query IS NOT NULL").select("query").distinct().selectExpr("query", "query AS key")
     pairs = judged.selectExpr("query AS key", "doc", "grade AS label")

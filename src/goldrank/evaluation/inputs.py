@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from goldrank import io
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.types import CatalogueLike, JudgementsLike, MeasuresLike, RunLike
 from goldrank.conventions import Convention, tool_of
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.catalogue import Catalogue
@@ -17,9 +19,7 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.runs import Runs
-from goldrank.errors import InputError, OptionError
 from goldrank.measures import DEFAULT, Measure, parse_all
-from goldrank.types import CatalogueLike, JudgementsLike, MeasuresLike, RunLike
 
 Judgements = Qrels | AspectQrels | Preferences
 
@@ -44,11 +44,20 @@ def resolve(
     """Read the judgements and open the runs."""
     # Judgements in Spark take a job: what is wrong with the run is said before it.
     in_spark = not isinstance(qrels, Judgements) and io.is_spark(qrels)
-    opened = _opened(runs, rules) if in_spark else None
+    if in_spark:
+        opened = _opened(runs, rules)
+    else:
+        opened = None
+
     judgements = as_judgements(qrels, rules)
     if opened is None:
         opened = _opened(runs, rules)
-    tagged = runs.tagged if isinstance(runs, Runs) else None
+
+    if isinstance(runs, Runs):
+        tagged = runs.tagged
+    else:
+        tagged = None
+
     return Inputs(judgements, opened, rules, catalogue, tagged)
 
 
@@ -59,11 +68,23 @@ def as_judgements(qrels: JudgementsLike, rules: Convention) -> Judgements:
     return io.as_qrels(qrels, judgements=rules.judgements)
 
 
+def judgements_for(measures: Sequence[Measure], given: JudgementsLike) -> JudgementsLike:
+    """A file of judgements, read as the measures ask: by aspect, or as preferences. Anything else stays as it is."""
+    tables = {measure.declaration.over for measure in measures}
+    if not tables & {"aspects", "preferences"} or isinstance(given, Judgements) or not io.is_file(given):
+        return given
+    if "aspects" in tables:
+        return io.read_aspects(given)
+    return io.read_preferences(given)
+
+
 def as_catalogue(given: CatalogueLike | None) -> Catalogue:
     """A catalogue from what callers give: one, its items, or nothing."""
     if given is None:
         return NO_CATALOGUE
-    return given if isinstance(given, Catalogue) else Catalogue(given)
+    if isinstance(given, Catalogue):
+        return given
+    return Catalogue(given)
 
 
 def _opened(runs: RunLike | Runs, rules: Convention) -> Sequence[Run]:
@@ -99,7 +120,9 @@ def refuse_several(run: object) -> None:
 
 def documents_of(judgements: Judgements) -> Qrels:
     """The judged documents with one grade each: what an engine places."""
-    return judgements if isinstance(judgements, Qrels) else judgements.documents
+    if isinstance(judgements, Qrels):
+        return judgements
+    return judgements.documents
 
 
 def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[str] = DEFAULT) -> list[Measure]:

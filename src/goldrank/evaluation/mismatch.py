@@ -6,11 +6,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import MismatchError
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.engine.counts import RunCounts
-from goldrank.errors import MismatchError
 
 _TESTS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("they differ in upper and lower case", str.casefold),
@@ -18,8 +18,11 @@ _TESTS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("they differ in Unicode normal form (NFC, NFD)", lambda text: unicodedata.normalize("NFC", text)),
     ("they differ in white space or quotes around them", lambda text: text.strip(" \t'\"")),
     ("one side has decimals (1.0 for 1), as pandas makes of integers", lambda text: text.removesuffix(".0")),
-    ("one side names chunks (doc#3), the other whole documents", lambda text: re.split(r"[#:@|]", text)[0]),
 )
+_SEPARATORS = ("#", "::", ":", "@", "|", "/", "_", "-", ".")
+"""What may stand between a document and the number of its chunk."""
+_PART = re.compile(r"[A-Za-z]{0,10}[ _-]?[0-9]+(?:[-:_.][0-9]+)*")
+"""The number of a chunk, a turn, a passage: 3, p3, chunk-3, 0-512."""
 
 
 def explain_mismatch(qrels: Qrels, run: str, placements: Placements, counts: RunCounts) -> None:
@@ -43,28 +46,63 @@ def explain_id_mismatch(name: str, retrieved: list[str], expected: list[str]) ->
 
 
 def _error(what: str, run: str, ours: list[str], theirs: list[str]) -> MismatchError:
-    cause = _cause(ours, theirs)
-    hint = f"It seems that {cause}." if cause else "Are these the judgements for this collection?"
     return MismatchError(
         f"no {what} id of the run is judged. Run: {ids.samples(ours)}; judged: {ids.samples(theirs)}",
         where=run,
-        hint=f"{hint} To score it all the same: overlap='allow'.",
+        hint=_hint(what, ours, theirs),
         code="no-judged-query" if what == "query" else "no-judged-document",
     )
 
 
-def _cause(ours: Iterable[str], theirs: list[str]) -> str | None:
-    for text, fold in _TESTS:
-        folded = {fold(other) for other in theirs}
-        if any(fold(id_) in folded for id_ in ours):
-            return text
+def _hint(what: str, ours: list[str], theirs: list[str]) -> str:
+    anyway = "To score it all the same: overlap='allow'."
+    spelling = next((text for text, fold in _TESTS if _same_if_folded(ours, theirs, fold)), None)
+    if spelling is not None:
+        return f"It seems that {spelling}. {anyway}"
+
+    if what == "document" and (separator := _separator(ours, theirs)):
+        return f"The run names chunks of judged documents: run.rolled_up('{separator}') scores the documents."
+    if what == "document" and (separator := _separator(theirs, ours)):
+        return f"Chunks are judged, and the run has documents: qrels.rolled_up('{separator}') judges the documents."
+
+    addition = _addition(ours, theirs)
+    if addition is not None:
+        return f"It seems that {addition}. {anyway}"
+    return f"Are these the judgements for this collection? {anyway}"
+
+
+def _same_if_folded(ours: Iterable[str], theirs: Iterable[str], fold: Callable[[str], str]) -> bool:
+    folded = {fold(other) for other in theirs}
+    return any(fold(our_id) in folded for our_id in ours)
+
+
+def _separator(parts: Iterable[str], documents: Iterable[str]) -> str | None:
+    """What stands between the documents and the numbers of their parts, if these are parts."""
+    known = set(documents)
+    for separator in _SEPARATORS:
+        for part in parts:
+            document, _, rest = part.rpartition(separator)
+            if document in known and _PART.fullmatch(rest):
+                return separator
+    return None
+
+
+def _addition(ours: Iterable[str], theirs: list[str]) -> str | None:
+    """What the ids of one side have before or behind those of the other."""
     for our_id in ours:
         for other in theirs[:1000]:
             short, long = sorted((our_id, other), key=len)
             if long.isdigit():
                 continue  # one number ends another by chance
             if short and short != long and (long.endswith(short) or long.startswith(short)):
-                extra = long[: -len(short)] if long.endswith(short) else long[len(short) :]
-                side = "run" if long == our_id else "judgements"
+                if long.endswith(short):
+                    extra = long[: -len(short)]
+                else:
+                    extra = long[len(short) :]
+                if long == our_id:
+                    side = "run"
+                else:
+                    side = "judgements"
                 return f"ids of the {side} have '{ids.show(extra)}' in addition"
+
     return None

@@ -14,9 +14,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from goldrank import __version__, ids
-from goldrank.conventions import Convention, tool_of
+from goldrank import __version__, conventions
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
+from goldrank.conventions import Convention, chosen_policies, tool_of
 from goldrank.conventions.tool import Seen
+from goldrank.data import signature
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.catalogue import Catalogue
 from goldrank.data.placements import Placements
@@ -26,15 +29,15 @@ from goldrank.data.query_facts import QueryFacts, judgement_hashes
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.engine import RunCounts, TopRequest, engine_for
-from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
-from goldrank.evaluation import footer, recommending
+from goldrank.evaluation import catalogue_tables as recommending
+from goldrank.evaluation import run_notes as footer
+from goldrank.evaluation.catalogue_tables import join, table_of, unseen, without_seen
 from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
-from goldrank.evaluation.recommending import join, table_of, unseen, without_seen
 from goldrank.measures import Measure, make, summarise
 from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
-from goldrank.measures.holes import check_monotone, unjudged_bounds
+from goldrank.measures.unjudged_share import check_monotone, unjudged_bounds
 
 Tables = Mapping[str, Any]
 """What measures read, by the name that they give it with `over=`: each kind of measure has a table of its own type."""
@@ -105,7 +108,9 @@ class Placed:
         queries, train = self.placements.queries, self.catalogue.removed
         more = 0 if self.removed is None else int(self.removed.max(initial=0))
         rows = self._top_of_run(depth + more)
-        return rows if train is None else unseen(rows, queries, train, depth)
+        if train is None:
+            return rows
+        return unseen(rows, queries, train, depth)
 
     def _top_of_run(self, depth: int) -> Sequence[Sequence[str]]:
         if self.kept_top is not None and depth <= self.kept_top.depth:
@@ -353,7 +358,9 @@ def without_empty(measure: Measure, values: np.ndarray, tables: Tables, rules: C
         nothing = table.retrieved == 0 if tables.keys() & {"texts", "spans"} else True
         filled = np.where(nothing, 1.0, 0.0) if rules.empty == "one" else np.nan
         values = np.where((table.relevant(1 if level is None else level) == 0) | unanswerable, filled, values)
-    return values if rules.empty == "one" or not unanswerable.any() else np.where(unanswerable, np.nan, values)
+    if rules.empty == "one" or not unanswerable.any():
+        return values
+    return np.where(unanswerable, np.nan, values)
 
 
 def column_of(
@@ -371,6 +378,7 @@ def column_of(
     summary = summarise(average, values)
     if summary == summary:  # a value that is NaN would have made it NaN
         return Column(str(measure), values, summary, average, declared.higher_is_better, counts_nan)
+
     missing = np.isnan(values) if unanswerable is None else np.isnan(values) & ~unanswerable
     if rules.empty == "error" and missing.any() and declared.needs_relevant:
         empty = np.flatnonzero(missing).tolist()
@@ -379,6 +387,7 @@ def column_of(
             where=run,
             hint="empty='zero' scores them 0, empty='skip' leaves them out.",
         )
+
     summary = summarise(average, values if counts_nan else values[~np.isnan(values)])
     return Column(str(measure), values, summary, average, declared.higher_is_better, counts_nan)
 
@@ -503,9 +512,43 @@ def origin(
             "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
             "qrels": judged,
             "run": {"name": run.name, "sha256": run.digest},
+            "signature": signature_facts(judgements, rules, depth, catalogue),
         } | ({"spark": f"ranked by Spark, scored on {where}"} if run.source.engine == "spark" else {})
 
     return made
+
+
+def signature_facts(
+    judgements: Judgements | None, rules: Convention, depth: int | None, catalogue: Catalogue
+) -> dict[str, Any]:
+    """What signatures say beside measure and rules: judgements, and all that differs from the convention."""
+    options = {**policy_words(rules), **signature.catalogue_words(catalogue)}
+    if depth is not None:
+        options["depth"] = str(depth)
+    if isinstance(judgements, Qrels) and judgements.shard_number is not None:
+        number, of = judgements.shard_number
+        options["shard"] = f"{number}/{of}"
+    return {"qrels": _judgements_word(judgements), "options": options}
+
+
+def policy_words(rules: Convention) -> dict[str, str]:
+    """The policies that differ from the convention's; bounds over ties are around the value by document id."""
+    words = chosen_policies(rules)
+    if words.get("ties") == "bounds":
+        words["ties"] = "docid"
+    if words.get("ties") == "docid" and conventions.get(rules.name).ties in ("docid", "bounds"):
+        del words["ties"]
+    return words
+
+
+def _judgements_word(judgements: Judgements | None) -> str:
+    if judgements is None:
+        return signature.UNKNOWN
+    if isinstance(judgements, Qrels):
+        return signature.judgements_word(judgements)
+    documents = judgements.documents
+    count = sum(map(len, documents.raw.values()))
+    return f"{judgements.digest[: signature.HASH]}/{len(documents)}q/{count}j"
 
 
 def provenance(rules: Convention, now: float | None = None) -> dict[str, Any]:

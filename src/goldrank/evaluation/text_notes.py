@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.notes import Note
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
-from goldrank.data.texts import TextItem
+from goldrank.data.text_item import TextItem
 from goldrank.evaluation.text_rules import TextRules
-from goldrank.io.item_reader import ItemReader, ReadItem
+from goldrank.io.questions.item_reader import ItemReader, ReadItem
 from goldrank.match.chance import Sample, chance_level, covered
 from goldrank.match.pairs import TextCounts, explain_item
 from goldrank.measures import Measure
-from goldrank.notes import Note
 
 SHOWN_IDS = 1_000
 """Ids that are looked at where none match."""
@@ -79,16 +79,25 @@ def notes_of(numbers: Mapping[str, int], counts: TextCounts, how: TextRules) -> 
     notes: list[Note] = []
     if numbers["references"]:
         notes.append(Note.of("covered-share", part=numbers["covered"], whole=numbers["references"]))
+
     if numbers["retrieved"]:
         notes.append(Note.of("matching-share", part=numbers["matching"], whole=numbers["retrieved"]))
     else:
         notes.append(Note.of("no-text-returned"))
+
     if how.unit != "chunk":
         notes.append(Note.of("rank-unit", unit=how.unit))
+
     if numbers["no_relevant"]:
         notes.append(Note.of("without-references", samples=counts.without_references))
+
+    if counts.unguarded:
+        scripts = ", ".join(sorted(counts.unguarded))
+        notes.append(Note.of("negations-unknown", scripts=scripts, count=counts.unguarded.total()))
+
     if numbers["repeated"]:
         notes.append(Note.of("repeated-texts", count=numbers["repeated"]))
+
     return notes
 
 
@@ -96,10 +105,15 @@ def chance_notes(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequ
     """What chance alone would cover, beside what is covered."""
     about = [measure for measure in wanted if measure.declaration.over == "texts"] or wanted
     depths = [measure.k for measure in about]
-    k = None if None in depths else int(max(depth for depth in depths if depth is not None))
+    if None in depths:
+        k = None
+    else:
+        k = int(max(depth for depth in depths if depth is not None))
+
     level = chance_level(sample.kept, how.matcher, how.split, k)
     if level is None:
         return []
+
     observed = float(covered(pairs, k).sum() / max(len(pairs.judged), 1))
     facts: dict[str, Any] = {"share": level.share, "low": level.low, "high": level.high}
     if level.share > CHANCE or level.share > observed / 4:
@@ -115,27 +129,36 @@ def nothing_matches(items: Iterable[TextItem], how: TextRules) -> Note:
             row, column = divmod(int(shown.degrees.argmax()), len(shown.references))
             text, reference = shown.retrieved[row], shown.references[column].texts[0]
             yes_no = shown.threshold is None and (row, column) not in shown.refused
-            reason = f"{shown.says} {shown.degrees.max():.2f}" if yes_no else shown.reason(row, column)
+            if yes_no:
+                reason = f"{shown.says} {shown.degrees.max():.2f}"
+            else:
+                reason = shown.reason(row, column)
             nearest = (
                 f"; the nearest pair of question {ids.show(item.query)!r} is '{ids.show(text)}' and "
                 f"'{ids.show(reference)}', {reason}"
             )
             return Note.of("nothing-matches", matcher=str(how.matcher), nearest=nearest)
+
     return Note.of("nothing-matches", matcher=str(how.matcher), nearest="")
 
 
 def ties_at_the_end(wanted: Sequence[Measure], tables: Mapping[str, Any], passed: Passing) -> list[Note]:
     """How many contexts end between two texts of the same score: which of them is in it is chance."""
+    has_texts = "texts" in tables
     contexts = {
-        (int(budget), measure.k, "spans" if measure.declaration.over == "spans" else "texts")
+        (int(budget), measure.k, "spans" if measure.declaration.over == "spans" or not has_texts else "texts")
         for measure in wanted
         if (budget := measure.option("tokens")) is not None and measure.option("pack") != "skip"
     }
     if not passed.tied or not contexts:
         return []
+
     straddled: set[int] = set()
     for budget, k, table in contexts:
         whole = tables[table]
         kept = (whole if table == "spans" else whole.pairs).packed(budget, "prefix", k).retrieved
         straddled |= {query for query, ranks in passed.tied.items() if kept[query] in ranks}
-    return [Note.of("ties-at-the-end", count=len(straddled))] if straddled else []
+
+    if straddled:
+        return [Note.of("ties-at-the-end", count=len(straddled))]
+    return []

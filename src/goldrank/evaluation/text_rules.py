@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.base.errors import InputError, OptionError, one_of
 from goldrank.match import Matcher, folding
 from goldrank.match.pairs import Splitter
 from goldrank.measures import Measure
@@ -41,7 +41,9 @@ def splitter(unit: str | Splitter) -> Splitter | None:
 
 def unit_name(unit: str | Splitter) -> str:
     """A unit as it is shown."""
-    return unit if isinstance(unit, str) else getattr(unit, "__name__", "one's own unit")
+    if isinstance(unit, str):
+        return unit
+    return getattr(unit, "__name__", "one's own unit")
 
 
 def counts_tokens(measure: Measure) -> bool:
@@ -82,6 +84,7 @@ def token_offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[in
         returned = tokens(text)
         if isinstance(returned, int | np.integer):
             raise wrong
+
         places: list[tuple[int, int]] = []
         end = 0
         for token in returned:
@@ -95,6 +98,7 @@ def token_offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[in
                 places.append((int(token[0]), int(token[1])))
             else:
                 raise wrong
+
         return places
 
     return placed

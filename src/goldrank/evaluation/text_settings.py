@@ -8,25 +8,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from goldrank.errors import OptionError, one_of
-from goldrank.escaping import shown
+from goldrank.base.errors import OptionError, one_of
+from goldrank.base.escaping import shown
+from goldrank.base.options import Options
+from goldrank.base.types import Path
+from goldrank.evaluation.tokenizers import is_tokenizer, tokenizer
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
 from goldrank.match.guards import checked as checked_guards
 from goldrank.match.locate import SIMILARITY
 from goldrank.match.matcher import AsksAJudge
 from goldrank.match.pairs import Splitter
-from goldrank.options import Options
-from goldrank.types import Path
 
 Unit: TypeAlias = Literal["chunk", "sentence"]
 """What is compared, and what ranks count: whole retrieved texts, or their sentences."""
 Credit: TypeAlias = Literal["any", "one_to_one", "first_free", "pairs"]
 """Who is credited where a text covers several references, or several texts the same (`measures.apply.CREDITS`)."""
-Guard: TypeAlias = Literal["numbers", "units", "negations", "names"]
+Guard: TypeAlias = Literal["numbers", "units", "negations", "identifiers", "names"]
 """What a match must not differ in (`match.guards.GUARDS`)."""
 Tokens: TypeAlias = Literal["words", "characters"]
-"""What budgets count."""
+"""What budgets count, beside tokenizers by name (`evaluation.tokenizers`)."""
 Lengths: TypeAlias = Literal["char", "token"]
 """The unit of lengths of spans."""
 Several: TypeAlias = Literal["any", "first", "error"]
@@ -53,9 +54,12 @@ class Matching(Options):
         one reference, so that as many as possible are given; "first_free": the first reference that no text above it
         was given; "pairs": every pair counts (docs/texts.md).
     guards
-        What a match must not differ in: "numbers", "units", "negations", "names". None: those of the matcher; (): none.
+        What a match must not differ in: "numbers", "units", "negations", "identifiers", "names". None: those of the
+        matcher; (): none.
     tokens
-        What budgets count: "words", "characters", or a function of a text that returns its tokens or their number.
+        What budgets count: "words", "characters", "tiktoken:o200k_base" or "hf:NAME" where these packages and the
+        tokenizer are on the machine (nothing is downloaded), or a function of a text that returns its tokens or their
+        number.
 
     Raises
     ------
@@ -74,15 +78,18 @@ class Matching(Options):
     unit: Unit | Splitter = "chunk"
     credit: Credit = "any"
     guards: Sequence[Guard] | None = None
-    tokens: Tokens | Callable[[str], Any] = "words"
+    tokens: str | Callable[[str], Any] = "words"
 
     def __post_init__(self) -> None:
         if not callable(self.unit):
             one_of(self.unit, get_args(Unit), "unit")
         one_of(self.credit, get_args(Credit), "credit")
-        if not callable(self.tokens):
-            one_of(self.tokens, get_args(Tokens), "tokens")
-        guards = None if self.guards is None else checked_guards(self.guards)
+        if not callable(self.tokens) and not (isinstance(self.tokens, str) and is_tokenizer(self.tokens)):
+            one_of(self.tokens, (*get_args(Tokens), "tiktoken:ENCODING", "hf:NAME"), "tokens")
+        if self.guards is None:
+            guards = None
+        else:
+            guards = checked_guards(self.guards)
         object.__setattr__(self, "guards", guards)
         object.__setattr__(self, "_rule", as_matcher(self.matcher).having(guards))
 
@@ -99,8 +106,19 @@ class Matching(Options):
             return None
         if self.tokens == "characters":
             return list
-        assert callable(self.tokens)
+        if isinstance(self.tokens, str):
+            return tokenizer(self.tokens)
         return self.tokens
+
+    @property
+    def counted_as(self) -> str:
+        """What a token is, in words."""
+        if isinstance(self.tokens, str):
+            return self.tokens
+        name = getattr(self.tokens, "__name__", "<lambda>")
+        if name == "<lambda>":
+            return "tokens of one's own function"
+        return f"tokens of {name}"
 
     def __repr__(self) -> str:
         return _short(self)
@@ -127,7 +145,7 @@ class Evidence(Options):
     similarity
         The least similarity of an approximate quotation; None: only exact ones count.
     coverage
-        The share of a piece of evidence that is enough, for causes and sweeps.
+        The share of a piece of evidence that is enough, for causes, sweeps and measures of abstaining.
 
     Raises
     ------

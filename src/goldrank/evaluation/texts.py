@@ -10,18 +10,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goldrank import conventions
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import ConventionLike, MeasuresLike
 from goldrank.conventions import Convention, tool_of
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
+from goldrank.data.passages_by_place import PassagesByPlace
 from goldrank.data.query_facts import QueryFacts
 from goldrank.data.scores import Column, Remarks, Scores
+from goldrank.data.signature import HASH
 from goldrank.data.spans import Spans
-from goldrank.data.texts import TextItem
-from goldrank.errors import InputError, OptionError
+from goldrank.data.text_item import TextItem
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.claims import USUAL, ClaimKind, ClaimRules, kinds_of, notes_on, place_kind, tables_for
+from goldrank.evaluation.citation_counts import count_citations
+from goldrank.evaluation.claim_places import (
+    BY_PLACE,
+    USUAL,
+    ClaimKind,
+    ClaimRules,
+    kinds_of,
+    notes_on,
+    place_kind,
+    tables_for,
+)
 from goldrank.evaluation.inputs import resolve_measures
 from goldrank.evaluation.mismatch import explain_id_mismatch
+from goldrank.evaluation.nugget_places import DEFAULT as DEFAULT_OF_NUGGETS
+from goldrank.evaluation.nugget_places import place_nuggets
 from goldrank.evaluation.text_notes import Passing, chance_notes, notes_of, nothing_matches, numbers_of, ties_at_the_end
 from goldrank.evaluation.text_rules import (
     TextRules,
@@ -41,23 +58,23 @@ from goldrank.evaluation.text_settings import (
     as_evidence,
     as_matching,
 )
-from goldrank.io.corpus import read_chunks, read_sources
+from goldrank.evaluation.text_signature import text_facts
 from goldrank.io.files import is_file
-from goldrank.io.item_reader import ItemReader, ReadItem
-from goldrank.io.items import Items, ItemsLike, as_items, reader_of
-from goldrank.keywords import named_arguments
+from goldrank.io.questions.item_reader import ItemReader, ReadItem
+from goldrank.io.questions.items import Items, ItemsLike, as_items, reader_of
+from goldrank.io.questions.source_texts import read_chunks, read_sources
 from goldrank.match import folding, place_items
 from goldrank.match import matcher as as_matcher
 from goldrank.match.chance import Sample, Sourced
-from goldrank.match.pairs import TextCounts, explain_item
+from goldrank.match.pairs import TextCounts, answerable_code, explain_item, first_score
 from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.apply import check_credit
-from goldrank.notes import Note
-from goldrank.types import ConventionLike, MeasuresLike
 
 DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
 """What is measured of texts when nothing is asked for."""
 DEFAULT_OF_PAIRS = ("P@5", "SetP")
+DEFAULT_BY_PLACE = ("EvidenceRecall@5", "EvidenceAll@5", "SpanRecall@5", "SpanPrecision@5")
+"""The same, where questions have evidence by place."""
 
 
 @named_arguments
@@ -177,12 +194,23 @@ class PlacedTexts:
         return reader_of(self.data)
 
 
+def usual_measures(data: Items, matching: Matching) -> tuple[str, ...]:
+    """What is measured when nothing is asked for: evidence comes first."""
+    if reader_of(data).has_evidence:
+        return DEFAULT_BY_PLACE
+    if reader_of(data).has_nuggets_alone:
+        return DEFAULT_OF_NUGGETS
+    if matching.credit == "pairs":
+        return DEFAULT_OF_PAIRS
+    return DEFAULT
+
+
 def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> PlacedTexts:
     """Match or locate all texts once."""
     matching, rules = options.matching, options.rules
-    usual = DEFAULT_OF_PAIRS if matching.credit == "pairs" else DEFAULT
+    usual = usual_measures(data, matching)
     wanted = [measure.of_texts for measure in resolve_measures(measures, rules, usual)]
-    claim_rules = ClaimRules.of(options.answers)
+    claim_rules = ClaimRules.of(options.answers, by_place=reader_of(data).has_evidence)
     kinds = kinds_of(wanted, claim_rules)
     for measure in wanted:
         check_credit(measure, matching.credit)
@@ -197,11 +225,14 @@ def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> Pl
     placing = _TextPlacing(
         data=data, options=options, wanted=wanted, rules=rules, how=how, claim_rules=claim_rules, by_id=by_id
     )
-    for kind in kinds:
+    of_texts = [kind for kind in kinds if kind != BY_PLACE]
+    for kind in of_texts:
         placing.add_kind(kind, is_first=not placing.by_kind)
-    if placing.needs("spans"):
+    if placing.needs("spans") or BY_PLACE in kinds:
         placing.add_spans()
-    return placing.finished(next(iter(kinds), USUAL))
+    if BY_PLACE in kinds:
+        placing.add_passages_by_place()
+    return placing.finished(next(iter(of_texts), USUAL))
 
 
 @dataclass
@@ -232,6 +263,7 @@ class _TextPlacing:
         self.counter: Callable[[str], int] | None = None
         if self.options.counts_tokens or any(map(counts_tokens, self.wanted)):
             self.counter = token_counter(self.options.matching.token_function)
+            self.notes.append(Note.of("tokens-counted", tokens=self.options.matching.counted_as))
         self.cut_for = [measure.option("tokens") for measure in self.wanted if measure.option("pack") == "truncate"]
 
     def needs(self, table: str) -> bool:
@@ -243,6 +275,14 @@ class _TextPlacing:
         sample = Sample()
         if kind == USUAL:
             passages, counts = self._place_references(sample)
+        elif kind.wanted == "nuggets":
+            matcher = self.claim_rules.matcher(kind, self.how.matcher)
+            passages, counts, nugget_notes = place_nuggets(self.passed.items(self.reader), matcher)
+            self.notes += nugget_notes
+        elif kind.wanted == "citations":
+            entries = self.passed.by(self.reader.entries())
+            passages, counts, citation_notes = count_citations(entries, self.how.matcher)
+            self.notes += citation_notes
         else:
             placing = {"split": self.how.split, "count_tokens": self.counter, "cut_for": self.cut_for}
             passages, counts = place_kind(
@@ -256,7 +296,8 @@ class _TextPlacing:
         self.tables |= tables_for(passages)
         self.queries = passages.queries
         self.numbers |= numbers_of(passages, counts)
-        self.notes += notes_of(self.numbers, counts, self.how)
+        if kind.wanted not in ("nuggets", "citations"):
+            self.notes += notes_of(self.numbers, counts, self.how)
         if kind != USUAL:
             return
 
@@ -270,9 +311,14 @@ class _TextPlacing:
         passages, counts = place_items(
             passing, self.how.matcher, split=self.how.split, count_tokens=self.counter, cut_for=self.cut_for
         )
-        if not counts.references and not passages.unanswerable.any():
+        has_evidence = self.claim_rules.by_place
+        if not counts.references and (has_evidence or not passages.unanswerable.any()):
             what = "no question has a reference text"
-            raise InputError(what, where=self.reader.name, hint=_NO_REFERENCES, code="no-references")
+            if has_evidence:
+                hint = _EVIDENCE_ALONE
+            else:
+                hint = _NO_REFERENCES
+            raise InputError(what, where=self.reader.name, hint=hint, code="no-references")
         return passages, counts
 
     def _note_matches(self, passages: Passages, counts: TextCounts, sample: Sample) -> None:
@@ -303,6 +349,14 @@ class _TextPlacing:
             "no_results": int((spans.retrieved == 0).sum()),
         }
         self.notes += span_notes
+
+    def add_passages_by_place(self) -> None:
+        """What measures of texts read where evidence takes the place of references."""
+        answerable = np.array([answerable_code(item) for item in self.resolved], np.int8)
+        confidence = np.array([first_score(item) for item in self.resolved])
+        self.by_kind[BY_PLACE] = PassagesByPlace.of(
+            self.tables["spans"], self.options.evidence.coverage, answerable, confidence
+        )
 
     def _spans_by(self, places: Places) -> tuple[Spans, Sequence[Note]]:
         """The table that measures of spans read."""
@@ -335,11 +389,13 @@ class _TextPlacing:
         """All that was placed."""
         if not self.by_id:
             self.numbers["characters"] = self.passed.characters
+
         self.notes += ties_at_the_end(self.wanted, self.tables, self.passed)
         if "texts" in self.tables:
             explainer = _explainer(self.reader, self.how, self.claim_rules, first)
         else:
             explainer = _place_explainer(self.reader, self.sources, self.options.evidence)
+
         return PlacedTexts(
             data=self.data,
             options=self.options,
@@ -364,8 +420,14 @@ def score_texts(placed: PlacedTexts) -> Scores:
     everything = np.ones(len(queries), bool)
     columns: dict[Measure, Column] = {}
     for measure in placed.wanted:
-        kind = USUAL if measure.declaration.over == "spans" else placed.claim_rules.kind(measure)
-        read = dict(tables) if kind == USUAL else tables_for(placed.by_kind[kind])
+        if measure.declaration.over == "spans":
+            kind = USUAL
+        else:
+            kind = placed.claim_rules.kind(measure)
+        if kind == USUAL:
+            read = dict(tables)
+        else:
+            read = tables_for(placed.by_kind[kind])
         columns |= pipeline.columns_of([measure], read, everything, queries, rules, placed.name, how.credit)[0]
 
     notes = [*placed.notes, *notes_on(columns, placed.by_kind, placed.claim_rules, placed.reader)]
@@ -380,7 +442,7 @@ def score_texts(placed: PlacedTexts) -> Scores:
         columns={str(measure): column for measure, column in columns.items()},
         remarks=Remarks(dict(placed.numbers), (*placed.data.notes, *notes)),
         convention=", ".join(label),
-        origin=_origin(placed.data, rules, how),
+        origin=_origin(placed),
         explainer=placed.explainer,
         options=tool_of(rules).options,
         facts=partial(_facts_of, placed.reader, queries, tables),
@@ -390,16 +452,24 @@ def score_texts(placed: PlacedTexts) -> Scores:
 def _facts_of(data: Iterable[TextItem], queries: Sequence[str], tables: Mapping[str, Any]) -> QueryFacts:
     """What is known of each question. Its matcher judges every text that was returned."""
     in_places = "spans" in tables
-    table = tables["spans"] if in_places else tables["placements"]
+    if in_places:
+        table = tables["spans"]
+    else:
+        table = tables["placements"]
     relevant = table.relevant(1)
     seconds = {item.query: item.latency for item in data if item.latency is not None}
-    latency = np.array([seconds.get(query, np.nan) for query in queries]) if seconds else None
+    if seconds:
+        latency = np.array([seconds.get(query, np.nan) for query in queries])
+    else:
+        latency = None
     return QueryFacts(returned=table.retrieved, judged=table.retrieved, relevant=relevant, latency=latency)
 
 
 def _check_ids_suffice(wanted: Sequence[Measure], claim_rules: ClaimRules, name: str) -> None:
     """Refuse measures that need texts where there are ids alone."""
     for measure in wanted:
+        if measure.declaration.wanted == "citations":
+            continue
         if counts_tokens(measure) or measure.declaration.over == "spans" or claim_rules.kind(measure) != USUAL:
             what = f"{measure} needs texts, and {name} has ids"
             raise OptionError(what, hint="Give retrieved texts too.", code="needs-texts")
@@ -420,15 +490,21 @@ def _with_sources(given: ReadItem) -> Sourced:
 _NO_REFERENCES = (
     "Give texts that should be found: read_items(..., fields={'references': 'where.they.are'}) (--map references=...)."
 )
-_NONE_LOCATED = "Are these the sources that were quoted? unlocated='error' (--unlocated) says what is nearest to each."
+_EVIDENCE_ALONE = (
+    "Questions have evidence by place: measure EvidenceRecall@5, EvidenceAll@5, SpanRecall@5 or SpanPrecision@5."
+)
+_NONE_LOCATED = "Are these the sources that were quoted? unlocated='error' says what is nearest to each."
 _NO_EVIDENCE = """Measures of spans need "evidence": [{"source": "doc1", "start": 10, "end": 50}], or a quote."""
 
 
-def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict[str, Any]]:
+def _origin(placed: PlacedTexts) -> Callable[[], dict[str, Any]]:
+    data, how, options, rules = placed.data, placed.how, placed.options, placed.rules
+    questions = len(placed.queries)
     stamp = pipeline.provenance(rules)
 
     def made() -> dict[str, Any]:
         gold, returned = _digests(reader_of(data))
+
         return {
             **stamp,
             "matcher": str(how.matcher),
@@ -437,6 +513,18 @@ def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict
             "credit": how.credit,
             "qrels": {"name": reader_of(data).name, "sha256": gold, "criteria": None},
             "run": {"name": data.name, "sha256": returned},
+            "signature": {
+                **text_facts(
+                    options.matching,
+                    options.evidence,
+                    options.answers,
+                    rules=rules,
+                    matcher=how.matcher,
+                    gold=gold,
+                    questions=questions,
+                ),
+                "run": returned[:HASH],
+            },
         }
 
     return made

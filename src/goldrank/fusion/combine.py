@@ -9,14 +9,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from goldrank import io
+from goldrank.base.errors import InputError, of_type
+from goldrank.base.keywords import named_arguments, unknown_argument, with_short_tracebacks
+from goldrank.base.types import RunLike, RunsLike
 from goldrank.data.run import Rankings, Run
-from goldrank.errors import InputError, of_type
 from goldrank.fusion.lists import RankedLists, pieces
 from goldrank.fusion.methods import Method
 from goldrank.fusion.normalisations import Normalisation, normalised
 from goldrank.fusion.options import Fusion, FusionMethod, FusionOptions, Normalization, as_fusion
-from goldrank.keywords import named_arguments, unknown_argument, with_short_tracebacks
-from goldrank.types import RunLike, RunsLike
 
 
 @with_short_tracebacks

@@ -11,11 +11,11 @@ from operator import methodcaller
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, one_of
 from goldrank.conventions import POLICIES
 from goldrank.core import core
 from goldrank.data.run import Run, check_score, rows_of
-from goldrank.errors import InputError, one_of
 
 PIECE = 500_000
 """About how many entries are worked on at once, so that memory does not grow with the number of queries."""
@@ -132,7 +132,11 @@ def pieces(
 ) -> Iterator[RankedLists]:
     """The lists of all queries, some queries at a time; `lowest_first` ranks the lowest score first."""
     one_of(ties, TIES, "ties")
-    kept = None if only is None else set(only)
+    if only is None:
+        kept = None
+    else:
+        kept = set(only)
+
     queries = [query for query in dict.fromkeys(chain.from_iterable(runs)) if kept is None or query in kept]
     results = [rows_of(run) for run in runs]
     # How long each query's lists are together, so that pieces can be cut before anything is read.
@@ -140,7 +144,12 @@ def pieces(
     for rows in results:
         of_run = (len(rows[query]) if query in rows else 0 for query in queries)
         lengths += np.fromiter(of_run, np.int64, len(queries))
-    edges = np.unique((np.cumsum(lengths) - lengths) // size, return_index=True)[1].tolist() if queries else []
+
+    if queries:
+        edges = np.unique((np.cumsum(lengths) - lengths) // size, return_index=True)[1].tolist()
+    else:
+        edges = []
+
     for begin, end in pairwise([*edges, len(queries)]):
         yield _lists(runs, results, queries[begin:end], ties, lowest_first)
 
@@ -162,6 +171,7 @@ def _lists(
     for i, (begin, end) in enumerate(pairwise(begins)):
         docs += _numbered(rows[i * len(runs) : (i + 1) * len(runs)], len(docs), of_entry[begin:end])
         first.append(len(docs))
+
     scores = _scores(runs, queries, rows, int(start[-1]))
     ranked = cache(partial(_ranks, -scores if lowest_first else scores, start, of_entry, docs, ties))
     names = tuple(run.name for run in runs)
@@ -189,6 +199,7 @@ def _scores(
             return scores
     except (TypeError, ValueError, OverflowError):
         pass
+
     checked = [
         check_score(value, f"{run.name}: query '{ids.show(query)}', document '{ids.show(doc)}'")
         for (query, run), row in zip(product(queries, runs), rows, strict=True)
@@ -206,6 +217,7 @@ def _ranks(score: np.ndarray, start: np.ndarray, candidate: np.ndarray, docs: Se
     descends = ~_any(of_list[1:][within & ~(score[1:] < score[:-1])], len(size))
     if descends.all():
         return rank
+
     ascends = ~_any(of_list[1:][within & ~(score[1:] > score[:-1])], len(size))
     turned = (ascends & ~descends)[of_list]
     rank[turned] = (size[of_list] + 1 - rank)[turned]
@@ -222,6 +234,7 @@ def _ranks(score: np.ndarray, start: np.ndarray, candidate: np.ndarray, docs: Se
         if ties != "input" and tied.any():
             _sort_ties(entry, tied, candidate, docs, ties)
         rank[entry] = np.broadcast_to(place + 1, inside.shape)[inside]
+
     return rank
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.errors import OptionError, as_list, is_number, one_of
-from goldrank.escaping import shown
+from goldrank.base.errors import OptionError, as_list, is_number, one_of
+from goldrank.base.escaping import shown
 from goldrank.fusion.lists import RankedLists
 from goldrank.fusion.training import TrainingEntries
 
@@ -74,7 +74,9 @@ class Method:
     @property
     def summary(self) -> str:
         """What it does and who proposed it."""
-        return f"{self.about} ({self.citation})" if self.citation else self.about
+        if self.citation:
+            return f"{self.about} ({self.citation})"
+        return self.about
 
     @property
     def tuned(self) -> tuple[Parameter, ...]:
@@ -86,10 +88,14 @@ class Method:
         known = {each.name: each for each in self.parameters}
         for name in given:
             if name not in known:
-                hint = f"It takes {', '.join(known)}." if known else None
+                if known:
+                    hint = f"It takes {', '.join(known)}."
+                else:
+                    hint = None
                 if name == "weights":
                     hint = "Use 'wsum' for weighted sums."
                 raise OptionError(f"{self.name} takes no {name}", hint=hint, code="unknown-option")
+
         values = {}
         for name, parameter in known.items():
             if name in given:
@@ -101,6 +107,7 @@ class Method:
                 if self.learned == name:
                     hint = f"It is {parameter.about}: goldrank.tune_fusion learns it from judged queries."
                 raise OptionError(f"{self.name} needs {name}", hint=hint, code="missing-option")
+
         return values
 
     def trained(self, evidence: TrainingEntries, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +156,10 @@ def all_methods() -> dict[str, Method]:
 
 def get(name: str) -> Method:
     """A method by its name or another tool's."""
-    known = ALIASES.get(name, name) if isinstance(name, str) else name
+    if isinstance(name, str):
+        known = ALIASES.get(name, name)
+    else:
+        known = name
     return all_methods()[one_of(known, all_methods(), "fusion")]
 
 
@@ -202,8 +212,14 @@ def number(
 
     def check(given: Any, runs: int) -> float:
         if not is_number(given) or not low <= given <= high:
-            limits = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
-            usual = "" if default is None else f"{default:g} is usual."
+            if high == math.inf:
+                limits = f"{low:g} or more"
+            else:
+                limits = f"from {low:g} to {high:g}"
+            if default is None:
+                usual = ""
+            else:
+                usual = f"{default:g} is usual."
             what = f"{name} is {shown(given)}; it must be a number, {limits}"
             raise OptionError(what, hint=usual or None, code="bad-number")
         return float(given)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.errors import InputError, one_of
+from goldrank.base import ids
+from goldrank.base.errors import InputError, one_of
 from goldrank.fusion.lists import RankedLists, check_finite
 
 Values = tuple[np.ndarray, np.ndarray | None]
@@ -35,7 +35,9 @@ class Normalisation:
     @property
     def summary(self) -> str:
         """What it does and who proposed it."""
-        return f"{self.about} ({self.citation})" if self.citation else self.about
+        if self.citation:
+            return f"{self.about} ({self.citation})"
+        return self.about
 
 
 NORMALISATIONS: dict[str, Normalisation] = {}
@@ -50,7 +52,10 @@ _MONTAGUE = "Montague and Aslam 2001"
 
 def get(name: str) -> Normalisation:
     """A normalisation by its name or another tool's."""
-    known = ALIASES.get(name, name) if isinstance(name, str) else name
+    if isinstance(name, str):
+        known = ALIASES.get(name, name)
+    else:
+        known = name
     return NORMALISATIONS[one_of(known, NORMALISATIONS, "normalization")]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, cast
 
 import numpy as np
 
-from goldrank.errors import OptionError, did_you_mean, one_of
+from goldrank.base.errors import OptionError, did_you_mean, one_of
 from goldrank.fusion import methods, normalisations
 from goldrank.fusion.lists import TIES
 from goldrank.fusion.methods import Method, Parameter
@@ -186,12 +186,16 @@ def _checked(method: Method, name: str, value: Any) -> Any:
         return one_of(value, TIES, "ties")
     if name == "equal":
         return _EQUAL.check(value, 1)
+
     known = {parameter.name: parameter for parameter in (*method.parameters, *method.settings)}
     if name not in known:
         raise _not_taken(method, name, known)
-    runs = (
-        len(value) if hasattr(value, "__len__") else 1
-    )  # as many as there are values; `fuse` knows how many are right
+
+    if hasattr(value, "__len__"):  # as many as there are values; `fuse` knows how many are right
+        runs = len(value)
+    else:
+        runs = 1
+
     return _plain(known[name].check(value, runs))
 
 
@@ -222,4 +226,6 @@ def _plain(value: Any) -> Any:
 
 def _short(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    return f"{text[:LONGEST_SHOWN]}..."

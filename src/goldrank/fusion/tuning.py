@@ -11,25 +11,28 @@ from typing import Any
 import numpy as np
 
 from goldrank import conventions, io
+from goldrank.base.errors import OptionError, whole_number
+from goldrank.base.escaping import shown
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import ConventionLike, MeasureLike, QrelsLike, RunsLike
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run
 from goldrank.data.scores import Scores
-from goldrank.errors import OptionError, whole_number
-from goldrank.escaping import shown
-from goldrank.evaluation import documents as evaluation
+from goldrank.data.showing import Result
+from goldrank.data.table import Cells, Head, Part, Sentence, Table
+from goldrank.evaluation import rankings as evaluation
 from goldrank.fusion import methods
 from goldrank.fusion.combine import combined, prepared, several
 from goldrank.fusion.lists import TIES, pieces
 from goldrank.fusion.methods import MOST_TRIED
 from goldrank.fusion.options import Fusion, FusionMethod, as_fusion
 from goldrank.fusion.training import TrainingEntries, hits
-from goldrank.keywords import named_arguments
-from goldrank.types import ConventionLike, MeasureLike, QrelsLike, RunsLike
 
 
-@dataclass(frozen=True)
-class TunedFusion:
+@dataclass(frozen=True, repr=False)
+class TunedFusion(Result):
     """A fused run whose parameters were tuned; each query's by the other queries only."""
 
     fusion: Fusion
@@ -43,6 +46,7 @@ class TunedFusion:
     """The measure with the parameters that all queries chose, on the same queries: too good to expect."""
     by_fold: tuple[Fusion, ...]
     """What was chosen without each fold, but for what was learned: if these differ much, so would the next data set."""
+    notes: tuple[Note, ...] = ()
 
     @property
     def words(self) -> str:
@@ -50,8 +54,26 @@ class TunedFusion:
         chosen = f"{self.measure} {self.value:.4f} on held-out queries, {self.optimistic:.4f} on those that chose"
         return f"{self.fusion!r}: {chosen}."
 
-    def __str__(self) -> str:
-        return self.words
+    def parts(self) -> list[Part]:
+        """The result in a sentence, and what was chosen without each fold."""
+        rows: list[Cells] = [[str(row["fold"]), row["fusion"]] for row in self.rows()]
+        chosen = Table([*Head.numbers("fold"), *Head.texts("chosen without it")], rows)
+        return [Sentence(self.words, "strong"), chosen]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per fold, with what was chosen without it."""
+        return [{"fold": fold, "fusion": repr(fusion)} for fold, fusion in enumerate(self.by_fold, 1)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the fused run, as plain Python values."""
+        return {
+            "fusion": repr(self.fusion),
+            "measure": self.measure,
+            "value": self.value,
+            "optimistic": self.optimistic,
+            "by_fold": self.rows(),
+            "notes": [note.to_dict() for note in self.notes],
+        }
 
 
 @named_arguments
@@ -230,6 +252,7 @@ class SettingSearch:
             parameters.append(complete)
             fused.append(run)
             values.append(column)
+
         return Tried(parameters, fused, spelled, np.array(values), higher)
 
     def _complete(self, setting: Mapping[str, Any], learn_from: np.ndarray) -> dict[str, Any]:

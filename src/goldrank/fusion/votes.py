@@ -61,6 +61,7 @@ def _sort_group(
     # A document that was not returned comes after all that were; the last row stands for no document at all.
     none = np.iinfo(np.int32).max
     rank = np.full((len(candidate) + 1, runs), none - 1, np.int32)
+
     rank[local[lists.candidate[entry]], lists.run[entry]] = lists.rank[entry]
     rank[-1] = none
     seen = np.full(len(candidate), len(lists.candidate))
@@ -100,4 +101,5 @@ def _merge_sorted(table: np.ndarray, rank: np.ndarray, weights: np.ndarray) -> n
             right += ~takes_left
         table = merged.reshape(rows, -1)[:, :width]
         span *= 2
+
     return table

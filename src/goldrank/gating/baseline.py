@@ -11,17 +11,20 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, Self, TypeAlias
 
-from goldrank import __version__, ids
+from goldrank import __version__
+from goldrank.base import ids
+from goldrank.base.errors import BaselineError, cannot_open, file_name, of_type
+from goldrank.base.notes import Note
+from goldrank.base.types import Path
 from goldrank.data.scores import Scores, format_value
-from goldrank.errors import BaselineError, cannot_open, file_name, of_type
-from goldrank.gating.documents import KeptDocuments
-from goldrank.types import Path
-from goldrank.writing import write_whole
+from goldrank.data.showing import Result
+from goldrank.data.table import Part
+from goldrank.gating.top_documents import KeptDocuments
 
 FORMAT = "goldrank-baseline"
 VERSION = 3
 """Since 3 the scores know the hashes of their judgements. Versions 1 and 2 are of before goldrank 1.0."""
-_SET = "goldrank baseline set"
+_SET = "goldrank gate --update"
 _MADE_BY = f"A baseline is made by `{_SET}`, or by Baseline(scores).save(path)."
 
 
@@ -44,6 +47,7 @@ class Basis:
         if placed is not None:
             judgements = placed.judgements
             return cls(judgements.digest, judgements.criteria or "", placed.depth, __version__, scores)
+
         known = scores.provenance
         qrels = known.get("qrels") or {}
         return cls(
@@ -89,7 +93,7 @@ class Basis:
         return differences
 
 
-class Baseline:
+class Baseline(Result):
     """Scores that later ones are held against, with a hash by which a changed file is known.
 
     Parameters
@@ -130,6 +134,8 @@ class Baseline:
         """The file, the name in a history, or that of the run."""
         self.is_kept = False
         """Whether it comes from a file or a history."""
+        self.equal_runs = 0
+        """How many records of a history are runs of this system, all with the same values: 2 or more, else 0."""
 
     @classmethod
     def of_record(cls, scores: Scores, name: str, digest: str, frozen: str, label: str) -> Self:
@@ -153,7 +159,9 @@ class Baseline:
     def documents(self) -> KeptDocuments | None:
         """What was returned, as far as it is kept; None if it is not known."""
         placed = self.scores.placed
-        return None if placed is None else KeptDocuments.of(placed, self.scores.measures)
+        if placed is None:
+            return None
+        return KeptDocuments.of(placed, self.scores.measures)
 
     @cached_property
     def _content(self) -> dict[str, Any]:
@@ -178,22 +186,34 @@ class Baseline:
         digest = f", sha256 {self.digest[:12]}" if self.is_kept else ""
         return f"{ids.show(self.name, 200)}{label}{digest}"
 
-    def save(self, path: Path) -> None:
-        """Write a file that `Baseline.load` reads back equal, whole or not at all.
+    @property
+    def title(self) -> str:
+        """What a page of it is called."""
+        return f"Baseline {self.words}"
 
-        Parameters
-        ----------
-        path : str or path
-            Its folder is made if it is not there.
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Those of the scores."""
+        return self.scores.notes
 
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
-        content = {**self._content, "sha256": content_hash(self._content)}
-        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
-        write_whole(path, f"{{\n{lines}\n}}\n".encode("ascii"), make_folder=True)
+    def parts(self) -> list[Part]:
+        """What it is, when it was set, and its values."""
+        from goldrank.gating.baseline_report import parts
+
+        return parts(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The values of each query."""
+        return self.scores.rows()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, with the hash by which a changed file is known, as plain Python values."""
+        return {**self._content, "sha256": content_hash(self._content)}
+
+    def to_json(self) -> str:
+        """Everything, as JSON that `Baseline.load` reads back equal from a file."""
+        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in self.to_dict().items())
+        return f"{{\n{lines}\n}}"
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -202,7 +222,7 @@ class Baseline:
         Parameters
         ----------
         path : str or path
-            A file that `save` or `goldrank baseline set` wrote.
+            A file that `save` or `goldrank gate --update` wrote.
 
         Returns
         -------
@@ -242,7 +262,7 @@ class Baseline:
 
 
 BaselineLike: TypeAlias = Baseline | Scores | Path
-"""A `Baseline`, `Scores`, or the file of a baseline."""
+"""A `Baseline`, `Scores`, or the file of either."""
 
 
 def as_baseline(given: BaselineLike) -> Baseline:
@@ -253,7 +273,18 @@ def as_baseline(given: BaselineLike) -> Baseline:
         return Baseline(given)
     wanted = "a Baseline, Scores or a file"
     of_type(given, (str, os.PathLike), "the baseline", wanted, "Of a history: History('h.db').baseline('main').")
+    if _holds_scores(given):
+        return Baseline(Scores.load(FilePath(given)))
     return Baseline.load(given)
+
+
+def _holds_scores(path: Path) -> bool:
+    """Whether a file holds saved scores."""
+    try:
+        with FilePath(path).open("rb") as file:
+            return b'"goldrank-scores"' in file.read(100)
+    except (OSError, ValueError):
+        return False
 
 
 def _read(where: str) -> dict[str, Any]:
@@ -293,6 +324,7 @@ def changes(old: Baseline | None, new: Scores) -> list[str]:
     if old is None:
         shown = [f"{name} {format_value(column.summary, column.average)}" for name, column in new.columns.items()]
         return [f"new, {len(new.queries):,} queries", *shown]
+
     lines = []
     before, after = old.scores.columns, new.columns
     for name in dict.fromkeys([*before, *after]):
@@ -306,11 +338,13 @@ def changes(old: Baseline | None, new: Scores) -> list[str]:
             change = after[name].summary - before[name].summary
             size = f"{change:+,.0f}" if kind == "sum" else f"{change:+.4f}"
             lines.append(f"{name}: {then} -> {now} ({size})" if change else f"{name}: {now}, as before")
+
     basis = Basis.of(new)
     old_queries, new_queries = set(old.scores.queries), set(new.queries)
     if old_queries != new_queries:
         lines.append(f"queries added: {len(new_queries - old_queries):,}")
         lines.append(f"queries removed: {len(old_queries - new_queries):,}")
+
     lines += [f"judgements: {text}" for text in old.basis.other_judgements(basis)]
     return lines + old.basis.other_rules(basis)
 
@@ -327,4 +361,11 @@ def _count(names: Sequence[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f"'{ids.show(text)}'" if text else "not stated"
+    if text:
+        return f"'{ids.show(text)}'"
+    return "not stated"
+
+
+def scores_of_file(path: str) -> Scores:
+    """The scores of a baseline's file."""
+    return Baseline.load(path).scores

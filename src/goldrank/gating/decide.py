@@ -6,24 +6,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from goldrank import conventions, ids
+from goldrank import conventions
+from goldrank.base import ids
+from goldrank.base.errors import BaselineError, InputError, of_type
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import QueriesLike
 from goldrank.conventions import Convention
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Scores, ScoresByRun
-from goldrank.errors import BaselineError, InputError, of_type
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.pipeline import Placed
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, as_baseline
 from goldrank.gating.findings import RuleChecker
-from goldrank.gating.holes import Sources
 from goldrank.gating.rules import Rules, RulesLike, as_rules
 from goldrank.gating.significance import tested
+from goldrank.gating.unjudged_rules import Sources
 from goldrank.gating.verdict import Verdict
-from goldrank.io.queries import read_queries
-from goldrank.keywords import named_arguments
+from goldrank.io.by_id.query_files import read_queries
 from goldrank.measures import parse_all, summarise
-from goldrank.notes import Note
-from goldrank.types import QueriesLike
 
 
 @named_arguments
@@ -39,7 +40,7 @@ def gate(
     rules : Rules, file or rules
         `Rules`, a TOML file, a rule such as "AP: -1%", or a list of rules.
     baseline : Baseline, Scores or file, optional
-        What rules about drops compare with: a `Baseline`, the file of one, `Scores`, or `history.baseline("main")`.
+        What rules about drops compare with: a `Baseline`, `Scores`, the file of either, or `history.baseline("main")`.
     queries : Queries, optional
         Attributes of queries for rules about slices, and `latency` for those about it. They take the place of those
         of the rules.
@@ -69,13 +70,25 @@ def gate(
     """
     _check_scores(scores)
     held_to = as_rules(rules)
-    against = None if baseline is None else as_baseline(baseline)
-    given = held_to.queries if queries is None else queries
-    known = None if given is None else read_queries(given)
+    if baseline is None:
+        against = None
+    else:
+        against = as_baseline(baseline)
+    if queries is None:
+        given = held_to.queries
+    else:
+        given = queries
+    if given is None:
+        known = None
+    else:
+        known = read_queries(given)
 
     _check_baseline_is_there(held_to, against)
     now = Basis.of(scores)
-    notes = [] if against is None else _check_comparable(against, now, held_to.allow_changed_qrels)
+    if against is None:
+        notes = []
+    else:
+        notes = _check_comparable(against, now, held_to.allow_changed_qrels)
     _check_answered(scores, "the run")
     return _decided(scores, held_to, against, known, now, notes)
 
@@ -90,7 +103,7 @@ def _decided(
         before, sources, more = _documents(scores, against, rules, policy, now)
         notes = [*notes, *more]
 
-    checker = RuleChecker(scores, before, rules, policy, queries, sources)
+    checker = RuleChecker(scores, before, rules, policy, queries, sources, _deterministic(rules, against))
     drafts = [draft for rule in rules for draft in checker.check(rule)]
     findings = tuple(checker.explained(finding) for finding in tested(drafts, rules))
     return Verdict(
@@ -101,6 +114,15 @@ def _decided(
         notes=(*dict.fromkeys([*notes, *checker.notes]), *scores.notes),
         measured=scores,
     )
+
+
+def _deterministic(rules: Rules, against: Baseline | None) -> str:
+    """How it is known that the system always returns the same, as a sentence; '' if it is not known."""
+    if rules.deterministic:
+        return "The rules say that the system is deterministic"
+    if against is not None and against.equal_runs:
+        return f"The system is deterministic ({against.equal_runs} equal runs are recorded)"
+    return ""
 
 
 def _check_scores(scores: object) -> None:
@@ -119,7 +141,7 @@ def _check_baseline_is_there(rules: Rules, against: Baseline | None) -> None:
     if against is None and needing is not None:
         raise BaselineError(
             f"the rule '{ids.show(str(needing))}' needs a baseline",
-            hint="Name one with --baseline (baseline=...); `goldrank baseline set` (Baseline(scores).save) makes it.",
+            hint="Name one with --baseline (baseline=...); `goldrank gate --update` (Baseline(scores).save) makes it.",
             code="needs-baseline",
         )
 
@@ -143,13 +165,19 @@ def _documents(
     if placed is None or not any(rule.kind == "drop" for rule in rules):
         return against.scores, None, [Note.of("two-yardsticks")] if changed else []
 
-    kept = against.documents if against.is_kept else None
+    if against.is_kept:
+        kept = against.documents
+    else:
+        kept = None
     before = _placed_again(against, placed, policy, changed)
     scored, notes = against.scores, []
     if changed and before is not None:
         scored = _scored_again(against, before, policy, now.depth)
         notes.append(Note.of("baseline-rescored"))
-        partly = kept.partly_known(scored.measures, before.placements) if kept is not None else []
+        if kept is not None:
+            partly = kept.partly_known(scored.measures, before.placements)
+        else:
+            partly = []
         if kept is not None and partly:
             notes.append(Note.of("rescored-in-part", measures=", ".join(partly), depth=kept.depth))
     elif changed:
@@ -168,7 +196,9 @@ def _placed_again(against: Baseline, placed: Placed, policy: Convention, changed
     """The baseline's documents, placed by the judgements of now; None if they are not known."""
     if against.is_kept:
         kept = against.documents
-        return None if kept is None else kept.place(placed.judgements, against.name, policy)
+        if kept is None:
+            return None
+        return kept.place(placed.judgements, against.name, policy)
     before: Placed | None = against.scores.placed
     if before is None or not changed:
         return before
@@ -186,6 +216,7 @@ def _scored_again(against: Baseline, before: Placed, policy: Convention, depth: 
     }
     facts = scores.query_facts
     numbers = {name: values[keep] for name, values in facts.numbers.items()}
+
     return replace(
         scores,
         queries=tuple(query for query in scores.queries if query in had),

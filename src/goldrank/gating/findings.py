@@ -11,22 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import BaselineError, InputError, did_you_mean
+from goldrank.base.notes import Note
 from goldrank.comparison import slices
 from goldrank.comparison.one_system import attribute_values
 from goldrank.comparison.rank_changes import QueryChange, describe, locate
 from goldrank.comparison.slices import Groups
 from goldrank.comparison.statistics import on_scale
+from goldrank.comparison.unjudged_rule import UnjudgedRule, unjudged_rule
 from goldrank.conventions import Convention, tool_of
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Column, Scores, format_value
-from goldrank.errors import BaselineError, InputError, did_you_mean
-from goldrank.gating.holes import GateHoles, OtherJudgements, Sources
+from goldrank.gating.forbidden import shown_words
 from goldrank.gating.latency import latencies_of
+from goldrank.gating.limits import SAME, exact_mean, has_dropped, is_below, rank_of, told_apart
 from goldrank.gating.rules import OF_MEASURES, Rule, Rules
+from goldrank.gating.unjudged_rules import GateHoles, OtherJudgements, Sources
 from goldrank.gating.verdict import Finding
 from goldrank.measures import Measure, known, parse
-from goldrank.notes import Note
+from goldrank.measures.unjudged_share import count_holes, hole_reach, hole_rule
+
+NOT_RELEVANT: dict[UnjudgedRule, str] = {
+    "positives-only": "unjudged-positives-only",
+    "catalogue": "unjudged-catalogue",
+}
+"""The codes of notes on why unjudged documents count as not relevant."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,16 @@ class Draft:
     average: str = "mean"
     tolerance: float = 0.0
     """What is tolerated, in the unit of the differences' mean."""
+    rounding: float = 0.0
+    """How far rounding may move that mean."""
     tolerated: bool = True
+    """Whether the drop on these queries is tolerated."""
+    tolerated_drop: float = 0.0
+    """The drop that is tolerated, in the unit of the value."""
+    deterministic: str = ""
+    """How it is known that the system always returns the same; '' if it is not known."""
+    is_same_run: bool = False
+    """Whether the run is its baseline."""
     before: float = math.nan
     """The baseline's value."""
     what: str = ""
@@ -63,6 +82,11 @@ class Draft:
     """How that compares with what is tolerated."""
     moved: str = ""
     """How many queries moved."""
+
+    @property
+    def is_about_these_queries(self) -> bool:
+        """Whether the question is what happened on these queries, which needs no test."""
+        return self.is_same_run or bool(self.deterministic) or not self.finding.asked.tested
 
     def words(self, size: str) -> str:
         """What happened, by how much, and how that compares with what is tolerated."""
@@ -85,6 +109,8 @@ class RuleChecker:
     queries: Queries | None
     sources: Sources | None = None
     """None if documents are not looked at."""
+    deterministic: str = ""
+    """How it is known that the system always returns the same; '' if it is not known."""
 
     def __post_init__(self) -> None:
         self.notes: list[Note] = []
@@ -122,6 +148,21 @@ class RuleChecker:
             self.notes.append(Note.of("lost-answers", count=len(self.lost_answers), samples=self.lost_answers))
 
     @cached_property
+    def is_same_run(self) -> bool:
+        """Whether run and baseline have the same values on the same queries, and the same documents if both are known.
+
+        Equal values of one coarse measure do not make two systems one.
+        """
+        before = self.before
+        if before is None or len(self.at_now) != len(self.scores.queries) or len(self.at_then) != len(before.queries):
+            return False
+        names = set(self.scores.columns) & set(before.columns)
+        pairs = [(before.columns[name].values[self.at_then], self.scores.columns[name].values) for name in names]
+        if not all(np.array_equal(then, now[self.at_now], equal_nan=True) for then, now in pairs):
+            return False
+        return self.holes is None or self.holes.same_documents()
+
+    @cached_property
     def holes(self) -> GateHoles | None:
         """The unjudged documents of the run and the baseline, for the measures of rules about drops."""
         if self.sources is None:
@@ -153,13 +194,19 @@ class RuleChecker:
             return [Draft(self._share(rule) if rule.kind != "latency" else self._latency(rule))]
         if rule.slice is None:
             return [self._measured(rule, None, None)]
+
         groups = self.groups(rule.slice)
         if rule.value is not None and rule.value not in groups:
             raise InputError(
                 f"the rule '{ids.show(str(rule))}': no query has {ids.show(rule.slice)} {ids.show(rule.value)!r}",
                 hint=did_you_mean(rule.value, groups) or f"There are: {', '.join(map(ids.show, list(groups)[:20]))}.",
             )
-        wanted = groups if rule.value is None else {rule.value: groups[rule.value]}
+
+        if rule.value is None:
+            wanted = groups
+        else:
+            wanted = {rule.value: groups[rule.value]}
+
         return [self._measured(rule, f"{rule.slice}={label}", which) for label, which in wanted.items()]
 
     def groups(self, attribute: str) -> Groups:
@@ -167,7 +214,10 @@ class RuleChecker:
         if attribute not in self._groups:
             values = self._attribute(attribute)
             known = [value is not None for value in values]
-            alone = {str(values[known.index(True)]): np.array(known)} if any(known) else {}
+            if any(known):
+                alone = {str(values[known.index(True)]): np.array(known)}
+            else:
+                alone = {}
             self._groups[attribute] = slices.group_queries(attribute, values, self.notes) or alone
         return self._groups[attribute]
 
@@ -177,12 +227,17 @@ class RuleChecker:
 
     def _measured(self, rule: Rule, group: str | None, which: np.ndarray | None) -> Draft:
         column = self.column(self.scores, str(rule.measure), "the run")
-        of_group = f" where {ids.show(group.replace('=', ' is ', 1))}" if group else ""
+        if group:
+            of_group = f" where {ids.show(group.replace('=', ' is ', 1))}"
+        else:
+            of_group = ""
+
         now = _answered(self.scores)
         if now is not None and which is not None and which.any() and not now[which].any():
             unanswered = int(which.sum())
             words = f"the run returned nothing for any of the {unanswered:,} queries{of_group}"
             return Draft(Finding(rule, "fail", words, math.nan, group, queries=unanswered))
+
         measure = known(self.name(str(rule.measure)))
         together = measure is not None and measure.declaration.of_all_queries
         if together and (which is not None or (rule.kind == "drop" and rule.tested)):
@@ -197,23 +252,39 @@ class RuleChecker:
 
     def _limit(self, rule: Rule, group: str | None, of_group: str, which: np.ndarray | None, column: Column) -> Finding:
         """What a rule about the value itself finds: a floor or a ceiling."""
-        values = column.values if which is None else column.values[which]
+        if which is None:
+            values = column.values
+        else:
+            values = column.values[which]
+
         values = values[~np.isnan(values)]
-        value = column.summary if which is None else _summary(values, column.average)
-        ok = value >= rule.limit if rule.kind == "floor" else value <= rule.limit
+        if which is None:
+            value = column.summary
+        else:
+            value = _summary(values, column.average)
+
+        ok = not math.isnan(value) and _holds(rule, _summary(values, column.average))
         wanted = f"{'at least' if rule.kind == 'floor' else 'at most'} {rule.limit_words} is asked for"
         if math.isnan(value):
             words = f"{rule.measure} is not a number{of_group}, where {wanted}"
         else:
-            off = format_value(abs(value - rule.limit))
-            apart = "" if ok else f", {off} too {'little' if rule.kind == 'floor' else 'much'}"
+            number, apart = format_value(value, column.average), ""
+            if not ok:
+                number, off = told_apart(value, rule.limit, column.average)
+                apart = f", {off} too {'little' if rule.kind == 'floor' else 'much'}"
             queries = counted(len(values), "query", "queries")
-            words = f"{rule.measure} is {format_value(value, column.average)}{of_group} ({queries}); {wanted}{apart}"
+            words = f"{rule.measure} is {number}{of_group} ({queries}); {wanted}{apart}"
+
+        if not ok:
+            words += shown_words(self.scores, known(self.name(str(rule.measure))), which)
+
         finding = Finding(rule, "pass" if ok else "fail", words, value, group, queries=len(values))
         if self.before is None or str(rule.measure) not in self.before:
             return finding
+
         before, after, at = self._pair(str(rule.measure), column, which)
-        worst = () if ok else self._worst(before, after, at, 1 if column.higher_is_better else -1)
+        direction = 1 if column.higher_is_better else -1
+        worst = () if ok else self._worst(before, after, at, direction)
         return replace(finding, baseline=_summary(before, column.average), worst=worst)
 
     def _pair(
@@ -235,12 +306,18 @@ class RuleChecker:
         if not n:
             words = f"{measure} has no value on any query that both have{of_group}: nothing can be compared"
             return Draft(Finding(rule, "fail", words, math.nan, group))
+
         assert self.before is not None
         then = _answered(self.before)
         if which is not None and then is not None and not then[self.at_then[at]].any():
             words = f"the baseline returned nothing for any of the {n:,} queries{of_group}: nothing can be compared"
             return Draft(Finding(rule, "fail", words, math.nan, group, queries=n))
-        direction = 1.0 if column.higher_is_better else -1.0
+
+        if column.higher_is_better:
+            direction = 1.0
+        else:
+            direction = -1.0
+
         old, new = _summary(before, column.average), _summary(after, column.average)
         moves = direction * (after - before)
         worse, better = int((moves < 0).sum()), int((moves > 0).sum())
@@ -250,7 +327,11 @@ class RuleChecker:
         )  # fmt: skip
         change = new - old
         ends = [format_value(value, column.average) for value in (old, new)]
-        how = f"{'rose' if change > 0 else 'fell'} from {ends[0]} to {ends[1]}" if change else f"is still {ends[1]}"
+        how = f"is still {ends[1]}"
+        if change > 0:
+            how = f"rose from {ends[0]} to {ends[1]}"
+        elif change < 0:
+            how = f"fell from {ends[0]} to {ends[1]}"
         what = f"{measure} {how}{of_group}"
         uncounted = self._uncounted_losses(column, which)
         if uncounted:
@@ -259,21 +340,31 @@ class RuleChecker:
                 f"as a loss; if that is meant, say how many may: a rule such as 'missing <= 1%'"
             )
             return Draft(replace(finding, status="fail", words=words))
-        tolerance = rule.limit * abs(old) if rule.relative else rule.limit
+
+        if rule.relative:
+            tolerance = rule.limit * abs(old)
+        else:
+            tolerance = rule.limit
+
         loss = -direction * change
+        largest = max(abs(old), abs(new), tolerance)
         # A loss that is exactly the tolerance is tolerated, whatever rounding makes of it.
-        tolerated = loss <= tolerance + 1e-12 * max(1.0, abs(old))
+        tolerated = not has_dropped(direction * old, direction * new, tolerance, largest)
         limit = f"{'within' if tolerated else 'more than'} the tolerated {rule.limit_words}"
         draft = Draft(
             finding,
             direction=direction,
             average=column.average,
+            rounding=SAME * (largest / n if column.average == "sum" else largest),
             tolerated=tolerated,
+            tolerated_drop=tolerance,
+            deterministic=self.deterministic,
+            is_same_run=self.is_same_run,
             before=old,
             what=what,
             size=f"{change:+.4f}" + (f", {change / abs(old):+.1%}" if old else "") if change else "",
             limit=limit if loss > 0 or not tolerated else "",
-            moved=f"{worse:,} of {counted(n, 'query', 'queries')} worse, {better:,} better",
+            moved=_moved(before, after, worse, better),
         )
         if column.average == "geometric":
             before, after = (on_scale(values, "geometric") for values in (before, after))
@@ -281,6 +372,7 @@ class RuleChecker:
                 if not rule.tested:
                     return Draft(replace(finding, status="pass" if tolerated else "fail", words=draft.said))
                 raise InputError(f"{measure} cannot be tested: it is 0 on some query", hint="Use tested = false.")
+
         return self._shifted(draft, rule, parse(self.name(measure)), before, after, at)
 
     def _shifted(
@@ -290,22 +382,30 @@ class RuleChecker:
         direction, old = draft.direction, draft.before
         factor, shift, share = 1.0, 0.0, rule.limit
         if draft.average == "geometric":
-            share = share if rule.relative or not old else share / abs(old)
+            if rule.relative or not old:
+                share = share
+            else:
+                share = share / abs(old)
             shift = -direction * math.log1p(-direction * (min(share, 1 - 1e-12) if direction > 0 else share))
         elif rule.relative:
             factor = 1.0 - direction * share * math.copysign(1.0, old)
         else:
-            shift = share / len(before) if draft.average == "sum" else share
+            if draft.average == "sum":
+                shift = share / len(before)
+            else:
+                shift = share
+
         gains = direction * (after - before)
         own = np.zeros(len(self.at_now), bool)
         own[at] = True
         shifted = np.zeros(len(own))
         shifted[at] = direction * (after - factor * before) + shift
         others = None
-        if self.rules.statistics.unjudged == "check" and self.holes is not None:
+        if self._unjudged_may_decide(measure) and self.holes is not None:
             every = np.zeros(len(own))
             every[at] = before
             others = self.holes.look(measure, every, direction, factor, shift)
+
         declared = measure.declaration
         ends = on_scale(np.array([declared.low, declared.high]), draft.average)
         return replace(
@@ -313,6 +413,18 @@ class RuleChecker:
             worst=abs(float(before.mean() - ends[0 if direction > 0 else 1])),
             tolerance=float(shifted[at].mean() - gains.mean()),
         )  # fmt: skip
+
+    def _unjudged_may_decide(self, measure: Measure) -> bool:
+        """Whether it is looked at what unjudged documents could change; a note says why they count as not relevant."""
+        if self.rules.statistics.unjudged != "check" or self.sources is None:
+            return False
+        run = self.sources.run
+        rule = unjudged_rule(run)
+        if rule == "half":
+            return True
+        if hole_rule(measure) is not None and count_holes(run.placements, hole_reach(measure, run.placements)).any():
+            self.notes.append(Note.of(NOT_RELEVANT[rule]))
+        return False
 
     def _uncounted_losses(self, column: Column, which: np.ndarray | None) -> str:
         """Queries that lost their answer where the measure does not count that as worse, in words."""
@@ -324,7 +436,9 @@ class RuleChecker:
         if which is not None:
             inside = set(compress(self.scores.queries, which.tolist()))
             lost = [query for query in lost if query in inside]
-        return f"{counted(len(lost), 'query', 'queries')} ({ids.samples(lost)})" if lost else ""
+        if lost:
+            return f"{counted(len(lost), 'query', 'queries')} ({ids.samples(lost)})"
+        return ""
 
     def explained(self, finding: Finding) -> Finding:
         """The finding with the reasons why its queries lost, if the documents of run and baseline are known."""
@@ -333,6 +447,7 @@ class RuleChecker:
             return finding
         if finding.asked.kind != "drop" or finding.status == "pass":
             return finding
+
         measure = parse(str(finding.asked.measure))
         values = [{moved.query: getattr(moved, when) for moved in finding.worst} for when in ("before", "after")]
         heads = [dict(zip(side.placements.queries, side.heads, strict=True)) for side in self.holes.finder.systems]
@@ -357,19 +472,25 @@ class RuleChecker:
         wanted = f"at most {rule.limit_words} may be"
         if rule.kind == "overlap":
             wanted = f"at least {rule.limit_words} is asked for"
-            share = float((self._judged() > 0).mean())
+            share = int((self._judged() > 0).sum()) / n
             text = f"{share:.1%} of {counted(n, 'query', 'queries')} have a judged document in their results"
         elif rule.kind == "unjudged":
             # Texts are all judged: by their matcher.
             retrieved = self._count("retrieved")
-            share = 1 - counts.get("judged_retrieved", retrieved) / retrieved if retrieved else 0.0
+            if retrieved:
+                share = (retrieved - counts.get("judged_retrieved", retrieved)) / retrieved
+            else:
+                share = 0.0
             text = f"{share:.1%} of {retrieved:,} returned documents are unjudged"
         else:
             n, empty = self._count("queries"), counts.get("missing", 0) + self._count("no_results")
-            share = empty / n if n else 0.0
+            if n:
+                share = empty / n
+            else:
+                share = 0.0
             text = f"{empty:,} of {counted(n, 'judged query', 'judged queries')} ({share:.1%}) are without any result"
-        ok = share >= rule.limit if rule.kind == "overlap" else share <= rule.limit
-        return Finding(rule, "pass" if ok else "fail", f"{text}; {wanted}", share, queries=n)
+
+        return Finding(rule, "pass" if _holds(rule, share) else "fail", f"{text}; {wanted}", share, queries=n)
 
     def _count(self, name: str) -> int:
         """A count of the scores; those of other programs may lack it."""
@@ -390,26 +511,51 @@ class RuleChecker:
 
     def _latency(self, rule: Rule) -> Finding:
         times = latencies_of(self.scores, self.queries, rule)
-        value = float(np.quantile(times, rule.quantile, method="inverted_cdf"))
+        value = float(np.sort(times)[rank_of(rule.quantile, len(times)) - 1])
         words = f"{100 * rule.quantile:g}% of {counted(len(times), 'query', 'queries')} took at most {value:g}"
         words += f"; at most {rule.limit:g} may be"
-        return Finding(rule, "pass" if value <= rule.limit else "fail", words, value, queries=len(times))
+        return Finding(rule, "pass" if _holds(rule, value) else "fail", words, value, queries=len(times))
 
 
 def _answered(scores: Scores) -> np.ndarray | None:
     """Which queries returned anything; None if that is not known."""
     returned = scores.query_facts.returned
-    return None if returned is None else returned > 0
+    if returned is None:
+        return None
+    return returned > 0
+
+
+def _holds(rule: Rule, value: float) -> bool:
+    """Whether a value is on the right side of a rule's limit; what is no number is on none."""
+    if math.isnan(value):
+        return False
+    if rule.kind in ("floor", "overlap"):
+        return not is_below(value, rule.limit)
+    return not is_below(rule.limit, value)
 
 
 def _summary(values: np.ndarray, average: str) -> float:
     if not len(values):
         return math.nan
     if average == "sum":
-        return float(values.sum())
+        return math.fsum(values.tolist())
     if average == "geometric":
         return float(np.exp(on_scale(values, average).mean()))
-    return float(np.cumsum(values)[-1] / len(values))
+    return exact_mean(values)
+
+
+def _moved(before: np.ndarray, after: np.ndarray, worse: int, better: int) -> str:
+    """How many queries moved, in words."""
+    n = len(before)
+    text = f"{worse:,} of {counted(n, 'query', 'queries')} worse, {better:,} better"
+    fell = int(((before > 0) & (after == 0)).sum())
+    if fell:
+        text += f"; {fell:,} fell to 0"
+    same = n - worse - better
+    if not same:
+        return text
+    verb = "is" if same == 1 else "are"
+    return f"{text}, {same:,} {verb} the same"
 
 
 def counted(count: int, one: str, many: str) -> str:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, cannot_open, file_name
 from goldrank.gating.rules import Rule
-from goldrank.io.queries import ID_FIELDS, read_queries
-from goldrank.types import Path
 
 ATTRIBUTE = "latency"
 
@@ -30,31 +26,11 @@ def latencies_of(scores: Scores, queries: Queries | None, rule: Rule) -> np.ndar
     if own is None:
         raise InputError(
             f"the rule '{rule}' needs the latencies of queries",
-            hint="Give queries with an attribute 'latency': queries= (--latency FILE at the prompt).",
+            hint="Give queries with an attribute 'latency': queries= (--queries FILE at the prompt).",
             code="needs-latencies",
         )
     known: np.ndarray = own[~np.isnan(own)]
     return known
-
-
-def read_latencies(path: Path) -> Mapping[str, Any]:
-    """Latencies by query from a file: one JSON object of numbers by query, or records with an id and a latency."""
-    name = file_name(path, "latencies")
-    try:
-        data = json.loads(FilePath(name).read_bytes())
-    except OSError as error:
-        raise cannot_open(error, name) from None
-    except (ValueError, RecursionError):  # it is no JSON, or several documents of it
-        data = None
-    if isinstance(data, dict) and not any(field in data for field in ID_FIELDS):
-        by_query: dict[str, Any] = data
-    else:
-        queries = read_queries(name)
-        by_query = dict(queries.column(ATTRIBUTE)) if queries.has(ATTRIBUTE) else {}
-    if not by_query:
-        raise InputError("no latencies", where=name, hint="Records have a field 'latency'.", code="no-latencies")
-    checked(by_query, name)
-    return by_query
 
 
 def checked(latencies: Mapping[str, Any], where: str) -> np.ndarray:

@@ -12,10 +12,10 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.documents import score_runs
 from goldrank.evaluation.inputs import as_catalogue, resolve_measures, whole_depth
-from goldrank.gating.documents import depth_of
+from goldrank.evaluation.rankings import score_runs
 from goldrank.gating.rules import Rules
+from goldrank.gating.top_documents import depth_of
 from goldrank.measures import Measure
 
 

@@ -21,9 +21,8 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
 
-from goldrank import ids
-from goldrank.comparison.settings import Statistics
-from goldrank.errors import (
+from goldrank.base import ids
+from goldrank.base.errors import (
     GoldrankError,
     OptionError,
     Position,
@@ -35,9 +34,10 @@ from goldrank.errors import (
     one_of,
     whole_number,
 )
+from goldrank.base.types import Path, QueriesLike
+from goldrank.comparison.settings import Statistics
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
-from goldrank.types import Path, QueriesLike
 
 Kind: TypeAlias = Literal["floor", "ceiling", "drop", "unjudged", "missing", "overlap", "latency"]
 Made = TypeVar("Made")
@@ -70,7 +70,7 @@ _ALSO: dict[Kind, tuple[str, ...]] = dict.fromkeys(get_args(Kind), ()) | {
     "latency": ("quantile",),
 }
 _SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed", "unjudged")
-_TOP = ("rules", "rule", "queries", "worst", "strict", "allow_changed_qrels", *_SETTINGS)
+_TOP = ("rules", "rule", "queries", "worst", "strict", "deterministic", "allow_changed_qrels", *_SETTINGS)
 CALLED_NOW = {"holes": "unjudged", "metadata": "queries"}
 """Keys of before 1.0, which are near to others by their letters alone."""
 USUAL = "NumRet"
@@ -135,14 +135,17 @@ class Rule:
                 where=where,
                 hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
             )
+
         table = _table_of_share(spelled, text, where) or _table_of_measure(spelled, where)
         if spelled.group is not None:
             name, equals, value = spelled.group.partition("=")
             table["slice"] = name.strip()
             if equals:
                 table["value"] = value.strip()
+
         if spelled.untested:
             table["tested"] = False
+
         return cls.from_table(table, lambda key: where)
 
     @classmethod
@@ -150,28 +153,33 @@ class Rule:
         """The rule of a TOML table; `place(key)` says where a key stands."""
         if not isinstance(table, Mapping):
             raise RuleError(f"a rule is a table, not {_type(table)}", where=place(None))
+
         known = list(dict.fromkeys([*KINDS, *(word for words in _ALSO.values() for word in words)]))
         _check_keys(table, known, "a rule has", place)
         kinds = [kind for kind in KINDS if kind in table]
         if len(kinds) != 1:
             named = f"has {' and '.join(kinds)}" if kinds else "asks for nothing"
             raise RuleError(f"a rule {named}", where=place(None), hint=f"It takes one of: {', '.join(KINDS)}.")
+
         (kind,) = kinds
         for key in table:
             if key != kind and key not in _ALSO[kind]:
                 takes = f"It takes: {', '.join(_ALSO[kind])}." if _ALSO[kind] else "It takes nothing else."
                 raise RuleError(f"a rule of kind {kind} has no key {key!r}", where=place(key), hint=takes)
+
         limit, percent = _number(table[kind], kind, place(kind))
         said = f"{kind} is {table[kind]!r}"
         if kind in (*SHARES, "drop", "latency") and limit < 0:
             raise RuleError(f"{said}; it must be 0 or more", where=place(kind))
         if kind in SHARES and limit > 1:
             raise RuleError(f"{said}; it is a share, from 0 to 1", where=place(kind), hint='Or "40%" for 0.4.')
+
         more: dict[str, Any] = {"relative": percent and kind == "drop"}
         if kind in OF_MEASURES:
             if table.get("measure") is None:
                 raise RuleError(f"a {kind} needs a measure", where=place(kind), hint='For example measure = "nDCG@10".')
             more["measure"] = str(_measure(table["measure"], place("measure")))
+
         for key in ("slice", "value"):
             if key in table:
                 value = table[key]
@@ -180,16 +188,20 @@ class Rule:
                 if not isinstance(value, str) or not value:
                     raise RuleError(f"{key} is {value!r:.60}; it must be text", where=place(key))
                 more[key] = value
+
         if "value" in more and "slice" not in more:
             raise RuleError("value needs slice: which attribute of the queries?", where=place("value"))
+
         if "tested" in table:
             if not isinstance(table["tested"], bool):
                 raise RuleError(f"tested is {table['tested']!r:.60}; it must be true or false", where=place("tested"))
             more["tested"] = table["tested"]
+
         if "quantile" in table:
             more["quantile"] = _number(table["quantile"], "quantile", place("quantile"))[0]
             if not 0 < more["quantile"] <= 1:
                 raise RuleError("quantile must be between 0 and 1", where=place("quantile"), hint="0.95 is usual.")
+
         return cls(kind, limit, **more)
 
     @property
@@ -233,6 +245,9 @@ class Rules:
         "bonferroni" and "none". `unjudged="check"` withholds a verdict that unjudged documents could change.
     strict : bool
         Whether a drop fails that is not shown to be within the tolerance.
+    deterministic : bool
+        Whether the system always returns the same for the same queries. A drop on them is then no chance: one that is
+        larger than tolerated fails without a test.
     worst : int
         How many of the queries that lost most are listed.
     allow_changed_qrels : bool
@@ -260,6 +275,7 @@ class Rules:
         *,
         statistics: Statistics = Statistics(),
         strict: bool = False,
+        deterministic: bool = False,
         worst: int = 10,
         allow_changed_qrels: bool = False,
         queries: QueriesLike | None = None,
@@ -267,6 +283,8 @@ class Rules:
         self._rules = _each_once(_listed(rules), "rules")
         self.statistics = _for_gates(statistics)
         self.strict = _flag(strict, "strict")
+        self.deterministic = _flag(deterministic, "deterministic")
+
         self.worst = whole_number(worst, "worst")
         self.allow_changed_qrels = _flag(allow_changed_qrels, "allow_changed_qrels")
         self.queries = queries
@@ -281,8 +299,8 @@ class Rules:
         ----------
         path : str or path
             A file with `rules = [...]`, tables `[[rule]]`, and the options of `Rules` and `Statistics` as keys:
-            strict, worst, allow_changed_qrels, queries, unjudged, test, correction, alpha, power, samples, seed.
-            The file that `queries` names is looked for beside it.
+            strict, deterministic, worst, allow_changed_qrels, queries, unjudged, test, correction, alpha, power,
+            samples, seed. The file that `queries` names is looked for beside it.
 
         Returns
         -------
@@ -299,6 +317,7 @@ class Rules:
         loaded._rules = _each_once(content.rules(), name)
         loaded.statistics = content.statistics()
         loaded.strict = content.flag("strict")
+        loaded.deterministic = content.flag("deterministic")
         loaded.worst = content.worst()
         loaded.allow_changed_qrels = content.flag("allow_changed_qrels")
         loaded.queries = content.queries()
@@ -328,7 +347,7 @@ class Rules:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rules):
             return NotImplemented
-        options = ("_rules", "statistics", "strict", "worst", "allow_changed_qrels", "queries")
+        options = ("_rules", "statistics", "strict", "deterministic", "worst", "allow_changed_qrels", "queries")
         return all(getattr(self, name) == getattr(other, name) for name in options)
 
     __hash__ = None  # type: ignore[assignment]  # queries may be anything
@@ -506,7 +525,9 @@ def _spelled(text: str) -> _Spelled | None:
         if not opened or "]" in group:
             return None
         subject = subject.rstrip()
-    return _Spelled(subject, group, sign, number + percent, untested) if subject else None
+    if subject:
+        return _Spelled(subject, group, sign, number + percent, untested)
+    return None
 
 
 def _table_of_share(spelled: _Spelled, text: str, where: Position | str | None) -> dict[str, Any] | None:
@@ -563,6 +584,7 @@ def _number(value: object, what: str, where: Position | str | None) -> tuple[flo
         raise RuleError(
             f"{what} is {value!r:.60}; it must be a number", where=where, hint='For example 0.01 or "1%".'
         ) from None
+
     return number, percent
 
 

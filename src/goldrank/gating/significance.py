@@ -5,8 +5,11 @@ a mean below 0 just if the drop is larger than tolerated. Three things can come 
 
 - fail: the mean is surely below 0, by flips of signs; if all drops are just as large as tolerated, the probability
   that any rule fails is at most alpha, however many rules and slices there are (joint maximum over one set of flips);
-- pass: the mean is surely above 0, by Student's t with two made-up queries at the ends of the scale;
-- unclear: neither. That passes too, unless the rules are strict.
+- pass, shown: the mean is surely above 0, by Student's t with two made-up queries as large as the largest difference;
+- pass, not shown: neither. Strict rules fail it.
+
+That asks about queries like these. In CI the queries are always the same, and a system that always returns the same
+has lost what it lost on them: where that is known, the drop itself decides, without a test.
 
 The same flips are applied to what the differences would be under other judgements. A verdict that unjudged documents
 could turn is none: those are to be judged.
@@ -17,21 +20,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from goldrank.base.packages import special
 from goldrank.comparison import power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, without_rounding
-from goldrank.comparison.holes import HOLES, standing
+from goldrank.comparison.holes import HOLES
 from goldrank.comparison.intervals import Interval, difference_interval, estimate, percent
 from goldrank.comparison.pair import format_p
 from goldrank.comparison.paired import is_constant
 from goldrank.comparison.settings import Statistics
+from goldrank.comparison.unjudged_rule import verdict_stands
 from goldrank.gating.findings import Draft, counted
 from goldrank.gating.rules import Rules
-from goldrank.gating.verdict import Finding, Status
-from goldrank.packages import special
+from goldrank.gating.verdict import Finding
+
+Outcome: TypeAlias = Literal["fails", "holds", "not shown"]
+"""Of a drop rule: a larger drop is shown, none is shown to be larger, or neither."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +74,9 @@ def fewest_flips(row: np.ndarray) -> float:
     return 0.5 ** int(np.count_nonzero(without_rounding(row)))
 
 
-def within_p(values: np.ndarray, reach: float) -> float:
-    """The p-value of the mean being above 0: Student's t, one-sided, with a query at each end of the scale added."""
-    most = reach if math.isfinite(reach) else float(np.abs(values).max(initial=0.0))
-    estimated = estimate(values, added=(most, -most))
+def within_p(values: np.ndarray, size: float) -> float:
+    """The p-value of the mean being above 0: Student's t, one-sided, with two made-up queries, up and down."""
+    estimated = estimate(values, added=(size, -size))
     if not estimated.variance > 0:
         return 1.0
     return float(special.stdtr(estimated.freedom, -estimated.mean / estimated.error))
@@ -91,6 +98,7 @@ def _family(family: Sequence[Draft], names: Sequence[str], statistics: Statistic
     if not family or not (every.sum(axis=1) < 0).any():  # nothing got worse than tolerated, which needs no flips
         ones = [1.0] * len(family)
         return {name: _Tests(ones, ones, [False] * len(family)) for name in names}
+
     # Bounds of a measure without bounds are infinite: far out will do.
     finite = np.where(np.isfinite(every), every, 0.0)
     far = 1e3 * np.maximum(np.abs(finite).max(axis=1, keepdims=True), 1.0)
@@ -127,61 +135,106 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
     """The finding of a drop: what happened, whether chance could have done it, and whether judging could turn it."""
     statistics = rules.statistics
     assert draft.gains is not None
-    interval = _interval(draft, statistics.level) if draft.finding.asked.tested else None
     observed = tests["observed"]
-    p, adjusted, at_most = math.nan, math.nan, False
+    outcomes = {name: _outcome(draft, name, place, tests[name], statistics) for name in tests}
+    finding = replace(
+        draft.finding,
+        status="fail" if outcomes["observed"] == "fails" else "pass",
+        question="these queries" if draft.is_about_these_queries else "queries like these",
+        shown=outcomes["observed"] != "not shown",
+        regressed=outcomes["observed"] == "not shown" and not draft.tolerated,
+    )
     if place is not None:
         p, adjusted, at_most = observed.raw[place], observed.adjusted[place], observed.at_most[place]
-    outcomes = {name: _outcome(draft, name, place, tests[name], statistics) for name in tests}
-    status = outcomes["observed"]
-    finding = replace(draft.finding, interval=interval, p=p, p_adjusted=adjusted, at_most=at_most, status=status)
+        finding = replace(finding, p=p, p_adjusted=adjusted, at_most=at_most)
+
     size = draft.size
-    if size and interval is not None:
-        size += f"; {percent(statistics.level)} interval {interval.low:+.4f} to {interval.high:+.4f}"
-    words = draft.words(size)
-    if draft.finding.asked.tested:
-        reason, finding = _reason(draft, finding, observed, place, statistics)
-        words += reason
-        if rules.strict and finding.status == "unclear":
-            words += ". The rules are strict: what is not shown fails"
-            finding = replace(finding, status="fail")
-    return _with_holes(draft, replace(finding, words=f"{words}; {draft.moved}"), outcomes, rules)
+    if not draft.is_about_these_queries:
+        interval = _interval(draft, statistics.level)
+        finding = replace(finding, interval=interval)
+        if size and interval is not None:
+            size += f"; {percent(statistics.level)} interval {interval.low:+.4f} to {interval.high:+.4f}"
+    reason, finding = _reason(draft, finding, observed, place, statistics)
+    finding = replace(finding, words=f"{draft.words(size)}{reason}; {draft.moved}")
+    if rules.strict and not finding.shown:
+        words = f"{finding.words}. The rules are strict: what is not shown to be within the tolerance fails"
+        finding = replace(finding, status="fail", words=words)
+    return _with_holes(draft, finding, outcomes, rules)
 
 
-def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, statistics: Statistics) -> Status:
-    """'fail', 'pass' or 'unclear', by one of the sets of differences."""
+def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, statistics: Statistics) -> Outcome:
+    """What one of the sets of differences says."""
+    assert draft.shifted is not None
     row = _row(draft, name)[draft.own]
-    if not draft.finding.asked.tested:
-        fails = row.mean() < -1e-12 * max(1.0, abs(draft.before))
-        return "fail" if fails else "pass"
+    if draft.is_about_these_queries:
+        if name == "observed":
+            if draft.tolerated:
+                return "holds"
+            return "fails"
+        if row.mean() < -draft.rounding:
+            return "fails"
+        return "holds"
+
     if place is not None and tests.adjusted[place] <= statistics.alpha:
-        return "fail"
+        return "fails"
     if not np.isfinite(row).all() or row.mean() <= 0:
-        return "unclear"
-    return "pass" if within_p(row, draft.reach) <= statistics.alpha else "unclear"
+        return "not shown"
+
+    differences = row - (draft.shifted[draft.own] - draft.gains)
+    if within_p(row, power.added_size(differences, draft.reach)) <= statistics.alpha:
+        return "holds"
+    return "not shown"
 
 
 def _reason(
     draft: Draft, finding: Finding, tests: _Tests, place: int | None, statistics: Statistics
 ) -> tuple[str, Finding]:
-    """Why a tested drop fails, passes or is unclear, and what would have been found."""
+    """Why a drop fails or passes, and what would have been found."""
+    if draft.is_same_run:
+        return ": the run is the same as the baseline", finding
+    if draft.deterministic:
+        return f"{_on_these_queries(draft)}. {draft.deterministic}, so no test is needed", finding
+    if draft.is_about_these_queries:
+        return "", finding
+
     family = len(tests.raw)
     shown = f"p {format_p(finding.p_adjusted, finding.at_most)}"
     if family > 1 and statistics.used_correction != "none":
         shown += f" after correction for {family} tests"
-    if finding.status == "fail":
+    if finding.failed:
         return f", and chance alone would rarely do this ({shown})", finding
-    if finding.status == "pass":
-        return f"{'' if draft.limit else ', within the tolerance'}, which is shown", finding
+    if finding.shown:
+        return f": a drop of more than {draft.tolerated_drop:.4f} is excluded", finding
+
     if place is None:
-        few = f", but {counted(finding.queries, 'query is', 'queries are')} too few to tell loss from noise"
-        return few, finding
-    told = f", but chance could do it ({shown})" if not draft.tolerated else ", but a larger drop is not excluded"
-    drop = _detectable(draft, tests, statistics)
+        why = f"{counted(finding.queries, 'query is', 'queries are')} too few to tell loss from noise"
+    elif draft.tolerated:
+        why = "a drop of more than that is not shown"
+    else:
+        why = f"chance could do it ({shown})"
+    if not draft.tolerated:
+        why = f"worse on these queries, but not shown for queries like these: {why}"
+    told = f": {why}"
+    if place is not None:
+        drop = _detectable(draft, tests, statistics)
+    else:
+        drop = math.nan
     if not math.isnan(drop):
-        share = f" ({drop / abs(draft.before):.1%})" if draft.before else ""
+        if draft.before:
+            share = f" ({drop / abs(draft.before):.1%})"
+        else:
+            share = ""
         told += f"; these queries would show a drop of {drop:.4f}{share} {statistics.power:.0%} of the time"
+    if not draft.tolerated:
+        told += "; if the system always returns the same, say so (deterministic = true), and this fails"
     return told, replace(finding, detectable=drop)
+
+
+def _on_these_queries(draft: Draft) -> str:
+    """What happened on these queries, where that is the question."""
+    if draft.tolerated:
+        return ""
+    return ": worse on these queries"
 
 
 def _detectable(draft: Draft, tests: _Tests, statistics: Statistics) -> float:
@@ -200,22 +253,53 @@ def _detectable(draft: Draft, tests: _Tests, statistics: Statistics) -> float:
     spread = float(values.std(ddof=1))
     effect = power.detectable_effect(n, statistics.power, min(2 * level, 0.999))
     smallest = draft.tolerance + effect * spread
-    return math.nan if smallest > draft.worst else -_as_change(draft, -smallest)
+    if smallest > draft.worst:
+        return math.nan
+    return -_as_change(draft, -smallest)
 
 
-def _with_holes(draft: Draft, finding: Finding, outcomes: Mapping[str, Status], rules: Rules) -> Finding:
+def _with_holes(draft: Draft, finding: Finding, outcomes: Mapping[str, Outcome], rules: Rules) -> Finding:
     """The finding, with what unjudged documents mean for it."""
     if draft.others is None:
         return finding
-    good = ("pass",) if rules.strict else ("pass", "unclear")
-    held = standing(*(outcomes[name] in good for name in ("observed", "condensed", "worst", "best")))
-    if held != "open":
-        return replace(finding, unjudged=held, words=f"{finding.words}; {HOLES[held]}")
+
+    good: tuple[Outcome, ...]
+    if rules.strict:
+        good = ("holds",)
+    else:
+        good = ("holds", "not shown")
+
+    decisions = {name: outcome in good for name, outcome in outcomes.items()}
     assert draft.own is not None
-    first = draft.others.judge_first(draft.own)
-    turned = "fails" if outcomes["condensed"] == "fail" else "does not fail"
-    words = f"{finding.words}. But {HOLES['open']}: without them the rule {turned}"
-    return replace(finding, status="unclear", unjudged=held, words=words, judge_first=first)
+    if _is_open(draft, outcomes["observed"], decisions):
+        first = draft.others.judge_first(draft.own)
+        if decisions["condensed"]:
+            turned = "does not fail"
+        else:
+            turned = "fails"
+        words = f"{finding.words}. But {HOLES['open']}: without them the rule {turned}"
+        return replace(finding, status="unclear", unjudged="open", words=words, judge_first=first)
+
+    if decisions["worst"] == decisions["observed"] == decisions["best"]:
+        held = "closed"
+    else:
+        held = "extreme"
+
+    return replace(finding, unjudged=held, words=f"{finding.words}; {HOLES[held]}")
+
+
+def _is_open(draft: Draft, observed: Outcome, decisions: Mapping[str, bool]) -> bool:
+    """Whether unjudged documents hold the decision open.
+
+    It stands if it is the same without them: the truth is between the two. What is shown also stands by the half rule:
+    without them it is beyond the tolerance, or within it, by half as much at least.
+    """
+    if decisions["condensed"] == decisions["observed"]:
+        return False
+    if observed == "not shown":
+        return True
+    means = [float(_row(draft, name)[draft.own].mean()) for name in ("observed", "condensed")]
+    return not verdict_stands(*means)
 
 
 def _interval(draft: Draft, level: float) -> Interval | None:

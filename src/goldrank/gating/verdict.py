@@ -5,31 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, ClassVar, Literal, TypeAlias, overload
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import GoldrankError, InputError
+from goldrank.base.notes import Note
 from goldrank.comparison.holes import ToJudge
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.rank_changes import QueryChange
-from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.comparison.tabular import attributes
 from goldrank.data.scores import Scores
-from goldrank.errors import GoldrankError, InputError
+from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.table import Part
 from goldrank.gating.rules import Rule
-from goldrank.notes import Note
 
+Question: TypeAlias = Literal["value", "these queries", "queries like these"]
 Status: TypeAlias = Literal["pass", "fail", "unclear", "error"]
 EXIT_CODES: dict[Status, Literal[0, 1, 2, 4]] = {"pass": 0, "fail": 1, "error": 2, "unclear": 4}
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, repr=False)
+class Finding(Result):
     """What one rule found, for all queries or for one group of them."""
 
     asked: Rule
     """The rule."""
     status: Status
-    """'pass', 'fail', or 'unclear': neither is shown. That passes unless the rules are strict, or unjudged documents
-    could decide it (`needs_judging`)."""
+    """'pass' (exit 0), 'fail' (exit 1), or 'unclear' (exit 4): documents that nobody judged could decide it."""
     words: str
     """The reason, for people."""
     value: float
@@ -51,11 +53,19 @@ class Finding:
     """What unjudged documents mean for it, a key of `goldrank.comparison.holes.HOLES`; '' if that was not checked."""
     judge_first: tuple[ToJudge, ...] = ()
     """What to judge first, if unjudged documents could decide it."""
+    question: Question = "value"
+    """What was asked: how the value is, what happened on these queries, or what happens on queries like these."""
+    shown: bool = True
+    """Whether it is shown. A drop rule also passes where neither a larger drop nor its absence is shown; strict rules
+    fail then."""
+    regressed: bool = False
+    """Whether these queries got worse by more than tolerated, which is not shown for queries like these."""
     queries: int = 0
     worse: int = 0
     better: int = 0
     worst: tuple[QueryChange, ...] = ()
     """What lost most; with their documents if those of run and baseline are known."""
+    notes: tuple[Note, ...] = ()
 
     @property
     def rule(self) -> str:
@@ -70,17 +80,31 @@ class Finding:
     @property
     def needs_judging(self) -> bool:
         """Whether unjudged documents could decide it."""
-        return self.unjudged == "open"
+        return self.status == "unclear"
 
     @property
     def label(self) -> str:
         """A word for people: the status, or 'judge' where documents are to be judged first."""
-        return "judge" if self.needs_judging else self.status
+        if self.needs_judging:
+            return "judge"
+        return self.status
 
     @property
     def change(self) -> float | None:
         """The value minus the baseline's, if there is one."""
-        return None if self.baseline is None else self.value - self.baseline
+        if self.baseline is None:
+            return None
+        return self.value - self.baseline
+
+    def parts(self) -> list[Part]:
+        """The reason, the values, and the queries that lost most."""
+        from goldrank.gating.verdict_report import finding_parts
+
+        return finding_parts(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row."""
+        return [self.row()]
 
     def row(self) -> dict[str, Any]:
         """The finding as one flat record."""
@@ -88,7 +112,8 @@ class Finding:
             **attributes(self, "rule status words group value baseline change"),
             "low": None if self.interval is None else self.interval.low,
             "high": None if self.interval is None else self.interval.high,
-            **attributes(self, "p p_adjusted at_most detectable unjudged queries worse better"),
+            **attributes(self, "p p_adjusted at_most detectable unjudged question shown regressed"),
+            **attributes(self, "queries worse better"),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,8 +129,11 @@ class Finding:
         }
 
 
-@dataclass(frozen=True)
-class Verdict(Tabular, Sequence[Finding]):
+_REPORT = "goldrank.gating.verdict_report"
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict(Result, Sequence[Finding]):
     """Whether scores pass the rules, and why: a sequence of `Finding`s, true if they pass.
 
     Attributes
@@ -133,7 +161,11 @@ class Verdict(Tabular, Sequence[Finding]):
     (False, 1, ['pass', 'fail'])
     """
 
-    drawn_by = "gate"
+    own_forms: ClassVar[Forms] = {
+        "markdown": Form("for a comment on a pull request", f"{_REPORT}:markdown_text", (".md",)),
+        "junit": Form("JUnit XML, which build servers read", f"{_REPORT}:junit", (".xml",)),
+        "github": Form("annotations of GitHub Actions", f"{_REPORT}:github"),
+    }
 
     run: str
     findings: tuple[Finding, ...] = ()
@@ -184,7 +216,9 @@ class Verdict(Tabular, Sequence[Finding]):
             return "error"
         if self.failed:
             return "fail"
-        return "unclear" if any(finding.needs_judging for finding in self.findings) else "pass"
+        if any(finding.needs_judging for finding in self.findings):
+            return "unclear"
+        return "pass"
 
     @property
     def exit_code(self) -> Literal[0, 1, 2, 4]:
@@ -209,7 +243,10 @@ class Verdict(Tabular, Sequence[Finding]):
         """The verdict in one sentence."""
         if self.error:
             return f"{ids.show(self.run, 200)}: nothing was decided: {self.error}"
-        against = f" against {self.baseline}" if self.baseline else ""
+        if self.baseline:
+            against = f" against {self.baseline}"
+        else:
+            against = ""
         return f"{ids.show(self.run, 200)}{against}: {self._held}"
 
     @property
@@ -222,14 +259,22 @@ class Verdict(Tabular, Sequence[Finding]):
         if waiting:
             return f"judge these: {waiting} of {count} checks could be decided by unjudged documents"
         held = f"{count} check{'s' * (count != 1)} passed"
-        doubtful = sum(finding.status == "unclear" for finding in self.findings)
-        return f"{held}, {doubtful} of them only because the queries cannot tell" if doubtful else held
+        regressed = sum(finding.regressed for finding in self.findings)
+        if not regressed:
+            return held
+        return f"{held}; {regressed} of them got worse on these queries, which is not shown for others"
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.gating.verdict_report import parts
+
+        return parts(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the scores, as plain Python values."""
         return {
             "format": "goldrank-verdict",
-            "version": 4,
+            "version": 5,
             **attributes(self, "status exit_code words run baseline rules error"),
             "findings": [finding.to_dict() for finding in self.findings],
             "notes": [note.to_dict() for note in self.notes],
@@ -240,5 +285,4 @@ class Verdict(Tabular, Sequence[Finding]):
         return [finding.row() for finding in self.findings]
 
     def __repr__(self) -> str:
-        lines = [f"  {finding.label:7} {finding.rule}: {finding.words}" for finding in self.findings]
-        return "\n".join([self.words, *lines])
+        return f"Verdict({self.run!r}, {self.status!r})"

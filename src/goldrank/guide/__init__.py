@@ -1,1 +1,10 @@
-"""Which measures to take, and what to beware of."""
+"""Which measures to take, and what a measure hides."""
+
+PUBLIC = {
+    "choose": "goldrank.guide.advice",
+    "Advice": "goldrank.guide.advice",
+    "pitfalls": "goldrank.guide.pitfalls",
+}
+COMMANDS = {
+    "choose": ("look", "goldrank.guide.choose_command", "Recommend measures and cut-offs."),
+}

@@ -14,20 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from goldrank.errors import OptionError, did_you_mean, of_type, whole_number
-from goldrank.escaping import shown
-from goldrank.keywords import named_arguments
+from goldrank.base.errors import OptionError, did_you_mean, of_type, whole_number
+from goldrank.base.escaping import shown
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.data.showing import Result
+from goldrank.data.table import Part, Sentence, note_sentences
 from goldrank.measures import parse
 from goldrank.measures.options import MAX_CUTOFF
-from goldrank.notes import Note
 
 DEFAULT_K = 10
 
 
 @dataclass(frozen=True, repr=False)
-class Advice:
+class Advice(Result):
     """Measures that fit, and why."""
 
     primary: tuple[str, ...]
@@ -64,21 +66,43 @@ class Advice:
     def __repr__(self) -> str:
         return f"Advice({', '.join(map(repr, self.measures))})"
 
-    def __str__(self) -> str:
-        lines = [self.words, self.why]
-        lines += [f"Note: {note}" for note in self.notes]
-        lines += map(self._line, self.measures)
+    def parts(self) -> list[Part]:
+        """The advice, why, and each measure with what speaks for and against it."""
+        shown: list[Part] = [Sentence(self.words, "strong"), Sentence(self.why), *note_sentences(self.notes)]
+        shown += [self._sentence(spelled) for spelled in self.measures]
         for title, spelled in (
             ("With retrieved texts and references (goldrank texts):", self.texts),
             ("With evidence by its place in its sources (goldrank texts):", self.evidence),
             ("Beyond accuracy (goldrank.evaluate with train= and catalogue=; docs/recommenders.md):", self.beyond),
         ):
-            lines += [title, *map(self._line, spelled)] if spelled else []
-        return "\n".join(lines)
+            if spelled:
+                shown += [Sentence(title, "strong"), *map(self._sentence, spelled)]
+        return shown
 
-    def _line(self, spelled: str) -> str:
+    def _sentence(self, spelled: str) -> Sentence:
+        row = self._row(spelled, "")
+        return Sentence(f"{spelled}: {row['use']} Avoid it when: {row['avoid']}", "remark")
+
+    def _row(self, spelled: str, role: str) -> dict[str, Any]:
         declared = parse(spelled).declaration
-        return f"  {spelled}: {self.reasons.get(declared.name, declared.use)} Avoid it when: {declared.avoid}"
+        use = self.reasons.get(declared.name, declared.use)
+        return {"measure": spelled, "role": role, "use": use, "avoid": declared.avoid}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per measure, with what it is for here, and when to avoid it."""
+        roles = ("primary", "secondary", "also", "texts", "evidence", "beyond")
+        return [self._row(spelled, role) for role in roles for spelled in getattr(self, role)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        notes = [note.to_dict() for note in self.notes]
+        return {
+            "words": self.words,
+            "why": self.why,
+            "answers": dict(self.answers),
+            "measures": self.rows(),
+            "notes": notes,
+        }
 
 
 @dataclass(frozen=True)
@@ -215,7 +239,7 @@ QUESTIONS = {
     "find_all": Question("Must ALL relevant documents be found?", "R", "order_matters"),
     "order_matters": Question("Is the order of the results important?", "graded", "one_is_enough"),
     "graded": Question("Are there grades of relevance?", "nDCG", "first_counts"),
-    "first_counts": Question("Is the first relevant result the one that counts?", "RR", "AP"),
+    "first_counts": Question("Is the first relevant result the one that counts?", "RR", "P in order"),
     "one_is_enough": Question("Is one relevant result enough?", "Success", "P"),
 }
 
@@ -224,7 +248,11 @@ ENDS = {
     "R": (("R@{k}",), ("P@{k}", "RecallAll@{k}"), "Coverage counts: every relevant document that is missed is a loss."),
     "nDCG": (("nDCG@{k}",), ("P@{k}", "R@{k}"), "Better documents should stand further up."),
     "RR": (("RR",), ("Success@1", "Success@{k}"), "The sooner the first relevant result comes, the better."),
-    "AP": (("AP",), ("P@{k}", "R@{k}"), "Every relevant result counts, those further up more."),
+    "P in order": (
+        ("P@{k}",),
+        ("AP", "R@{k}"),
+        "The results that are shown should be relevant. Precision does not see their order; AP beside it does.",
+    ),
     "P": (("P@{k}",), ("R@{k}", "AP"), "The results that are shown should be relevant."),
     "Success": (("Success@{k}",), ("RR",), "Any relevant result will do."),
 }
@@ -390,7 +418,9 @@ def _cut_at(spelled: str, usual: int, k: int) -> str:
 def _other(k: int, larger: bool = True) -> int:
     """Another cut-off: ten times k, or a tenth of it where that is asked for, or the first is too large."""
     cuts = [cut for cut in (10 * k, k // 10) if 1 <= cut <= MAX_CUTOFF]
-    return cuts[0] if larger else cuts[-1]
+    if larger:
+        return cuts[0]
+    return cuts[-1]
 
 
 def _each_once(lists: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:

@@ -6,16 +6,16 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import OptionError, as_list, of_type
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import DocumentsLike
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
-from goldrank.errors import OptionError, as_list, of_type
 from goldrank.guide.advice import find_use_case, unusual_cutoff
-from goldrank.io.documents import read_documents
-from goldrank.keywords import named_arguments
+from goldrank.io.by_id.document_files import read_documents
 from goldrank.measures import Measure, known, parse
-from goldrank.notes import Note
-from goldrank.types import DocumentsLike
 
 BESIDE = ("nDCG@10", "R@10", "P@10")
 """What is recommended to those who report one measure only."""
@@ -130,6 +130,7 @@ def _too_few(runs: Iterable[Scores]) -> list[Note]:
         cutoffs = {None if measure is None else measure.k for measure in ranks}
         if len(cutoffs) == 1 and None not in cutoffs:
             notes.append(Note.of("one-cutoff", k=cutoffs.pop()))
+
     return notes
 
 
@@ -155,6 +156,7 @@ def _different_cutoffs(runs: list[Scores]) -> list[Note]:
             cutoffs.setdefault(str(replace(measure, k=None)), set()).add(measure.k)
         for name, ks in cutoffs.items():
             runs_by_cutoffs.setdefault(name, {}).setdefault(frozenset(ks), scores.run)
+
     notes = []
     for name, groups in runs_by_cutoffs.items():
         if len(groups) > 1 and not frozenset.intersection(*groups):
@@ -163,4 +165,5 @@ def _different_cutoffs(runs: list[Scores]) -> list[Note]:
                 for ks, run in groups.items()
             ]
             notes.append(Note.of("different-cutoffs", measure=name, cuts="; ".join(cuts)))
+
     return notes

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.base.packages import special
 from goldrank.comparison.flips import t_of_u
-from goldrank.history import History, Record
-from goldrank.history.changes import NO_NOISE, ChangeSearch, RunNoise, Segment, Split, run_noise
-from goldrank.packages import special
+from goldrank.history.changes import NO_NOISE, ChangeSearch, FoundBy, RecordWindow, RunNoise, Segment, Split, run_noise
+from goldrank.history.record import Record
+from goldrank.history.store import History
 
 Column = tuple[tuple[str, ...], np.ndarray]
 """A record's query ids and the values of a measure."""
@@ -45,6 +46,10 @@ class Mark:
     queries: int
     look: int
     seed: int
+    found_by: FoundBy = "queries"
+    """Which test found it."""
+    is_sure: bool = True
+    """Whether both tests found it, or queries did and replicates say how far runs differ."""
     confirmed: int = 0
     """The record at which those after `seen` alone showed the same; 0 if none has yet."""
 
@@ -57,6 +62,8 @@ class Analysis:
     search: ChangeSearch = field(default_factory=ChangeSearch)
     segment: list[int] = field(default_factory=list)
     """The records since the last mark that were looked at."""
+    window: list[int] = field(default_factory=list)
+    """Those since the last change that is sure, or that records alone showed; the segment is its end."""
     seen: tuple[str, int] = ("", 0)
     """Time and number of the last record that was looked at."""
     newest: int = 0
@@ -71,13 +78,16 @@ class Analysis:
     def to_dict(self) -> dict[str, Any]:
         """Everything that later analyses need, as plain values."""
         crossed = base64.b64encode(np.packbits(self.search.crossed).tobytes()).decode()
+
         return {
             "seed": self.seed,
             "looks": self.search.looks,
             "spent": self.search.spent,
+            "unspent": self.search.unspent,
             "flips": len(self.search.crossed),
             "crossed": crossed,
             "segment": self.segment,
+            "window": self.window,
             "seen": list(self.seen),
             "newest": self.newest,
             "values": self.values,
@@ -90,10 +100,12 @@ class Analysis:
         packed = np.frombuffer(base64.b64decode(data["crossed"]), np.uint8)
         crossed = np.unpackbits(packed, count=data["flips"]).astype(bool)
         when, number = data["seen"]
+
         return cls(
             seed=data["seed"],
-            search=ChangeSearch(data["looks"], data["spent"], crossed),
+            search=ChangeSearch(data["looks"], data["spent"], crossed, data.get("unspent", 0.0)),
             segment=list(data["segment"]),
+            window=list(data.get("window", data["segment"])),
             seen=(when, number),
             newest=data["newest"],
             values=data["values"],
@@ -109,13 +121,19 @@ def analyse(
     They are kept, unless the history is opened read-only.
     """
     line = line_key(records[0])
-    kept = None if afresh else history.analysis(line, measure, alpha)
-    state = Analysis(seed) if kept is None else Analysis.from_dict(kept)
+    if afresh:
+        kept = None
+    else:
+        kept = history.analysis(line, measure, alpha)
+    if kept is None:
+        state = Analysis(seed)
+    else:
+        state = Analysis.from_dict(kept)
     state.noise = _noise(history, measure, records)
     new = [record for record in records if _moment(record) > state.seen]
     state.late = sum(record.id > state.newest and _moment(record) <= state.seen for record in records)
     if new:
-        _look_at(history, measure, records, new, state, alpha)
+        look_at(history, measure, records, new, state, alpha)
         state.seen = _moment(new[-1])
         state.newest = max(record.id for record in records)
         if not history.read_only:
@@ -133,33 +151,72 @@ def _moment(record: Record) -> tuple[str, int]:
     return record.time.isoformat(timespec="seconds"), record.id
 
 
-def _look_at(
+def look_at(
     history: History, measure: str, records: Sequence[Record], new: Sequence[Record], state: Analysis, alpha: float
 ) -> None:
     """Look at the new records one by one, setting marks."""
     known = {record.id: record for record in records}
-    rows = [known[number] for number in state.segment if number in known]
-    if state.segment and (not rows or rows[0].id != state.segment[0]):
+    rows = [known[number] for number in state.window if number in known]
+    if state.segment and (state.segment[0] not in known or not rows):
         state.search.close()  # the segment's first record was pruned: its flips were of other queries
+
     looked = len(rows)
+    segment_ids = set(state.segment)
+    start = next((i for i, record in enumerate(rows) if record.id in segment_ids), 0)
     rows += moved(new, measure, state.values)
     state.values = new[-1].values_sha256[measure]
     columns = history.values(rows, measure)
-    start = 0
+    numbers = [record.id for record in rows]
     segment: Segment | None = None
+    window: RecordWindow | None = None
+    first = 0
     for at in range(max(looked, 1), len(rows)):
         if segment is None:
-            numbers = [record.id for record in rows[start:]]
-            segment = Segment(_matrix(columns[start:]), numbers, state.seed, state.noise)
-        split = segment.look(at - start, state.search, alpha)
-        if split is not None:
-            state.marks.append(_mark(split, [record.id for record in rows[start : at + 1]], state))
+            segment = Segment(_matrix(columns[start:]), numbers[start:], state.seed, state.noise)
+        if window is None:
+            window = RecordWindow(_matrix(columns[first:]), numbers[first:], state.seed)
+        if at > start:
+            by_queries = segment.look(at - start, state.search, alpha)
+        else:
+            by_queries = None
+        if at > first:
+            by_records = window.look(at - first, state.search, alpha)
+        else:
+            by_records = None
+        marks = len(state.marks)
+        if by_queries is not None:
+            state.marks.append(_mark(by_queries, numbers[start : at + 1], state))
             state.search.close()
-            start += split.last
-            segment = None
-        elif state.marks and not state.marks[-1].confirmed:
+            start, segment = start + by_queries.last, None
+        if by_records is not None:
+            _by_records(_mark(by_records, numbers[first : at + 1], state), state)
+        if state.marks:
+            newest = state.marks[-1]
+        else:
+            newest = None
+        if by_records is not None or (newest is not None and len(state.marks) > marks and newest.is_sure):
+            if by_records is not None:
+                split_last = first + by_records.last
+            else:
+                split_last = start
+            first, window = split_last, None
+            if start < first:
+                state.search.close()
+                start, segment = first, None
+        if len(state.marks) == marks and newest is not None and not newest.confirmed:
             _confirm(history, measure, records, rows[: at + 1], state, alpha)
-    state.segment = [record.id for record in rows[start:]]
+
+    state.segment, state.window = numbers[start:], numbers[first:]
+
+
+def _by_records(mark: Mark, state: Analysis) -> None:
+    """Say of a mark that queries set in the range of this one that it is sure; else set this one."""
+    for before in reversed(state.marks):
+        same = (before.difference > 0) == (mark.difference > 0)
+        if same and before.found_by == "queries" and mark.first <= before.record <= mark.last:
+            before.found_by, before.is_sure = "both", True
+            return
+    state.marks.append(mark)
 
 
 def moved(records: Sequence[Record], measure: str, values: str = "") -> list[Record]:
@@ -190,6 +247,8 @@ def _mark(split: Split, numbers: Sequence[int], state: Analysis) -> Mark:
         queries=split.queries,
         look=state.search.looks,
         seed=state.seed,
+        found_by=split.found_by,
+        is_sure=split.found_by == "queries" and state.noise.known,
     )
 
 
@@ -201,10 +260,12 @@ def _confirm(
     at = {record.id: i for i, record in enumerate(records)}
     if mark.since not in at or mark.first not in at or mark.seen not in at:
         return  # pruned
+
     before = moved(records[at[mark.since] : at[mark.first]], measure)
     after = [record for record in rows if at[record.id] > at[mark.seen]]
-    if not before or len(after) & (len(after) - 1):
+    if not before or not after or len(after) & (len(after) - 1):
         return  # asked with 1, 2, 4, 8, ... records
+
     values = _matrix(history.values([*before, *after], measure))
     values = values[:, np.isfinite(values).all(axis=0)]
     d = values[len(before) :].mean(axis=0) - values[: len(before)].mean(axis=0)
@@ -213,8 +274,13 @@ def _confirm(
     root = float(np.sqrt(d @ d + shared))
     if n < 2 or not root or (float(d.sum()) > 0) != (mark.difference > 0):
         return
+
     t = t_of_u(float(d.sum()) / root, n)
-    freedom = min(n - 1, state.noise.freedom) if state.noise.deviation else n - 1
+    if state.noise.deviation:
+        freedom = min(n - 1, state.noise.freedom)
+    else:
+        freedom = n - 1
+
     if 2 * float(special.stdtr(freedom, -abs(t))) <= alpha:
         mark.confirmed = rows[-1].id
 
@@ -252,6 +318,9 @@ def replicate_groups(records: Sequence[Record], measure: str) -> list[list[Recor
     for record in moved(records, measure):
         if not (record.replicate and key[0]):
             clean = bool(record.commit) and not record.commit.endswith("-dirty")
-            key = ("commit", record.commit) if clean else ("record", record.id)
+            if clean:
+                key = ("commit", record.commit)
+            else:
+                key = ("record", record.id)
         groups.setdefault(key, []).append(record)
     return [group for group in groups.values() if len(group) > 1]

@@ -8,8 +8,14 @@ may have gone beyond their limits, so that a line of any length shows a false ma
 
 Only what lies before a record counts, so a mark never moves when records are added.
 
-What all queries of a run share (a seed, a rebuilt index) is no chance of single queries. It is known from replicates
-only: their variance is added to each flip and to the yardstick of u.
+What all queries of a run share (a seed, a rebuilt index, a season) is no chance of single queries. Replicates show it:
+their variance is added to each flip and to the yardstick of u. A second test needs none: whole records are permuted in
+time, and the greatest step of their means counts. It knows nothing of single queries, and takes queries that wander,
+each by itself, for a change. So a change is sure if both tests find it, or the flips alone where replicates are known;
+else it says which of them found it.
+
+Where a segment splits is another question: where two means leave the least squares, m1 m2 / (m1 + m2) times the square
+of the difference being greatest.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -40,6 +46,16 @@ _ZERO = 1e-13
 """A difference of means below this is rounding."""
 _BLOCK = 32
 """So many records are flipped at a time."""
+PERMUTATIONS = 50_000
+"""At most so many orders of records are drawn, unless fewer tell that chance could do it."""
+_AT_ONCE = 2_000
+_LEAST_ALPHA = 4e-5
+"""What so many orders can show. The permutation test waits until it may spend as much."""
+_WORTH_A_TEST = 4.0
+"""In variances of a record, the step below which no order needs to be drawn: it is far from any limit."""
+
+FoundBy: TypeAlias = Literal["both", "queries", "records"]
+"""Which test found a change: flips of queries, permutations of records, or both."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +84,8 @@ class ChangeSearch:
     """The share of flips that crossed in earlier segments."""
     crossed: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     """By flip, whether it went beyond a limit in this segment."""
+    unspent: float = 0.0
+    """What the permutation test may spend at its next look."""
 
     def close(self) -> None:
         """End the segment: what its flips have spent stays spent."""
@@ -92,6 +110,7 @@ class Split:
     """The share of flips with a maximum at least as great at this look."""
     differing: int
     queries: int
+    found_by: FoundBy = "queries"
 
 
 class _Splits(NamedTuple):
@@ -132,6 +151,7 @@ class Segment:
         self.noise = noise
         queries = given.shape[1]
         self.flips = FLIPS if queries > EXACT_UP_TO else 1 << queries
+
         self._kept = np.zeros(0, np.intp)
         """The queries that count in all records up to the last look."""
         self._totals = np.zeros((0, 0))
@@ -146,31 +166,38 @@ class Segment:
         if len(search.crossed) != self.flips:
             search.close()
             search.crossed = np.zeros(self.flips, bool)
+
         search.looks += 1
         budget = allowance(search.looks, alpha) - search.spent
         allowed = math.floor(self.flips * budget + 1e-9) - int(search.crossed.sum())
         splits = self.splits(row)
-        u = splits.u
-        best = float(np.abs(u).max())
+        best = float(np.abs(splits.u).max())
         still = np.flatnonzero(~search.crossed)
         if not best or not 0 <= allowed < len(still):
             return None
+
         maxima = self._maxima(row, splits)
         limit = float(np.partition(maxima[still], -1 - allowed)[-1 - allowed]) * (1 + _TIES)
         search.crossed[still[maxima[still] > limit]] = True
         if not search.crossed[0]:
             return None
-        # Of equal ones the latest: what is the same on both sides belongs to the time before.
-        at = int(np.flatnonzero(np.abs(u) >= best * (1 - _TIES))[-1])
-        t = np.array([t_of_u(value, splits.queries) for value in u.tolist()])
+        return self._split(splits, float((maxima >= best * (1 - _TIES)).mean()))
+
+    def _split(self, splits: _Splits, p: float) -> Split:
+        """The split that leaves the least squares; of equal ones the latest: what is the same belongs to before."""
+        gains = splits.before * splits.after / (splits.before + splits.after) * splits.totals**2
+        at = int(np.flatnonzero(gains >= float(gains.max()) * (1 - _TIES))[-1])
+        t = np.array([t_of_u(value, splits.queries) for value in splits.u.tolist()])
         near = splits.before[t**2 >= float((t**2).max()) - RANGE]
+        place = int(splits.before[at])
+
         return Split(
-            at=int(splits.before[at]),
-            first=int(near.min()),
-            last=int(near.max()),
+            at=place,
+            first=min(place, int(near.min())),
+            last=max(place, int(near.max())),
             difference=float(splits.totals[at]) / splits.queries,
             t=float(t[at]),
-            p=float((maxima >= best * (1 - _TIES)).mean()),
+            p=p,
             differing=int(splits.differing[at]),
             queries=splits.queries,
         )
@@ -181,6 +208,7 @@ class Segment:
         if not len(self._totals) or len(kept) != len(self._kept):
             self._kept, self._sums = kept, np.zeros((1, self.flips))
             self._totals = np.cumsum(self._values[:, kept], axis=0)
+
         sums = self._totals
         before = candidates(row)
         after = row + 1 - before
@@ -189,6 +217,7 @@ class Segment:
             d = (sums[row] - sums[split - 1]) / after[i] - sums[split - 1] / split
             d[np.abs(d) < _ZERO] = 0.0
             totals[i], squares[i], differing[i] = d.sum(), d @ d, np.count_nonzero(d)
+
         shared = (len(kept) * self.noise.deviation) ** 2 * (1 / before + 1 / after)
         return _Splits(before, after, totals, np.sqrt(squares + shared), differing, len(kept))
 
@@ -233,6 +262,85 @@ class Segment:
 
     def _drawn(self, *what: int) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, *what])))
+
+
+class RecordWindow:
+    """Whole records since the last sure change: does their mean step more than in other orders of them?"""
+
+    def __init__(self, values: np.ndarray, numbers: Sequence[int], seed: int = 0) -> None:
+        self._values = values
+        self._finite = np.logical_and.accumulate(np.isfinite(values), axis=0)
+        self._numbers = list(numbers)
+        self._seed = seed
+
+    def look(self, row: int, search: ChangeSearch, alpha: float) -> Split | None:
+        """The greatest step up to this row, if it is beyond chance; looks that spend little wait for others."""
+        before = allowance(search.looks - 1, alpha) if search.looks > 1 else 0.0
+        search.unspent += allowance(search.looks, alpha) - before
+        may_spend = search.unspent
+        if may_spend < _LEAST_ALPHA:
+            return None
+        search.unspent = 0.0
+        kept = self._finite[row]
+        if not kept.any():
+            return None
+
+        values = self._values[: row + 1, kept]
+        means = values.mean(axis=1)
+        p = step_p(means, may_spend, [self._seed, 4, self._numbers[row]])
+        return None if p is None else _record_split(values, means, p)
+
+
+def _record_split(values: np.ndarray, means: np.ndarray, p: float) -> Split:
+    """Where the means of records split in two that leave the least squares, and the range."""
+    size, queries = values.shape
+    gains = _gains((means - means.mean())[None])[0]
+    at = int(np.flatnonzero(gains >= gains.max() * (1 - _TIES))[-1]) + 1
+    left = max(0.0, float(((means - means.mean()) ** 2).sum() - gains.max())) / max(1, size - 2)
+    near = np.flatnonzero(gains >= gains.max() * (1 - _TIES) - RANGE * left) + 1
+    d = values[at:].mean(axis=0) - values[:at].mean(axis=0)
+    root = float(np.sqrt(d @ d))
+
+    return Split(
+        at=at,
+        first=int(near.min()),
+        last=int(near.max()),
+        difference=float(d.mean()),
+        t=t_of_u(float(d.sum()) / root, queries) if root else 0.0,
+        p=p,
+        differing=int((np.abs(d) >= _ZERO).sum()),
+        queries=queries,
+        found_by="records",
+    )
+
+
+def step_p(means: np.ndarray, may_spend: float, seed: Sequence[int]) -> float | None:
+    """The share of orders of the means with as great a step, if it may be spent; None if it is more.
+
+    >>> step_p(np.array([1.0, 1.1, 0.9, 1.0, 1.1, 0.9]), 0.05, [0])
+    """
+    off = means - means.mean()
+    step, variance = float(_gains(off[None]).max()), float(off.var())
+    if not variance > _ZERO**2 or step < _WORTH_A_TEST * variance:
+        return None
+
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(list(seed))))
+    most = math.floor(may_spend * (PERMUTATIONS + 1)) - 1
+    reached = drawn = 0
+    while drawn < PERMUTATIONS and reached <= most:
+        orders = rng.permuted(np.broadcast_to(off, (_AT_ONCE, len(off))), axis=1)
+        reached += int((_gains(orders).max(axis=1) >= step * (1 - _TIES)).sum())
+        drawn += _AT_ONCE
+    return (reached + 1) / (drawn + 1) if reached <= most else None
+
+
+def _gains(means: np.ndarray) -> np.ndarray:
+    """For each row of centred means and each split, m1 m2 / (m1 + m2) times the squared difference of both sides."""
+    size = means.shape[1]
+    before = np.arange(1, size)
+    sums = np.cumsum(means, axis=1)[:, :-1]
+    # The mean of all is 0, so that what is before a split says what is after it.
+    return np.asarray(sums**2 * (size / (before * (size - before))))
 
 
 def allowance(looks: int, alpha: float) -> float:

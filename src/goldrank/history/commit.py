@@ -11,7 +11,7 @@ import os
 import re
 from pathlib import Path
 
-from goldrank.errors import StoreError
+from goldrank.base.errors import StoreError
 
 MOST_BYTES = 64 << 20
 """Of a file of refs; packed-refs has a line for each branch and tag."""
@@ -30,6 +30,7 @@ def read_commit(folder: str | os.PathLike[str] = ".") -> tuple[str, str]:
             break
         ref = said.removeprefix("ref:").strip()
         _check_name(ref)
+
     if not said:
         raise StoreError(f"there is no commit on {ref} yet")
     if not _HASH.fullmatch(said):
@@ -40,17 +41,24 @@ def read_commit(folder: str | os.PathLike[str] = ".") -> tuple[str, str]:
 def _git_folders(start: Path) -> tuple[Path, Path]:
     """The folder of the working tree's own files (HEAD), and the one with what all working trees share."""
     named = os.environ.get("GIT_DIR")
-    own = Path(named) if named else None
+    if named:
+        own = Path(named)
+    else:
+        own = None
+
     if own is None:
         start = Path(os.path.abspath(start))
         own = next((git for folder in (start, *start.parents) if (git := folder / ".git").exists()), None)
+
     if own is None:
         raise StoreError("this is not a git repository")
+
     if own.is_file():  # of another working tree, or of a submodule
         pointer = _read(own)
         if not pointer.startswith("gitdir:"):
             raise StoreError(f"is no git repository: {pointer[:60]!r}", where=str(own))
         own = own.parent / pointer.removeprefix("gitdir:").strip()
+
     shared = _read(own / "commondir")
     if not (own / "HEAD").exists():
         raise StoreError("is no git repository: there is no HEAD", where=str(own))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from goldrank.base.errors import MismatchError
 from goldrank.data.scores import Scores
-from goldrank.errors import MismatchError
-from goldrank.history import History, Record
+from goldrank.history.record import Record
+from goldrank.history.store import History
 from goldrank.history.trends import other_basis
 
 
@@ -31,3 +32,14 @@ def record_scores(history: History, refs: Sequence[int | str]) -> dict[str, Scor
                 hint="Measure one of them again, so that both have the same judgements and rules.",
             )
     return {record_name(record): replace(history.scores(record), run=record_name(record)) for record in records}
+
+
+def scores_of_records(db: str, refs: Sequence[str], baseline: str | None) -> tuple[list[Scores], str | None]:
+    """The scores of records of the history in a file, and the name that the baseline's record has."""
+    from goldrank.history.opening import open_history
+
+    with open_history(db) as history:
+        scores = list(record_scores(history, refs).values())
+        if baseline is not None:
+            baseline = record_name(history[baseline])
+    return scores, baseline

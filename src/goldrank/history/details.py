@@ -9,14 +9,14 @@ from itertools import compress
 
 import numpy as np
 
+from goldrank.base.notes import Note
 from goldrank.comparison.intervals import Interval
 from goldrank.comparison.one_system import MeanInterval, attribute_values, interval_of
 from goldrank.comparison.slices import slice_parts
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Column
-from goldrank.history import History
+from goldrank.history.store import History
 from goldrank.history.trends import TrendLine
-from goldrank.notes import Note
 
 
 @dataclass(frozen=True)

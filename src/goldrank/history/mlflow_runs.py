@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
+from goldrank.base.errors import StoreError
+from goldrank.base.packages import needed
 from goldrank.data.json_values import utf8
 from goldrank.data.scores import Scores
-from goldrank.errors import StoreError
-from goldrank.history import Record
-from goldrank.packages import needed
+from goldrank.history.record import Record
 
 DATABASES = ("sqlite:", "postgresql", "mysql", "mssql")
 """How addresses of stores begin that are databases."""

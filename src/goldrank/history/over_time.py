@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
+from goldrank.base.notes import Note
+from goldrank.base.types import QueriesLike
 from goldrank.comparison.settings import Statistics
-from goldrank.comparison.tabular import Tabular
+from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.table import ChartPart, Part
 from goldrank.history.details import LineDetails, line_details
 from goldrank.history.store import History
 from goldrank.history.trends import trend_lines
-from goldrank.io.queries import read_queries
-from goldrank.notes import Note
-from goldrank.types import QueriesLike
+from goldrank.io.by_id.query_files import read_queries
 
 
 @dataclass(frozen=True)
-class Trend(Tabular):
+class Trend(Result):
     """A measure over time: lines of records that may be compared, and where they changed by more than chance does.
 
     Attributes
@@ -30,7 +32,9 @@ class Trend(Tabular):
         The lines in the order in which they began: records with their intervals, changes and slices.
     """
 
-    drawn_by = "trend"
+    own_forms: ClassVar[Forms] = {
+        "html": Form("a page with charts and all records", "goldrank.history.trend_page:render", (".html",))
+    }
 
     measure: str
     lines: tuple[LineDetails, ...]
@@ -55,6 +59,14 @@ class Trend(Tabular):
         """What to know of slices."""
         return tuple(dict.fromkeys(note for of in self.lines for note in of.notes))
 
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.history.trend_chart import chart
+        from goldrank.history.trend_report import parts
+
+        lines = [of.line for of in self.lines]
+        return [*parts(self), ChartPart(self.measure, partial(chart, lines))]
+
     def rows(self) -> list[dict[str, Any]]:
         """A row per record."""
         made = []
@@ -75,6 +87,7 @@ class Trend(Tabular):
                         "note": record.note,
                     }
                 )
+
         return made
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,7 +118,13 @@ def trend_of(
     lines = trend_lines(history, measure, label=label, limit=limit, statistics=statistics, reanalyse=reanalyse)
     if not detailed:
         return Trend(lines[0].measure, tuple(LineDetails(line, ()) for line in lines), history.baselines(), statistics)
-    known = None if queries is None else read_queries(queries)
-    names = [slice_by] if isinstance(slice_by, str) else list(slice_by)
+    if queries is None:
+        known = None
+    else:
+        known = read_queries(queries)
+    if isinstance(slice_by, str):
+        names = [slice_by]
+    else:
+        names = list(slice_by)
     details = [line_details(history, line, level=statistics.level, slice_by=names, queries=known) for line in lines]
     return Trend(lines[0].measure, tuple(details), history.baselines(), statistics)

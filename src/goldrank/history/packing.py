@@ -27,7 +27,14 @@ def pack_values(values: np.ndarray) -> bytes:
     bits = np.ascontiguousarray(values, "<f8").view("<u8")
     distinct, number = np.unique(bits, return_inverse=True)
     count = len(distinct)
-    width = 0 if count > len(bits) // 2 else 1 if count <= 1 << 8 else 2 if count <= 1 << 16 else 4
+    if count > len(bits) // 2:
+        width = 0
+    elif count <= 1 << 8:
+        width = 1
+    elif count <= 1 << 16:
+        width = 2
+    else:
+        width = 4
     table = distinct if width else bits
     body = _side_by_side(table.astype("<u8"))
     if width:
@@ -86,7 +93,9 @@ def unpack_hashes(raw: bytes) -> dict[str, str]:
 def compress(raw: bytes) -> bytes:
     """Packed ids for a file. What compresses too well for `decompress` is stored as it is."""
     packed = zlib.compress(raw, 6)
-    return packed if len(raw) <= _most(packed) else zlib.compress(raw, 0)
+    if len(raw) <= _most(packed):
+        return packed
+    return zlib.compress(raw, 0)
 
 
 def decompress(packed: bytes) -> bytes:

@@ -66,7 +66,9 @@ class Record:
         name = full_name(measure)
         if name not in self.mean and (parsed := known(name)):
             name = str(parsed.having(options_of(self.convention).get(parsed.name, {})))
-        return name if name in self.mean else None
+        if name in self.mean:
+            return name
+        return None
 
 
 def values_hash(values: np.ndarray, query_set: bytes) -> str:
@@ -91,7 +93,10 @@ def record_digest(row: RecordRow, columns: Sequence[tuple[Any, ...]]) -> str:
         [position, kind, measure, None if summary is None else struct.pack("<d", summary).hex(), *rest]
         for position, kind, measure, summary, *rest in columns
     ]
-    judgements = None if row.judgement_set is None else memoryview(row.judgement_set).hex()
+    if row.judgement_set is None:
+        judgements = None
+    else:
+        judgements = memoryview(row.judgement_set).hex()
     sets = [memoryview(row.query_set).hex(), judgements]
     content = json.dumps([row.time, row.label, *sets, row.queries, row.details, rows], ensure_ascii=True)
     return hashlib.sha256(content.encode()).hexdigest()

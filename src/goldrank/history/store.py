@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank.comparison.settings import Statistics
-from goldrank.conventions import options_of
-from goldrank.data.query_facts import COUNTS, QueryFacts
-from goldrank.data.scores import Bounds, Column, Remarks, Scores
-from goldrank.errors import (
+from goldrank.base.errors import (
     GoldrankError,
     OptionError,
     StoreError,
@@ -30,8 +26,14 @@ from goldrank.errors import (
     of_type,
     whole_number,
 )
+from goldrank.base.notes import Note
+from goldrank.base.types import MeasureLike, Path, QueriesLike
+from goldrank.comparison.settings import Statistics
+from goldrank.conventions import options_of
+from goldrank.data.query_facts import COUNTS, QueryFacts
+from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.history import packing
-from goldrank.history.file import HistoryFile
+from goldrank.history.history_file import HistoryFile
 from goldrank.history.record import (
     Record,
     RecordRow,
@@ -41,8 +43,6 @@ from goldrank.history.record import (
     record_digest,
     values_hash,
 )
-from goldrank.notes import Note
-from goldrank.types import MeasureLike, Path, QueriesLike
 
 if TYPE_CHECKING:
     from goldrank.gating.baseline import Baseline
@@ -144,7 +144,10 @@ class History(HistoryFile):
             about["replicate"] = True
 
         ids = packing.pack_ids(scores.queries)
-        hashes = None if scores.judgement_hashes is None else packing.pack_hashes(scores.judgement_hashes)
+        if scores.judgement_hashes is None:
+            hashes = None
+        else:
+            hashes = packing.pack_hashes(scores.judgement_hashes)
         row = RecordRow(
             time=moment.isoformat(timespec="seconds"),
             label=label,
@@ -180,7 +183,10 @@ class History(HistoryFile):
         """
         if not name or not _is_text(name):
             raise OptionError(f"a baseline's name is {name!r}; it must be printable text")
-        stored = ref if isinstance(ref, Record) else self[ref]
+        if isinstance(ref, Record):
+            stored = ref
+        else:
+            stored = self[ref]
         with self._writing():
             self._db.execute(
                 "INSERT INTO baseline VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET record = ?2, digest = ?3",
@@ -218,7 +224,10 @@ class History(HistoryFile):
             raise OptionError("say what to keep", hint="For example keep=100, or before=datetime(2026, 1, 1), or both.")
         if keep is not None:
             whole_number(keep, "keep")
-        limit = None if before is None else _moment(before)
+        if before is None:
+            limit = None
+        else:
+            limit = _moment(before)
         frozen = set(self.baselines().values())
         seen: dict[str, int] = {}
         removed = []
@@ -268,7 +277,9 @@ class History(HistoryFile):
         records = [self._record(row, columns.get(row[0], [])) for row in rows]
         if measure is not None:
             records = [record for record in records if record.spelled(measure)]
-        return records if limit is None else records[max(0, len(records) - limit) :]
+        if limit is None:
+            return records
+        return records[max(0, len(records) - limit) :]
 
     def sound_records(self, *, label: str | None = None) -> tuple[list[Record], list[GoldrankError]]:
         """The records that can be read, oldest first, and what is wrong with the others: for saving what there is."""
@@ -292,16 +303,28 @@ class History(HistoryFile):
     def __getitem__(self, ref: int | str) -> Record:
         """A record by its number, or the newest with a label, or with a commit or four or more characters of it."""
         of_type(ref, (int, str, np.integer), "what names a record", "a number, a label or a commit")
-        ref = ref if isinstance(ref, str) else int(ref)
+        if isinstance(ref, str):
+            ref = ref
+        else:
+            ref = int(ref)
+
         if isinstance(ref, str) and ref.isascii() and ref.isdigit() and (ref[0] != "0" or len(ref) < 4):
             ref = int(ref)  # with zeros in front it is a commit
+
         with self._reading():
             if isinstance(ref, str):
                 can_be, where = _is_text(ref), "label = ? ORDER BY time DESC, id DESC LIMIT 1"
             else:
                 can_be, where = abs(ref) < 1 << 63, "id = ?"
-            row = self._db.execute(f"{_RECORDS} WHERE {where}", (ref,)).fetchone() if can_be else None
-            columns = {} if row is None else self._columns_of([row[0]])
+            if can_be:
+                row = self._db.execute(f"{_RECORDS} WHERE {where}", (ref,)).fetchone()
+            else:
+                row = None
+            if row is None:
+                columns = {}
+            else:
+                columns = self._columns_of([row[0]])
+
         if row is not None:
             return self._record(row, columns.get(row[0], []))
         return self._by_commit(ref)
@@ -313,17 +336,21 @@ class History(HistoryFile):
         matching = [record for record in records if prefix in (record.commit, record.commit.removesuffix("-dirty"))]
         if not matching and len(prefix) >= 4:
             matching = [record for record in records if record.commit.startswith(prefix)]
+
         commits = dict.fromkeys(record.commit.removesuffix("-dirty") for record in matching)
         if len(commits) > 1:
             hint = f"There are: {', '.join(list(commits)[:5])}. Say more of it."
             raise self._error(f"{len(commits)} commits begin with {prefix!r}", hint)
+
         if matching:
             return matching[-1]
+
         if isinstance(ref, str):
             labels = dict.fromkeys(record.label for record in records)
             known = ", ".join(filter(None, labels)) or "none"
             hint = did_you_mean(ref, labels) or f"Labels are: {known}."
             raise self._error(f"there is no record with the label or commit {ref!r}", hint, code="no-record")
+
         raise self._error(f"there is no record {ref}", "`goldrank history` lists them.", code="no-record")
 
     def scores(self, ref: Record | int | str) -> Scores:
@@ -343,7 +370,10 @@ class History(HistoryFile):
             _, _, *content = self._db.execute(f"{_RECORDS} WHERE id = ?", (number,)).fetchone()
             row = RecordRow(*content)
             queries = self._queries(row.query_set, number)
-            hashes = None if row.judgement_set is None else self._hashes(row.judgement_set, number)
+            if row.judgement_set is None:
+                hashes = None
+            else:
+                hashes = self._hashes(row.judgement_set, number)
             rows = self._db.execute(
                 "SELECT kind, measure, summary, average, higher_is_better, sha256, per_query FROM value "
                 "WHERE record = ? ORDER BY position",
@@ -391,6 +421,7 @@ class History(HistoryFile):
                 expected = record.values_sha256[name]
                 values = self._values(blob, ids[query_set], query_set, expected, f"{name} in record {record.id}")
                 measured.append((ids[query_set], values))
+
         return measured
 
     def baseline(self, name: str) -> Baseline:
@@ -410,15 +441,21 @@ class History(HistoryFile):
         StoreError
             If there is none of that name.
         """
-        from goldrank.gating.baseline import Baseline
-
         known = self.baselines()
         if name not in known:
             hint = did_you_mean(str(name), known) or f"Baselines are: {', '.join(known) or 'none'}."
             raise self._error(f"there is no baseline {name!r}", hint, code="no-baseline")
-        record = self[known[name]]
+        return self.as_baseline(self[known[name]], name)
+
+    def as_baseline(self, record: Record, name: str) -> Baseline:
+        """A record as a baseline of some name."""
+        from goldrank.gating.baseline import Baseline
+        from goldrank.history.equal_runs import equal_runs
+
         frozen = record.time.isoformat()
-        return Baseline.of_record(self.scores(record), name, record.digest, frozen, record.label)
+        baseline = Baseline.of_record(self.scores(record), name, record.digest, frozen, record.label)
+        baseline.equal_runs = equal_runs(self.records(label=record.label or None), record)
+        return baseline
 
     def baselines(self) -> dict[str, int]:
         """The number of each baseline's record, by its name."""
@@ -484,7 +521,7 @@ class History(HistoryFile):
         StoreError
             If a record is damaged; the others are written.
         """
-        from goldrank.report.exporting import export
+        from goldrank.history.exporting import export
 
         _, damaged = export(self, file_name(path), label=label)
         if damaged:
@@ -495,7 +532,9 @@ class History(HistoryFile):
         with self._reading():
             asked = "SELECT * FROM analysis WHERE line = ? AND measure = ? AND alpha = ?"
             row = self._db.execute(asked, (line, measure, alpha)).fetchone()
-        return None if row is None else self._analysis(row)
+        if row is None:
+            return None
+        return self._analysis(row)
 
     def keep_analysis(self, line: str, measure: str, alpha: float, content: Mapping[str, Any]) -> None:
         """Keep it, in place of what was kept of the same line, measure and alpha."""
@@ -510,7 +549,7 @@ class History(HistoryFile):
         line, measure, alpha, content, digest = row
         if analysis_digest(line, measure, alpha, content) != digest:
             what = f"the file is damaged: the marks of {measure} on the line {line} are not those that were set"
-            hint = "`goldrank check` says what else is; `goldrank history --reanalyse` sets marks anew."
+            hint = "`goldrank history check` says what else is; `goldrank history --dry-run` does without marks."
             raise self._error(what, hint, code="damaged-file")
         analysis: dict[str, Any] = json.loads(content)
         return analysis
@@ -549,7 +588,10 @@ class History(HistoryFile):
         total = self._db.execute("SELECT records FROM total").fetchone()
         damage = None
         if total is None or total[0] != len(rows):
-            recorded = f"{total[0]:,}" if total and isinstance(total[0], int) else "an unknown number of"
+            if total and isinstance(total[0], int):
+                recorded = f"{total[0]:,}"
+            else:
+                recorded = "an unknown number of"
             damage = f"{recorded} records were recorded and {len(rows):,} can be read"
         return [row for row in rows if label is None or row[3] == label], damage
 
@@ -572,8 +614,10 @@ class History(HistoryFile):
             sound = record_digest(content, columns) == digest
         except (TypeError, ValueError, struct.error):  # a damaged page may hold values of any type
             sound = False
+
         if not sound:
             raise self._damaged(f"record {number} is not what was recorded")
+
         data = json.loads(content.details)
         main = {measure: rest for _, kind, measure, *rest in columns if kind == "value"}
         return Record(
@@ -618,7 +662,10 @@ class History(HistoryFile):
 
 def _unpacked(packed: tuple[bytes] | None, sha256: bytes) -> bytes:
     """What was packed, if it has its hash."""
-    raw = packing.decompress(packed[0]) if packed else b""
+    if packed:
+        raw = packing.decompress(packed[0])
+    else:
+        raw = b""
     if hashlib.sha256(raw).digest() != sha256:
         raise ValueError("another hash")
     return raw
@@ -628,6 +675,7 @@ def _details(scores: Scores) -> dict[str, Any]:
     """What is kept of scores beside their values."""
     provenance = dict(scores.provenance)
     qrels, run = (_part(provenance, name) for name in ("qrels", "run"))
+
     return {
         "criteria": str(qrels.get("criteria") or ""),
         "run": scores.run,
@@ -653,7 +701,9 @@ def _facts(columns: Mapping[str, Column], hashes: Mapping[str, str] | None) -> Q
 
 def _part(provenance: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     part = provenance.get(name)
-    return part if isinstance(part, Mapping) else {}
+    if isinstance(part, Mapping):
+        return part
+    return {}
 
 
 def _columns(scores: Scores) -> Iterator[tuple[str, Column]]:
@@ -667,7 +717,10 @@ def _columns(scores: Scores) -> Iterator[tuple[str, Column]]:
 
 
 def _row(position: int, kind: str, column: Column, query_set: bytes) -> tuple[Any, ...]:
-    summary = None if math.isnan(column.summary) else float(column.summary) + 0.0  # SQLite has neither NaN nor -0
+    if math.isnan(column.summary):  # SQLite has neither NaN nor -0
+        summary = None
+    else:
+        summary = float(column.summary) + 0.0
     about = (position, kind, column.measure, summary, column.average, int(column.higher_is_better))
     return (*about, values_hash(column.values, query_set), packing.pack_values(column.values))
 
@@ -683,11 +736,15 @@ def _check_label(label: object) -> None:
 def _moment(given: datetime.datetime) -> datetime.datetime:
     """A time with its zone; without one it is that of UTC."""
     of_type(given, datetime.datetime, "before", "a time", "For example datetime(2026, 1, 31).")
-    return given.replace(tzinfo=datetime.UTC) if given.tzinfo is None else given
+    if given.tzinfo is None:
+        return given.replace(tzinfo=datetime.UTC)
+    return given
 
 
 def _or_nan(summary: float | None) -> float:
-    return math.nan if summary is None else float(summary)
+    if summary is None:
+        return math.nan
+    return float(summary)
 
 
 def _is_text(text: object) -> bool:

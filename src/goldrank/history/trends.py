@@ -10,14 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from goldrank.base.errors import StoreError, did_you_mean, whole_number
 from goldrank.comparison.settings import Statistics
 from goldrank.data.scores import format_value
-from goldrank.errors import OptionError, StoreError, did_you_mean, whole_number
-from goldrank.history import History, Record
 from goldrank.history.analysis import Analysis, Mark, analyse
-from goldrank.history.changes import FLIPS, NO_NOISE, RunNoise
-from goldrank.history.record import full_name
+from goldrank.history.changes import FLIPS, NO_NOISE, FoundBy, RunNoise
+from goldrank.history.record import Record, full_name
+from goldrank.history.store import History
 from goldrank.measures import known
+
+DOUBTS: dict[FoundBy, str] = {
+    "queries": "shown by queries alone: what all queries of a run share, such as a seed or a season, may look so",
+    "records": "shown by records alone: queries that wander, each by itself, may look so",
+    "both": "shown by queries and by records",
+}
+"""Why a change is not sure, by the test that found it."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +50,32 @@ class TrendChange:
     def words(self) -> str:
         """The change as a sentence: since when, how large, how sure."""
         m = self.mark
-        than = f"record {m.since}" if m.since == m.until else f"records {m.since} to {m.until}"
-        text = (
-            f"{'better' if self.better else 'worse'} since record {m.record}, by {abs(m.difference):.4f} against {than}"
-        )
+        if m.since == m.until:
+            than = f"record {m.since}"
+        else:
+            than = f"records {m.since} to {m.until}"
+
+        if self.better:
+            side = "better"
+        else:
+            side = "worse"
+
+        if not m.is_sure:
+            side = f"perhaps {side}"
+
+        text = f"{side} since record {m.record}, by {abs(m.difference):.4f} against {than}"
         if m.first != m.last:
             text += f" (it may have come with any of records {m.first} to {m.last})"
+
         at_floor = m.p * FLIPS <= 1
         text += f": {m.differing:,} of {m.queries:,} queries differ, p {'at most' if at_floor else '='} {m.p:.2g}"
         if m.seen != m.record:
             text += f", seen at record {m.seen}"
-        return text + (f", confirmed at record {m.confirmed}" if m.confirmed else "")
+
+        if m.confirmed:
+            text += f", confirmed at record {m.confirmed}"
+
+        return text + ("" if m.is_sure else f" ({DOUBTS[m.found_by]})")
 
 
 @dataclass(frozen=True)
@@ -117,16 +139,16 @@ def trend_lines(
     """
     if limit is not None:
         whole_number(limit, "limit", 1)
-    if reanalyse and history.read_only:
-        what = "a history that is opened read-only cannot be analysed anew"
-        raise OptionError(what, hint="Open it for writing.", code="read-only")
     records = history.records(label=label)
     if not records:
         if label is not None:
             history[label]  # says which labels there are
         what = "nothing has been recorded yet"
         raise StoreError(what, where=history.path, hint="`goldrank record` does that.", code="nothing-recorded")
-    name = next(iter(records[-1].mean)) if measure is None else full_name(measure)
+    if measure is None:
+        name = next(iter(records[-1].mean))
+    else:
+        name = full_name(measure)
     measured = [record for record in records if record.spelled(name)]
     if not measured:
         names = dict.fromkeys(recorded for record in records for recorded in record.mean)
@@ -142,7 +164,10 @@ def trend_lines(
             continue
         named = group[0].label or group[0].run
         before = [line for line in lines if line.name == named]
-        why = other_basis(before[-1].records[0], group[0]) if before else ""
+        if before:
+            why = other_basis(before[-1].records[0], group[0])
+        else:
+            why = ""
         full = group[0].spelled(name) or name  # records of one basis have one convention
         analysis = Analysis(statistics.seed)
         if not is_diagnostic(full):

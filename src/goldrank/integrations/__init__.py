@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from goldrank.packages import MissingPackageError, needed
+from goldrank.base.packages import MissingPackageError, needed
 
 __all__ = ["MissingPackageError", "need"]
 

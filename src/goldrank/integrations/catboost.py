@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from goldrank import conventions
+from goldrank.base.errors import InputError
+from goldrank.base.types import ConventionLike, MeasuresLike
 from goldrank.conventions import convention_of
 from goldrank.conventions.tool import Tool
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError
 from goldrank.evaluation.arrays import evaluate_arrays
-from goldrank.types import ConventionLike, MeasuresLike
 
 CATBOOST = convention_of(Tool("catboost", policies={"ties": "input", "empty": "one"}))
 """CatBoost's rules; rows are put into the worst order of equal scores before."""

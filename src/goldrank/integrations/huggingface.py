@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from goldrank import conventions
+from goldrank.base.errors import InputError, as_list
+from goldrank.base.types import ConventionLike, MeasuresLike
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, as_list
 from goldrank.evaluation.arrays import evaluate_arrays
-from goldrank.evaluation.documents import evaluate
-from goldrank.types import ConventionLike, MeasuresLike
+from goldrank.evaluation.rankings import evaluate
 
 
 class Metric:
@@ -61,11 +61,13 @@ class Metric:
         """The value of each measure, of what is given or of all that was taken in before."""
         if (predictions is None) != (references is None):
             raise InputError("predictions go with references", hint="Give both, or add them before.")
+
         if predictions is None:
             predictions, references = self._predictions, self._references
             self._predictions, self._references = [], []
             if not predictions:
                 raise InputError("there is nothing to compute", hint="Give predictions and references, or add them.")
+
         if _are_rankings(predictions):
             rankings, relevant = as_list(predictions, "predictions"), as_list(references, "references")
             _check_alike(rankings, relevant)
@@ -74,6 +76,7 @@ class Metric:
             self.scores = evaluate(judged, run, self.measures, convention=self.convention)
         else:
             self.scores = evaluate_arrays(references, predictions, self.measures, convention=self.convention, **arrays)
+
         return dict(self.scores)
 
 

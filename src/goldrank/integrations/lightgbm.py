@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
+from goldrank.base.types import ConventionLike, MeasuresLike
 from goldrank.evaluation.arrays import evaluate_arrays
-from goldrank.types import ConventionLike, MeasuresLike
 
 Evaluated = list[tuple[str, float, bool]]
 """Name, value, and whether higher is better: LightGBM's own shape."""

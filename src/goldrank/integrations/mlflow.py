@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
+from goldrank.base.errors import of_type
 from goldrank.comparison.one_system import score_intervals
 from goldrank.data.json_values import utf8
 from goldrank.data.scores import Scores
-from goldrank.errors import of_type
 from goldrank.history import mlflow_runs
 from goldrank.integrations import need
 
@@ -33,7 +33,10 @@ def log(scores: Scores, *, step: int | None = None, prefix: str = "", intervals:
 def metrics_of(scores: Scores, names: dict[str, str], prefix: str, intervals: bool, separator: str) -> dict[str, float]:
     """Summaries and ends of intervals under the names of a tracker, without what is not a number."""
     metrics: dict[str, float] = {}
-    ends = score_intervals(scores) if intervals else None
+    if intervals:
+        ends = score_intervals(scores)
+    else:
+        ends = None
     for measure, value in scores.mean.items():
         name = prefix + names[measure]
         metrics[name] = value

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from goldrank import conventions, ids
-from goldrank.evaluation.documents import evaluate
+from goldrank import conventions
+from goldrank.base import ids
+from goldrank.base.types import ConventionLike, MeasureLike
+from goldrank.evaluation.rankings import evaluate
 from goldrank.integrations import need
 from goldrank.measures import parse
-from goldrank.types import ConventionLike, MeasureLike
 
 
 def measure(

@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import ids, io
+from goldrank import io
+from goldrank.base import ids
+from goldrank.base.errors import InputError, of_type
+from goldrank.base.types import ConventionLike, MeasuresLike
 from goldrank.comparison.one_system import score_intervals
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, of_type
-from goldrank.evaluation.documents import evaluate
+from goldrank.evaluation.rankings import evaluate
 from goldrank.integrations import need
-from goldrank.io.arrays import as_array
+from goldrank.io.objects.array_values import as_array
 from goldrank.measures import parse_all
-from goldrank.types import ConventionLike, MeasuresLike
 
 MEASURES = ("nDCG@10", "RR@10", "AP@100", "Success@1", "R@10")
 _BATCH = 256
@@ -82,11 +83,16 @@ class Ranking:
         lost = [query for query in self.qrels if query not in queries]
         if lost:
             raise InputError(f"{len(lost):,} judged queries have no text: {ids.samples(lost)}", where="queries")
+
         self.queries = {query: queries[query] for query in self.qrels}
         self.corpus = corpus
         self.measures = parse_all(measures, MEASURES)
         self.depth, self.batch_size, self.name, self.convention = depth, batch_size, name, convention
-        self.primary_metric = f"{name}_{self.measures[0]}" if name else str(self.measures[0])
+        if name:
+            self.primary_metric = f"{name}_{self.measures[0]}"
+        else:
+            self.primary_metric = str(self.measures[0])
+
         self.scores: Scores | None = None
 
     def __call__(
@@ -98,14 +104,19 @@ class Ranking:
         metrics = {}
         ends = score_intervals(self.scores)
         for measure, value in self.scores.mean.items():
-            key = f"{self.name}_{measure}" if self.name else measure
+            if self.name:
+                key = f"{self.name}_{measure}"
+            else:
+                key = measure
             metrics[key] = value
             if math.isfinite(ends[measure].low):
                 metrics[f"{key}_low"], metrics[f"{key}_high"] = ends[measure]
+
         if output_path is not None:
             Path(output_path).mkdir(parents=True, exist_ok=True)
             at = "".join(f"_{what}{number}" for what, number in (("epoch", epoch), ("step", steps)) if number >= 0)
             self.scores.save(Path(output_path) / f"goldrank{at}.json")
+
         return metrics
 
     def ranked(self, model: Any) -> dict[str, dict[str, float]]:

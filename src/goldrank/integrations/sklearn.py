@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from goldrank import conventions
-from goldrank.errors import OptionError
+from goldrank.base.errors import OptionError
+from goldrank.base.types import ConventionLike, MeasureLike
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.measures import parse
-from goldrank.types import ConventionLike, MeasureLike
 
 
 class Scorer:
@@ -42,13 +42,20 @@ class Scorer:
         method = next((name for name in self.response if hasattr(estimator, name)), None)
         if method is None:
             raise OptionError(f"{type(estimator).__name__} has none of: {', '.join(self.response)}")
+
         indexes = None
         if self.groups is not None:
-            indexes = self.groups(X) if callable(self.groups) else X[self.groups]
+            if callable(self.groups):
+                indexes = self.groups(X)
+            else:
+                indexes = X[self.groups]
+
         scores = getattr(estimator, method)(X)
         measured = evaluate_arrays(y, scores, self.measure, indexes=indexes, convention=self.convention)
         value = next(iter(measured.values()))
-        return value if self.measure.declaration.higher_is_better else -value
+        if self.measure.declaration.higher_is_better:
+            return value
+        return -value
 
     def __repr__(self) -> str:
         return f"<scorer {self.measure}, {self.convention.label}>"

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from goldrank import conventions
+from goldrank.base.errors import InputError, one_of
+from goldrank.base.types import ConventionLike, Empty, MeasuresLike
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, one_of
 from goldrank.evaluation.arrays import evaluate_arrays
-from goldrank.io.arrays import as_array
-from goldrank.types import ConventionLike, Empty, MeasuresLike
+from goldrank.io.objects.array_values import as_array
 
 EMPTY: dict[str, Empty] = {"neg": "zero", "pos": "one", "skip": "skip", "error": "error"}
 """torchmetrics' `empty_target_action`, and what goldrank calls it."""
@@ -62,6 +62,7 @@ class StreamedMeasures:
         rules = conventions.get(convention)
         if empty_target_action is not None:
             rules = rules.with_policies(empty=EMPTY[one_of(empty_target_action, EMPTY, "empty_target_action")])
+
         self.measures = measures
         self.ignore_index = ignore_index
         self.convention = rules

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from goldrank.base.errors import of_type
 from goldrank.data.scores import Scores
-from goldrank.errors import of_type
 from goldrank.integrations import need
 from goldrank.integrations.mlflow import metrics_of
 
@@ -24,7 +24,11 @@ def log(
     Intervals are logged as nDCG@10/low and nDCG@10/high. With `per_query`, the values go along as a table.
     """
     of_type(scores, Scores, "scores", "Scores")
-    wandb: Any = need("wandb") if run is None or per_query else None
+    wandb: Any
+    if run is None or per_query:
+        wandb = need("wandb")
+    else:
+        wandb = None
     metrics = metrics_of(scores, {name: name for name in scores.columns}, prefix, intervals, "/")
     logged: dict[str, Any] = dict(metrics)
     if per_query:

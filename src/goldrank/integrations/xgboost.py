@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
+from goldrank.base.types import ConventionLike, MeasureLike
 from goldrank.evaluation.arrays import evaluate_arrays
 from goldrank.measures import parse
-from goldrank.types import ConventionLike, MeasureLike
 
 
 def custom_metric(

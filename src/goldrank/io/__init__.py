@@ -10,7 +10,11 @@ from typing import IO, Any, Literal
 
 import numpy as np
 
-from goldrank import ids, types
+from goldrank.base import ids, types
+from goldrank.base.errors import InputError, OptionError, one_of
+from goldrank.base.escaping import shown
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
 from goldrank.conventions import POLICIES
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import BlockSource
@@ -19,15 +23,11 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.runs import Runs, stem_of
-from goldrank.errors import InputError, OptionError, one_of
-from goldrank.escaping import shown
 from goldrank.io import aliases, formats, sources
 from goldrank.io.columns import ROLES, Columns
 from goldrank.io.files import InputFiles, find, is_file, is_frame, is_spark, open_files, parts_run
 from goldrank.io.formats import KnownColumns, Reading
 from goldrank.io.sources import ByteSource
-from goldrank.keywords import named_arguments
-from goldrank.notes import Note
 
 __all__ = [
     "as_qrels", "as_run", "as_runs", "is_file", "is_frame", "is_one_run", "is_spark", "read_aspects",
@@ -83,34 +83,42 @@ def read_run(
     if isinstance(source, Run):
         if format is not None or columns is not None:
             raise OptionError("this run was read before", hint="Pass format= and columns= where it is read.")
-        return source if name is None else source.renamed(name)
+        if name is None:
+            return source
+        return source.renamed(name)
 
     named = Columns.of(columns)
     if isinstance(source, ByteSource) or is_file(source):
         files = open_files(source, "run", format, known_columns=_known_columns(named, "run"))
         reading = Reading(columns=named)
-        run: Run = _run_of_parts(files, reading) if files.several else files.read("run", reading)[0]
+        run: Run
+        if files.several:
+            run = _run_of_parts(files, reading)
+        else:
+            run = files.read("run", reading)[0]
         run = run.renamed(stem_of(run.name))
     else:
         run = _run_of_object(source, name or "run", named)
     if named is not columns:
         named.check_used()
-    return run if name is None else run.renamed(name)
+    if name is None:
+        return run
+    return run.renamed(name)
 
 
 def _run_of_object(given: Any, name: str, columns: Columns) -> Run:
     """A run from what holds a ranking in memory: a dict, rows, a data frame, results of vector stores by query."""
-    from goldrank.io import objects
+    from goldrank.io.objects import mappings as objects
 
     given = as_table(given, name)
     if isinstance(given, Mapping):
         return objects.run_from_mapping(given, name)
     if is_spark(given):
-        from goldrank.io import spark
+        from goldrank.io.tables import spark_frames as spark
 
         return spark.run_from_spark(given, name, columns)
     if is_frame(given):
-        from goldrank.io import tables
+        from goldrank.io.tables import polars_tables as tables
 
         return tables.run_from_frame(given, name, columns)
     return objects.run_from_rows(_iterable(given, "a run"), name, columns=columns)
@@ -121,11 +129,14 @@ def _known_columns(columns: Columns, thing: str) -> KnownColumns:
     named = {name for role in ROLES if (name := columns.named(role, thing)) is not None}
 
     def known(header: Sequence[str]) -> bool:
-        from goldrank.io.id_lists import IdLists
+        from goldrank.io.objects.id_lists import IdLists
+        from goldrank.io.wide_tables import ranked_columns
 
         if named & set(header) or formats.has_ranking_columns(header):
             return True
-        return IdLists(thing, columns).is_header(header)
+        if IdLists(thing, columns).is_header(header):
+            return True
+        return thing == "run" and aliases.find(header, "query") is not None and bool(ranked_columns(header))
 
     return known
 
@@ -174,7 +185,10 @@ def read_runs(
         raise InputError("a list of paths has a run in each file", hint=hint, code="several-runs")
 
     run = read_run(source, format=format, columns=columns)
-    first = next(run.source.pieces(), None) if isinstance(run.source, BlockSource) else None
+    if isinstance(run.source, BlockSource):
+        first = next(run.source.pieces(), None)
+    else:
+        first = None
     if not isinstance(run.source, BlockSource) or first is None or first().tags is None:
         hint = f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}."
         what = "has no tags to tell runs apart by"
@@ -184,7 +198,10 @@ def read_runs(
 
 
 def _runs_of_files(source: Any, format: str | None, columns: ColumnsLike) -> Runs:
-    paths = list(source) if isinstance(source, list | tuple) else [path for path, _ in find(source) or [(source, ())]]
+    if isinstance(source, list | tuple):
+        paths = list(source)
+    else:
+        paths = [path for path, _ in find(source) or [(source, ())]]
     names = Runs(paths).names
     runs = [read_run(path, format=format, columns=columns) for path in paths]
     return Runs([(name, run.renamed(name)) for name, run in zip(names, runs, strict=True)])
@@ -194,7 +211,7 @@ def _run_of_parts(files: InputFiles, reading: Reading) -> Run:
     """One run in several files."""
     names = [source.name for source, _ in files.opened]
     if files.format.in_memory:
-        from goldrank.io import objects
+        from goldrank.io.objects import mappings as objects
 
         return objects.joined_run(files.read("run", reading), names, files.label)
     parts: list[Callable[[], Run]] = files.readers("run", reading)
@@ -276,13 +293,24 @@ def read_qrels(
     if named is not columns:
         named.check_used()
     qrels = _cut(qrels, relevant_from)
-    return qrels if name is None else qrels.renamed(name)
+    if name is None:
+        return qrels
+    return qrels.renamed(name)
 
 
 def _qrels_of_files(given: Any, format: str | None, split: str | None, reading: Reading) -> Qrels:
-    asked = None if format is None else formats.chosen(format, "qrels")
-    folder = Path(os.fsdecode(given)) if isinstance(given, str | os.PathLike) and os.path.isdir(given) else None
-    whole = None if folder is None else formats.of_folder(folder)
+    if format is None:
+        asked = None
+    else:
+        asked = formats.chosen(format, "qrels")
+    if isinstance(given, str | os.PathLike) and os.path.isdir(given):
+        folder = Path(os.fsdecode(given))
+    else:
+        folder = None
+    if folder is None:
+        whole = None
+    else:
+        whole = formats.of_folder(folder)
     if whole or split is not None or (asked and asked.folder):
         if folder is None:
             raise _no_beir_folder()
@@ -294,7 +322,25 @@ def _qrels_of_files(given: Any, format: str | None, split: str | None, reading: 
     if not files.several and isinstance(parts[0], Qrels):
         return parts[0]
     rows = [_rows(part, source.name) for part, (source, _) in zip(parts, files.opened, strict=True)]
-    return Qrels.from_parts(rows, name=files.label, judgements=reading.judgements)
+    try:
+        return Qrels.from_parts(rows, name=files.label, judgements=reading.judgements)
+    except InputError as error:
+        if error.code == "contradicting-judgements" and _has_subtopics(given):
+            error.hint = (
+                "The second column names subtopics or judges. Measures of them take it as it is: alpha_nDCG@20, "
+                "ERR_IA@20; read_aspects reads it."
+            )
+        raise
+
+
+def _has_subtopics(path: Any) -> bool:
+    """Whether a file of judgements tells several aspects of a query apart in its second column."""
+    if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
+        return False
+    try:
+        return read_aspects(path).has_several
+    except InputError:
+        return False
 
 
 def _no_beir_folder() -> OptionError:
@@ -304,13 +350,13 @@ def _no_beir_folder() -> OptionError:
 
 def _qrels_of_object(given: Any, reading: Reading) -> Qrels:
     """Qrels from what holds judgements in memory: a dict, rows, a data frame, a data set of HuggingFace."""
-    from goldrank.io import objects
+    from goldrank.io.objects import mappings as objects
 
     given = as_table(given, "qrels")
     if isinstance(given, Mapping):
         return objects.qrels_from_mapping(given, "qrels", reading.real_grades)
     if is_spark(given):
-        from goldrank.io import spark
+        from goldrank.io.tables import spark_frames as spark
 
         in_driver = spark.qrels_from_spark(given, "qrels", reading.judgements, reading.columns, reading.real_grades)
         if in_driver is None:
@@ -319,7 +365,7 @@ def _qrels_of_object(given: Any, reading: Reading) -> Qrels:
             raise InputError(what, where="qrels", hint=hint, code="judgements-stay-in-spark")
         return in_driver
     if is_frame(given):
-        from goldrank.io import tables
+        from goldrank.io.tables import polars_tables as tables
 
         return tables.qrels_from_frame(given, "qrels", reading)
     return objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", reading)
@@ -345,9 +391,11 @@ def _cut(ratings: Qrels, relevant_from: float | None) -> Qrels:
     """Judgements of ratings: 1 from a certain one on, 0 below."""
     if relevant_from is None:
         return ratings
+
     if ratings.judges:
         human, model = (_cut(ratings.judges.get(who, Qrels({})), relevant_from) for who in JUDGED_BY)
         return Qrels.joined(human, model)
+
     judged = {
         query: {doc: int(grade >= relevant_from) for doc, grade in docs.items()} for query, docs in ratings.items()
     }
@@ -362,6 +410,7 @@ def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
     """Rows of judgements from what a reader returned."""
     if isinstance(judged, Judgements):
         return judged
+
     parts = judged.judges or {"": judged}
     rows: list[Any] = [
         (query, doc, grade, who == "model")
@@ -371,7 +420,11 @@ def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
     ]
     queries, docs, grades, by_model = ([row[i] for row in rows] for i in range(4))
     notes = [note for note in judged.notes if note.code != WHO_JUDGED]
-    marks = np.array(by_model) if judged.judges else None
+    if judged.judges:
+        marks = np.array(by_model)
+    else:
+        marks = None
+
     return Judgements(queries, docs, grades, lambda _: where, notes, by_model=marks)
 
 
@@ -383,25 +436,39 @@ def read_aspects(source: FileLike) -> AspectQrels:
 
 
 @named_arguments
-def read_preferences(source: FileLike, *, format: str = "prefs") -> Preferences:
-    """Preferences in five columns (query, judge, list, document, level), or in four as "qrels_prefs"."""
-    preferences: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(source))
+def read_preferences(source: FileLike, *, format: str | None = None) -> Preferences:
+    """Preferences in five columns (query, judge, list, document, level: "prefs"), or in four ("qrels_prefs")."""
+    if format is None:
+        chosen = None
+    else:
+        chosen = formats.chosen(format, "preferences")
+    opened = sources.open_source(source)
+    if chosen is None:
+        _, first = next(opened.filled_lines(), (0, b""))
+        chosen = formats.FORMATS["qrels_prefs" if len(first.split()) == 4 else "prefs"]
+    preferences: Preferences = chosen.read("preferences", opened)
     return preferences
 
 
 def as_qrels(given: types.QrelsLike, *, judgements: Literal["error", "last"] = "error") -> Qrels:
     """Qrels from whatever holds judgements."""
-    return given if isinstance(given, Qrels) else read_qrels(given, judgements=judgements)
+    if isinstance(given, Qrels):
+        return given
+    return read_qrels(given, judgements=judgements)
 
 
 def as_run(given: types.RunLike, *, name: str | None = None) -> Run:
     """A run from whatever holds a ranking."""
-    return given if isinstance(given, Run) else read_run(given, name=name)
+    if isinstance(given, Run):
+        return given
+    return read_run(given, name=name)
 
 
 def as_runs(given: types.RunsLike) -> Runs:
     """Several runs from what callers give."""
-    return given if isinstance(given, Runs) else Runs(given)
+    if isinstance(given, Runs):
+        return given
+    return Runs(given)
 
 
 def is_one_run(value: object) -> bool:
@@ -416,7 +483,7 @@ def _holds_rankings(value: Mapping[Any, Any]) -> bool:
     inner = next(iter(value.values()), None)
     if type(inner) is float:
         return False
-    from goldrank.io import result_objects
+    from goldrank.io.engines import result_objects
 
     if result_objects.is_result(value):
         return False
@@ -440,6 +507,7 @@ def as_table(given: Any, name: str) -> Any:
             listed = ", ".join(ids.show(str(split), 40) for split in given)
             raise InputError(f"has several splits: {listed}", where=name, hint='Give one of them: dataset["test"].')
         given = next(iter(given.values()))
+
     if _is_huggingface(given) and hasattr(type(given), "set_epoch"):
         return given.with_format(None)  # streamed: read as rows, whatever form they were asked for in
     if _is_huggingface(given):

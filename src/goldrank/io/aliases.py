@@ -49,7 +49,7 @@ RANKED_LISTS = ("results", "ranking", "hits", "documents", "docs", "retrieved", 
 QUESTION_IDS = (
     "query_id", "qid", "q_id", "queryid", "question_id", "example_id", "topic_id", "user_id", "userid", "id", "_id",
 )  # fmt: skip
-QUESTION_TEXTS = ("user_input", "question", "query", "input", "query_text", "query_str", "topic", "user")
+QUESTION_TEXTS = ("user_input", "question", "query", "input", "query_text", "query_str", "topic", "user", "uid")
 """What a question with lists of ids is called: by its id, else by its text."""
 
 _OF_WHAT = ("context_", "", "doc_", "document_", "chunk_", "node_", "docs_")
@@ -57,22 +57,36 @@ _EXPECTED = ("reference", "expected", "relevant", "gold", "golden", "ground_trut
 ID_LISTS: dict[str, tuple[str, ...]] = {
     "retrieved_ids": (
         *(f"retrieved_{middle}ids" for middle in _OF_WHAT),
-        *("retrieved_docids", "recommended_ids", "predicted_ids", "result_ids"),
+        *("retrieved_docids", "recommended_ids", "predicted_ids", "result_ids", "ranked_items"),
+        *("recommendations", "recommended", "recommended_items", "recs", "recommended_item_ids", "predicted_items"),
+        *("item_ids", "items", "top_k", "topk", "predictions"),
     ),
     "reference_ids": (
         *(f"{who}_{middle}ids" for who in _EXPECTED for middle in _OF_WHAT),
-        *("expected_docids", "relevant_docids"),
+        *("expected_docids", "relevant_docids", "answer_session_ids"),
     ),
 }
 """Where a record has the ids that were retrieved, and those that should have been."""
 
 _ANYWHERE = ("metadata", "additional_metadata", "additionalmetadata")
 ID_LIST_HOLDERS: dict[str, tuple[str, ...]] = {
-    "retrieved_ids": ("outputs", "output", "run_outputs", *_ANYWHERE),
+    "retrieved_ids": ("outputs", "output", "run_outputs", "retrieval_results", *_ANYWHERE),
     "reference_ids": ("reference_outputs", "referenceoutputs", "reference_output", "expected_outputs", "outputs",
                       *_ANYWHERE),
 }  # fmt: skip
-"""Objects in a record that may hold those lists: LangSmith's and DeepEval's."""
+"""Objects in a record that may hold those lists: LangSmith's, DeepEval's and LongMemEval's."""
+
+OBJECT_LISTS: dict[str, tuple[str, ...]] = {
+    "retrieved_ids": ("retrieved", "results"),
+    "reference_ids": ("expected", "relevant", "gold"),
+}
+"""Where a record has lists of objects with an id: {"id": "d1", "score": 9.1}, {"id": "d1", "grade": 2}. Lists of texts
+that are no ids may go by these names, too."""
+
+SPAN_DOCUMENTS = "gen_ai.retrieval.documents"
+"""Where OpenTelemetry has what a span retrieved: a list, or its JSON."""
+SPAN_DOCUMENT = re.compile(r"retrieval\.documents\.(\d+)\.document\.(id|score)")
+"""Where OpenInference has one field of a document that a span retrieved."""
 
 RECORD_LISTS = ("examples", "items", "data", "samples", "test_cases", "goldens", "rows")
 """Where a JSON object has the list of its records."""
@@ -98,15 +112,20 @@ ITEM_FIELDS: dict[str, Groups] = {
         _ANSWERS,
     ),
     "reference": (_ANSWERS, ("ground_truth", "ground_truths")),
-    "response": (("response", "actual_output", "generated_answer"),),
+    "response": (("response", "actual_output", "generated_answer", "answer_text"),),
     "answerable": (("answerable", "is_answerable"),),
     "no_answer": (("no_answer", "unanswerable", "is_impossible"),),
+    "nuggets": (("nuggets",),),
+    "sentences": (("sentences",),),
+    "cited_ids": (("cited_ids", "cited_docids"),),
+    "correct": (("correct", "is_correct", "outcome"),),
     "scores": (("retrieved_scores", "retrieval_scores", "scores"),),
     "retrieved_ids": (("retrieved_context_ids", "retrieved_ids"),),
-    "expected_ids": (("reference_context_ids", "expected_ids"),),
+    "expected_ids": (("reference_context_ids", "expected_ids"), ("retrieval_gt", "expected")),
     "evidence": (("evidence",),),
     "sources": (("sources",),),
     "latency": (("latency",),),
+    "latency_ms": (("latency_ms",),),
 }  # fmt: skip
 """Fields of a question with texts."""
 
@@ -150,15 +169,21 @@ TEXT_FIELDS: dict[str, tuple[str, ...]] = {
 """Fields of a retrieved text that is an object, or of its metadata."""
 
 
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Where a word begins in the names of TypeScript, Java and C#."""
 _KIND = re.compile(r":(token|float|token_seq|float_seq)$")
 
 
 def normal(name: str) -> str:
     """A name as it stands in `COLUMNS`: in lower case, with underscores, without the types that RecBole writes.
 
-    >>> normal("Query ID"), normal("corpus-id"), normal("user_id:token")
-    ('query_id', 'corpus_id', 'user_id')
+    >>> normal("Query ID"), normal("corpus-id"), normal("user_id:token"), normal("retrievedIds")
+    ('query_id', 'corpus_id', 'user_id', 'retrieved_ids')
     """
+    return _without_kind(_HUMP.sub("_", name))
+
+
+def _without_kind(name: str) -> str:
     return _KIND.sub("", name.casefold().strip()).replace(" ", "_").replace("-", "_")
 
 
@@ -196,9 +221,11 @@ def _names_among(known: tuple[str, ...]) -> OncePerShape[tuple[str, ...]]:
     def find(present: tuple[Any, ...]) -> tuple[str, ...]:
         by_name: dict[str, list[str]] = {}
         for name in present:
-            if isinstance(name, str):
-                by_name.setdefault(normal(name), []).append(name)
-        return tuple(name for alias in known for name in by_name.get(alias, ()))
+            if not isinstance(name, str):
+                continue
+            for spelling in dict.fromkeys((normal(name), _without_kind(name))):  # documentIds is also documentids
+                by_name.setdefault(spelling, []).append(name)
+        return tuple(dict.fromkeys(name for alias in known for name in by_name.get(alias, ())))
 
     return OncePerShape(find)
 
@@ -211,7 +238,9 @@ def all_present(present: Iterable[str], known: Iterable[str]) -> tuple[str, ...]
 def first_present(present: Iterable[str], known: Iterable[str]) -> str | None:
     """Of the names that are among the known ones, the one known first."""
     names = all_present(present, known)
-    return names[0] if names else None
+    if names:
+        return names[0]
+    return None
 
 
 def find(columns: Iterable[str], wanted: str) -> str | None:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, did_you_mean
+from goldrank.base.escaping import shown
+from goldrank.base.notes import Note
 from goldrank.data.grades import MAX_GRADE
 from goldrank.data.run import column_choice
-from goldrank.errors import InputError, OptionError, did_you_mean
-from goldrank.escaping import shown
 from goldrank.io import aliases
-from goldrank.io.field_values import absent
-from goldrank.io.numbers import NUMBER
-from goldrank.notes import Note
+from goldrank.io.objects.field_values import absent
+from goldrank.io.text.number_text import NUMBER
 
 OF_RUN = ("query", "doc", "score", "rank", "distance", "tag", "retrieved_ids")
 OF_QRELS = ("query", "doc", "grade", "reference_ids")
@@ -81,7 +81,9 @@ class Columns:
     @classmethod
     def of(cls, given: Columns | Mapping[str, str] | None) -> Columns:
         """What a caller gave, as `Columns`."""
-        return given if isinstance(given, Columns) else cls(given)
+        if isinstance(given, Columns):
+            return given
+        return cls(given)
 
     def __bool__(self) -> bool:
         return bool(self._given)
@@ -89,7 +91,9 @@ class Columns:
     def named(self, role: str, thing: str) -> str | None:
         """The column that the user named for a role of a run or of qrels."""
         own = self._given.get(f"{thing}.{role}")
-        return self._given.get(role) if own is None else own
+        if own is None:
+            return self._given.get(role)
+        return own
 
     def take(self, role: str, thing: str, present: Collection[str], where: str) -> str | None:
         """The column that the user named, if this table has it."""
@@ -123,6 +127,7 @@ class Columns:
             columns[role] = names[0]
             if role in ("query", "doc"):
                 candidates[role] = names
+
         return FoundColumns(columns, candidates)
 
     def find_qrels(self, present: Collection[str], where: str) -> FoundColumns:
@@ -150,6 +155,7 @@ class Columns:
         """Raises if pairs without a known grade have a column that may hold it: none may count as relevant unasked."""
         if not self.needs_grades or self.all_relevant():
             return
+
         first = list(islice(rows, LOOKED_AT))
         present = list(dict.fromkeys(name for row in first for name in row if isinstance(name, str)))
         others = {name for role in _NO_GRADES for name in aliases.all_present(present, aliases.COLUMNS[role])}
@@ -207,10 +213,15 @@ def no_column(role: str, present: Collection[Any], where: str) -> InputError:
 
 def no_known_columns(thing: str, present: Collection[Any], where: str) -> InputError:
     """The error for a table of which no name of a column is known."""
-    roles = ("query", "doc", "score" if thing == "run" else "grade")
-    named = ",".join(f"{role}={ids.show(str(name), 40)}" for role, name in zip(roles, present, strict=False))
-    hint = f"Say which column is what, such as --map {named}, or columns={{'query': ..., 'doc': ...}}."
-    what = f"has no column with a known name for the query and the document; columns are: {_listed(present)}"
+    number = "score" if thing == "run" else "grade"
+    query = aliases.find(present, "query")
+    unknown = ["the document"] if query else ["the query", "the document"]
+    roles = ["doc=COLUMN", f"{number}=COLUMN"] if query else ["query=COLUMN", "doc=COLUMN", f"{number}=COLUMN"]
+
+    hint = f"Say which column is what: --map {','.join(roles)}, or columns={{'query': ..., 'doc': ...}}."
+    if thing == "run":
+        hint += " A column with a list of ids in each cell is retrieved_ids=COLUMN."
+    what = f"has no column with a known name for {' and '.join(unknown)}; columns are: {_listed(present)}"
     return InputError(what, where=where, hint=hint, code="no-column")
 
 

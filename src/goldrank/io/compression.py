@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import IO, Any, ClassVar
 
-from goldrank.packages import needed
+from goldrank.base.packages import needed
 
 
 class Compression:
@@ -106,4 +106,6 @@ def compression_of(head: bytes, suffix: str) -> Compression | None:
 def split_suffix(name: str) -> tuple[str, str]:
     """A file's name without the suffix of a compression, and that suffix: ("a.json", ".gz")."""
     stem, suffix = os.path.splitext(name)
-    return (stem, suffix) if named_by(suffix) else (name, "")
+    if named_by(suffix):
+        return (stem, suffix)
+    return (name, "")

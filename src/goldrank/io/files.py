@@ -17,15 +17,15 @@ from typing import IO, Any, TypeGuard
 
 import numpy as np
 
+from goldrank.base.errors import InputError, cannot_open, did_you_mean
+from goldrank.base.notes import Note
 from goldrank.data.blocks import Block, BlockSource
 from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Alternatives, Run
-from goldrank.errors import InputError, cannot_open, did_you_mean
 from goldrank.io import formats, sources
 from goldrank.io.formats import Format, KnownColumns, Partition, Reading
 from goldrank.io.sources import ByteSource
-from goldrank.notes import Note
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """How partitioned tables spell a missing value in a path."""
@@ -45,17 +45,21 @@ def find(given: Any) -> list[Part] | None:
     """The files that a pattern or a folder stands for; None for anything else."""
     if not isinstance(given, str | os.PathLike):
         return None
+
     text = os.fsdecode(given)
     if "\0" in text or len(text) > MOST_PATH:
         return None
+
     if os.path.isdir(text):
         inside = list(_walk(Path(text), Path(text), itertools.count(1)))
         if not inside:
             hint = "Name a file, or a folder that has some."
             raise InputError("is a folder without data files", where=text, hint=hint, code="no-data-files")
         return inside
+
     if not glob.has_magic(text) or os.path.lexists(text):
         return None
+
     root = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), Path(text).parts[:-1]))
     parts: list[Part] = []
     looked = itertools.count(1)
@@ -66,10 +70,15 @@ def find(given: Any) -> list[Part] | None:
             parts += _walk(path, root, looked) if "**" not in text else ()
         elif not _is_no_data(path.name):
             parts.append(_part(path, root))
+
     if not parts:
-        what = "matches no data file" if matched else "matches no file"
+        if matched:
+            what = "matches no data file"
+        else:
+            what = "matches no file"
         hint = "Is the pattern right, and is this the folder it is relative to?"
         raise InputError(what, where=text, hint=hint, code="matches-no-file")
+
     return parts
 
 
@@ -100,7 +109,10 @@ def _walk(folder: Path, root: Path, looked: Iterator[int], above: tuple[tuple[in
 
 
 def _part(path: Path, root: Path) -> Part:
-    folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
+    if path.is_relative_to(root):
+        folders = path.relative_to(root).parts[:-1]
+    else:
+        folders = ()
     pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
     if not pairs:
         return path, ()
@@ -117,14 +129,21 @@ def find_file(folder: Path, split: str | None = None) -> Path:
     """The qrels/<split>.tsv of a BEIR folder: of the split that is named, else of test, else the only one."""
     splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
     named = split is not None
-    split = split if split is not None else ("test" if "test" in splits or len(splits) != 1 else next(iter(splits)))
+    if split is None:
+        if len(splits) == 1:
+            split = next(iter(splits))
+        else:
+            split = "test"
+
     if split in splits:
         return splits[split]
+
     what, hint = f"has no split {split!r}; there are: {', '.join(splits)}", did_you_mean(split, splits)
     if not splits:
         what, hint = "is a folder without qrels/*.tsv", "Name a file, or the folder of a BEIR data set."
     elif not named:
         what, hint = f"has several splits: {', '.join(splits)}", "Choose one with split=."
+
     raise InputError(what, where=str(folder), hint=hint)
 
 
@@ -192,20 +211,31 @@ def open_files(
     given: Any, thing: str, format: str | None = None, known_columns: KnownColumns | None = None
 ) -> InputFiles:
     """Whatever names files, opened and with its format, which is the one asked for or is recognised."""
-    asked = None if format is None else formats.chosen(format, thing)
+    if format is None:
+        asked = None
+    else:
+        asked = formats.chosen(format, thing)
+
     expanded = find(given)
-    parts: list[Part] = [(given, ())] if expanded is None else expanded
+    parts: list[Part]
+    if expanded is None:
+        parts = [(given, ())]
+    else:
+        parts = expanded
+
     opened = [(sources.open_source(path), partition) for path, partition in parts]
     kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
     for (source, _), kind in zip(opened, kinds, strict=True):
         if kind.binary:
             source.as_binary()
+
     first = opened[0][0]
     for (source, _), kind in zip(opened, kinds, strict=True):
         if kind is not kinds[0]:
             both = f"{first.label} is {kinds[0].name}, {source.name} is {kind.name}"
             hint = "Name the files of one format by a pattern, such as 'runs/*.parquet'."
             raise InputError(f"has files of different formats: {both}", where=os.fsdecode(given), hint=hint)
+
     several = expanded is not None
     name, label = (os.fsdecode(given), Path(os.fsdecode(given)).name) if several else (first.name, first.label)
     return InputFiles(name, label, kinds[0], opened, several)
@@ -258,7 +288,9 @@ def parts_run(name: str, label: str, parts: Sequence[Callable[[], Run]], notes: 
 
     def part_taken(part: Callable[[], Run], columns: Mapping[str, str]) -> Run:
         run = part()
-        return run if run.alternatives is None else run.alternatives.taken(columns)
+        if run.alternatives is None:
+            return run
+        return run.alternatives.taken(columns)
 
     def taken(columns: Mapping[str, str]) -> Run:
         return Run(PartsRun(name, [partial(part_taken, part, columns) for part in parts]), name=label, notes=notes)

@@ -24,14 +24,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, one_of
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io import aliases
 from goldrank.io.columns import Columns, no_known_columns
-from goldrank.io.numbers import NUMBER
 from goldrank.io.sources import HEAD, MAX_LINE, ByteSource
+from goldrank.io.text.number_text import NUMBER
 
 if TYPE_CHECKING:
     from goldrank.io.records import RecordFields
@@ -84,7 +84,9 @@ class Beginning:
     def lines(self) -> list[bytes]:
         """The first lines that are not blank; of runs and qrels, without comments."""
         filled = [line for line in re.split(rb"[\r\n]+", self.text) if line.strip()]
-        return filled if self.thing == "records" else [line for line in filled if not _is_comment(line)]
+        if self.thing == "records":
+            return filled
+        return [line for line in filled if not _is_comment(line)]
 
     @cached_property
     def is_trec(self) -> bool:
@@ -168,7 +170,7 @@ def _is_comment(line: bytes) -> bool:
 def _is_json(seen: Beginning) -> bool:
     if not seen.text.startswith((b"{", b"[")):
         return False
-    from goldrank.io import json_text
+    from goldrank.io.json import json_text
 
     return not seen.is_trec or json_text.begins_so(seen.text, len(seen.source.head) == HEAD)
 
@@ -176,7 +178,7 @@ def _is_json(seen: Beginning) -> bool:
 def _is_json_lines(seen: Beginning) -> bool:
     if not seen.text.startswith(b"{") or not _is_json(seen):
         return False
-    from goldrank.io import json_text
+    from goldrank.io.json import json_text
 
     return json_text.is_lines(seen.source)
 
@@ -189,7 +191,7 @@ def _is_msmarco(seen: Beginning) -> bool:
 def _is_ratings(seen: Beginning) -> bool:
     if not seen.lines or not (b"\t" in seen.lines[0] or b"::" in seen.lines[0]):
         return False
-    from goldrank.io.judged_lines import is_rating
+    from goldrank.io.text.judged_lines import is_rating
 
     return all(map(is_rating, seen.lines[:3]))
 
@@ -210,27 +212,27 @@ _TABLE = ("run", "qrels", "records")
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
-        Format("parquet", _TABLE, _IO + "binary_tables", lambda seen: seen.has_magic(b"PAR1"), writes=True,
+        Format("parquet", _TABLE, _IO + "tables.binary_tables", lambda seen: seen.has_magic(b"PAR1"), writes=True,
                suffixes=(".parquet", ".pq"), counts_rows=True, binary=True, keeps_judges="all"),
-        Format("arrow", _TABLE, _IO + "binary_tables", lambda seen: seen.has_magic(b"ARROW1", b"\xff\xff\xff\xff"),
-               writes=True, writer="dump_arrow",
+        Format("arrow", _TABLE, _IO + "tables.binary_tables",
+               lambda seen: seen.has_magic(b"ARROW1", b"\xff\xff\xff\xff"), writes=True, writer="dump_arrow",
                suffixes=(".arrow", ".feather"), binary=True, keeps_judges="all"),
-        Format("jsonl", _TABLE, _IO + "json", _is_json_lines, writes=True, writer="dump_lines",
+        Format("jsonl", _TABLE, _IO + "json.json_files", _is_json_lines, writes=True, writer="dump_lines",
                suffixes=(".jsonl", ".ndjson"), in_memory=True, keeps_judges="all"),
-        Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
-        Format("table", _TABLE, _IO + "text_tables", lambda seen: seen.is_table),
-        Format("csv", _TABLE, _IO + "text_tables", writes=True, suffixes=(".csv",), keeps_judges="all"),
-        Format("tsv", _TABLE, _IO + "text_tables", writes=True, writer="dump_tsv", suffixes=(".tsv",),
+        Format("json", _TABLE, _IO + "json.json_files", _is_json, writes=True, suffixes=(".json",), in_memory=True),
+        Format("table", _TABLE, _IO + "text.delimited", lambda seen: seen.is_table),
+        Format("csv", _TABLE, _IO + "text.delimited", writes=True, suffixes=(".csv",), keeps_judges="all"),
+        Format("tsv", _TABLE, _IO + "text.delimited", writes=True, writer="dump_tsv", suffixes=(".tsv",),
                keeps_judges="all"),
-        Format("ratings", ("qrels",), _IO + "judged_lines", _is_ratings),
-        Format("letor", ("qrels",), _IO + "judged_lines", _is_letor),
-        Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True, keeps_judges="one"),
-        Format("trec-no-tag", ("run",), _IO + "trec"),
-        Format("trec-3col", ("qrels",), _IO + "trec"),
-        Format("msmarco", ("run",), _IO + "trec", _is_msmarco),
-        Format("aspects", ("aspects",), _IO + "trec"),
-        Format("prefs", ("preferences",), _IO + "trec"),
-        Format("qrels_prefs", ("preferences",), _IO + "trec"),
+        Format("ratings", ("qrels",), _IO + "text.judged_lines", _is_ratings),
+        Format("letor", ("qrels",), _IO + "text.judged_lines", _is_letor),
+        Format("trec", ("run", "qrels"), _IO + "text.trec", fallback=True, writes=True, keeps_judges="one"),
+        Format("trec-no-tag", ("run",), _IO + "text.trec"),
+        Format("trec-3col", ("qrels",), _IO + "text.trec"),
+        Format("msmarco", ("run",), _IO + "text.trec", _is_msmarco),
+        Format("aspects", ("aspects",), _IO + "text.trec"),
+        Format("prefs", ("preferences",), _IO + "text.trec"),
+        Format("qrels_prefs", ("preferences",), _IO + "text.trec"),
         Format("beir", ("qrels",), _IO + "files", folder="qrels"),
     )
 }  # fmt: skip
@@ -257,16 +259,19 @@ def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = 
     seen = Beginning(source, thing, known_columns or has_ranking_columns)
     if seen.is_empty:
         raise source.empty()
+
     able = [entry for entry in FORMATS.values() if thing in entry.holds]
     detected = next((entry for entry in able if entry.recognised is not None and entry.recognised(seen)), None)
     if detected is None and thing in ("run", "qrels") and _is_header(seen):
         raise no_known_columns(thing, seen.header, source.name)
+
     detected = detected or next((entry for entry in able if entry.fallback), None)
     if detected is None:
         first = ids.show(seen.lines[0].decode("utf-8", "replace"), 40)
         what = f"is of no known format ({', '.join(names(thing))} with known columns); it begins with '{first}'"
         hint = "Name the columns' fields with fields=... (--map), or say format=..."
         raise InputError(what, where=source.name, hint=hint)
+
     return detected
 
 

@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from goldrank import ids
-from goldrank.data.texts import TextItem
-from goldrank.errors import InputError, OptionError, Position, did_you_mean, one_of
-from goldrank.escaping import shown
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, Position, did_you_mean, one_of
+from goldrank.base.escaping import shown
+from goldrank.base.notes import Note
+from goldrank.data.text_item import TextItem
 from goldrank.io import formats
 from goldrank.io.aliases import (
     ANSWERS,
@@ -27,13 +28,12 @@ from goldrank.io.aliases import (
     Groups,
     OncePerShape,
 )
-from goldrank.io.field_values import HINT as HINT
-from goldrank.io.field_values import MISSING, Path, at_path
-from goldrank.io.field_values import as_mapping as as_mapping
 from goldrank.io.files import InputFiles, is_file, is_frame, open_files
-from goldrank.io.json_text import step
+from goldrank.io.json.json_text import step
+from goldrank.io.objects.field_values import HINT as HINT
+from goldrank.io.objects.field_values import MISSING, Path, absent, at_path
+from goldrank.io.objects.field_values import as_mapping as as_mapping
 from goldrank.io.sources import ByteSource
-from goldrank.notes import Note
 
 Rows = Callable[[Counter[str]], Iterator[tuple[int, Any]]]
 
@@ -72,7 +72,9 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     if is_file(data):
         files = open_files(data, "records", format, lambda header: any(map(fields.wants, header)))
         records: list[Records] = files.read("records", formats.Reading(fields=fields))
-        return _joined(records, files) if files.several else records[0]
+        if files.several:
+            return _joined(records, files)
+        return records[0]
     given_name = getattr(data, "name", None)
     name = given_name if isinstance(given_name, str) else name
     if isinstance(data, Mapping):
@@ -82,7 +84,8 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     if hasattr(data, "itertuples") and hasattr(data, "columns"):  # pandas: its objects are taken as they are
         return of_columns({str(column): data[column] for column in data.columns}, name)
     if is_frame(data):
-        from goldrank.io import frames, tables
+        from goldrank.io.tables import frames
+        from goldrank.io.tables import polars_tables as tables
 
         table = tables.InputTable(frames.to_lazy(data, name), name=name)
         return tables.read_records(table, formats.Reading("frame", fields=fields))
@@ -189,6 +192,7 @@ class RecordFields:
         if given is not None and not isinstance(given, Mapping):
             hint = 'For example fields={"retrieved": "outputs.docs"}.'
             raise OptionError(f"fields is {shown(given)}, not a dict", hint=hint)
+
         self.given: dict[str, str | None] = {}
         for role, path in (given or {}).items():
             one_of(role, known, "the name of a field")
@@ -196,6 +200,7 @@ class RecordFields:
                 hint = 'A path is text, for example "outputs.docs"; None for none.'
                 raise OptionError(f"the path of {role} is {path!r}", hint=hint)
             self.given[role] = path
+
         paths = [path for path in self.given.values() if path is not None]
         self._roots = {path.split(".")[0] for path in paths} | set(paths)
         self._roles, self._refusal = known, refusal
@@ -249,6 +254,15 @@ def _at(role: str, path: str, record: Mapping[str, Any], where: str) -> FieldVal
     return FieldValue(value, "$" + "".join(map(step, keys)))
 
 
+def says_places(evidence: Any) -> bool:
+    """Whether a value is evidence that says where it stands, or what is quoted; bare texts say neither."""
+    if absent(evidence) or isinstance(evidence, str):
+        return False
+    if isinstance(evidence, Mapping) or not isinstance(evidence, Iterable):
+        return True
+    return any(not isinstance(piece, str) for piece in evidence)
+
+
 class _KeyPaths(NamedTuple):
     """Where to look in records that have certain keys."""
 
@@ -279,7 +293,9 @@ class ItemFields(RecordFields):
             choices = (self._choose(role, group, record, where) for group in groups)
             if chosen := next(filter(None, choices), None):
                 fields[role] = chosen
+
         fields |= self.find_given(record, where)
+        self._take_answers(fields)
         question = fields.get("question")
         # `query` is an id beside a question; alone it is the question and, for want of another, its id.
         if "query" not in self.given and isinstance(record.get("query"), str | int):
@@ -288,10 +304,13 @@ class ItemFields(RecordFields):
                 if "query" in fields and not is_question:
                     self.notes[Note.of("query-field", other=fields["query"].path[2:])] = None
                 fields["query"] = FieldValue(record["query"], "$.query")
+
         return fields
 
     def missing(self, role: str, record: Mapping[str, Any], where: str) -> InputError:
         """The error for a field that is needed and not there."""
+        import difflib
+
         present = list(_paths(record))
         hints = []
         known = [name for group in ITEM_FIELDS[role] for name in group]
@@ -321,37 +340,51 @@ class ItemFields(RecordFields):
             if groups and len(groups[0]) == 1 and len(groups[0][0]) == 1:
                 key = groups[0][0][0]
                 plan.sure.append((role, key, "$" + step(key)))
-                self._note_answers(role, key)
             elif groups:
                 plan.open.append((role, groups))
         return plan
 
-    def _note_answers(self, role: str, key: str) -> None:
-        if role == "references" and self.normal(key) in ANSWERS:
+    def _take_answers(self, fields: dict[str, FieldValue]) -> None:
+        """An answer stands for references that are not given, unless there is evidence: it then serves claims alone."""
+        if "references" not in fields or "references" in self.given:
+            return
+        key = fields["references"].path.removeprefix("$.")
+        if self.normal(key) not in ANSWERS:
+            return
+
+        if "evidence" in fields and says_places(fields["evidence"].value):
+            del fields["references"]
+        else:
             self.notes[Note.of("answers-as-references", field=key)] = None
 
     def _candidates(self, role: str, keys: tuple[Any, ...]) -> list[list[Path]]:
         if role in self.given:
             return []
+
         by_name: dict[str, list[str]] = {}
         for key in keys:
             if isinstance(key, str):
                 by_name.setdefault(self.normal(key), []).append(key)
+
         groups: list[list[Path]] = [
             [(key,) for name in group for key in by_name.get(name, ())] for group in ITEM_FIELDS[role]
         ]
         if role == "references" and "context" in by_name and by_name.keys() & set(DEEPEVAL_FIELDS):
             groups[0] += [(key,) for key in by_name["context"]]
+
         if role == "question" and "inputs" in by_name:
             groups.append([("inputs", name) for name in LANGSMITH_QUESTIONS])
+
         return [group for group in groups if group]
 
     def _choose(self, role: str, group: list[Path], record: Mapping[str, Any], where: str) -> FieldValue | None:
         candidates = [(path, value) for path in group if (value := at_path(record, path)) is not MISSING]
         if len(candidates) > 1:
             candidates = [(path, value) for path, value in candidates if value is not None] or candidates[:1]
+
         if not candidates:
             return None
+
         path, value = candidates[0]
         if len(candidates) > 1:
             shown = " and ".join(f"'{'.'.join(other)}'" for other, _ in candidates)
@@ -360,7 +393,7 @@ class ItemFields(RecordFields):
                 hint = f"Say which: fields={{'{role}': '{dotted}'}}, or --map {role}={dotted} on the command line."
                 raise InputError(f"{shown} may both be the {NOUNS.get(role, role)}", where=where, hint=hint)
             self.notes[Note.of("field-choice", fields=shown, role=NOUNS.get(role, role))] = None
-        self._note_answers(role, path[0])
+
         return FieldValue(value, "$" + "".join(map(step, path)))
 
 
@@ -371,3 +404,22 @@ def _paths(record: Mapping[Any, Any], before: str = "", depth: int = 3) -> Itera
             yield from _paths(value, f"{before}{key}.", depth - 1)
         else:
             yield f"{before}{key}"
+
+
+def attributes_of(record: Mapping[str, Any], fields: ItemFields) -> dict[str, Any]:
+    """What a record says of its question beside what is measured: single values, those of its metadata too."""
+    metadata = record.get("metadata")
+    given = {**metadata, **record} if isinstance(metadata, Mapping) else record
+    attributes = {
+        name: value
+        for name, value in given.items()
+        if isinstance(name, str) and not fields.wants(name) and isinstance(value, str | int | float)
+    }
+    if not _is_weight(attributes.get("weight", 1)):
+        del attributes["weight"]
+    return attributes
+
+
+def _is_weight(value: object) -> bool:
+    """Whether a value can say how much a question counts."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.errors import InputError, Position, cannot_open, of_type
+from goldrank.base.errors import InputError, Position, cannot_open, of_type
+from goldrank.base.machine import fits
+from goldrank.base.notes import Note
 from goldrank.io.compression import COMPRESSIONS, Compression, compression_of, split_suffix
-from goldrank.io.scan import PAD, padded
-from goldrank.machine import fits
-from goldrank.notes import Note
+from goldrank.io.text.scan import PAD, padded
 
 CHANGED_HINT = "Read it again when it is written to the end, or read a copy."
 
@@ -89,16 +89,20 @@ class ByteSource:
         _, suffix = split_suffix(name)
         with self.open() as stream:
             head = self._read(stream, HEAD)
+
         self.compression = compression_of(head, suffix)
         if self.compression is not None:
             with self.open() as stream:
                 head = self._read(stream, HEAD)
+
         self._refuse_foreign(head)
         self.start = len(_BOM) if head.startswith(_BOM) else 0
         if self.start:
             self.notes.append(Note.of("byte-order-mark"))
+
         if suffix and not self.compression:
             self.notes.append(Note.of("not-compressed", suffix=suffix))
+
         self.head: bytes = head[self.start :]
         self.old_mac = b"\r" in self.head and b"\n" not in self.head
         if self.old_mac:
@@ -178,7 +182,9 @@ class ByteSource:
                 since_line_end = len(data) - end - 1 if end >= 0 else since_line_end + len(data)
                 if since_line_end > PIECE + MAX_LINE:
                     raise self.long_line(sum(map(len, parts)) - since_line_end)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        if len(parts) == 1:
+            return parts[0]
+        return b"".join(parts)
 
     def chunks(self, piece: int | None = None) -> Iterator[bytes]:
         """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF.
@@ -252,6 +258,7 @@ class ByteSource:
                 yield number, offset, block
                 number += block.count(b"\n") + 1
                 offset += len(block) + 1
+
         if rest:
             yield number, offset, rest
 
@@ -264,6 +271,7 @@ class ByteSource:
         if self.compression is None and not self.old_mac:
             yield from self._file_pieces()
             return
+
         offset = self.start
         rest = b""
         for data in self.chunks():
@@ -277,6 +285,7 @@ class ByteSource:
             rest = data[cut:]
             yield offset, lambda piece=piece: padded(piece)  # type: ignore[misc]
             offset += len(piece)
+
         if rest:
             yield offset, lambda: padded(rest)
 
@@ -354,7 +363,9 @@ class ByteSource:
         if self._identity is not None:
             return self._identity.size
         with self._opener() as stream:
-            return int(stream.seek(0, os.SEEK_END)) if stream.seekable() else None
+            if stream.seekable():
+                return int(stream.seek(0, os.SEEK_END))
+            return None
 
     def _read(self, stream: Any, size: int) -> bytes:
         try:
@@ -375,34 +386,42 @@ def read_fully(stream: Any, size: int) -> bytes:
     while size > 0 and (data := stream.read(size)):
         parts.append(data)
         size -= len(data)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return b"".join(parts)
 
 
 def open_source(given: Any) -> ByteSource:
     """A `ByteSource` from a path, '-', or an open binary stream."""
     if isinstance(given, ByteSource):
         return given
+
     if not isinstance(given, str | os.PathLike):
         if isinstance(given, type) or not callable(getattr(given, "read", None)):
             hint = "Data in memory (dicts, lists, data frames) go to goldrank.evaluate as they are."
             of_type(given, (), "what names a file", "a path or a binary stream", hint)
         label = getattr(given, "name", None)
         return _spool(getattr(given, "buffer", given), label if isinstance(label, str) else "<stream>")
+
     if os.fspath(given) == "-":
         if not hasattr(sys.stdin, "buffer"):
             raise InputError("there is no standard input", where="<stdin>")
         return _spool(sys.stdin.buffer, "<stdin>")
+
     path = Path(os.fsdecode(given))
     name = str(path)
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         raise cannot_open(error, name) from None
+
     if stat.S_ISDIR(mode):
         what = "is a folder"
         raise InputError(what, where=name, hint="Name a file, or the folder of a BEIR data set.", code="is-a-folder")
+
     if stat.S_ISREG(mode):
         return ByteSource(name, lambda: open(path, "rb", buffering=0), path=path, label=path.name)
+
     try:
         with open(path, "rb") as stream:
             if stat.S_ISCHR(mode) and not stream.isatty():

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from goldrank import types
+from goldrank.base import types
+from goldrank.base.errors import file_name
+from goldrank.base.notes import Note
+from goldrank.base.writing import write_whole
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import file_name
-from goldrank.io import formats, objects
+from goldrank.io import formats
 from goldrank.io.compression import named_by, split_suffix
-from goldrank.notes import Note
-from goldrank.writing import write_whole
+from goldrank.io.objects import mappings as objects
 
 
 def save_run(run: Run, path: types.Path, format: str | None = None) -> None:
@@ -28,7 +29,10 @@ def save_qrels(qrels: Qrels, path: types.Path, format: str | None = None) -> tup
     if not qrels.judges or written.keeps_judges == "all":
         return ()
     total = qrels.size
-    human = qrels.judges["human"].size if "human" in qrels.judges else 0
+    if "human" in qrels.judges:
+        human = qrels.judges["human"].size
+    else:
+        human = 0
     if not written.keeps_judges:
         return (Note.of("judges-not-kept", format=written.name, models=total - human, total=total),)
     left_out = human + qrels.judges["model"].size - total

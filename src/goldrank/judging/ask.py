@@ -13,27 +13,29 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from goldrank import conventions, io
-from goldrank.comparison.ppi import wilson
-from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.base.errors import InputError, OptionError, of_type
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import ConventionLike, DocumentsLike, QrelsLike, QueriesLike, RunsLike
+from goldrank.base.waiting import finished
+from goldrank.comparison.intervals import wilson
+from goldrank.comparison.tabular import attributes
 from goldrank.data.documents import Documents
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.queries import Queries
 from goldrank.data.run import Run
+from goldrank.data.showing import Result
+from goldrank.data.table import Part
 from goldrank.engine import engine_for
-from goldrank.errors import InputError, OptionError, of_type
-from goldrank.evaluation.unjudged import worth_judging
-from goldrank.io.documents import read_documents
-from goldrank.io.queries import read_queries
-from goldrank.judgements.agreement import alpha
-from goldrank.judgements.log import JudgementLog
+from goldrank.evaluation.worth_judging import worth_judging
+from goldrank.io.by_id.document_files import read_documents
+from goldrank.io.by_id.query_files import read_queries
+from goldrank.judging.coefficients import alpha
 from goldrank.judging.function import Function
 from goldrank.judging.item import Judge, JudgeItem
-from goldrank.judging.nouns import Calls, Pool
+from goldrank.judging.log import JudgementLog
+from goldrank.judging.pool_and_calls import Calls, Pool
 from goldrank.judging.runner import Job, JobOutcome
-from goldrank.keywords import named_arguments
-from goldrank.notes import Note
-from goldrank.types import ConventionLike, DocumentsLike, QrelsLike, QueriesLike, RunsLike
-from goldrank.waiting import finished
 
 JudgeLike: TypeAlias = Judge | Callable[..., Any]
 """Who is asked: an `Endpoint`, a `Command`, or a function of (question, text[, reference][, criteria])."""
@@ -54,10 +56,8 @@ class Consistency:
 
 
 @dataclass(frozen=True, repr=False)
-class Judged(Tabular):
+class Judged(Result):
     """What a judge was asked and answered."""
-
-    drawn_by = "judging"
 
     judge: str
     qrels: Qrels
@@ -100,6 +100,12 @@ class Judged(Tabular):
         if self.dry_run:
             return f"{self.judge} would be asked {self.asked:,} questions, for {self.most_cost:.4f} at most"
         return f"{self.judge} was asked {self.asked:,} questions and graded {len(self.grades):,} pairs"
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.judging.judged_report import parts
+
+        return parts(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each grade of the model."""
@@ -294,7 +300,7 @@ def _items(
     pairs: Sequence[tuple[str, str]], documents: Documents, queries: Queries, criteria: str, limit: int | None
 ) -> tuple[list[JudgeItem], list[Note]]:
     if not pairs:
-        hint = "Pool('all') (--all) asks for judged documents too."
+        hint = "Pool('all') (--pool which=all) asks for judged documents too."
         raise InputError("there is nothing to judge", hint=hint, code="no-holes")
 
     texts = documents.some(list(dict.fromkeys(doc for _, doc in pairs)))
@@ -316,7 +322,9 @@ def _items(
 def question_of(queries: Queries, query: str) -> str:
     """The text of a query; empty if there is none."""
     text = queries[query].text if query in queries else ""
-    return text if text.strip() else ""
+    if text.strip():
+        return text
+    return ""
 
 
 def _with_grades(qrels: Qrels, grades: dict[tuple[str, str], Grade]) -> Qrels:

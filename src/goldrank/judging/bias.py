@@ -1,7 +1,8 @@
 """How wrong is a judge: its agreement with people, what its errors go with, and whether systems keep their order.
 
-The error of a pair is the judge's grade minus people's. Intervals are by bootstrap over queries. Slopes are taken
-within people's grades, because long texts, say, may well be better ones.
+The error of a pair is the judge's grade minus people's. Intervals are by bootstrap over queries; those of agreement are
+at least as wide as single pairs leave open. Slopes are taken within people's grades, because long texts, say, may well
+be better ones.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from typing import Any
 import numpy as np
 
 from goldrank import io
+from goldrank.base.errors import MismatchError, NotMeasuredError, OptionError, did_you_mean, of_type, whole_number
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import DocumentsLike, MeasuresLike, QueriesLike, RunsLike
 from goldrank.comparison import compare
 from goldrank.comparison.agreement import tau_b
-from goldrank.comparison.corrected import both_judges
 from goldrank.comparison.intervals import UNKNOWN, Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.resampling import percentiles
 from goldrank.comparison.settings import Statistics
-from goldrank.comparison.tabular import Tabular
 from goldrank.conventions import Convention
 from goldrank.data.documents import Documents
 from goldrank.data.judgement_columns import WHO_JUDGED
@@ -31,17 +34,16 @@ from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
+from goldrank.data.showing import Result
+from goldrank.data.table import Part
 from goldrank.engine import engine_for
-from goldrank.errors import MismatchError, NotMeasuredError, OptionError, did_you_mean, of_type, whole_number
-from goldrank.evaluation.documents import evaluate
-from goldrank.io.documents import read_documents
-from goldrank.io.queries import read_queries
-from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
+from goldrank.evaluation.rankings import evaluate
+from goldrank.io.by_id.document_files import read_documents
+from goldrank.io.by_id.query_files import read_queries
 from goldrank.judging.ask import question_of
+from goldrank.judging.coefficients import alpha_of_table, confusion, gwet, kappa, likely_tables
+from goldrank.judging.corrected import both_judges
 from goldrank.judging.function import checked_scale
-from goldrank.keywords import named_arguments
-from goldrank.notes import Note
-from goldrank.types import DocumentsLike, MeasuresLike, QueriesLike, RunsLike
 
 MOST_SAMPLES = 100_000
 USUAL_SAMPLES = 2_000
@@ -78,10 +80,8 @@ class SystemOrder:
 
 
 @dataclass(frozen=True, repr=False)
-class JudgeAgreement(Tabular):
+class JudgeAgreement(Result):
     """A judge beside people, on the pairs that both judged."""
-
-    drawn_by = "judge_agreement"
 
     scale: tuple[Grade, ...]
     confusion: np.ndarray
@@ -123,6 +123,12 @@ class JudgeAgreement(Tabular):
             f"Over {self.pairs:,} pairs of {self.queries:,} queries the judge agrees with people by a quadratic kappa "
             f"of {kappa.value:.3f} ({percent(self.level)} interval {low:.3f} to {high:.3f})"
         )
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        from goldrank.judging.agreement_report import parts
+
+        return parts(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each figure."""
@@ -202,7 +208,7 @@ def judge_agreement(
     if not pairs:
         what = "people and the model have no pair of query and document in common"
         raise MismatchError(
-            what, hint="Pool('judged') (goldrank judge --judged) asks the model for what people judged."
+            what, hint="Pool('judged') (goldrank judge ask --pool which=judged) asks the model for what people judged."
         )
 
     first = [people[q][d] for q, d in pairs]
@@ -242,7 +248,9 @@ def judge_agreement(
 def _scale(first: Sequence[Grade], second: Sequence[Grade]) -> tuple[Grade, ...]:
     steps = {*first, *second}
     if all(isinstance(grade, int) for grade in steps) and max(steps) - min(steps) <= 100:
-        return tuple(range(int(min(steps)), int(max(steps)) + 1)) if len(steps) > 1 else (min(steps), min(steps) + 1)
+        if len(steps) > 1:
+            return tuple(range(int(min(steps)), int(max(steps)) + 1))
+        return (min(steps), min(steps) + 1)
     return tuple(sorted(steps))
 
 
@@ -265,6 +273,7 @@ class _Data:
     def draw(self, samples: int, rng: np.random.Generator) -> None:
         """Draw how often each query is in each sample."""
         count = len(self.names)
+        self.rng = rng
         self.drawn = rng.multinomial(count, np.full(count, 1 / count), samples).astype(np.float64)
 
     def by_query(self, *columns: np.ndarray) -> np.ndarray:
@@ -293,10 +302,22 @@ def _coefficients(data: _Data, grades: tuple[Grade, ...]) -> tuple[Figure, ...]:
         "AC1": (gwet, "Gwet's: does not fall where nearly all grades are one"),
         "AC2": (lambda table: gwet(table, "quadratic"), "Gwet's, weighted by squared steps"),
     }
+    likely = likely_tables(sums.sum(axis=0), len(data.drawn), data.rng)
+
     return tuple(
-        data.figure(name, about, sums, _each(function, size), len(data.pairs))
+        _widened(data.figure(name, about, sums, _each(function, size), len(data.pairs)), likely, _each(function, size),
+                 data.level)
         for name, (function, about) in functions.items()
-    )
+    )  # fmt: skip
+
+
+def _widened(figure: Figure, likely: np.ndarray, value: Callable[[np.ndarray], np.ndarray], level: float) -> Figure:
+    """The figure, with what single pairs leave possible in its interval: no finite number of pairs leaves nothing."""
+    low, high = figure.interval
+    if math.isnan(low):
+        return figure
+    least, most = percentiles(value(likely), level)
+    return replace(figure, interval=Interval(min(low, least), max(high, most)))
 
 
 def _each(function: Callable[[np.ndarray], float], size: int) -> Callable[[np.ndarray], np.ndarray]:
@@ -378,6 +399,7 @@ def _run_bias(data: _Data, runs: Sequence[Run]) -> list[Figure]:
         about = f"the judge's lenience on documents that {run.name} alone returned, less that on all others"
         value: Callable[[np.ndarray], np.ndarray] = lambda rows: _share(rows[:, :2]) - _share(rows[:, 2:])  # noqa: E731
         figures.append(data.figure(f"system {run.name}", about, sums, value, int(alone.sum())))
+
     return figures
 
 
@@ -403,6 +425,7 @@ def _orders(
         tau = tau_b(*([side.summaries[measure, name].mean for name in names] for side in sides))
         rows = tuple((int(a), int(b), int(c)) for a, b, c in table)
         orders.append(SystemOrder(measure, tau, int(table.sum()), flips, hard, rows))
+
     return tuple(orders)
 
 

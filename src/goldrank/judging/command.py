@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from goldrank.base.errors import OptionError
+from goldrank.base.escaping import shown
 from goldrank.data.qrels import Grade
-from goldrank.errors import OptionError
-from goldrank.escaping import shown
 from goldrank.judging.function import checked_criteria, checked_scale, seconds, understood
 from goldrank.judging.item import AskAgainLater, Call, Description, JobStopped, Reply
 from goldrank.judging.parse import written
@@ -67,7 +67,10 @@ class Command:
             raise OptionError(f"a command is {shown(command, 60)}; it must be words")
 
         self.words = words
-        self.scale = None if scale is None else checked_scale(scale)
+        if scale is None:
+            self.scale = None
+        else:
+            self.scale = checked_scale(scale)
         self.criteria = checked_criteria(criteria)
         self.timeout = seconds(timeout)
         self.name = name or os.path.basename(words[0])
@@ -122,8 +125,13 @@ class Command:
             raise AskAgainLater(type(error).__name__, str(error)) from None
         finally:
             self._waiting.pop(number, None)
+
         told = {key: value for key, value in said.items() if key != "id"}
-        answer = written(told, self.fields) if self.fields else understood(told, self.scale)
+        if self.fields:
+            answer = written(told, self.fields)
+        else:
+            answer = understood(told, self.scale)
+
         return Reply(body, answer, "unreadable" if answer.problem else "ok")
 
     async def _started(self) -> asyncio.subprocess.Process:
@@ -155,8 +163,10 @@ class Command:
                     waiting.set_result((line.decode("utf-8", "replace").strip(), said))
         except ValueError:
             trouble = f"the program wrote a line of more than {_MOST_LINE:,} bytes"
+
         if process.returncode is None:
             process.kill()
+
         await process.wait()
         for waiting in list(self._waiting.values()):
             if not waiting.done():
@@ -167,22 +177,28 @@ class Command:
         process = self._process
         if process is None:
             return
+
         if process.stdin is not None and not process.stdin.is_closing():
             process.stdin.close()
+
         try:
             await asyncio.wait_for(process.wait(), 5)
         except TimeoutError:
             process.kill()
             await process.wait()
+
         if self._reader is not None:
             await self._reader
+
         self._process = None
 
 
 def _words(command: str | Sequence[str]) -> list[str]:
     if isinstance(command, str):
         return words_of(command)
-    return list(command) if isinstance(command, list | tuple) else []
+    if isinstance(command, list | tuple):
+        return list(command)
+    return []
 
 
 def words_of(command: str, windows: bool = os.name == "nt") -> list[str]:

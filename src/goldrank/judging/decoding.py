@@ -34,7 +34,10 @@ def unpacked(body: bytes, encodings: str, most: int) -> bytes:
         raise UnaskedEncodingError(f"packs its answers {len(layers)} times; {MOST_LAYERS} are unpacked at most")
 
     for layer in reversed(layers):
-        body = _gunzipped(body, most) if layer == "gzip" else _inflated(body, most)
+        if layer == "gzip":
+            body = _gunzipped(body, most)
+        else:
+            body = _inflated(body, most)
     return body[:most]
 
 

@@ -17,16 +17,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from goldrank.base.errors import OptionError, whole_number
+from goldrank.base.escaping import shown
+from goldrank.base.packages import needed
+from goldrank.base.types import Path
 from goldrank.data.qrels import Grade
-from goldrank.errors import OptionError, whole_number
-from goldrank.escaping import shown
 from goldrank.judging.decoding import ACCEPTED, DamagedBodyError, UnaskedEncodingError, unpacked
 from goldrank.judging.function import checked_criteria, seconds
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, JobStopped, Reply
 from goldrank.judging.parse import read_answer
 from goldrank.judging.prompt import Prompt, PromptName
-from goldrank.packages import needed
-from goldrank.types import Path
 
 if TYPE_CHECKING:
     import httpx
@@ -222,6 +222,7 @@ class Endpoint:
             refusal = message.get("refusal")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             raise AskAgainLater("no JSON of a chat", body, paid=True) from None
+
         if refusal and text is None:
             answer = Answer(None, problem="the model refused to answer")
         elif text is not None and not isinstance(text, str):
@@ -231,6 +232,7 @@ class Endpoint:
                 answer = read_answer(text, self.prompt, call.marker, finish)
             except RecursionError:
                 answer = Answer(None, problem="the answer is nested too deeply")
+
         usage = said.get("usage")
         usage = usage if isinstance(usage, dict) else {}
         details = usage.get("prompt_tokens_details")
@@ -247,19 +249,23 @@ class Endpoint:
             what = _STOPPING.get(status, "there is no credit left")
             hint = "Set the key in the environment." if status in (401, 403) else "Pay, or take another endpoint."
             return JobStopped(f"{what} ({status}: {message[:200]})", body, hint)
+
         if status in RETRIED:
             after = _retry_after(headers)
             if after is not None and after > _LONGEST_PAUSE:
                 what = f"the endpoint asks to wait for {after:,.0f} seconds ({status}: {message[:200]})"
                 return JobStopped(what, body, "Start the job again then: what was answered is kept.")
             return AskAgainLater(str(status), body, after, limited=status in (429, 503, 529))
+
         if 300 <= status < 400:
             what = f"the endpoint sends elsewhere ({status}), and the key is not sent there"
             return JobStopped(what, body, "Give the address itself as base_url.")
+
         if status in (400, 422) and "response_format" in body and form < len(_FORMS) - 1:
             place = self.url, self.model
             _STEPPED_DOWN[place] = max(form + 1, _STEPPED_DOWN.get(place, 0))
             return AskAgainLater(f"{status} {_FORMS[form]} is not taken", body, after=0.0)
+
         return ItemFailed(str(status), body)
 
     def _connected(self) -> httpx.AsyncClient:

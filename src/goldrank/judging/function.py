@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from goldrank.base.errors import GoldrankError, OptionError
+from goldrank.base.escaping import shown
 from goldrank.data.qrels import Grade
-from goldrank.errors import GoldrankError, OptionError
-from goldrank.escaping import shown
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, Reply
 from goldrank.judging.parse import whole, written
 
@@ -42,19 +42,31 @@ class Function:
     ) -> None:
         if not callable(function):
             raise OptionError(f"{shown(function, 60)} is no judge", hint="Give a function of a question and a text.")
+
         self.function = function
-        self.scale = None if scale is None else checked_scale(scale)
+        if scale is None:
+            self.scale = None
+        else:
+            self.scale = checked_scale(scale)
+
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.version = version
         self.criteria = checked_criteria(criteria)
-        self.timeout = None if timeout is None else seconds(timeout)
+        if timeout is None:
+            self.timeout = None
+        else:
+            self.timeout = seconds(timeout)
+
         self.fields = tuple(fields)
         self._takes = _takes(function)
 
     def description(self) -> Description:
         """The function's name, a hash of its code, its scale."""
         code = getattr(self.function, "__code__", None)
-        digest = hashlib.sha256(_code_text(code).encode()).hexdigest() if code else ""
+        if code:
+            digest = hashlib.sha256(_code_text(code).encode()).hexdigest()
+        else:
+            digest = ""
         home = f"{getattr(self.function, '__module__', '')}.{getattr(self.function, '__qualname__', self.name)}"
         said: dict[str, Any] = {"function": home, "name": self.name, "code": digest, "version": self.version}
         said |= {"fields": list(self.fields)} if self.fields else {}
@@ -83,7 +95,12 @@ class Function:
             raise AskAgainLater("TimeoutError", f"no answer within {self.timeout:g} seconds") from None
         except Exception as error:
             raise AskAgainLater(type(error).__name__, str(error)) from error
-        answer = written(said, self.fields) if self.fields else understood(said, self.scale)
+
+        if self.fields:
+            answer = written(said, self.fields)
+        else:
+            answer = understood(said, self.scale)
+
         return Reply(repr(said)[:100_000], answer, "unreadable" if answer.problem else "ok")
 
     async def close(self) -> None:
@@ -92,7 +109,10 @@ class Function:
 
 def checked_scale(scale: Sequence[Grade]) -> tuple[Grade, ...]:
     """The grades of a scale, from the lowest to the highest; at least two."""
-    steps = tuple(scale) if isinstance(scale, tuple | list | range) else ()
+    if isinstance(scale, tuple | list | range):
+        steps = tuple(scale)
+    else:
+        steps = ()
     are_numbers = all(isinstance(step, int | float) and not isinstance(step, bool) for step in steps)
     if len(steps) < 2 or not are_numbers or sorted(set(steps)) != list(steps):
         hint = "For example scale=(0, 1, 2, 3)."
@@ -124,15 +144,31 @@ def understood(said: Any, scale: Sequence[Grade] | None) -> Answer:
         said, reason = said[field], said.get("reason") or ""
     elif isinstance(said, tuple | list) and len(said) == 2:
         said, reason = said
-    reason = reason if isinstance(reason, str) else str(reason)
+
+    if isinstance(reason, str):
+        reason = reason
+    else:
+        reason = str(reason)
+
     if hasattr(said, "item") and not isinstance(said, str):
         said = said.item()  # a number of numpy's
+
     problem = f"{shown(said, 60)} is not on the scale"
     if scale is None:
         sound = isinstance(said, int | float) and math.isfinite(said) and 0 <= said <= 1
-        return Answer(float(said), reason) if sound else Answer(None, reason, problem=problem)
-    number = said if isinstance(said, float) and said in scale else whole(int(said) if isinstance(said, bool) else said)
-    return Answer(number, reason) if number in scale else Answer(None, reason, problem=problem)
+        if sound:
+            return Answer(float(said), reason)
+        return Answer(None, reason, problem=problem)
+
+    number = said
+    if isinstance(said, bool):
+        number = int(said)
+    elif not (isinstance(said, float) and said in scale):
+        number = whole(said)
+
+    if number in scale:
+        return Answer(number, reason)
+    return Answer(None, reason, problem=problem)
 
 
 def _takes(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -142,16 +178,19 @@ def _takes(function: Callable[..., Any]) -> tuple[str, ...]:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return parts[:2]
+
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [parameter.name for parameter in parameters if parameter.kind in kinds]
     needed = [parameter for parameter in parameters if parameter.kind in kinds and parameter.default is parameter.empty]
     chosen = tuple(name for name in names if name in parts)
     if len(chosen) >= len(needed) and chosen == tuple(names[: len(chosen)]) and len(chosen) >= 2:
         return chosen
+
     if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters) or len(names) >= 2:
         count = max(2, min(len(needed), len(parts)))
         if len(needed) <= len(parts):
             return parts[:count]
+
     raise OptionError(
         f"a judge takes (question, text[, reference][, criteria]), and this one takes ({', '.join(names)})"
     )

@@ -7,11 +7,11 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from goldrank import ids
-from goldrank.errors import of_type
-from goldrank.judgements.log import JudgementLog, timestamp
-from goldrank.judgements.records import Entry, checked
+from goldrank.base import ids
+from goldrank.base.errors import of_type
 from goldrank.judging.item import Answer, Call, Description, Judge, Reply
+from goldrank.judging.log import JudgementLog, timestamp
+from goldrank.judging.log_events import Entry, checked
 
 VERSION = 1
 """Of the keys: raised when what goes into them changes."""
@@ -99,28 +99,42 @@ class Paid:
         parsed = None
         if reply.status in ("ok", "unreadable"):
             said = reply.answer
-            written = {"fields": said.fields} if said.fields else {}
+            if said.fields:
+                written = {"fields": said.fields}
+            else:
+                written = {}
             parsed = canonical(
                 {"grade": said.grade, "reason": said.reason, "label": said.label, "problem": said.problem, **written}
             )
         body = reply.body.encode("utf-8", "backslashreplace").decode()
         tokens = reply.tokens_in, reply.tokens_out, reply.tokens_cached
         with self.log._writing():
-            first = None if parsed is None else self.readable(key)
-            status = reply.status if first is None else "late"
+            if parsed is None:
+                first = None
+            else:
+                first = self.readable(key)
+            if first is None:
+                status = reply.status
+            else:
+                status = "late"
             self.log._db.execute(
                 "INSERT INTO answered (asked, at, status, body, parsed, tokens_in, tokens_out, tokens_cached, "
                 "estimated, milliseconds, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (number, timestamp(), status, body, parsed, *tokens, int(estimated), milliseconds, cost),
             )
-            counts = reply if first is None else replace(reply, answer=first, status="ok")
+            if first is None:
+                counts = reply
+            else:
+                counts = replace(reply, answer=first, status="ok")
             self._add_new(settle(counts))
         return counts
 
     def readable(self, key: str) -> Answer | None:
         """The readable answer to a call, if the log has one by now."""
         kept = self.answers([key]).get(key)
-        return kept.answer if kept is not None and kept.status == "ok" else None
+        if kept is not None and kept.status == "ok":
+            return kept.answer
+        return None
 
     def add_all(self, events: Iterable[Entry]) -> None:
         """Judgements whose answers are kept already, for example because another document has the same text."""

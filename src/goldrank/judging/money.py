@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from goldrank.errors import OptionError, whole_number
-from goldrank.escaping import shown
+from goldrank.base.errors import OptionError, whole_number
+from goldrank.base.escaping import shown
 
 BYTES_A_TOKEN = 3
 """For estimates before a call, on the careful side: English has about four bytes a token."""
@@ -41,7 +41,10 @@ class Prices:
         5.7
         """
         cached = min(tokens_cached, tokens_in)
-        cached_price = self.prompt if self.cached is None else self.cached
+        if self.cached is None:
+            cached_price = self.prompt
+        else:
+            cached_price = self.cached
         return ((tokens_in - cached) * self.prompt + cached * cached_price + tokens_out * self.completion) / 1e6
 
 
@@ -64,7 +67,7 @@ class Budget:
         if most_calls is not None:
             whole_number(most_calls, "max_calls", 0)
         if amount is not None and prices is None:
-            hint = "For example Calls(max_cost=5, prices=(0.15, 0.60)), or --budget 5 --prices 0.15,0.60."
+            hint = "For example Calls(max_cost=5, prices=(0.15, 0.60)), or --calls max_cost=5,prices=0.15+0.60."
             raise OptionError("max_cost needs prices", hint=hint)
         self.amount, self.prices, self.most_calls = amount, prices, most_calls
         self.spent, self.reserved, self.calls = 0.0, 0.0, 0
@@ -75,7 +78,10 @@ class Budget:
         """The amount that was put aside for one call; None if it is not there."""
         if self.most_calls is not None and self.calls >= self.most_calls:
             return None
-        most = self.prices.cost(tokens_in, tokens_out) if self.prices else 0.0
+        if self.prices:
+            most = self.prices.cost(tokens_in, tokens_out)
+        else:
+            most = 0.0
         if self.amount is not None and self.spent + self.reserved + most > self.amount * (1 + 1e-12):
             return None
         self.reserved += most
@@ -86,7 +92,10 @@ class Budget:
     def settle(self, reserved: float, cost: float) -> None:
         """Replace what was put aside by what it was."""
         self.on_their_way -= 1
-        self.reserved = self.reserved - reserved if self.on_their_way else 0.0  # no rounding is left over
+        if self.on_their_way:  # no rounding is left over
+            self.reserved = self.reserved - reserved
+        else:
+            self.reserved = 0.0
         self.spent += cost
 
     @property

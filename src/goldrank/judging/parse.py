@@ -69,11 +69,20 @@ def _judged(value: Any, reason: str, prompt: Prompt) -> Answer:
         sound = (
             isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1
         )
-        return Answer(float(value), reason) if sound else Answer(None, reason, problem=_not_on_scale(value))
+        if sound:
+            return Answer(float(value), reason)
+        return Answer(None, reason, problem=_not_on_scale(value))
+
     if prompt.kind == "label":
-        said = value.strip().casefold() if isinstance(value, str) else ""
+        if isinstance(value, str):
+            said = value.strip().casefold()
+        else:
+            said = ""
         grade = prompt.answers.get(said)
-        return Answer(None, reason, problem=_not_on_scale(value)) if grade is None else Answer(grade, reason, said)
+        if grade is None:
+            return Answer(None, reason, problem=_not_on_scale(value))
+        return Answer(grade, reason, said)
+
     number = whole(value)
     if number is None or number not in prompt.answers.values():
         return Answer(None, reason, problem=_not_on_scale(value))
@@ -89,10 +98,16 @@ def whole(value: Any) -> Grade | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
-        return int(value.strip()) if _INTEGER.fullmatch(value.strip()) else None
+        if _INTEGER.fullmatch(value.strip()):
+            return int(value.strip())
+        return None
     if isinstance(value, float):
-        return int(value) if math.isfinite(value) and value.is_integer() else None
-    return value if isinstance(value, int) else None
+        if math.isfinite(value) and value.is_integer():
+            return int(value)
+        return None
+    if isinstance(value, int):
+        return value
+    return None
 
 
 def _not_on_scale(value: Any) -> str:
@@ -109,7 +124,10 @@ def _without_thoughts(text: str) -> str:
     opened: int | None = None
     for tag in _THOUGHT.finditer(text):
         if not tag[1]:
-            opened = tag.start() if opened is None else opened
+            if opened is None:
+                opened = tag.start()
+            else:
+                opened = opened
         elif opened is not None:
             kept.append(text[start:opened])
             start = tag.end()
@@ -174,4 +192,5 @@ def _balanced(text: str) -> list[str]:
             depth -= 1
             if not depth:
                 stretches.append(text[start : at + 1])
+
     return stretches

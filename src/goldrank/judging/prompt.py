@@ -11,11 +11,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from goldrank.base.errors import InputError, OptionError, Position, one_of
+from goldrank.base.types import Path as PathLike
 from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade
-from goldrank.errors import InputError, OptionError, Position, one_of
 from goldrank.judging.item import Call
-from goldrank.types import Path as PathLike
 
 KINDS = {
     "grade": "one of the grades of `scale`",
@@ -73,8 +73,16 @@ class Prompt:
     def messages(self, call: Call) -> list[dict[str, str]]:
         """The messages of a call."""
         item = call.item
-        rules = f"What counts as relevant here: {_string(item.criteria)}" if item.criteria else ""
-        scale = ", ".join(self.answers) if self.answers else "a number from 0 to 1"
+        if item.criteria:
+            rules = f"What counts as relevant here: {_string(item.criteria)}"
+        else:
+            rules = ""
+
+        if self.answers:
+            scale = ", ".join(self.answers)
+        else:
+            scale = "a number from 0 to 1"
+
         filled = {
             **{name: _string(getattr(item, name)) for name in ("question", "text", "reference", "criteria")},
             "criteria_rules": rules,
@@ -106,16 +114,20 @@ class Prompt:
         """A prompt by the name of one from the box, or from a file."""
         if isinstance(given, Prompt):
             return given
+
         if isinstance(given, str) and given in SHIPPED:
             text = (resources.files("goldrank.judging") / "prompts" / f"{given}.txt").read_text(encoding="utf-8")
             return cls.parse(text, given)
+
         if not isinstance(given, str | os.PathLike):
             raise OptionError(f"a prompt is {type(given).__name__}; it is a name or a file")
+
         try:
             text = Path(given).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
             hint = f"Prompts from the box: {', '.join(SHIPPED)}."
             raise InputError(f"cannot be read: {error}", where=os.fsdecode(given), hint=hint) from None
+
         return cls.parse(text, os.fsdecode(given))
 
     @classmethod
@@ -125,6 +137,7 @@ class Prompt:
         sections = dict(zip(parts[1::2], parts[2::2], strict=True))
         if "user" not in sections:
             raise InputError("a prompt has no line [user]", where=name, hint="After it comes what is asked.")
+
         head: dict[str, str] = {}
         for number, line in enumerate(parts[0].splitlines(), 1):
             key, sign, value = (part.strip() for part in line.partition(":"))
@@ -136,6 +149,7 @@ class Prompt:
                     f"{line.strip()!r:.60} is no line of a prompt's head", where=Position(name, number), hint=hint
                 )
             head[key] = value
+
         kind = one_of(head.get("kind", "grade"), KINDS, f"{name}: kind")
         for number, line in enumerate(text.splitlines(), 1):
             for matched in _FIELD.finditer(line):
@@ -144,12 +158,14 @@ class Prompt:
                     raise InputError(
                         f"there is no field {matched[0]}", where=Position(name, number, matched.start() + 1), hint=hint
                     )
+
         fields = tuple(head.get("fields", "").split())
         if (kind == "texts") != bool(fields) or len(set(fields)) < len(fields):
             hint = "For example `kind: texts` and `fields: question quote`."
             raise InputError(
                 "a prompt has different fields if, and only if, it is of kind texts", where=name, hint=hint
             )
+
         answers = _answers(head.get("scale", ""), kind, name)
         return cls(name, kind, answers, sections.get("system", ""), sections["user"], fields)
 
@@ -157,14 +173,19 @@ class Prompt:
 def _answers(scale: str, kind: str, name: str) -> dict[str, Grade]:
     if kind in ("probability", "texts"):
         return {}
+
     steps: dict[str, Grade] = {}
     for word in scale.split():
         said, sign, number = word.partition("=")
-        digits = number if sign else said
+        if sign:
+            digits = number
+        else:
+            digits = said
         if not re.fullmatch(r"-?\d{1,7}", digits) or (kind == "grade" and sign) or said in steps:
             hint = "For example `scale: 0 1 2 3`, or with kind: label `scale: no=0 yes=1`."
             raise InputError(f"{word!r:.40} is no step of a scale", where=name, hint=hint)
         steps[said] = check_grade(int(digits), name)
+
     if len(steps) < 2 or list(steps.values()) != sorted(set(steps.values())):
         raise InputError("a scale needs two or more different grades, from the lowest to the highest", where=name)
     return steps

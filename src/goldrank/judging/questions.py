@@ -15,27 +15,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank.base.errors import InputError, OptionError, of_type, whole_number
+from goldrank.base.escaping import shown
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import Path
+from goldrank.base.waiting import finished
 from goldrank.data.table import plain
-from goldrank.errors import InputError, OptionError, of_type, whole_number
-from goldrank.escaping import shown
-from goldrank.io.corpus import read_sources
-from goldrank.io.items import Item, Items
-from goldrank.judgements.log import JudgementLog
+from goldrank.io.questions.items import Item, Items
+from goldrank.io.questions.source_texts import read_sources
 from goldrank.judging.ask import JudgeLike, as_judge, opened_log
 from goldrank.judging.command import Command
 from goldrank.judging.function import Function
 from goldrank.judging.item import Answer, Judge, JudgeItem
+from goldrank.judging.log import JudgementLog
 from goldrank.judging.money import BYTES_A_TOKEN
-from goldrank.judging.nouns import Calls
+from goldrank.judging.pool_and_calls import Calls
 from goldrank.judging.runner import Job, JobOutcome
-from goldrank.keywords import named_arguments
 from goldrank.match.folding import fold
 from goldrank.match.locate import SourceIndex
 from goldrank.match.semantic import sentence_places
 from goldrank.match.tokens import words
-from goldrank.notes import Note
-from goldrank.types import Path
-from goldrank.waiting import finished
 
 FIELDS = ("question", "quote")
 """What a writer answers with."""
@@ -111,6 +111,7 @@ class Questions(Items):
         """How many were left out, by reason (`REASONS`)."""
         self.written = written
         """Passages that the writer was asked about."""
+
         self.by_source = by_source
         """Questions of each source; sources without any are in it too."""
         self.outcome = outcome
@@ -138,7 +139,7 @@ class Questions(Items):
         return f"Questions({len(self.records):,} questions)"
 
     def __str__(self) -> str:
-        from goldrank.report.questions import parts
+        from goldrank.judging.questions_report import parts
 
         return plain(parts(self))
 
@@ -352,6 +353,7 @@ class _PassageOrder:
             chosen[left.pop()] = None
             if left:
                 heapq.heappush(heap, (have + 1, at, source))
+
         self.asked += len(chosen)
         return list(chosen)
 
@@ -412,7 +414,12 @@ def _turn(
         key = hashlib.sha256(f"{passage.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
         to_check = JudgeItem(passage.source, key, question, quote, criteria=asked.checker.criteria)
         candidates[passage.source, key] = passage, to_check, places
-    said = ask(asked.checker, [item for _, item, _ in candidates.values()]) if candidates else JobOutcome()
+
+    if candidates:
+        said = ask(asked.checker, [item for _, item, _ in candidates.values()])
+    else:
+        said = JobOutcome()
+
     scale = asked.checker.scale
     assert scale is not None
     for name, (passage, item, places) in candidates.items():
@@ -424,7 +431,10 @@ def _turn(
         elif sieve.repeats(item.question):
             tally.rejected["repeated"] += 1
         else:
-            evidence = places[0] if len(places) == 1 else {"any_of": places}
+            if len(places) == 1:
+                evidence = places[0]
+            else:
+                evidence = {"any_of": places}
             sieve.keep(item.question)
             tally.items.append(
                 {"query": item.doc, "question": item.question, "evidence": [evidence], "references": [item.text]}
@@ -444,6 +454,7 @@ class _Sieve:
         """Why a question is left out, or an empty text and all places of its quotation, its own source first."""
         if not answer.grade:
             return "empty", []
+
         question, quote = answer.fields["question"], answer.fields["quote"]
         asked, told = words(fold(question)), words(fold(quote))
         if min(len(asked), len(set(told))) < LEAST_WORDS:
@@ -452,6 +463,7 @@ class _Sieve:
             return "points at the text", []
         if SourceIndex({source: passage})[source].find(quote, similarity=None, words=True) is None:
             return "not there", []
+
         run = max(LEAST_WORDS, -int(-self._copied * len(asked) // 1))
         if {tuple(asked[i : i + run]) for i in range(len(asked) - run + 1)} & {
             tuple(told[i : i + run]) for i in range(len(told) - run + 1)
@@ -459,8 +471,11 @@ class _Sieve:
             return "copied", []
         if self.repeats(question):
             return "repeated", []
+
         places = self._places(quote, source)
-        return ("too common", []) if len(places) > MOST_PLACES else ("", places)
+        if len(places) > MOST_PLACES:
+            return ("too common", [])
+        return ("", places)
 
     def _places(self, quote: str, own: str) -> list[dict[str, Any]]:
         """Where a quotation stands, in any source: a text from another copy answers the question as well."""

@@ -11,15 +11,15 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from goldrank.base.errors import JudgeError, OptionError
+from goldrank.base.notes import Note
 from goldrank.data.qrels import Grade
-from goldrank.errors import JudgeError, OptionError
-from goldrank.judgements.log import JudgementLog
-from goldrank.judgements.records import MOST_COMMENT, Entry, checked
 from goldrank.judging.item import Answer, AskAgainLater, Call, ItemFailed, JobStopped, Judge, JudgeItem, Reply
 from goldrank.judging.kept import Paid, key_of
+from goldrank.judging.log import JudgementLog
+from goldrank.judging.log_events import MOST_COMMENT, Entry, checked
 from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens
-from goldrank.judging.nouns import Calls
-from goldrank.notes import Note
+from goldrank.judging.pool_and_calls import Calls
 
 LONGEST_WAIT = 60.0
 FIRST_WAIT = 0.5
@@ -77,11 +77,14 @@ class JobOutcome:
         notes: list[Note] = []
         if self.stopped:
             notes.append(Note.of("judging-stopped", why=self.stopped, count=self.not_asked))
+
         if self.failed:
             why = next(iter(self.failed.values()))[:200]
             notes.append(Note.of("calls-failed", count=len(self.failed), why=why, samples=_pairs(self.failed)))
+
         if self.unreadable:
             notes.append(Note.of("answers-unreadable", count=len(self.unreadable), samples=_pairs(self.unreadable)))
+
         counts = {
             "perhaps-paid": self.perhaps_paid,
             "estimated-tokens": self.estimated,
@@ -120,7 +123,10 @@ class Job:
             checked(Entry(judge.name, item.query, item.doc, grade=0, kind="model", criteria=item.criteria))
 
         self.judge, self.log, self.calls = judge, log, calls
-        self.budget = calls.budget() if budget is None else budget
+        if budget is None:
+            self.budget = calls.budget()
+        else:
+            self.budget = budget
         self.paid = Paid(log, judge)
         self.first_wait, self.keep_judgements = first_wait, keep_judgements
         self.outcome = JobOutcome(total=len(items) * repeats, perhaps_paid=self.paid.unanswered())
@@ -157,6 +163,7 @@ class Job:
             self.outcome.from_log += 1
             event = self._settled(key, call, stored.answer)
             events += [event] if event is not None else []
+
         if not self.log.read_only:
             self.paid.add_all(events)
 
@@ -169,7 +176,10 @@ class Job:
         """Tokens of the prompts that would be sent, and what all would cost at most."""
         tokens = [estimated_tokens(self.judge.messages(call)) for _, call in self._work]
         prices = self.budget.prices
-        cost = sum(prices.cost(each, self.judge.max_tokens) for each in tokens) if prices else 0.0
+        if prices:
+            cost = sum(prices.cost(each, self.judge.max_tokens) for each in tokens)
+        else:
+            cost = 0.0
         return sum(tokens), cost
 
     async def run(self) -> JobOutcome:
@@ -188,10 +198,12 @@ class Job:
             self.outcome.seconds = time.monotonic() - began
             self.outcome.calls = self.budget.calls
             self.outcome.not_asked = sum(len(self._waiting.get(key, ())) for key, _ in self._work)
+
         if self._error is not None:
             error = JudgeError(f"{self.judge.name}: {self._error.what}", hint=self._error.hint, code="job-stopped")
             error.judged = self.outcome
             raise error
+
         return self.outcome
 
     def _key(self, call: Call) -> str:
@@ -240,9 +252,11 @@ class Job:
             finally:
                 await self._leave()
             await asyncio.sleep(pause)
+
         for each in self._waiting.pop(first_key, [call]):
             self.outcome.done += 1
             self.outcome.failed[each.item.query, each.item.doc] = f"{status}: {body[:300]}"
+
         self._tell()
 
     async def _asked(self, key: str, first_key: str, call: Call) -> Reply:
@@ -264,9 +278,15 @@ class Job:
         try:
             reply = await self.judge.ask(marked)
         except (AskAgainLater, ItemFailed, JobStopped) as error:
-            status = error.status if not isinstance(error, JobStopped) else "stopped"
+            if not isinstance(error, JobStopped):
+                status = error.status
+            else:
+                status = "stopped"
             paid = isinstance(error, AskAgainLater) and error.paid
-            cost = reserved if paid else 0.0
+            if paid:
+                cost = reserved
+            else:
+                cost = 0.0
             self.outcome.perhaps_paid += paid
             failed = Reply(error.body, Answer(None, problem=status), f"failed: {status}"[:200])
             self.paid.answer(number, key, failed, _ms(began), cost, paid)
@@ -276,7 +296,9 @@ class Job:
 
             def settle(counts: Reply) -> list[Entry]:
                 ends = counts.status == "ok" or call.again
-                return self._settled_all(first_key, call, counts.answer) if ends else []
+                if ends:
+                    return self._settled_all(first_key, call, counts.answer)
+                return []
 
             reply = self.paid.answer(number, key, reply, _ms(began), cost, estimated, settle)
             self.outcome.tokens_in += used_in
@@ -295,9 +317,18 @@ class Job:
         """Cost and tokens of an answer, estimated where the other side is silent; 0 where tokens are not paid."""
         if not self.judge.max_tokens:
             return 0.0, 0, 0, False
+
         estimated = reply.tokens_in is None or reply.tokens_out is None
-        used_in = tokens if reply.tokens_in is None else reply.tokens_in
-        used_out = self.judge.max_tokens if reply.tokens_out is None else reply.tokens_out
+        if reply.tokens_in is None:
+            used_in = tokens
+        else:
+            used_in = reply.tokens_in
+
+        if reply.tokens_out is None:
+            used_out = self.judge.max_tokens
+        else:
+            used_out = reply.tokens_out
+
         prices = self.budget.prices
         return prices.cost(used_in, used_out, reply.tokens_cached) if prices else 0.0, used_in, used_out, estimated
 
@@ -313,13 +344,16 @@ class Job:
         if answer.grade is None:
             self.outcome.unreadable[pair] = answer.problem
             return None
+
         self.outcome.repeated.setdefault(pair, []).append(answer.grade)
         if call.repeat:
             return None
+
         self.outcome.grades[pair] = answer.grade
         self.outcome.answers[pair] = answer
         if not self.keep_judgements:
             return None
+
         pair_hash = hashlib.sha256(json.dumps(pair).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen = hashlib.sha256(f"{item.question}\n{item.text}".encode("utf-8", "surrogatepass")).hexdigest()
         return Entry(

@@ -8,8 +8,8 @@ import re
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.errors import InputError
+from goldrank.base import ids
+from goldrank.base.errors import InputError
 
 YES = ("yes", "y", "true", "relevant", "useful", "supported", "attributed", "match", "correct")
 NO = (
@@ -37,7 +37,12 @@ def as_number(answer: object, by: str, where: str, *, most: float = 1.0) -> floa
     value = _understood(answer)
     if value is not None and 0 <= value <= most:
         return value
-    limit = "from 0 to 1" if most == 1 else "from 0 up" if math.isinf(most) else f"from 0 to {most:g}"
+    if most == 1:
+        limit = "from 0 to 1"
+    elif math.isinf(most):
+        limit = "from 0 up"
+    else:
+        limit = f"from 0 to {most:g}"
     raise InputError(
         f"{by} returned {ids.show(repr(answer))}; it must be a bool or a number {limit}, or a word such as yes or no",
         where=where,
@@ -49,8 +54,12 @@ def as_number(answer: object, by: str, where: str, *, most: float = 1.0) -> floa
 def _understood(answer: object) -> float | None:
     if isinstance(answer, np.bool_ | numbers.Real):
         value = float(answer)
-        return value if math.isfinite(value) else None
-    return _said(answer) if isinstance(answer, str) else None
+        if math.isfinite(value):
+            return value
+        return None
+    if isinstance(answer, str):
+        return _said(answer)
+    return None
 
 
 def _said(answer: str) -> float | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.data.spans import parts_of
-from goldrank.data.texts import TextItem
+from goldrank.data.text_item import TextItem
 from goldrank.match.matcher import Matcher
 from goldrank.match.pairs import Splitter, place_items
 
@@ -49,7 +49,10 @@ class Sample:
         for item, sources in items:
             if item.references:
                 self._seen += 1
-                at = len(self.kept) if len(self.kept) < MOST_QUESTIONS else int(self._random.integers(self._seen))
+                if len(self.kept) < MOST_QUESTIONS:
+                    at = len(self.kept)
+                else:
+                    at = int(self._random.integers(self._seen))
                 if at == len(self.kept):
                     self.kept.append((item, sources))
                 elif at < MOST_QUESTIONS:
@@ -69,6 +72,7 @@ def chance_level(
     """The level of chance for the first k texts; None for too few questions."""
     if len(sample) < LEAST_QUESTIONS:
         return None
+
     generator = np.random.default_rng(SEED)
     shift = int(generator.integers(1, len(sample)))
     contents = [_told(*sourced) for sourced in sample]
@@ -78,8 +82,10 @@ def chance_level(
         j = next((j for j in others if j != i and contents[i].isdisjoint(contents[j])), None)
         if j is not None:
             swapped.append(replace(item, query=str(len(swapped)), retrieved=sample[j][0].retrieved, spans=None))
+
     if len(swapped) < LEAST_QUESTIONS:
         return None
+
     pairs = place_items(swapped, matcher, split=split)[0].pairs
     hits, there = covered(pairs, k).astype(np.float64), np.diff(pairs.judged_start).astype(np.float64)
     drawn = generator.integers(0, len(hits), (RESAMPLES, len(hits)))
@@ -90,6 +96,7 @@ def chance_level(
         high = 1 - 0.025 ** (1 / len(hits))
     elif (hits == there).all():
         low = 0.025 ** (1 / len(hits))
+
     return ChanceLevel(float(hits.sum() / max(there.sum(), 1.0)), low, high, len(swapped))
 
 

@@ -17,13 +17,13 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from goldrank.data.texts import Texts
+from goldrank.base.packages import needed
+from goldrank.data.text_item import Texts
 from goldrank.match.exact import by_characters
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.reachable import between, blocks, bounds
-from goldrank.match.tokens import LETTERS, Stretches, merged, plain, spans, words
-from goldrank.packages import needed
+from goldrank.match.tokens import Stretches, line, merged, spans, words
 
 with needed("rapidfuzz"):
     from rapidfuzz.distance import LCSseq
@@ -31,7 +31,7 @@ with needed("rapidfuzz"):
 from bisect import bisect_left
 from typing import TypeVar
 
-from goldrank.packages import needed
+from goldrank.base.packages import needed
 
 with needed("rapidfuzz"):
     from rapidfuzz.distance import LCSseq
@@ -97,6 +97,7 @@ def _code(
     distinct = dict.fromkeys(chain.from_iterable(wanted.values()))
     if len(distinct) > CODES:
         return [_numbered(matcher.tokens(retrieved[i]), wanted[j]) for i, j in zip(left, right, strict=True)]
+
     codes = dict(zip(distinct, map(chr, chain(range(0xD800), range(0xE000, 0x110000))), strict=False))
     arranged = iter if matcher.ordered else sorted
     theirs = {j: ("".join(arranged(map(codes.__getitem__, tokens))), len(tokens)) for j, tokens in wanted.items()}
@@ -104,6 +105,7 @@ def _code(
     for i in dict.fromkeys(left):
         tokens = matcher.tokens(retrieved[i])
         ours[i] = "".join(arranged(filter(None, map(codes.get, tokens)))), len(tokens)
+
     return [ours[i] + theirs[j] for i, j in zip(left, right, strict=True)]
 
 
@@ -178,23 +180,27 @@ class CountingMatcher(PruningMatcher):
 
     def __str__(self) -> str:
         spelled = super().__str__()
-        return f"{spelled} by {getattr(self.words, '__name__', 'own words')}" if self.words else spelled
+        if self.words:
+            return f"{spelled} by {getattr(self.words, '__name__', 'own words')}"
+        return spelled
 
     def tokens(self, text: str) -> Sequence[Hashable]:
         """What is counted."""
         return (self.words or words)(text)
 
-    letters: ClassVar[bytes] = LETTERS
-    """What leaves the tokens of a `plain` text, with blanks between (`bytes.translate`); nothing, if nothing does."""
+    has_line: ClassVar[bool] = True
+    """Whether `line` gives the tokens."""
 
     @staticmethod
-    def plain(text: str) -> str | None:
-        """An ASCII text that has the same tokens; None where there is none."""
-        return plain(text)
+    def line(text: str) -> bytes:
+        """The tokens of a text as bytes with blanks between them."""
+        return line(text)
 
     def spans(self, text: str) -> Stretches:
         """Where each of the tokens stands; empty where that is not known."""
-        return [] if self.words else spans(text)
+        if self.words:
+            return []
+        return spans(text)
 
     @staticmethod
     def degree(counts: TokenCounts) -> np.ndarray:
@@ -214,12 +220,12 @@ class CountingMatcher(PruningMatcher):
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, lowest: float
     ) -> np.ndarray:
         """Which pairs can reach the lowest degree, as far as that is seen without cutting texts into words."""
-        if self.words or not self.letters:
+        if self.words or not self.has_line:
             return np.arange(len(left))
-        ours, theirs = list(map(self.plain, retrieved)), list(map(self.plain, references))
-        most = bounds(ours, theirs, left, right, self.letters)
+
+        most = bounds(retrieved, references, left, right, self.line)
         reach = self.degree(TokenCounts(most.common, most.retrieved, most.reference)) >= lowest
-        return np.flatnonzero(reach | ~most.known | (most.reference == 0))
+        return np.flatnonzero(reach | (most.reference == 0))
 
     def _measured(
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, lowest: float, deciding: bool
@@ -231,6 +237,7 @@ class CountingMatcher(PruningMatcher):
                 here = slice(begin + first, begin + after)
                 pairs += _code(retrieved, references, left[here].tolist(), right[here].tolist(), self)
             parts.append(_counted(pairs, self, lowest))
+
         counts = TokenCounts(*map(np.concatenate, zip(*parts, strict=True)))
         degrees = self.degree(counts)
         if self.window is not None:
@@ -238,9 +245,11 @@ class CountingMatcher(PruningMatcher):
             long = counts.retrieved > size_of(counts.reference)
             chosen = np.flatnonzero(long & (self.enough(degrees) if deciding else degrees > 0))
             degrees[chosen] = self._in_windows(retrieved, references, left[chosen], right[chosen])
+
         bare = np.flatnonzero(counts.reference == 0)
         if len(bare) and self.folds:
             degrees[bare] = by_characters(retrieved, references, left[bare], right[bare])
+
         return degrees
 
     def _in_windows(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -264,14 +273,11 @@ class CountingMatcher(PruningMatcher):
 
     def stretches(self, retrieved: str, reference: str) -> Stretches:
         text, part = (reference, retrieved) if self.parts_of_reference else (retrieved, reference)
-        where = self.spans(text) if self.tight else []
-        if not where or len(where) * len(part) > SHOWN >> 4:
-            return super().stretches(retrieved, reference)
-        best = best_windows(self.tokens(text), self.tokens(part), ordered=self.ordered, whole=self.window is None)
-        return [(where[first][0], where[past - 1][1]) for first, past in best.stretches] or [(0, len(text))]
-
-    tight: ClassVar[bool] = False
-    """Whether guards look at the stretch alone in which the tokens in common are, not at the whole text."""
+        where = self.spans(text)
+        if not where:  # tokens of one's own, of which nobody knows where they stand
+            return word_stretches(text, part, ordered=self.ordered)
+        tokens = TextTokens(self.tokens(text), where)
+        return stretches_of(text, tokens, self.tokens(part), ordered=self.ordered, windowed=self.window is not None)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         where = self.spans(retrieved)
@@ -284,6 +290,32 @@ class CountingMatcher(PruningMatcher):
             first, past = windows[0] if windows else (0, 0)
         chosen = common_positions(tokens[first:past], wanted, ordered=self.ordered)
         return merged(retrieved, (where[first + i] for i in chosen))
+
+
+class TextTokens(NamedTuple):
+    """The tokens of a text, and where each of them stands."""
+
+    tokens: Sequence[Hashable]
+    where: Stretches
+
+
+def word_stretches(text: str, part: str, *, ordered: bool) -> Stretches:
+    """The parts of a text that have most words of another text: what guards look at, whatever the matcher counts."""
+    return stretches_of(text, TextTokens(words(text), spans(text)), words(part), ordered=ordered, windowed=False)
+
+
+def stretches_of(text: str, given: TextTokens, part: Sequence[Hashable], *, ordered: bool, windowed: bool) -> Stretches:
+    """The tight stretches of the best windows; of matches that need no window, all of it if no window has as much."""
+    tokens, where = given
+    if not where or not part or len(where) * len(part) > SHOWN >> 2:
+        return [(0, len(text))]
+
+    best = best_windows(tokens, part, ordered=ordered)
+    if not windowed and len(tokens) > size_of(len(part)):
+        whole = best_windows(tokens, part, ordered=ordered, whole=True)
+        if whole.common > best.common:
+            best = whole
+    return [(where[first][0], where[past - 1][1]) for first, past in best.stretches] or [(0, len(text))]
 
 
 def _line(tokens: Sequence[Hashable]) -> str:

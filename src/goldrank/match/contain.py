@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 import numpy as np
 
-from goldrank.data.texts import Texts
+from goldrank.data.text_item import Texts
 from goldrank.match.exact import FoldingMatcher, by_characters, original_span
 from goldrank.match.matcher import Matcher
 from goldrank.match.tokens import Stretches, has_words, merged, spans, words
@@ -24,12 +25,48 @@ def is_part(chunk: str, document: str) -> bool:
     """Whether a chunk stands in a document, as it is or with JSON's escapes.
 
     A first line that starts with "Date: " and a speaker ("user: ", "assistant: ") are not part of the text.
-    A chunk without any text matches nothing.
+    A chunk without any letter or digit matches nothing: a full stop stands in nearly every document.
 
     >>> is_part("Date: 2023-01-02\\nuser: hello", "say hello world")
     True
     """
     return any(form in document for form in _forms(chunk))
+
+
+def is_near_part(chunk: str, document: str, share: float = 0.9) -> bool:
+    """Whether a chunk stands in a document as it is (`is_part`), or nearly so.
+
+    Nearly: so large a share of the chunk's words stands in one stretch of the document that has as many words. Case,
+    punctuation, white space and Unicode forms do not count, nor does the order within the stretch. Words are whole
+    ones, so that a chunk of few words needs all of them.
+
+    >>> is_near_part("user: I moved to oslo, in May", "Last year I moved to Oslo in May.")
+    True
+    >>> is_near_part("I moved to Rome", "I moved to Oslo. He stayed in Rome.")
+    False
+    """
+    if is_part(chunk, document):
+        return True
+    there = words(document)
+    return any(_share_in_a_stretch(words(form), there) >= share for form in _forms(chunk))
+
+
+def _share_in_a_stretch(wanted: list[str], there: list[str]) -> float:
+    """The largest share of some words that stands in a stretch of as many words."""
+    lacking = Counter(wanted)
+    most = common = 0
+    for at, word in enumerate(there):
+        lacking[word] -= 1
+        common += lacking[word] >= 0
+        if at >= len(wanted):
+            left = there[at - len(wanted)]
+            common -= lacking[left] >= 0
+            lacking[left] += 1
+        most = max(most, common)
+
+    if wanted:
+        return most / len(wanted)
+    return 0.0
 
 
 def is_part_remem(chunk: str, document: str) -> bool:
@@ -45,7 +82,9 @@ def is_part_remem(chunk: str, document: str) -> bool:
 
 
 def _without_date(chunk: str) -> str:
-    return chunk.partition("\n")[2] if chunk.startswith("Date: ") else chunk
+    if chunk.startswith("Date: "):
+        return chunk.partition("\n")[2]
+    return chunk
 
 
 def _bare_text(chunk: str) -> str:
@@ -58,11 +97,15 @@ def _bare_text(chunk: str) -> str:
 def _forms(chunk: str) -> set[str]:
     """The text of a chunk as it may stand in a document: as it is, or with JSON's escapes."""
     text = _bare_text(chunk)
-    return {text, json.dumps(text)[1:-1]} if text.strip() else set()
+    if has_words(text):
+        return {text, json.dumps(text)[1:-1]}
+    return set()
 
 
 def _all_if_in(fold: Callable[[str], str], retrieved: str, reference: str) -> Stretches:
-    return [(0, len(retrieved))] if has_words(retrieved) and fold(retrieved) in fold(reference) else []
+    if has_words(retrieved) and fold(retrieved) in fold(reference):
+        return [(0, len(retrieved))]
+    return []
 
 
 class Contains(FoldingMatcher):
@@ -95,8 +138,13 @@ class Contains(FoldingMatcher):
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         needle = self.fold(reference)
-        at = self.fold(retrieved).find(needle) if needle.strip() else -1
-        return [] if at < 0 else original_span(retrieved, at, at + len(needle), **self.alike)
+        if needle.strip():
+            at = self.fold(retrieved).find(needle)
+        else:
+            at = -1
+        if at < 0:
+            return []
+        return original_span(retrieved, at, at + len(needle), **self.alike)
 
 
 class ContainsNormalised(Contains):
@@ -131,7 +179,10 @@ class ContainsWords(Contains):
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         text = self.fold(retrieved)
-        at = text.find(self.fold(reference)) if has_words(reference) else -1
+        if has_words(reference):
+            at = text.find(self.fold(reference))
+        else:
+            at = -1
         if at < 0:
             return []
         first = text.count(" ", 0, at)
@@ -192,4 +243,6 @@ class PartOfOriginal(Matcher):
         return np.fromiter(held, bool, len(left)).astype(np.float64)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        return [(len(retrieved) - len(_bare_text(retrieved)), len(retrieved))] if is_part(retrieved, reference) else []
+        if is_part(retrieved, reference):
+            return [(len(retrieved) - len(_bare_text(retrieved)), len(retrieved))]
+        return []

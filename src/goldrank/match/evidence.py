@@ -12,14 +12,14 @@ from itertools import islice, product
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, did_you_mean, one_of
+from goldrank.base.notes import Note
 from goldrank.data.spans import NOWHERE
-from goldrank.data.texts import EvidencePlaces, Located, Span, TextItem
-from goldrank.errors import InputError, OptionError, did_you_mean, one_of
+from goldrank.data.text_item import EvidencePlaces, Located, Span, TextItem
 from goldrank.match.folding import fold
 from goldrank.match.locate import SIMILARITY, Locator
 from goldrank.match.tokens import words
-from goldrank.notes import Note
 
 MOST_ALTERNATIVES = 10_000
 """An evidence with more ways to be covered than this is a mistake."""
@@ -77,6 +77,7 @@ def resolve(
         unknown = sorted(set(given or ()) - {item.query for item in items})
         if unknown:
             raise InputError(f"{what} has queries that no item has: {ids.samples(unknown)}")
+
     resolved = []
     for item in items:
         quoted = (quotes or {}).get(item.query, ())
@@ -88,6 +89,7 @@ def resolve(
         )
         item = replace(item, evidence=tuple(gold for gold in evidence if gold is not None))
         resolved.append(replace(item, spans=finder.align(item, (chunk_sources or {}).get(item.query))))
+
     finder.check()
     return resolved
 
@@ -116,6 +118,7 @@ class Finder:
             isinstance(similarity, bool) or not isinstance(similarity, int | float) or not 0 < similarity <= 1
         ):
             raise OptionError(f"similarity is {similarity!r}; it must be a number above 0, up to 1, or None")
+
         self.similarity = similarity
         self.size = size
         self.sources = _checked(sources or {})
@@ -132,7 +135,9 @@ class Finder:
     def evidence(self, given: EvidenceLike, where: str) -> EvidencePlaces | None:
         """Evidence from the way it is written down; None if it was not located and is to be skipped."""
         alternatives = dict.fromkeys(self._alternatives(given, where))
-        return EvidencePlaces(tuple(alternatives)) if alternatives else None
+        if alternatives:
+            return EvidencePlaces(tuple(alternatives))
+        return None
 
     def _alternatives(self, given: object, where: str) -> Alternatives:
         if isinstance(given, EvidencePlaces):
@@ -143,12 +148,14 @@ class Finder:
                 tuple(span if span.source == NOWHERE else self.span(span, where) for span in alternative)
                 for alternative in given.alternatives
             ]
+
         if isinstance(given, Quote):
             return self._quoted(given.text, given.source, where)
         if isinstance(given, Mapping):
             return self._written(given, where)
         if isinstance(given, tuple | list) and len(given) == 3 and not isinstance(given[0], Mapping):
             return [(self.span(given, where),)]
+
         raise InputError(
             f"evidence is a {type(given).__name__}, which says no place",
             where=where,
@@ -163,11 +170,13 @@ class Finder:
                     f"{groups[0]} stands beside another place", where=where, hint="Put one into the other."
                 )
             return self._group(groups[0], given[groups[0]], where)
+
         source, start, end, quote = (_value(given, key) for key in _KEYS)
         if quote is not None and not isinstance(quote, str):
             raise InputError(f"quote is {quote!r}; it must be text", where=where)
         if start is None and end is None and quote is not None:
             return self._quoted(quote, source, where)
+
         missing = [key for key, value in (("source", source), ("start", start), ("end", end)) if value is None]
         if missing:
             known = {name for names in _KEYS.values() for name in names}
@@ -178,6 +187,7 @@ class Finder:
                 where=where,
                 hint=near or "A place is source, start and end, or source and quote.",
             )
+
         span = self.span((source, start, end), where)
         if quote is not None and self._differs(quote, span):
             raise InputError(
@@ -186,14 +196,17 @@ class Finder:
                 where=where,
                 hint="Offsets count characters from 0, not bytes or tokens. Without them the quotation is located.",
             )
+
         return [(span,)]
 
     def _group(self, key: str, given: object, where: str) -> Alternatives:
         if not isinstance(given, list | tuple) or not given:
             raise InputError(f"{key} is {ids.show(repr(given))}; it must be a list of places", where=where)
+
         parts = [self._alternatives(part, f"{where}, {key} {i}") for i, part in enumerate(given, 1)]
         if key == "any_of":
             return [alternative for part in parts for alternative in part]
+
         ways = math.prod(map(len, parts))
         if ways > MOST_ALTERNATIVES:
             raise InputError(
@@ -202,14 +215,17 @@ class Finder:
                 hint='Longer quotations stand in fewer places; or several="first".',
                 code="too-many-combinations",
             )
+
         return [tuple(span for alternative in chosen for span in alternative) for chosen in product(*parts)]
 
     def span(self, given: object, where: str, *, empty: bool = False) -> Span:
         """A span that is known to be one; only a retrieved text may be `empty`."""
         if isinstance(given, Mapping):
             given = [_value(given, key) for key in ("source", "start", "end")]
+
         if not isinstance(given, list | tuple) or len(given) != 3:
             raise InputError(f"{ids.show(repr(given))} is not a source, a start and an end", where=where)
+
         source = self.source(given[0], where)
         start, end = (_offset(value, what, where) for value, what in zip(given[1:], ("start", "end"), strict=True))
         if start > end or (start == end and not empty):
@@ -224,6 +240,7 @@ class Finder:
                 where=where,
                 hint="Offsets count characters from 0, not bytes or tokens.",
             )
+
         return Span(source, start, end)
 
     def source(self, given: object, where: str) -> str:
@@ -259,7 +276,12 @@ class Finder:
                 hint="Give the sources: a mapping from id to text.",
                 code="needs-source-text",
             )
-        name = None if source is None else self.source(source, where)
+
+        if source is None:
+            name = None
+        else:
+            name = self.source(source, where)
+
         spans = self._spans("quotations", text, name)
         if not spans:
             return self._in_parts(text, name) or self._not_located(text, name, where)
@@ -269,11 +291,15 @@ class Finder:
                 where=where,
                 hint='Give its start and end; or several="any" or "first".',
             )
+
         return [(span,) for span in (spans if self.several == "any" else spans[:1])]
 
     def quoted(self, text: str) -> list[Span]:
         """The places of a text in any source, as of a quotation; none if it is nowhere."""
-        located = self._locator.find(text, None, words=True) if self.sources and fold(text) else []
+        if self.sources and fold(text):
+            located = self._locator.find(text, None, words=True)
+        else:
+            located = []
         return [Span(name, *place) for name, where in located for place in where.places]
 
     def _in_parts(self, text: str, source: str | None) -> Alternatives:
@@ -301,21 +327,25 @@ class Finder:
         """An error for quotations that were not located, or if next to no retrieved text was: scores would be 0."""
         if self._missed:
             listed = "; ".join(map(self._miss, self._missed[:SHOWN_MISSES]))
-            more = f"; and {len(self._missed) - SHOWN_MISSES:,} more" if len(self._missed) > SHOWN_MISSES else ""
+            if len(self._missed) > SHOWN_MISSES:
+                more = f"; and {len(self._missed) - SHOWN_MISSES:,} more"
+            else:
+                more = ""
             raise InputError(
                 f"{len(self._missed):,} quotation{'s' * (len(self._missed) > 1)} not located: {listed}{more}",
                 where=self._missed[0][2],
-                hint='Correct them, allow a lower similarity, or say what becomes of them: unlocated="missed" or '
-                '"skip" (--unlocated).',
+                hint="Correct them, allow a lower similarity, or say what becomes of them: unlocated='missed' or "
+                "unlocated='skip'.",
                 code="not-located",
             )
+
         texts, unplaced = self._counts["texts"], self._counts["texts-unplaced"]
         if texts >= FEWEST_TEXTS and texts - unplaced < LEAST_PLACED * texts:
             raise InputError(
                 f"{texts - unplaced:,} of {texts:,} retrieved texts have a known place in a source, so that evidence "
                 f"cannot be found in them; the first without: '{ids.show(self._unplaced)}'",
                 hint="Give each its source, start and end, or the texts of the sources that they were cut from "
-                "(sources=, --sources)."
+                "(Evidence(sources), --evidence SOURCES)."
                 if not self.sources
                 else "Are these the sources that the texts were cut from?",
             )
@@ -323,11 +353,16 @@ class Finder:
     def _miss(self, missed: tuple[str, str | None, str]) -> str:
         """A quotation that is nowhere, and the place that is most like it."""
         text, source, where = missed
-        searched = "any source" if source is None else f"source '{ids.show(source)}'"
+        if source is None:
+            searched = "any source"
+        else:
+            searched = f"source '{ids.show(source)}'"
+
         near = self._locator.nearest(text, source)
         told = f"the quotation '{ids.show(text)}' is not in {searched} ({where})"
         if near is None:
             return told
+
         name, place = near
         start, end = place.places[0]
         shown = ids.show(self.sources[name][start:end])
@@ -359,7 +394,12 @@ class Finder:
 
     def align(self, item: TextItem, sources: Sequence[str | None] | None = None) -> list[Span | Located | None]:
         """The place of each retrieved text of an item: given, or found in the source that is given, or in any."""
-        spans: Sequence[Span | Located | None] = [None] * len(item.retrieved) if item.spans is None else item.spans
+        spans: Sequence[Span | Located | None]
+        if item.spans is None:
+            spans = [None] * len(item.retrieved)
+        else:
+            spans = item.spans
+
         for what, given in (("spans", spans), ("sources", sources)):
             if given is not None and len(given) != len(item.retrieved):
                 raise InputError(
@@ -367,13 +407,17 @@ class Finder:
                     where=_name(item),
                     hint="Give one for each text, None where it is not known.",
                 )
+
         aligned: list[Span | Located | None] = []
         for i, (text, span) in enumerate(zip(item.retrieved, spans, strict=True)):
             where = f"{_name(item)}: retrieved text {i + 1}"
             if not isinstance(text, str):
                 raise InputError(f"it is of type {type(text).__name__}, not text", where=where)
             if span is None and self.sources:
-                source = sources[i] if sources is not None else None
+                if sources is not None:
+                    source = sources[i]
+                else:
+                    source = None
                 span = self.place(text, None if source is None else self.source(source, where), item.evidence)
             elif isinstance(span, Located):
                 span = Located(tuple(self.span(part, where, empty=True) for part in span.spans), span.outside)
@@ -385,12 +429,19 @@ class Finder:
                 self._counts["texts-unplaced"] += 1
                 self._unplaced = self._unplaced or text
             aligned.append(span)
+
         return aligned
 
     def chunk(self, text: str, source: str | None) -> list[tuple[Span, ...]]:
         """The places of a text of the corpus, each of one span or of its parts; those that are nowhere are counted."""
-        located = self._locator.find(text, source) if self.sources else []
-        body = None if located or not self.sources else self._locator.body(text, source)
+        if self.sources:
+            located = self._locator.find(text, source)
+        else:
+            located = []
+        if located or not self.sources:
+            body = None
+        else:
+            body = self._locator.body(text, source)
         self._counts["chunks-lost"] += not located and body is None
         spans: list[tuple[Span, ...]] = [(Span(name, *place),) for name, where in located for place in where.places]
         return spans or ([body.spans] if body is not None else [])
@@ -419,7 +470,11 @@ class Finder:
         }
         samples = {"quotations-lost": self._lost}
         unplaced, texts = self._counts["texts-unplaced"], self._counts["texts"]
-        code_of = {"texts-unplaced": "few-texts-unplaced"} if texts - unplaced >= ENOUGH_PLACED * texts else {}
+        if texts - unplaced >= ENOUGH_PLACED * texts:
+            code_of = {"texts-unplaced": "few-texts-unplaced"}
+        else:
+            code_of = {}
+
         return tuple(
             Note.of(code_of.get(code, code), count=count, samples=samples.get(code, ()), **facts.get(code, {}))
             for code in _NOTES
@@ -463,7 +518,9 @@ def _offset(value: object, what: str, where: str) -> int:
 
 
 def _overlap(span: Span, other: Span) -> int:
-    return max(min(span.end, other.end) - max(span.start, other.start), 0) if span.source == other.source else 0
+    if span.source == other.source:
+        return max(min(span.end, other.end) - max(span.start, other.start), 0)
+    return 0
 
 
 _ASKED = re.compile(r"query '(.*)': evidence")
@@ -471,4 +528,6 @@ _ASKED = re.compile(r"query '(.*)': evidence")
 
 
 def _name(item: TextItem) -> str:
-    return f"{item.where}: query '{ids.show(item.query)}'" if item.where else f"query '{ids.show(item.query)}'"
+    if item.where:
+        return f"{item.where}: query '{ids.show(item.query)}'"
+    return f"query '{ids.show(item.query)}'"

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from goldrank.data.texts import Texts
+from goldrank.data.text_item import Texts
 from goldrank.match.folding import FoldedText, fold
 from goldrank.match.matcher import Matcher
 from goldrank.match.tokens import Stretches
@@ -38,7 +38,9 @@ def normalise(text: str, *, whitespace: bool = True, case: bool = True, unicode:
         text = unicodedata.normalize("NFC", text)
     if case:
         text = text.casefold()
-    return " ".join(text.split()) if whitespace else text
+    if whitespace:
+        return " ".join(text.split())
+    return text
 
 
 def original_span(text: str, begin: int, end: int, **folds: bool) -> Stretches:
@@ -71,7 +73,10 @@ def original_span(text: str, begin: int, end: int, **folds: bool) -> Stretches:
         if not piece.isspace() or not whitespace:
             small = normalise(piece, **(folds | {"whitespace": False}))
         else:
-            small = " " if 0 < i < len(pieces) - 1 else ""
+            if 0 < i < len(pieces) - 1:
+                small = " "
+            else:
+                small = ""
         compared.append(small)
         home += [at] * len(small)
     if "".join(compared) != folded or not begin < end:
@@ -107,11 +112,15 @@ class FoldingMatcher(Matcher):
         plain = self.name.removesuffix("-normalised")
         if len(chosen) == len(self.alike):
             return f"{plain}-normalised"
-        return f"{plain} but for {', '.join(chosen)}" if chosen else plain
+        if chosen:
+            return f"{plain} but for {', '.join(chosen)}"
+        return plain
 
     def fold(self, text: str) -> str:
         """The text that is compared."""
-        return normalise(text, **self.alike) if any(self.alike.values()) else text
+        if any(self.alike.values()):
+            return normalise(text, **self.alike)
+        return text
 
     @property
     def folds(self) -> bool:  # type: ignore[override]  # depends on the options
@@ -135,7 +144,9 @@ class Exact(FoldingMatcher):
         return np.asarray(ours[left] == theirs[right], np.float64)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        return [(0, len(retrieved))] if self.fold(retrieved) == self.fold(reference) else []
+        if self.fold(retrieved) == self.fold(reference):
+            return [(0, len(retrieved))]
+        return []
 
 
 class ExactNormalised(Exact):

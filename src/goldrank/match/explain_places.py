@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from goldrank.data.explanation import Explanation, SourcePlaces
-from goldrank.data.intervals import length_within, merge
 from goldrank.data.spans import NOWHERE, parts_of
-from goldrank.data.texts import Reference, Span, TextItem
+from goldrank.data.stretches import length_within, merge
+from goldrank.data.text_item import Reference, Span, TextItem
 from goldrank.match.tokens import Stretches
 
 
@@ -83,7 +83,9 @@ def _share(spans: Sequence[Span], wanted: Sequence[Span]) -> float:
         start, end = merge(*_bounds(spans, source))
         whole += int((high - low).sum())
         held += int(length_within(start, end, low, high).sum()) if len(start) else 0
-    return held / whole if whole else 0.0
+    if whole:
+        return held / whole
+    return 0.0
 
 
 def _bounds(spans: Sequence[Span], source: str) -> tuple[np.ndarray, np.ndarray]:
@@ -106,4 +108,5 @@ def _marks(text: str, spans: Sequence[Span], wanted: Sequence[Span], sources: Ma
                 part = sources[span.source][low:high]
                 at = text.find(part)
                 marks += [(at, at + len(part))] if at >= 0 else []
+
     return sorted(marks)

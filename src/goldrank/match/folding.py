@@ -2,8 +2,8 @@
 
 What does not make another text is made alike: case, white space, quotation marks and dashes, compatible forms (width,
 ligatures), digits of all scripts, characters that are not seen, vowel signs of Arabic and Hebrew, tatweel, and hyphens
-at line ends. Accents, signs and punctuation count. Levels: characters (`fold`), words (`tokens.words`) and letters and
-digits alone (`FoldedText.letters`).
+at line ends; and of Markdown, addresses of links and marks of emphasis. Accents, signs and punctuation count. Levels:
+characters (`fold`), words (`tokens.words`) and letters and digits alone (`FoldedText.letters`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import TypeAlias
 
 import numpy as np
 
-NAME = "fold-1"
+NAME = "fold-2"
 """Shown with every result that was made with it; another set of rules gets another name."""
 
 _SINGLE = "\u2018\u2019\u201a\u201b\u2032\u2035\u02b9\u02bb\u02bc\u00b4\u0060\u2039\u203a\uff07\uff40"
@@ -54,35 +53,50 @@ _LINE_END = re.compile(
 """A hyphen between a letter and a line end, and the letter after it."""
 
 
-Replacing: TypeAlias = Callable[[str], str]
+class Replacements:
+    """Replaces the characters of a table.
 
+    Which of them a text has is looked up for all its characters at once: a search for any of hundreds of characters
+    takes a hundred times as long.
+    """
 
-def _replacing(table: Mapping[int, str]) -> Replacing:
-    """Replaces the characters of a table; `str.translate` would look up all others too."""
-    pattern = re.compile(f"[{re.escape(''.join(map(chr, table)))}]")
+    def __init__(self, table: Mapping[int, str]) -> None:
+        self._table = table
+        self._replaced = np.zeros(max(table) + 2, bool)
+        self._replaced[list(table)] = True
 
-    def replacement(match: re.Match[str]) -> str:
-        return table[ord(match[0])]
+    def __call__(self, text: str) -> str:
+        """The text with the characters replaced; no character is put in that would be replaced again."""
+        if text.isascii() and "`" not in text:
+            return text
 
-    return lambda text: pattern.sub(replacement, text)
+        codes = _raw_code_points(text)
+        known = np.minimum(codes, len(self._replaced) - 1)
+        present = self._replaced[known]
+        if not present.any():
+            return text
+
+        for code in set(codes[present].tolist()):
+            text = text.replace(chr(code), self._table[code])
+        return text
 
 
 @cache
-def _first() -> Replacing:
+def _first() -> Replacements:
     """Steps 2 to 4 by character: what is not seen, signs, digits."""
     digits = {
         code: str(unicodedata.decimal(chr(code)))
         for code in range(0x80, 0x20000)
         if unicodedata.decimal(chr(code), None) is not None
     }
-    return _replacing({**digits, **_SIGNS, **dict.fromkeys(_UNSEEN, "")})
+    return Replacements({**digits, **_SIGNS, **dict.fromkeys(_UNSEEN, "")})
 
 
 @cache
-def _last() -> Replacing:
+def _last() -> Replacements:
     """What may have come out of compatible forms, and letters that have another form in other languages."""
     letters = {0x0131: "i", 0x06CC: "\u064a", 0x06A9: "\u0643"}
-    return _replacing({**_SIGNS, **dict.fromkeys((*_UNSEEN, *_VOWELS), ""), **letters})
+    return Replacements({**_SIGNS, **dict.fromkeys((*_UNSEEN, *_VOWELS), ""), **letters})
 
 
 _DOTTED = re.compile("i\u0307+")
@@ -91,9 +105,47 @@ _SPECIAL = re.compile(f"[{_SUPERSCRIPTS}{_FRACTIONS}]")
 _AFTER_DIGIT = re.compile(f"(?<=[0-9])[{_SUPERSCRIPTS}{_FRACTIONS}]")
 
 
-def _joins(text: str) -> list[tuple[int, int]]:
+_LINK = re.compile(
+    r"""(?<![\w\])])(?P<open>!?\[)[^\[\]\n]{1,300}
+    (?P<address>\]\(
+        (?:https?://|mailto:|[./\#]|[\w%-]{1,100}[./\#])(?:[^()\s]|\([^()\s]{0,100}\)){0,500}
+        (?:[ ]"[^"\n]{0,200}")?\))""",
+    re.VERBOSE,
+)
+"""A link of Markdown, [text](address), or an image."""
+_EMPHASIS = re.compile(
+    r"(?<![\w*\\])(?P<open>\*{1,3})(?=[^\s*])[^*\n]{1,300}?(?<=[^\s*\\])(?P<close>(?P=open))(?![\w*])"
+)
+"""What stands between asterisks; underscores are part of names."""
+
+
+def _gaps(text: str) -> list[tuple[int, int]]:
+    """What is left out before anything else: line ends inside words, addresses of links, marks of emphasis."""
+    gaps = _line_ends(text)
+    if "](" in text:
+        gaps += (match.span(part) for match in _LINK.finditer(text) for part in ("open", "address"))
+    if "*" in text:
+        gaps += (match.span(part) for match in _EMPHASIS.finditer(text) for part in ("open", "close"))
+
+    apart: list[tuple[int, int]] = []
+    for begin, end in sorted(gaps):
+        if not apart or begin >= apart[-1][1]:
+            apart.append((begin, end))
+    return apart
+
+
+def has_gaps(text: str) -> bool:
+    """Whether anything of a text may be left out.
+
+    >>> has_gaps("a *word*"), has_gaps("a word")
+    (True, False)
+    """
+    return "*" in text or "](" in text or ("-" in text and ("\n" in text or "\r" in text))
+
+
+def _line_ends(text: str) -> list[tuple[int, int]]:
     """Where hyphens at line ends stand, each with its line end; what follows in lower case is the rest of the word."""
-    if "-" not in text and "\u2010" not in text and "\u00ad" not in text:
+    if not any(sign in text for sign in "-\u2010\u00ad") or not any(sign in text for sign in "\n\r\u2028\x85"):
         return []
     return [match.span(1) for match in _LINE_END.finditer(text) if match[2].islower()]
 
@@ -104,6 +156,18 @@ def _without(text: str, gaps: list[tuple[int, int]]) -> str:
     return "".join(text[end:begin] for end, begin in zip(ends, begins, strict=True))
 
 
+def without_gaps(text: str) -> str:
+    """A text without hyphens at line ends and these line ends, addresses of links and marks of emphasis.
+
+    >>> without_gaps("See *the* [guide](https://example.org/a).")
+    'See the guide.'
+    """
+    gaps = _gaps(text)
+    if gaps:
+        return _without(text, gaps)
+    return text
+
+
 def fold(text: str) -> str:
     """A text in the form in which it is compared.
 
@@ -112,13 +176,12 @@ def fold(text: str) -> str:
     >>> fold("evalua-\\ntion of 10² ＡＢ")
     'evaluation of 10^2 ab'
     """
-    gaps = _joins(text) if "\n" in text or "\r" in text or not text.isascii() else []
-    if gaps:
-        text = _without(text, gaps)
+    text = without_gaps(text)
     if text.isascii():
         return " ".join(text.lower().replace("`", "'").split())
     text = _first()(text)
-    text = _AFTER_DIGIT.sub(_apart, text)
+    if not unicodedata.is_normalized("NFKC", text):  # powers and fractions have other compatible forms
+        text = _AFTER_DIGIT.sub(_apart, text)
     return unicodedata.normalize("NFC", " ".join(_small(text).split()))
 
 
@@ -132,6 +195,12 @@ def _small(text: str) -> str:
     composed = _last()(unicodedata.normalize("NFKC", text))
     small = _DOTTED.sub("i", unicodedata.normalize("NFKC", composed.casefold()))
     return unicodedata.normalize("NFC", _last()(small))
+
+
+@lru_cache(1 << 16)
+def _form(letter: str) -> str:
+    """The form of a letter with the marks on it."""
+    return _small(_first()(letter))
 
 
 @dataclass(frozen=True)
@@ -150,7 +219,7 @@ class FoldedText:
         """The folded text with offsets."""
         codes = code_points(text)
         keep = np.ones(len(codes), bool)
-        for begin, end in _joins(text):
+        for begin, end in _gaps(text):
             keep[begin:end] = False
         if text.isascii():
             codes = _ASCII[codes]
@@ -169,20 +238,22 @@ class FoldedText:
         first = np.flatnonzero(begins)
         last = np.concatenate((first[1:], [len(codes)]))[: len(first)]
         # A form for each kind of letter; letters with marks, and those whose form depends on what stands before, more.
-        forms = [_small(_first()(letter)) for letter in letters]
+        forms = list(map(_form, letters))
         cluster = kind[first]
         special = np.array([_SPECIAL.match(letter) is not None for letter in letters], bool)[cluster]
         if special.any():
             digit = np.array([unicodedata.decimal(letter, None) is not None for letter in letters], bool)[kind]
             special &= np.concatenate(([False], digit))[first]
+
         chosen = np.flatnonzero((last - first > 1) | special)
         made: dict[str, int] = {}
         for at in chosen.tolist():
             letter = "".join(map(chr, codes[first[at] : last[at]].tolist()))
-            form = _small(_first()(letter))
+            form = _form(letter)
             if special[at]:
                 form = ("^" if _POWER.match(letter) else " ") + form
             cluster[at] = made.setdefault(form, len(forms) + len(made))
+
         forms += made
         width = np.array([len(form) for form in forms], np.int64)
         flat = code_points("".join(forms))
@@ -190,9 +261,14 @@ class FoldedText:
         each = width[cluster]
         if (each == 1).all():
             return cls._spaced(flat[at_form[cluster]], origin[first], origin[last - 1] + 1)
+
         source = np.repeat(np.arange(len(first)), each)
         within = np.arange(len(source)) - np.repeat(np.cumsum(each) - each, each)
-        folded = flat[at_form[cluster[source]] + within] if len(source) else np.zeros(0, np.int64)
+        if len(source):
+            folded = flat[at_form[cluster[source]] + within]
+        else:
+            folded = np.zeros(0, np.int64)
+
         return cls._spaced(folded, origin[first[source]], origin[last[source] - 1] + 1)
 
     @classmethod
@@ -235,7 +311,12 @@ class FoldedText:
 
 def code_points(text: str) -> np.ndarray:
     """The characters of a text as numbers."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+    return _raw_code_points(text).astype(np.int64)
+
+
+def _raw_code_points(text: str) -> np.ndarray:
+    """The characters of a text as they lie in memory, without a copy for wider numbers."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
 def _text_of(codes: np.ndarray) -> str:

@@ -11,14 +11,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from goldrank.data.texts import Texts
-from goldrank.errors import InputError
-from goldrank.match.common_tokens import SLACK, common_positions, scored
+from goldrank.base.errors import InputError
+from goldrank.base.packages import needed
+from goldrank.data.text_item import Texts
+from goldrank.match.common_tokens import SLACK, common_positions, scored, word_stretches
 from goldrank.match.exact import by_characters, normalise, original_span
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, has_words, merged, spans, words
-from goldrank.packages import needed
 
 with needed("rapidfuzz"):
     from rapidfuzz import distance, fuzz
@@ -45,7 +45,11 @@ class Fuzzy(PruningMatcher):
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
     ) -> np.ndarray:
         # rapidfuzz's own cut-off is not used: it also drops some pairs that are just above it.
-        lowest = (self.threshold or 0) - SLACK if deciding else 0
+        if deciding:
+            lowest = (self.threshold or 0) - SLACK
+        else:
+            lowest = 0
+
         ours = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
         theirs = {j: self.fold(references[j]) for j in np.unique(right).tolist() if has_words(references[j])}
         degrees = np.zeros(len(left))
@@ -59,11 +63,18 @@ class Fuzzy(PruningMatcher):
         ]
         if chosen:
             degrees[chosen] = scored(ours, theirs, left[chosen], right[chosen], type(self).scorer, np.float64) / 100
+
         return degrees
 
     def most(self, ours: int, theirs: int) -> float:
         """The highest degree that texts of these lengths can have."""
         return 1.0
+
+    ordered: ClassVar[bool] = True
+    """Whether the order of words counts."""
+
+    def stretches(self, retrieved: str, reference: str) -> Stretches:
+        return word_stretches(retrieved, reference, ordered=self.ordered)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         where = spans(retrieved)
@@ -107,7 +118,9 @@ class PartialRatio(Fuzzy):
         if not has_words(retrieved) or not has_words(reference):
             return []
         best = fuzz.partial_ratio_alignment(self.fold(retrieved), self.fold(reference))
-        return [] if best is None else original_span(retrieved, best.src_start, best.src_end)
+        if best is None:
+            return []
+        return original_span(retrieved, best.src_start, best.src_end)
 
 
 class TokenSet(Fuzzy):
@@ -116,6 +129,7 @@ class TokenSet(Fuzzy):
     name = "token-set"
     says = "ratio of sets of words"
     scorer = fuzz.token_set_ratio
+    ordered = False
 
     def fold(self, text: str) -> str:
         return " ".join(words(text))
@@ -138,12 +152,17 @@ class Levenshtein(PruningMatcher):
     ) -> np.ndarray:
         ours, theirs = (np.fromiter(map(len, side), np.int64, len(side)) for side in (retrieved, references))
         shorter, longer = np.minimum(ours[left], theirs[right]), np.maximum(ours[left], theirs[right])
-        lowest = (self.threshold or 0) - SLACK if deciding else 0
+        if deciding:
+            lowest = (self.threshold or 0) - SLACK
+        else:
+            lowest = 0
+
         degrees = np.zeros(len(left))
         chosen = np.flatnonzero(shorter >= lowest * longer)
         if len(chosen):
             edits = scored(retrieved, references, left[chosen], right[chosen], distance.Levenshtein.distance, np.int64)
             degrees[chosen] = 1 - edits / np.maximum(longer[chosen], 1)
+
         return degrees
 
     def marks(self, retrieved: str, reference: str) -> Stretches:

@@ -1,4 +1,4 @@
-"""What nearly the same words must not differ in: numbers, their units, negations, and by choice names.
+"""What nearly the same words must not differ in: numbers, their units, negations, identifiers, and by choice names.
 
 A pair of texts that a lexical matcher takes for a match is looked at once more: "is not safe" has all the words of "is
 safe", and "within 300 days" most of those of "within 30 days". Only the stretch that matched is looked at.
@@ -14,17 +14,21 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from goldrank.errors import OptionError, did_you_mean
+from goldrank.base.errors import OptionError, did_you_mean
+from goldrank.match.citations import number_marks
 from goldrank.match.folding import fold
-from goldrank.match.tokens import spans, words
+from goldrank.match.negations import denies_what_it_follows, end_of_clause, may_deny, negations
+from goldrank.match.number_words import NumberWord, number_words
+from goldrank.match.tokens import words
 
 GUARDS = {
     "numbers": "every number of the reference is there, as often",
     "units": "with the same unit",
-    "negations": "there are as many negations as in the reference",
+    "negations": "there are as many negations, and words such as disabled and false, as in the reference",
+    "identifiers": "every identifier of the reference is there: max_size, maxSize, os.path, --dry-run, RFC9110",
     "names": "every name of the reference is there: what is capitalised inside sentences",
 }
-DEFAULT = ("numbers", "units", "negations")
+DEFAULT = ("numbers", "units", "negations", "identifiers")
 
 Value = tuple[bool, str, int]
 """A number: whether it is negative, its digits without zeros at the ends, and the power of ten."""
@@ -38,6 +42,8 @@ class Quantity(NamedTuple):
     readings: frozenset[Value | str]
     """What it can mean: 1.000 is one, or one thousand. A date or the number of a version is what it is."""
     unit: str | None
+    written: str
+    """Its digits and marks: what tells 3.10 from 3.1 where these are versions."""
 
 
 def checked(guards: Iterable[str] | None) -> tuple[str, ...]:
@@ -96,15 +102,34 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> list[Quanti
         else:
             readings = _readings(digits, minus, "".join(map(_ascii, match["power"] or "")))
         unit = _unit(text, begin - minus, end)
-        numbers += [Quantity(begin - minus, end, reading, unit) for reading in readings]
+        if unit is None and match["plain"] and _is_label(text, begin, end, digits):
+            readings = [frozenset((digits,))]
+        numbers += [Quantity(begin - minus, end, reading, unit, digits) for reading in readings]
     return numbers
+
+
+_NUMBERED = re.compile(
+    r"""(?:^|[\s(\[`])(?:v|ver\.?|versions?|releases?|fassung|versionen|versión|versione|versie|версия|версии|版本)\s?$
+    |[^\s.!?:]\s(?-i:[A-Z])\w*\s$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What stands before the number of a version, a section or a table: such a word, or a name inside a sentence."""
+
+
+def _is_label(text: str, begin: int, end: int, digits: str) -> bool:
+    """Whether a number with a decimal point names something, as versions do: 3.10 is then another one than 3.1."""
+    if digits.count(".") != 1 or not digits.replace(".", "").isdigit():
+        return False
+    return text.startswith("版", end) or _NUMBERED.search(text, max(begin - 24, 0), begin) is not None
 
 
 def _ascii(character: str) -> str:
     if character in "\u066b\u066c’":
         return {"\u066b": ".", "\u066c": ",", "’": "'"}[character]
     digit = unicodedata.decimal(character, None)
-    return character if digit is None else str(digit)
+    if digit is None:
+        return character
+    return str(digit)
 
 
 def _readings(digits: str, minus: bool, power: str) -> list[frozenset[Value | str]]:
@@ -113,6 +138,7 @@ def _readings(digits: str, minus: bool, power: str) -> list[frozenset[Value | st
     marks = [c for c in number if not c.isdigit()]
     if not marks:
         return [frozenset((_value(digits, minus),))]
+
     decimal = marks[-1]
     whole, _, rest = number.rpartition(decimal)
     plain = re.sub(r"[.,']", "", whole)
@@ -122,12 +148,14 @@ def _readings(digits: str, minus: bool, power: str) -> list[frozenset[Value | st
             return [frozenset((fraction,))]
         thousands = _value(whole + rest + power, minus)
         return [frozenset((thousands, fraction) if decimal == "." else (thousands,))]
+
     if _GROUPED.fullmatch(number):
         return [frozenset((_value(re.sub(r"[.,']", "", number) + power, minus),))]
     if len(set(marks)) > 1 and marks.count(decimal) == 1 and decimal != "'" and _GROUPED.fullmatch(whole):
         return [frozenset((fraction,))]
     if set(marks) == {"."}:
         return [frozenset((number,))]
+
     parts = re.split(r"[,']", number)
     return [reading for part in parts for reading in (_readings(part, False, "") if part else [])]
 
@@ -218,38 +246,25 @@ def _unit(text: str, start: int, end: int) -> str | None:
     return units.get(after[1]) or units.get(" ".join(after[1].casefold().replace("° ", "°").split()))
 
 
-# Negations and names.
-
-_NEGATIONS = (
-    *("not", "no", "never", "none", "neither", "nor", "cannot", "without"),
-    *("nicht", "nie", "niemals", "kein", "keine", "keinem", "keinen", "keiner", "keines", "ohne", "weder", "nichts"),
-    *("pas", "jamais", "aucun", "aucune", "sans", "ni", "rien"),
-    *("nunca", "jamás", "sin", "ninguno", "ninguna", "ningún", "tampoco", "nada"),
-    *("non", "mai", "senza", "nessun", "nessuno", "nessuna", "né", "niente"),
-    *("niet", "geen", "nooit", "zonder", "noch"),
-    *("não", "sem", "nenhum", "nenhuma", "nem"),
-    *("inte", "aldrig", "utan", "ikke", "aldri", "uden", "uten", "ingen", "nigdy", "bez", "żaden"),
-    *("değil", "yok", "asla", "hiçbir", "tidak", "bukan", "tanpa", "không"),
-    *("не", "нет", "ни", "без", "никогда", "нельзя", "немає", "ніколи", "δεν", "μη", "μην", "χωρίς", "όχι"),
-    *("ليس", "ليست", "لم", "لن", "لا", "غير", "بدون", "نیست", "לא", "אין", "בלי", "नहीं", "मत", "बिना"),
-)
-_CONTRACTED = re.compile(r"n['’ʼ`´]t\b", re.IGNORECASE)
-_INSIDE_WORDS = re.compile("[不没沒无無]|未(?![来來])|ない|なかっ|ません|않|못|없|아니")
-"""Chinese, Japanese and Korean, which put no blanks around negations."""
-
+# Negations, identifiers and names.
 
 _BLANKS = " \t\u00a0\u3000"
 """What may stand between a negation and what it denies. A line end may be that of an answer: "Refundable: no"."""
-_FOLLOWING = frozenset(map(fold, ("değil", "yok", "नहीं", "nicht", "niet")))
-"""Those that stand after what they deny."""
 
-
-@cache
-def _negative_words() -> frozenset[str]:
-    return frozenset(map(fold, _NEGATIONS))
-
+_IDENTIFIER = re.compile(
+    r"""`(?P<quoted>[^`\s]{2,80})`
+    | (?<![\w-])--[a-z][\w-]+
+    | (?<!\w)(?:[^\W\d]\w*_\w+ | [a-z]+[A-Z]\w* | _\w+ | [A-Za-z]+[0-9]\w*)
+    | (?<![\w.])[^\W\d]\w+(?:\.[^\W\d]\w+)+""",
+    re.VERBOSE,
+)
+"""Words that programs have: with an underscore, a capital or a digit inside, joined by full stops, quoted as code."""
 
 _NAME = re.compile(r"(?<![.!?:\n\"“„»(]\s)(?<!^)(?<=[\s(\"“„'-])[^\W\d_a-z][\w’'-]+")
+
+
+_NEAR = 100
+"""Characters before and after a stretch that can belong to a number or a negation which reaches into it."""
 
 
 class TextFacts:
@@ -260,33 +275,67 @@ class TextFacts:
 
     @cached_property
     def numbers(self) -> list[Quantity]:
-        """The numbers."""
-        return quantities(self.text)
+        """The numbers, in digits and in words, without those of citations and of items of lists."""
+        in_words = [_quantity(self.text, word) for word in number_words(self.text)]
+        marks: set[int] = set()
+        for start, end in number_marks(self.text):
+            marks.update(range(start, end))
+        in_digits = (number for number in quantities(self.text) if number.start not in marks)
+        return sorted((*in_digits, *in_words), key=_place)
 
     @cached_property
     def negations(self) -> list[tuple[int, int]]:
         """Where negations stand."""
-        cut = words(self.text)
-        places = [] if self.text.isascii() else [match.span() for match in _INSIDE_WORDS.finditer(self.text)]
-        if "t" in cut:  # don't is the words don and t
-            places += (match.span() for match in _CONTRACTED.finditer(self.text))
-        if not _negative_words().isdisjoint(cut):
-            places += (at for word, at in zip(cut, spans(self.text), strict=True) if word in _negative_words())
-        return sorted(places)
+        return negations(self.text)
+
+    @cached_property
+    def may_deny(self) -> bool:
+        """Whether there may be negations."""
+        return may_deny(self.text)
+
+    @cached_property
+    def identifiers(self) -> list[str]:
+        """The identifiers, as they are written."""
+        return [match["quoted"] or match[0] for match in _IDENTIFIER.finditer(self.text)]
+
+    def has_identifier(self, identifier: str) -> bool:
+        """Whether an identifier stands here: as whole words, or where other scripts join it as it is written."""
+        if _line(identifier) in self.line:
+            return True
+        return not identifier.isascii() and identifier in self.text
+
+    @cached_property
+    def line(self) -> str:
+        """All words with blanks between them."""
+        return _line(self.text)
 
     @cached_property
     def names(self) -> Counter[str]:
         """Words that are capitalised inside sentences, folded."""
         return Counter(fold(match[0]) for match in _NAME.finditer(self.text) if match[0][0].isupper())
 
+    def near(self, start: int, end: int) -> TextFacts:
+        """The facts of one stretch; only what stands near it is looked at."""
+        low = max(start - _NEAR, 0)
+        part = self.text[low : end + _NEAR]
+        return TextFacts(part).within([(start - low, end - low)])
+
     def within(self, stretches: Sequence[tuple[int, int]]) -> TextFacts:
         """The same of some stretches alone; a number that reaches into one belongs to it."""
         if list(stretches) == [(0, len(self.text))]:
             return self
-        part = TextFacts(" ".join(self.text[start:end] for start, end in stretches))
+        part = TextFacts(" ".join(self.text[slice(*self._to_words(start, end))] for start, end in stretches))
         part.__dict__["numbers"] = [number for s, e in stretches for number in self._numbers(s, e)]
         part.__dict__["negations"] = [n for s, e in stretches for n in self._denials(s, e)]
         return part
+
+    def _to_words(self, start: int, end: int) -> tuple[int, int]:
+        """A stretch with all of the words that it begins and ends in."""
+        while start and _is_inside_word(self.text, start):
+            start -= 1
+        while end < len(self.text) and _is_inside_word(self.text, end):
+            end += 1
+        return start, end
 
     def _numbers(self, start: int, end: int) -> Sequence[Quantity]:
         """The numbers that reach into a stretch; they ascend."""
@@ -295,6 +344,7 @@ class TextFacts:
 
     def _denials(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The negations of a stretch, with one right before it ("No refunds"), and one that denies what it follows."""
+        end = end_of_clause(self.text, end)
         at = bisect_right(self.negations, start, key=lambda span: span[1])
         if at and not self.text[self.negations[at - 1][1] : start].strip(_BLANKS):
             yield self.negations[at - 1]
@@ -302,13 +352,39 @@ class TextFacts:
         at = bisect_left(self.negations, end, key=lambda span: span[0])
         if at < len(self.negations):
             first, past = self.negations[at]
-            if not self.text[end:first].strip() and fold(self.text[first:past]) in _FOLLOWING:
+            if not self.text[end:first].strip(_BLANKS) and denies_what_it_follows(self.text[first:past]):
                 yield first, past
 
     def needs(self, other: TextFacts, guards: Sequence[str]) -> bool:
         """Whether there is anything to guard between this reference and a text."""
-        counted = "negations" in guards and bool(self.negations or other.negations)
-        return counted or bool(self.numbers) or ("names" in guards and bool(self.names))
+        if self.numbers and ("numbers" in guards or "units" in guards):
+            return True
+        if "identifiers" in guards and self.identifiers:
+            return True
+        if "names" in guards and self.names:
+            return True
+        return "negations" in guards and (bool(self.negations) or other.may_deny)
+
+
+def _line(text: str) -> str:
+    return f" {' '.join(words(text))} "
+
+
+def _is_inside_word(text: str, at: int) -> bool:
+    """Whether a place lies between two letters of an ASCII word: other scripts need no blanks."""
+    before, after = text[at - 1], text[at]
+    return before.isascii() and after.isascii() and (before + after).replace("_", "a").isalnum()
+
+
+def _place(quantity: Quantity) -> int:
+    return quantity.start
+
+
+def _quantity(text: str, word: NumberWord) -> Quantity:
+    """A number in words, with its unit."""
+    digits = str(word.value)
+    reading = frozenset[Value | str]((_value(digits, False),))
+    return Quantity(word.start, word.end, reading, _unit(text, word.start, word.end), digits)
 
 
 def _overlapping(spans: Sequence[tuple[int, int]], start: int, end: int) -> Sequence[tuple[int, int]]:
@@ -326,11 +402,13 @@ def refusing(reference: TextFacts, text: TextFacts, guards: Sequence[str]) -> st
     if "numbers" in guards and reference.numbers and not _held(reference.numbers, text.numbers, units=False):
         return "numbers"
     if "units" in guards and any(quantity.unit for quantity in reference.numbers):
-        known = {reading for quantity in text.numbers for reading in quantity.readings}
-        if not _held([q for q in reference.numbers if q.readings & known], text.numbers, units=True):
+        known = {reading for quantity in text.numbers for reading in _forms(quantity)}
+        if not _held([q for q in reference.numbers if _forms(q) & known], text.numbers, units=True):
             return "units"
     if "negations" in guards and len(reference.negations) != len(text.negations):
         return "negations"
+    if "identifiers" in guards and not all(map(text.has_identifier, reference.identifiers)):
+        return "identifiers"
     if "names" in guards:
         there = set(fold(text.text).split()) | set(re.findall(r"[\w’'-]+", fold(text.text)))
         if any(name not in there for name in reference.names):
@@ -342,7 +420,7 @@ def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) ->
     """Whether each number is among others, as often, with its unit if that counts."""
     waiting: dict[tuple[Value | str, str | None], deque[int]] = {}
     for number, other in enumerate(there):
-        for reading in other.readings:
+        for reading in _forms(other):
             waiting.setdefault((reading, None), deque()).append(number)
             if units and other.unit is not None:
                 waiting.setdefault((reading, other.unit), deque()).append(number)
@@ -351,11 +429,18 @@ def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) ->
     # Those that can be met in one way only come first.
     for quantity in sorted(wanted, key=lambda item: (len(item.readings), item.unit is None)):
         unit = quantity.unit if units else None
-        at = _first_left((waiting.get((reading, unit)) for reading in quantity.readings), taken)
+        at = _first_left((waiting.get((reading, unit)) for reading in _forms(quantity)), taken)
         if at is None:
             return False
         taken.add(at)
     return True
+
+
+def _forms(quantity: Quantity) -> frozenset[Value | str]:
+    """What a number can mean, and how it is written: the number of a version is nothing else."""
+    if "." in quantity.written:
+        return quantity.readings | {quantity.written}
+    return quantity.readings
 
 
 def _first_left(queues: Iterable[deque[int] | None], taken: Container[int]) -> int | None:

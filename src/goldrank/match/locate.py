@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from goldrank.data.texts import Located, Span
+from goldrank.base.packages import needed
+from goldrank.data.text_item import Located, Span
 from goldrank.match.folding import FoldedText, code_points, fold
 from goldrank.match.seeds import JoinedStretch, SeedIndex
-from goldrank.packages import needed
 
 SIMILARITY = 0.9
 """How similar a stretch must be to be taken for an approximate quotation, unless said otherwise."""
@@ -69,7 +69,9 @@ class SourceText:
                 places = tuple(place for place in places if not self._cuts_a_word(place)) or places
             if places:
                 return Location(places, how)
-        return None if similarity is None else self._approximate(quotation, similarity)
+        if similarity is None:
+            return None
+        return self._approximate(quotation, similarity)
 
     def _ways(self, quotation: str) -> Iterator[tuple[str, Iterable[tuple[int, int]]]]:
         yield "exact", _occurrences(self.text, quotation)
@@ -93,21 +95,26 @@ class SourceText:
         needle, text = fold(quotation), self.folded.text
         if not needle or len(needle) * similarity > len(text):
             return None
+
         low, high = 0, len(text)
         if len(needle) < len(text):
             window = _window(needle, text, similarity)
             if window is None:
                 return None
             low, high = window
+
         start, end, changes = nearest(needle, text[low:high])
         if start == end:
             return None
+
         place = int(self.folded.start[low + start]), int(self.folded.end[low + end - 1])
         # Whole letters: what a place has more than the stretch counts as changed.
         first, past = np.searchsorted(self.folded.start, place)
         changes += int(past - first) - (end - start)
         degree = 1 - changes / max(len(needle), int(past - first))
-        return Location((place,), "approximate", degree) if degree >= similarity else None
+        if degree >= similarity:
+            return Location((place,), "approximate", degree)
+        return None
 
 
 LONG_NEEDLE = 1_000
@@ -123,7 +130,9 @@ def _window(needle: str, text: str, similarity: float) -> tuple[int, int] | None
     if len(needle) <= LONG_NEEDLE:
         # A window of the needle's own length understates the similarity where letters were left out.
         near = fuzz.partial_ratio_alignment(needle, text, score_cutoff=max(100 * similarity - 15, 1))
-        return None if near is None else (max(near.dest_start - margin, 0), near.dest_end + margin)
+        if near is None:
+            return None
+        return (max(near.dest_start - margin, 0), near.dest_end + margin)
 
     head = fuzz.partial_ratio_alignment(needle[:LONG_NEEDLE], text)
     tail = fuzz.partial_ratio_alignment(needle[-LONG_NEEDLE:], text)
@@ -246,7 +255,10 @@ class Locator:
         if key not in self._located:
             located = self._found(text, self._holders(text, source), None, words)
             if not located and words and self.similarity is not None:
-                likely = [source] if source is not None else self._index.likely(text)
+                if source is not None:
+                    likely = [source]
+                else:
+                    likely = self._index.likely(text)
                 located = self._found(text, likely, self.similarity, words)
             best = min(map(_rank, located), default=None)
             self._located[key] = [pair for pair in located if _rank(pair) == best]
@@ -260,17 +272,27 @@ class Locator:
 
     def _holders(self, text: str, source: str | None) -> list[str]:
         """The sources in which a text may stand, changed in nothing but what folding makes alike."""
-        among = list(self.sources) if source is None else [source]
+        if source is None:
+            among = list(self.sources)
+        else:
+            among = [source]
         if len(text) < MANY_LETTERS or sum(len(self.sources[name]) for name in among) < SMALL:
             return among
         held = self._index.seeds.holders(_letters(text).codes)
         if held is None:
             return among
-        return held if source is None else [source] if source in held else []
+        if source is None:
+            return held
+        if source in held:
+            return [source]
+        return []
 
     def nearest(self, text: str, source: str | None) -> tuple[str, Location] | None:
         """The place that is most like a text, however little that is."""
-        names = [source] if source is not None else self._index.likely(text) or list(self.sources)[:FEW_SOURCES]
+        if source is not None:
+            names = [source]
+        else:
+            names = self._index.likely(text) or list(self.sources)[:FEW_SOURCES]
         near = [(name, place) for name in names if (place := self._index[name].nearest_place(text)) is not None]
         return max(near, key=lambda pair: pair[1].similarity, default=None)
 
@@ -301,6 +323,7 @@ class Locator:
             outside.append(text[done:low])
             spans.append(Span(source, start, end))
             done = max(high, done)
+
         return Located(tuple(spans), "".join([*outside, text[done:]]).strip())
 
 

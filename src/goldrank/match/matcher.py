@@ -10,18 +10,19 @@ import copy
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
+from itertools import chain
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from goldrank.data.texts import Texts
-from goldrank.errors import OptionError, did_you_mean
+from goldrank.base.errors import OptionError, did_you_mean
+from goldrank.base.notes import Note
+from goldrank.data.text_item import Texts
 from goldrank.match.guards import TextFacts, refusing
 from goldrank.match.guards import checked as checked_guards
-from goldrank.match.tokens import Stretches
-from goldrank.notes import Note
+from goldrank.match.tokens import Stretches, has_words, verbatim_places
 
 
 class Matcher(ABC):
@@ -67,9 +68,17 @@ class Matcher(ABC):
             threshold = self.default_threshold
         elif self.default_threshold is None:
             raise OptionError(f"{self.name} takes no threshold; it knows only yes and no")
-        self.threshold = None if threshold is None else self._checked(threshold)
+
+        if threshold is None:
+            self.threshold = None
+        else:
+            self.threshold = self._checked(threshold)
+
         self.inclusive = inclusive
-        self.guards = self.default_guards if guards is None else checked_guards(guards)
+        if guards is None:
+            self.guards = self.default_guards
+        else:
+            self.guards = checked_guards(guards)
 
     def having(self, guards: Iterable[str] | None) -> Matcher:
         """This matcher with other guards; None leaves them as they are."""
@@ -96,17 +105,28 @@ class Matcher(ABC):
     def __str__(self) -> str:
         """The spelling that `matcher()` takes."""
         inner = ", ".join(f"{key}={value!r}" for key, value in self.options.items())
-        name = f"{self.name}({inner})" if inner else self.name
+        if inner:
+            name = f"{self.name}({inner})"
+        else:
+            name = self.name
+
         if self.threshold is None:
             return name
+
         short = f"{self.threshold:g}"
-        written = short if float(short) == self.threshold else repr(self.threshold)
+        if float(short) == self.threshold:
+            written = short
+        else:
+            written = repr(self.threshold)
+
         return f"{name}{':' if self.inclusive else '>'}{written}"
 
     @property
     def options(self) -> dict[str, object]:
         """Options that are not as usual; the spelling shows them."""
-        return {} if self.guards == self.default_guards else {"guards": self.guards}
+        if self.guards == self.default_guards:
+            return {}
+        return {"guards": self.guards}
 
     @abstractmethod
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -133,6 +153,7 @@ class Matcher(ABC):
         """Which of the marked pairs a guard refuses, and which guard it is."""
         if not self.guards:
             return {}
+
         ours: dict[int, TextFacts] = {}
         theirs: dict[int, TextFacts] = {}
         refused: dict[int, str] = {}
@@ -142,16 +163,22 @@ class Matcher(ABC):
             reference = theirs.get(j) or theirs.setdefault(j, TextFacts(references[j]))
             if self.parts_of_reference:
                 text, reference = reference, text
-            if not reference.needs(text, self.guards):
+            if not has_words(reference.text) or not reference.needs(text, self.guards):
                 continue
             reasons: list[str] = []
-            for stretch in self.stretches(retrieved[i], references[j]):
-                reasons.append(refusing(reference, text.within([stretch]), self.guards))
+            verbatim = verbatim_places(text.text, reference.text)
+            for stretch in chain(verbatim, self._stretches_if_needed(retrieved[i], references[j])):
+                reasons.append(refusing(reference, text.near(*stretch), self.guards))
                 if not reasons[-1]:
                     break
             if reasons and reasons[-1]:
                 refused[at] = reasons[0]
+
         return refused
+
+    def _stretches_if_needed(self, retrieved: str, reference: str) -> Iterator[tuple[int, int]]:
+        """The stretches, which are looked for only when the first is asked for."""
+        yield from self.stretches(retrieved, reference)
 
     parts_of_reference: ClassVar[bool] = False
     """Whether the retrieved text is looked for in the reference, not the other way round."""
@@ -217,7 +244,7 @@ NAMES = tuple(_HOME)
 MODELS = {
     "embedding": ("goldrank.match.semantic", "Embedding"),
     "cross-encoder": ("goldrank.match.semantic", "CrossEncoder"),
-    "judge": ("goldrank.judging.matching", "JudgeMatcher"),
+    "judge": ("goldrank.judging.judge_matcher", "JudgeMatcher"),
 }
 """Matchers by a model, which is part of the name: `embedding:NAME:0.8`. They are loaded when asked for: a judge has its
 home above this room."""
@@ -250,10 +277,19 @@ def matcher(given: MatcherLike) -> Matcher:
         return Own(given)
     if isinstance(given, str) and (by_model := _OF_MODEL.fullmatch(given.strip())):
         return _of_model(given, by_model)
-    spelling = _SPELLING.fullmatch(given.strip()) if isinstance(given, str) else None
+    if isinstance(given, str):
+        spelling = _SPELLING.fullmatch(given.strip())
+    else:
+        spelling = None
     if not spelling or spelling["name"] not in _HOME:
-        meant = re.match(r"[\w-]+", given.strip()) if isinstance(given, str) else None
-        hint = did_you_mean(meant[0], (*_HOME, *MODELS)) if meant else None
+        if isinstance(given, str):
+            meant = re.match(r"[\w-]+", given.strip())
+        else:
+            meant = None
+        if meant:
+            hint = did_you_mean(meant[0], (*_HOME, *MODELS))
+        else:
+            hint = None
         known_names = ", ".join((*_HOME, *(f"{name}:NAME:0.8" for name in MODELS)))
         raise OptionError(
             f"there is no matcher {given!r:.80}; there are: {known_names}", hint=hint or "For example 'rouge-l:0.7'."
@@ -284,7 +320,10 @@ def _of_model(given: str, spelling: re.Match[str]) -> Matcher:
     """A matcher by a model: `embedding:NAME:0.8`."""
     kind = _of_home(*MODELS[spelling["name"]])
     options = _options(given, spelling["options"] or "", kind)
-    threshold = None if spelling["threshold"] is None else _threshold(given, spelling["threshold"])
+    if spelling["threshold"] is None:
+        threshold = None
+    else:
+        threshold = _threshold(given, spelling["threshold"])
     if not spelling["model"] and threshold is not None:
         name = spelling["name"]
         what = f"{given!r} names no model"
@@ -297,16 +336,19 @@ def _options(given: object, text: str, kind: type[Matcher]) -> dict[str, Any]:
     """The options in the brackets of a spelling: plain values by name."""
     if not text.strip():
         return {}
+
     try:
         call = ast.parse(f"f({text})", mode="eval").body
         given_by_name = isinstance(call, ast.Call) and not call.args
         options = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in getattr(call, "keywords", ())}
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         given_by_name = False
+
     if not given_by_name:
         raise OptionError(
             f"{given!r}: options are plain values by name", hint="For example rouge-l(window=None, guards=()):0.7."
         )
+
     known = [
         name
         for name in inspect.signature(kind).parameters
@@ -314,6 +356,10 @@ def _options(given: object, text: str, kind: type[Matcher]) -> dict[str, Any]:
     ]
     for name in options:
         if name not in known:
-            listed = f"it has: {', '.join(known)}" if known else "it has none"
+            if known:
+                listed = f"it has: {', '.join(known)}"
+            else:
+                listed = "it has none"
             raise OptionError(f"{kind.name} has no option {name!r}; {listed}", hint=did_you_mean(name, known))
+
     return options

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import sqlite3
+import sys
+import types
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -15,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.errors import InputError, OptionError
-from goldrank.packages import needed
-from goldrank.writing import cache_folder, private_file
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.packages import needed
+from goldrank.base.writing import cache_folder, private_file
 
 Function = Callable[[list[Any]], Any]
 
@@ -70,7 +73,31 @@ def _own(name: str) -> tuple[Function, str] | None:
         loaded = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise OptionError(f"there is no function {name!r}: {error}", hint="For example my_models:embed.") from error
-    return loaded, f"{name} {getattr(loaded, 'version', '')}"
+    return loaded, f"{name}\0{fingerprint(loaded)}"
+
+
+def fingerprint(function: Any) -> str:
+    """What tells a function from itself after it was edited: its code, its `version` and the file of its module.
+
+    What it calls in other modules is not seen: let `function.version` say that these have changed.
+    """
+    inner = getattr(function, "__func__", function)
+    code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
+    whole = hashlib.sha256(f"{getattr(function, 'version', '')}\0{type(inner).__qualname__}".encode())
+    if code is not None:
+        whole.update(_code_of(code))
+    module = sys.modules.get(getattr(inner, "__module__", None) or type(inner).__module__)
+    with suppress(OSError, TypeError):
+        whole.update(Path(inspect.getfile(module)).read_bytes() if module is not None else b"")
+    return whole.hexdigest()
+
+
+def _code_of(code: types.CodeType) -> bytes:
+    """The instructions and constants of a function, with those of functions inside it."""
+    parts = [code.co_code, repr(code.co_names).encode()]
+    for constant in code.co_consts:
+        parts.append(_code_of(constant) if isinstance(constant, types.CodeType) else repr(constant).encode())
+    return b"\0".join(parts)
 
 
 def _load(kind: str, name: str) -> Any:
@@ -108,7 +135,10 @@ class KeptVectors:
     """Rows of float32 by sha256 of the model, with its weights and settings, and the text; None: none on the disk."""
 
     def __init__(self, model: str | None, folder: str | None = None) -> None:
-        self._model = None if model is None else model.encode()
+        if model is None:
+            self._model = None
+        else:
+            self._model = model.encode()
         self._folder = folder
         self._memory: dict[Any, np.ndarray] = {}
         self._bytes = 0
@@ -116,22 +146,31 @@ class KeptVectors:
     def of(self, given: list[Any], make: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
         """A row for each of the given, made if it is not kept."""
         rows = {item: self._memory[item] for item in given if item in self._memory}
-        keys = {item: self._key(item) for item in given if item not in rows} if self._model is not None else {}
+        if self._model is not None:
+            keys = {item: self._key(item) for item in given if item not in rows}
+        else:
+            keys = {}
+
         rows |= self._read(keys)
         missing = [item for item in dict.fromkeys(given) if item not in rows]
         if missing:
             vectors = make(missing)
             rows |= zip(missing, vectors, strict=True)
             self._write({keys[item]: rows[item] for item in missing} if keys else {})
+
         for item in given:
             if item not in self._memory and self._bytes < MOST_BYTES:
                 self._memory[item] = rows[item]
                 self._bytes += rows[item].nbytes
+
         return np.stack([rows[item] for item in given])
 
     def _key(self, item: Any) -> bytes:
         assert self._model is not None
-        parts = item if isinstance(item, tuple) else (item,)
+        if isinstance(item, tuple):
+            parts = item
+        else:
+            parts = (item,)
         whole = hashlib.sha256(self._model)
         for part in parts:
             text = part.encode("utf-8", "surrogatepass")
@@ -149,13 +188,17 @@ class KeptVectors:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):
                 private_file(self.path).close()  # vectors tell much of the texts that they were made of
+
             with closing(sqlite3.connect(self.path, timeout=30)) as opened, opened:
                 opened.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
                 work(opened)
         except (sqlite3.DatabaseError, OSError) as error:
             damaged = not isinstance(error, sqlite3.OperationalError | OSError)
             if damaged or self._folder is not None:
-                hint = "Delete the file, or name another folder." if damaged else "Make room, or name another folder."
+                if damaged:
+                    hint = "Delete the file, or name another folder."
+                else:
+                    hint = "Make room, or name another folder."
                 raise InputError(f"vectors cannot be kept: {error}", where=str(self.path), hint=hint) from error
 
     def _read(self, keys: dict[Any, bytes]) -> dict[Any, np.ndarray]:

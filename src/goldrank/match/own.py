@@ -8,13 +8,13 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from goldrank.data.texts import Texts
-from goldrank.errors import InputError, OptionError, whole_number
+from goldrank.base.errors import InputError, OptionError, whole_number
+from goldrank.base.waiting import UnansweredError, finished_each
+from goldrank.data.text_item import Texts
 from goldrank.match.answers import as_number
 from goldrank.match.matcher import Matcher
 from goldrank.match.models import itself
 from goldrank.match.semantic import AT_ONCE, Embedding, shown_pair, slices
-from goldrank.waiting import UnansweredError, finished_each
 
 __all__ = ["Embedding", "Own"]
 
@@ -68,7 +68,9 @@ class Own(Matcher):
 
     def __str__(self) -> str:
         called = f"own function {getattr(self.function, '__name__', type(self.function).__name__)}"
-        return called if self.threshold is None else f"{called}{super().__str__().removeprefix(self.name)}"
+        if self.threshold is None:
+            return called
+        return f"{called}{super().__str__().removeprefix(self.name)}"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         ours = [retrieved[i] for i in left.tolist()]
@@ -98,6 +100,7 @@ class Own(Matcher):
         else:
             pairs = zip(ours, theirs, strict=True)
             answers = self._finished([partial(self.function, *pair) for pair in pairs], ours, theirs)
+
         return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
 
     def _finished(
@@ -107,7 +110,10 @@ class Own(Matcher):
             return finished_each(calls)
         except UnansweredError as failed:
             error, at = failed.__cause__, failed.at * step
-            among = f" (the first of {min(step, len(ours) - at):,} pairs)" if self.many and step > 1 else ""
+            if self.many and step > 1:
+                among = f" (the first of {min(step, len(ours) - at):,} pairs)"
+            else:
+                among = ""
             raise InputError(
                 f"{self} failed with {type(error).__name__}: {error}",
                 where=f"{shown_pair((ours[at], theirs[at]))}{among}",

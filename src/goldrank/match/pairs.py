@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
 from goldrank.data.placements import CutTexts, Lengths, Placements
-from goldrank.data.texts import Reference, TextItem, Texts
-from goldrank.errors import InputError
+from goldrank.data.text_item import Reference, TextItem, Texts
 from goldrank.match.exact import same
 from goldrank.match.folding import fold
 from goldrank.match.matcher import Matcher
+from goldrank.match.negations import unknown_script
 from goldrank.match.tokens import Stretches, has_words, spans
 
 TextRule = Callable[[str, str], bool]
@@ -46,6 +48,8 @@ class TextCounts:
     without_references: list[str] = field(default_factory=list)
     """The questions that have none, the first few."""
     no_references: int = 0
+    unguarded: Counter[str] = field(default_factory=Counter)
+    """References by their script, if no guard knows the negations of a language that is written in it."""
 
 
 def place_items(
@@ -72,8 +76,8 @@ def place_items(
     cuts = [_Cuts(budget, matcher, split, count_tokens) for budget in dict.fromkeys(cut_for) if count_tokens]
     while batch := list(islice(stream, BATCH)):
         queries += (item.query for item in batch)
-        answerable += map(_answerable, batch)
-        confidence += map(_confidence, batch)
+        answerable += map(answerable_code, batch)
+        confidence += map(first_score, batch)
         batches.append(_matched(batch, matcher, split, count_tokens, counts))
         for cut in cuts:
             cut.add(batch)
@@ -84,7 +88,10 @@ def place_items(
     start = np.concatenate(([0], np.cumsum(retrieved)))
     query = np.repeat(np.arange(len(queries)), retrieved)
     rank = np.arange(1, len(query) + 1) - start[query]
-    lengths = Lengths(start, tokens, {cut.budget: cut.texts() for cut in cuts}) if count_tokens else None
+    if count_tokens:
+        lengths = Lengths(start, tokens, {cut.budget: cut.texts() for cut in cuts})
+    else:
+        lengths = None
     pairs = _placements(queries, retrieved, judged_size, judged, query[text], rank[text], reference, grade, lengths)
     placed = Passages(pairs, query, rank, repeated, np.array(answerable, np.int8), np.array(confidence))
     counts.repeated, counts.covered, counts.matching = (
@@ -93,17 +100,22 @@ def place_items(
     return placed, counts
 
 
-def _answerable(item: TextItem) -> int:
+def answerable_code(item: TextItem) -> int:
     """1, 0, or -1 for a question of which nothing is known: it has no references, and nothing says why."""
     if item.answerable is None:
-        return 1 if item.references or item.evidence else -1
+        if item.references or item.evidence:
+            return 1
+        return -1
     return int(item.answerable)
 
 
-def _confidence(item: TextItem) -> float:
+def first_score(item: TextItem) -> float:
+    """The score of the first text: -inf where nothing was returned, NaN where it is not known."""
     if not len(item.retrieved):
         return -np.inf
-    return np.nan if item.confidence is None else item.confidence
+    if item.confidence is None:
+        return np.nan
+    return item.confidence
 
 
 class _Cuts:
@@ -130,7 +142,9 @@ class _Cuts:
             length = self._count(text)
             if length > left:
                 start = beginning(text, left, self._count)
-                return [start] if start else []
+                if start:
+                    return [start]
+                return []
             left -= length
         return []
 
@@ -155,7 +169,9 @@ def beginning(text: str, tokens: int, count: Callable[[str], int]) -> str:
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if count(text[: ends[middle - 1]]) <= tokens else (low, middle - 1)
-    return text[: ends[low - 1]] if low and tokens > 0 else ""
+    if low and tokens > 0:
+        return text[: ends[low - 1]]
+    return ""
 
 
 def _matched(
@@ -176,6 +192,8 @@ def _matched(
     theirs: dict[str, int] = {}
     codes = np.array([ours.setdefault(text, len(ours)) for row in texts for text in row], np.int64)
     wanted = [theirs.setdefault(text, len(theirs)) for row in references for each in row for text in each.texts]
+    if "negations" in matcher.guards:
+        counts.unguarded.update(filter(None, map(unknown_script, theirs)))
     retrieved = np.fromiter(map(len, texts), np.int64, len(batch))
     query = np.repeat(np.arange(len(batch)), retrieved)
     blank = np.array([not text.strip() for text in ours], bool)[codes]
@@ -189,7 +207,10 @@ def _matched(
     left = np.repeat(rows, times)
     within = np.arange(len(left)) - np.repeat(np.cumsum(times) - times, times)
     right = (np.cumsum(widths) - widths)[query[left]] + within
-    asked = [item.question for item in batch] if matcher.sees_questions else []
+    if matcher.sees_questions:
+        asked = [item.question for item in batch]
+    else:
+        asked = []
     decided = _decided(
         matcher, list(ours), list(theirs), codes[left], np.array(wanted, np.int64)[right], asked, query[left]
     )
@@ -229,6 +250,7 @@ def _placements(
     answered = np.ones(len(retrieved), bool)
     start = np.concatenate(([0], np.cumsum(judged_size))).astype(np.int64)
     columns = query, rank, grade, rank, rank, reference
+
     return Placements(tuple(queries), retrieved, answered, start, judged, *columns, shared=True, lengths=lengths)
 
 
@@ -244,10 +266,12 @@ def _decided(
     """The matcher's decisions, each distinct pair being asked for once (of each question, if it sees those)."""
     if not len(left):
         return np.zeros(0, bool)
+
     if questions:
         _, first, back = np.unique(np.stack([left, right, query]), axis=1, return_index=True, return_inverse=True)
         about = matcher.about([questions[i] for i in query[first].tolist()])
         return np.asarray(about.decide(ours, theirs, left[first], right[first])[back.ravel()])
+
     key, back = np.unique(left * len(theirs) + right, return_inverse=True)
     return np.asarray(matcher.decide(ours, theirs, key // len(theirs), key % len(theirs))[back])
 
@@ -294,6 +318,7 @@ def _in_units(item: TextItem, split: Splitter) -> TextItem:
                 where=item.where or f"question {item.query!r}",
                 hint="Give each alternative as one sentence, or use unit='chunk'.",
             )
+
     return replace(item, retrieved=[unit for text in item.retrieved for unit in split(text)], references=references)
 
 
@@ -320,7 +345,10 @@ def place(
     before = 0
     for q, (texts, wanted) in enumerate(zip(retrieved, references, strict=True)):
         number = {text: i for i, text in enumerate(dict.fromkeys(wanted), before)}
-        listed = list(wanted) if repeated_references == "each" else list(number)
+        if repeated_references == "each":
+            listed = list(wanted)
+        else:
+            listed = list(number)
         worth |= dict.fromkeys(number.values(), 1.0)
         if grades is not None:
             worth |= {number[text]: grade for text, grade in zip(wanted, grades[q], strict=True)}
@@ -370,6 +398,7 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
         refused |= {(rows[i], column): guards[at] for i, at in enumerate(chosen.tolist()) if at in guards}
         for i in np.flatnonzero(matched[rows, column]).tolist():
             marks[rows[i], column] = matcher.marks(texts[i], reference.texts[int(best[i])])
+
     return Explanation(
         query=item.query,
         question=item.question,

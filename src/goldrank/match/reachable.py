@@ -1,12 +1,12 @@
 """The most words that pairs of texts can have in common, by hashes: most pairs need not be cut into words.
 
-A word's hash is made of its first eight letters, and a text has a row of flags, one of which each of its words sets. A
+A word's hash is made of its first eight bytes, and a text has a row of flags, one of which each of its words sets. A
 word of a reference whose flag is not set is not in the text; one whose flag is set may be. So a bound is never too low.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,12 +20,11 @@ _ONE, _MIX = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
 
 
 class WordBounds(NamedTuple):
-    """For each pair: the most words in common, and the words of both texts; `known` where these can be told."""
+    """For each pair: the most words in common, and the words of both texts."""
 
     common: np.ndarray
     retrieved: np.ndarray
     reference: np.ndarray
-    known: np.ndarray
 
 
 class _Words(NamedTuple):
@@ -41,31 +40,27 @@ class _Words(NamedTuple):
 
 
 def bounds(
-    retrieved: Sequence[str | None],
-    references: Sequence[str | None],
+    retrieved: Sequence[str],
+    references: Sequence[str],
     left: np.ndarray,
     right: np.ndarray,
-    letters: bytes,
+    line: Callable[[str], bytes],
 ) -> WordBounds:
-    """The bounds of all pairs. Texts are ASCII, None where their words are others than those of an ASCII text.
-
-    `letters` is a table for `bytes.translate`, which leaves blanks between words.
-    """
-    wanted = _words_of(references, letters)
+    """The bounds of all pairs. `line` makes the words of a text, in UTF-8, with blanks between them."""
+    wanted = _words_of(references, line)
     common, size = np.zeros((2, len(left)), np.int64)
     order = np.argsort(left, kind="stable")
-    lengths = np.fromiter((len(text or "") + 1 for text in retrieved), np.int64, len(retrieved))
+    lengths = np.fromiter((len(text) + 1 for text in retrieved), np.int64, len(retrieved))
     for begin, end in blocks(lengths):
         pairs = order[np.searchsorted(left, begin, sorter=order) : np.searchsorted(left, end, sorter=order)]
-        ours = _words_of(retrieved[begin:end], letters)
+        ours = _words_of(retrieved[begin:end], line)
         size[pairs] = ours.sizes[left[pairs] - begin]
         flags = _Flags(ours)
         for first, past in blocks(wanted.sizes[right[pairs]] + 1):
             some = pairs[first:past]
             common[some] = flags.most(left[some] - begin, wanted, right[some])
-    told = (np.fromiter((text is not None for text in side), bool, len(side)) for side in (retrieved, references))
-    ours_known, theirs_known = told
-    return WordBounds(common, size, wanted.sizes[right], ours_known[left] & theirs_known[right])
+
+    return WordBounds(common, size, wanted.sizes[right])
 
 
 def blocks(sizes: np.ndarray, size: int = BLOCK) -> list[tuple[int, int]]:
@@ -78,9 +73,9 @@ def between(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
-def _words_of(texts: Sequence[str | None], letters: bytes) -> _Words:
-    parts = [text or "" for text in texts]
-    joined = " ".join(("", *parts, " " * 8)).encode("ascii").translate(letters)
+def _words_of(texts: Sequence[str], line: Callable[[str], bytes]) -> _Words:
+    parts = list(map(line, texts))
+    joined = b" ".join((b"", *parts, b" " * 8))
     inside = np.frombuffer(joined, np.uint8) != 32
     begins = np.flatnonzero(inside[1:] > inside[:-1]) + 1
     eight = np.ndarray((len(joined) - 7,), "<u8", joined, 0, (1,))[begins] ^ _EIGHT_BLANKS

@@ -21,8 +21,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from goldrank.data.texts import Texts
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
+from goldrank.data.text_item import Texts
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, merged
 
@@ -45,7 +45,9 @@ def _words(text: str) -> frozenset[str]:
     """The words of all sentences; none if there is no sentence."""
     words = frozenset(text.replace(".", " ").split())
     blank = _BLANK_SENTENCE.search(text) or (text[:1].isspace() and text.lstrip()[:1] in ("", "."))
-    return words | {""} if blank else words
+    if blank:
+        return words | {""}
+    return words
 
 
 def rouge_l_recall(retrieved: str, reference: str) -> float:
@@ -66,7 +68,9 @@ def reaches(retrieved: str, reference: str, threshold: float, inclusive: bool = 
         return False
 
     def enough(recall: float) -> bool:
-        return recall >= threshold if inclusive else recall > threshold
+        if inclusive:
+            return recall >= threshold
+        return recall > threshold
 
     return enough(_recall(retrieved, reference, enough))
 
@@ -79,7 +83,9 @@ def _recall(retrieved: str, reference: str, enough: Callable[[float], bool] | No
     wanted = _words(reference)
     most, whole = len(wanted & _words(retrieved)), len(wanted)
     if most == 0 or (enough is not None and not enough(most / whole)):
-        return most / whole if whole else 0.0
+        if whole:
+            return most / whole
+        return 0.0
     open_words = set(wanted & _words(retrieved))
     for sentence in _sentences(reference):
         here = open_words.intersection(sentence)
@@ -114,11 +120,16 @@ def _walk(reference: Sentence, retrieved: Sentence) -> Iterator[tuple[int, int]]
     kept = [j for j, word in enumerate(retrieved) if word in wanted]
     mask_of = _masks([retrieved[j] for j in kept])
     every = (1 << len(kept)) - 1
-    step = 1 if len(reference) <= KEPT_ROWS else math.isqrt(len(reference))
+    if len(reference) <= KEPT_ROWS:
+        step = 1
+    else:
+        step = math.isqrt(len(reference))
+
     saved = [every]
     for i, row in enumerate(_rows(every, map(mask_of, reference), every), 1):
         if i % step == 0:
             saved.append(row)
+
     i, open_bits = len(reference), every
     rows, first = (saved, 0) if step == 1 else ([], i + 1)
     while i and open_bits:

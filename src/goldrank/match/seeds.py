@@ -62,11 +62,13 @@ def hashes(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count = len(codes) - LENGTH + 1
     if count <= 0:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
+
     # A polynomial of LENGTH letters: that of twice as many is made of two beside each other.
     hashed, factor, size = codes.astype(np.uint64), FACTOR, 1
     while size < LENGTH:
         hashed = hashed[:-size] * np.uint64(factor) + hashed[size:]
         factor, size = factor * factor % (1 << 64), 2 * size
+
     hashed ^= hashed >> np.uint64(29)
     hashed *= np.uint64(0xBF58476D1CE4E5B9)
     hashed ^= hashed >> np.uint64(32)
@@ -108,8 +110,12 @@ class SeedIndex:
             number[order] = np.searchsorted(self._hash, hashed[order])
             number = np.minimum(number, len(self._hash) - 1)
             low = self._first[number]
-            high = np.where(self._hash[number] == hashed, self._first[number + 1], low) if len(self._hash) else low
+            if len(self._hash):
+                high = np.where(self._hash[number] == hashed, self._first[number + 1], low)
+            else:
+                high = low
             self._last = codes, _Seeds(at, low, high)
+
         return self._last[1]
 
     def holders(self, codes: np.ndarray) -> list[str] | None:
@@ -132,9 +138,11 @@ class SeedIndex:
         seeds = self._seeds(codes)
         if len(seeds.at) < FEW:
             return None
+
         pairs = self._pairs(seeds, None if source is None else self.number[source])
         if not len(pairs[0]):
             return None
+
         chosen, stretches = self._best(codes, pairs)
         of_source = tuple(column[pairs[2] == chosen] for column in pairs)
         tried: set[tuple[int, int]] = set()
@@ -148,6 +156,7 @@ class SeedIndex:
             if inside.any():
                 _, more = self._best(codes, tuple(column[inside] for column in of_source))
                 stretches += [s for s in (_cut(stretch, low, high) for stretch in more) if s is not None]
+
         held = sum(stretch.held for stretch in stretches)
         if 2 * held < len(codes) and max(stretch.held for stretch in stretches) < ENOUGH:
             return None
@@ -194,6 +203,7 @@ def _grown(codes: np.ndarray, source: np.ndarray, text: np.ndarray, place: np.nd
         for run in np.unique(np.searchsorted(begins, text[place - text == diagonal], "right") - 1).tolist():
             begin, end = int(begins[run]), int(ends[run])
             grown.append(Stretch(begin, end, begin + diagonal, end - begin))
+
     kept: list[Stretch] = []
     for stretch in sorted(grown, key=lambda candidate: -candidate.held):
         trimmed: Stretch | None = stretch
@@ -207,13 +217,16 @@ def _grown(codes: np.ndarray, source: np.ndarray, text: np.ndarray, place: np.nd
                 trimmed = _cut(trimmed, max(other.high, other.past - shift), len(codes))
         if trimmed is not None:
             kept.append(trimmed)
+
     return kept
 
 
 def _cut(stretch: Stretch, low: int, high: int) -> Stretch | None:
     """What lies between two places of the text; None if that is too little."""
     begin, end = max(stretch.low, low), min(stretch.high, high)
-    return Stretch(begin, end, stretch.at + begin - stretch.low, end - begin) if end - begin >= SHORTEST else None
+    if end - begin >= SHORTEST:
+        return Stretch(begin, end, stretch.at + begin - stretch.low, end - begin)
+    return None
 
 
 def _gaps(stretches: list[Stretch], length: int) -> list[tuple[int, int]]:

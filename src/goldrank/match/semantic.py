@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.data.texts import Texts
-from goldrank.errors import InputError, OptionError, whole_number
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, whole_number
+from goldrank.base.waiting import UnansweredError, finished_each
+from goldrank.data.text_item import Texts
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import Matcher
-from goldrank.match.models import KeptVectors, cross_encoder, sentence_model
+from goldrank.match.models import KeptVectors, cross_encoder, fingerprint, sentence_model
 from goldrank.match.tokens import Stretches
 from goldrank.match.units import sentences
-from goldrank.waiting import UnansweredError, finished_each
 
 AT_ONCE = 1_000
 """How many texts, or pairs, a model is given together."""
@@ -45,12 +45,14 @@ def windows(text: str, size: int) -> Stretches:
 
     >>> windows("One. Two. Three.", 2)
     [(0, 9), (5, 16)]
+    >>> windows("One two three.\\n\\nFour five.", 1)
+    [(0, 14), (16, 26)]
     """
     places: Stretches = []
     for start, end in sentence_places(text):
         for at in range(start, max(end - LONGEST // 2, start + 1), LONGEST // 2):
             past = at + LONGEST
-            places.append((_word_start(text, at), end if past >= end else _word_start(text, past)))
+            places.append((_word_start(text, at, start), end if past >= end else _word_start(text, past, start)))
     size = max(size, 1)
     if len(places) <= size:
         return [(0, len(text))]
@@ -72,14 +74,16 @@ def sentence_places(text: str) -> Stretches:
     return places
 
 
-def _word_start(text: str, at: int) -> int:
-    """The beginning of the word at a place, or the place itself where no blank is near."""
-    return text.rfind(" ", max(at - 50, 0), at) + 1 or at
+def _word_start(text: str, at: int, sentence: int) -> int:
+    """The beginning of the word at a place, or the place itself where no blank of its sentence is near."""
+    if at == sentence:
+        return at
+    return text.rfind(" ", max(at - 50, sentence), at) + 1 or at
 
 
 class SemanticMatcher(Matcher):
     """The best window of a text by a model. `cache` is a folder in which its answers are kept, False for none; those
-    of a function are kept only if a folder is given and `model` says which model it is."""
+    of a function are kept only if a folder is given and `name` says which model it is, until its code changes."""
 
     default_guards: ClassVar[tuple[str, ...]] = DEFAULT_GUARDS
 
@@ -100,22 +104,29 @@ class SemanticMatcher(Matcher):
             raise OptionError(
                 f"{self.name} has no usual threshold: which number means a match differs from model to model",
                 hint=f"Give one, as in {self.name}:NAME:0.8. Label 50 pairs, 10 or more of each kind, and `goldrank "
-                f"agree labels.jsonl --match {self.name}:NAME:0.8` says which is best, and what it is worth on others.",
+                f"judge agree labels.jsonl --matching {self.name}:NAME:0.8` says which is best, and what it is worth "
+                "on others.",
                 code="no-threshold",
             )
+
         if not isinstance(model, str) and not callable(self._function(model)):
             what = f"{model!r:.80} is no function"
             raise OptionError(what, hint=f"Give a function of a list of {self.takes}.", code="not-a-function")
+
         if window not in ("best", None):
             raise OptionError(f"the window of {self.name} is {window!r}; it must be 'best' or None")
+
         if isinstance(cache, str) and not isinstance(model, str) and name is None:
             what = "answers of a function are kept by the name of its model"
             raise OptionError(what, hint='For example name="v1".', code="no-model-name")
+
         self.threshold = self._checked(threshold)
         self.at_once = whole_number(at_once, "at_once", 1)
         self.window = window
         self.model = model
-        self.called = name if name is not None else model if isinstance(model, str) else None
+        self.called = name
+        if name is None and isinstance(model, str):
+            self.called = model
         self._cache = cache
         self._asked: tuple[Callable[[list[Any]], Any], KeptVectors] | None = None
 
@@ -136,25 +147,35 @@ class SemanticMatcher(Matcher):
     def _ready(self) -> tuple[Callable[[list[Any]], Any], KeptVectors]:
         """The function, and what it answered before; models are loaded when they are first asked."""
         if self._asked is None:
-            function, key = self._function(self.model), self.called
             if isinstance(self.model, str):
                 function, key = self._loaded(self.model)
+            else:
+                function = self._function(self.model)
+                key = f"{self.called}\0{fingerprint(function)}"
             keeps = self._cache is not False and (isinstance(self.model, str) or isinstance(self._cache, str))
-            folder = self._cache if isinstance(self._cache, str) else None
+            if isinstance(self._cache, str):
+                folder = self._cache
+            else:
+                folder = None
             self._asked = function, KeptVectors(f"{self.name}\0{key}" if keeps else None, folder)
+
         return self._asked
 
     def __str__(self) -> str:
         spelled = super().__str__()
         inner, sign, threshold = spelled.rpartition(":" if self.inclusive else ">")
-        return spelled if self.called is None else f"{inner}:{self.called}{sign}{threshold}"
+        if self.called is None:
+            return spelled
+        return f"{inner}:{self.called}{sign}{threshold}"
 
     @property
     def options(self) -> dict[str, object]:
         return {**({} if self.window else {"window": None}), **super().options}
 
     def _windows(self, text: str, size: int) -> Stretches:
-        return [(0, len(text))] if self.window is None else windows(text, size)
+        if self.window is None:
+            return [(0, len(text))]
+        return windows(text, size)
 
     def _best(self, parts: Sequence[list[str]], references: list[str]) -> list[np.ndarray]:
         """For each reference, how much each of its windows matches it."""
@@ -176,6 +197,7 @@ class SemanticMatcher(Matcher):
                 wanted = [references[j] for j in right[begin : at + 1].tolist()]
                 degrees[begin : at + 1] = [float(similarities.max()) for similarities in self._best(parts, wanted)]
                 begin, held, parts, cut = at + 1, 0, [], {}
+
         return np.clip(degrees, 0, 1)
 
     def stretches(self, retrieved: str, reference: str) -> Stretches:
@@ -186,7 +208,9 @@ class SemanticMatcher(Matcher):
         return [places[at] for at in order.tolist() if self.enough(similarities[at : at + 1])[0]] or places
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        return [] if self.window is None else self.stretches(retrieved, reference)[:1]
+        if self.window is None:
+            return []
+        return self.stretches(retrieved, reference)[:1]
 
     def _answers(self, given: list[Any], shown: Callable[[Any], str]) -> np.ndarray:
         """What the model answers, one row for each; each is asked once, and what was kept is not asked again."""
@@ -207,6 +231,7 @@ class SemanticMatcher(Matcher):
             except (TypeError, ValueError, OverflowError) as error:
                 what = f"{self.name} gave no numbers, {type(error).__name__}: {error}"
                 raise InputError(what, where=_first(lots[0], shown), code="bad-vectors") from error
+
             rows = [self._rows(row, lot, shown) for row, lot in zip(rows, lots, strict=True)]
             if len({row.shape[1] for row in rows}) > 1:
                 raise InputError("embedding gave vectors of different lengths", where=_first(lots[0], shown))
@@ -299,7 +324,10 @@ class CrossEncoder(SemanticMatcher):
         wrong = np.flatnonzero(~((flat >= 0) & (flat <= 1)))
         if len(flat) != len(lot) or len(wrong):
             what = f"gave {len(flat):,} values for {len(lot):,} pairs"
-            at = int(wrong[0]) if len(flat) == len(lot) else 0
+            if len(flat) == len(lot):
+                at = int(wrong[0])
+            else:
+                at = 0
             if len(flat) == len(lot):
                 what = f"returned {flat[at]!r:.40}, which is no number from 0 to 1"
             raise InputError(f"{self.name} {what}", where=shown(lot[at]), code="bad-answer")

@@ -12,15 +12,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MismatchError, one_of
+from goldrank.base.notes import Note
 from goldrank.data.spans import NOWHERE, Spans, parts_of
-from goldrank.data.texts import Chunk, Located, Span, TextItem
+from goldrank.data.text_item import Chunk, Located, Span, TextItem
 from goldrank.data.white_space import WhiteSpace
-from goldrank.errors import InputError, MismatchError, one_of
 from goldrank.match.evidence import EvidenceLike, Finder, gold_spans, resolve
 from goldrank.match.locate import SIMILARITY
 from goldrank.match.pairs import beginning
-from goldrank.notes import Note
 
 ChunksLike: TypeAlias = (
     Mapping[str, Iterable[str | Sequence[int]]] | Iterable[Mapping[str, object] | Sequence[object] | Chunk]
@@ -50,10 +50,14 @@ def chunk_places(finder: Finder, chunks: Iterable[Chunk]) -> list[tuple[Span, ..
         if chunk.span is not None:
             places.append((finder.span(chunk.span, where, empty=True),))
             continue
-        source = None if chunk.source is None or not finder.sources else finder.source(chunk.source, where)
+        if chunk.source is None or not finder.sources:
+            source = None
+        else:
+            source = finder.source(chunk.source, where)
         alternatives = finder.chunk(chunk.text, source)
         places.append(alternatives[min(seen[chunk.text, source], len(alternatives) - 1)] if alternatives else ())
         seen[chunk.text, source] += 1
+
     return places
 
 
@@ -127,13 +131,18 @@ def spans_of(
     one_of(overlap, ("error", "allow"), "overlap")
 
     def size(text: str) -> int:
-        return len(tokens(text)) if unit == "token" else len(text)
+        if unit == "token":
+            return len(tokens(text))
+        return len(text)
 
     finder = Finder(sources, several=several, unlocated=unlocated, similarity=similarity, size=size)
     resolved = resolve(items, finder, quotes, chunk_sources)
     if keep is not None:
         keep += resolved
-    corpus = None if chunks is None else corpus_spans(finder, chunks)
+    if chunks is None:
+        corpus = None
+    else:
+        corpus = corpus_spans(finder, chunks)
     retrieved = {span.source for item in resolved for place in item.spans or () for span in parts_of(place)}
     gold = {span.source for item in resolved for span in gold_spans(item.evidence)} - {NOWHERE}
     if overlap == "error" and not finder.sources and retrieved and gold and not retrieved & gold:
@@ -146,7 +155,10 @@ def spans_of(
     if unit == "token":
         used = sorted(retrieved | gold | {chunk.source for chunk in corpus or ()})
         source_tokens = {source: _tokens(source, finder.sources.get(source), tokens) for source in used}
-    white = WhiteSpace(finder.sources) if unit == "char" and finder.sources else None
+    if unit == "char" and finder.sources:
+        white = WhiteSpace(finder.sources)
+    else:
+        white = None
     made = partial(Spans.of, tokens=source_tokens, size=size, chunks=corpus, white=white)
     if count_tokens is None:
         return made(resolved), finder.notes
@@ -169,7 +181,11 @@ def spans_of(
 def _taken(item: TextItem, rank: int, sources: Mapping[str, str], count: Callable[[str], int]) -> int:
     """What a text takes of a budget; its source tells if the text itself was not given."""
     text = item.retrieved[rank - 1]
-    place = item.spans[rank - 1] if item.spans else None
+    if item.spans:
+        place = item.spans[rank - 1]
+    else:
+        place = None
+
     if text or not any(span.start < span.end for span in parts_of(place)):
         return count(text)
     if any(span.source not in sources for span in parts_of(place)):
@@ -179,6 +195,7 @@ def _taken(item: TextItem, rank: int, sources: Mapping[str, str], count: Callabl
             where=item.where or None,
             hint="Give the retrieved texts, or the sources; a budget of tokens needs lengths.",
         )
+
     return sum(count(sources[span.source][span.start : span.end]) for span in parts_of(place))
 
 
@@ -190,21 +207,42 @@ def _cut(
     while fits < len(taken) and taken[fits] <= left and budget > 0:
         left -= taken[fits]
         fits += 1
+
     texts = list(item.retrieved[:fits])
-    places: list[Span | Located | None] = list(item.spans[:fits]) if item.spans else [None] * fits
+    places: list[Span | Located | None]
+    if item.spans:
+        places = list(item.spans[:fits])
+    else:
+        places = [None] * fits
+
     counts = list(taken[:fits])
     if fits < len(taken) and left > 0:
         text, place = item.retrieved[fits], item.spans[fits] if item.spans else None
         start = beginning(text, left, count)
         if place is not None:
             # What stands in no source is paid first; then the spans, one after the other.
-            outside = place.outside if isinstance(place, Located) else ""
-            paid = beginning(outside, left, count) if count(outside) > left else outside
-            rest = left - count(paid) if paid == outside else 0
+            if isinstance(place, Located):
+                outside = place.outside
+            else:
+                outside = ""
+            if count(outside) > left:
+                paid = beginning(outside, left, count)
+            else:
+                paid = outside
+            if paid == outside:
+                rest = left - count(paid)
+            else:
+                rest = 0
             spans: list[Span] = []
             for span in parts_of(place):
-                there = sources[span.source][span.start : span.end] if span.source in sources else text
-                part = beginning(there, rest, count)[: span.end - span.start] if count(there) > rest else there
+                if span.source in sources:
+                    there = sources[span.source][span.start : span.end]
+                else:
+                    there = text
+                if count(there) > rest:
+                    part = beginning(there, rest, count)[: span.end - span.start]
+                else:
+                    part = there
                 rest -= count(part)
                 if part:
                     spans.append(span._replace(end=min(span.start + len(part), span.end)))
@@ -214,6 +252,7 @@ def _cut(
             texts.append(start)
             places.append(place if place is None or parts_of(place) else None)
             counts.append(min(left, taken[fits]))
+
     return replace(item, retrieved=texts, spans=places), counts
 
 

@@ -21,16 +21,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from goldrank.data.texts import Texts
-from goldrank.errors import OptionError, whole_number
-from goldrank.match.common_tokens import CountingMatcher, TokenCounts, Tokeniser, f1, precision, recall, share
+from goldrank.base.errors import OptionError, whole_number
+from goldrank.data.text_item import Texts
+from goldrank.match.common_tokens import (
+    CountingMatcher,
+    TokenCounts,
+    Tokeniser,
+    f1,
+    precision,
+    recall,
+    share,
+    word_stretches,
+)
 from goldrank.match.exact import by_characters
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import (
-    ROUGE_SCORE_LETTERS,
     Stretches,
     merged,
+    rouge_score_line,
     rouge_score_spans,
     rouge_score_words,
     spans,
@@ -46,7 +55,6 @@ class WindowedMatcher(CountingMatcher):
 
     default_threshold: ClassVar[float | None] = 0.7
     degree = staticmethod(recall)
-    tight = True
 
     def __init__(
         self,
@@ -89,7 +97,6 @@ class RougeLPrecision(_WholeRougeL):
     says: ClassVar[str] = "ROUGE-L precision"
     degree = staticmethod(precision)
     parts_of_reference = True
-    tight = True
 
 
 class RougeLF(_WholeRougeL):
@@ -115,12 +122,7 @@ class RougeScore(_WholeRougeL):
         super().__init__(threshold, inclusive=inclusive, guards=guards)
 
     tokens = staticmethod(rouge_score_words)
-    letters = ROUGE_SCORE_LETTERS
-
-    @staticmethod
-    def plain(text: str) -> str | None:
-        return text if text.isascii() else None
-
+    line = staticmethod(rouge_score_line)
     spans = staticmethod(rouge_score_spans)
 
 
@@ -187,7 +189,7 @@ class TokenF1(CountingMatcher):
     default_threshold: ClassVar[float | None] = 0.7
     ordered: ClassVar[bool] = False
     folds = False
-    letters = b""
+    has_line = False
 
     def tokens(self, text: str) -> Sequence[Hashable]:
         return (self.words or squad_words)(text)
@@ -243,6 +245,7 @@ class Shingles(PruningMatcher):
         size = np.zeros(len(references), np.int64)
         for i in np.unique(right).tolist():
             size[i] = min(self.n, len(words(references[i])))
+
         degrees = np.zeros(len(left))
         for n in np.unique(size[right]).tolist():  # short references have shorter shingles
             if n:
@@ -253,11 +256,11 @@ class Shingles(PruningMatcher):
             else:
                 bare = np.flatnonzero(size[right] == 0)
                 degrees[bare] = by_characters(retrieved, references, left[bare], right[bare])
+
         return degrees
 
     def stretches(self, retrieved: str, reference: str) -> Stretches:
-        marks = self.marks(retrieved, reference)
-        return [(marks[0][0], marks[-1][1])] if marks else super().stretches(retrieved, reference)
+        return word_stretches(retrieved, reference, ordered=True)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         where, wanted = spans(retrieved), words(reference)

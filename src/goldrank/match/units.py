@@ -7,9 +7,12 @@ for scripts whose marks are unmistakable. For other needs, any function from a t
 from __future__ import annotations
 
 import re
+import unicodedata
 
+from goldrank.match.citations import without_citations, without_marker
 from goldrank.match.folding import fold
 from goldrank.match.guards import quantities
+from goldrank.match.tokens import has_words, words
 
 BEFORE_NAMES = {
     *("mr", "mrs", "ms", "messrs", "mme", "mlle", "sra", "dr", "dra", "prof", "st", "mt", "ft", "rev", "hon"),
@@ -50,10 +53,15 @@ _END = re.compile(
     (?P<wide>[。！？｡।॥؟۔።။។]+[”’」』）"')\]]*)        # marks of one meaning end a sentence wherever they stand
     | (?<![.!?…])(?P<mark>[.!?…]+)(?P<quote>[”’“«»"')\]]*(?:[ \xa0\u202f]»)?)(?=\s|$)  # others do before white space
     | (?P<blank>\n\s*\n                                # and so does an empty line,
-        | \n(?=[ \t]*(?:[-*+•‣◦▪–][ \t]|\d{1,3}[.)][ \t])))  # or the next item of a list
+        | \n(?=[ \t]*(?:[-*+•‣◦▪–][ \t]|\d{1,3}[.)][ \t])))  # or the next item of a list,
+    | (?P<line>\n)                                     # or the end of a heading or a row of a table
     """,
     re.VERBOSE,
 )
+_BLOCK_LINE = re.compile(r"[ \t]{0,3}(?:\#{1,6}[ \t]|\|)")
+"""A heading, or a row of a table: a unit of its own."""
+_RULE = re.compile(r"(?=.*\|)[|:\-\s]*-{2,}[|:\-\s]*")
+"""The line between the head of a table and its rows."""
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«]+$")
 _NEXT = re.compile(r"[\s(\[\"'“‘«„]*(.{0,12})", re.DOTALL)
 _LONGEST_WORD = 40
@@ -67,6 +75,8 @@ def sentences(text: str) -> list[str]:
     ['Dr. Smith paid 3.50 euros.', 'It rained!']
     >>> sentences("今天下雨。我在家。")
     ['今天下雨。', '我在家。']
+    >>> sentences("# Prices\\n| tea | 4 |\\n|---|---|\\n| milk | 2 |")
+    ['# Prices', '| tea | 4 |', '| milk | 2 |']
     """
     parts: list[str] = []
     begin = 0
@@ -76,7 +86,20 @@ def sentences(text: str) -> list[str]:
         parts.append(text[begin : end.end()].strip())
         begin = end.end()
     parts.append(text[begin:].strip())
-    return [sentence for sentence in parts if sentence]
+    return [sentence for sentence in parts if sentence and not (sentence[0] in "|:-" and _RULE.fullmatch(sentence))]
+
+
+def claims(text: str) -> list[str]:
+    """What an answer says, sentence by sentence, without citations, the marks of lists, headings and notes.
+
+    >>> claims("## Tower\\n1. It was built in 1889 [1][2].\\n2. It is 330 m tall.[^3]\\n\\n[^3]: A guide of 2001.")
+    ['It was built in 1889.', 'It is 330 m tall.']
+    """
+    said = map(without_marker, sentences(without_citations(text)))
+    return [sentence for sentence in said if has_words(sentence) and not _HEADING.match(sentence)]
+
+
+_HEADING = re.compile(r"\#{1,6}[ \t]")
 
 
 def begins_sentences(word: str) -> bool:
@@ -92,20 +115,36 @@ def _is_inside(text: str, begin: int, end: re.Match[str]) -> bool:
     """Whether the sentence that begins there goes on after the mark."""
     if end["blank"]:
         return False
+
+    if end["line"]:
+        line_start = text.rfind("\n", 0, end.start()) + 1
+        return not _BLOCK_LINE.match(text, line_start) and not _BLOCK_LINE.match(text, end.end())
+
     if end["wide"]:
         # What is quoted in Japanese is followed by the particle of quotation.
         return end["wide"][-1] in "」』" and text.startswith(("と", "って"), end.end())
+
     following = _NEXT.match(text, end.end())
-    after = following[1] if following else ""
+    if following:
+        after = following[1]
+    else:
+        after = ""
+
     if not after:
         return False
+
     mark, stop = end["mark"], end.start("mark")
     if "!" in mark or "?" in mark:
         return bool(end["quote"]) and after[0].islower()  # "Stop!" he said.
     if mark != ".":
         return after[0].islower()  # dots that mark a pause
+
     before = _WORD_BEFORE.search(text, max(begin, stop - _LONGEST_WORD), stop)
-    word = before[0] if before else ""
+    if before:
+        word = before[0]
+    else:
+        word = ""
+
     first = before is not None and not text[max(begin, stop - _LONGEST_WORD) : before.start()].strip()
     return _goes_on(word, after, first=first and stop - begin < _LONGEST_WORD)
 
@@ -142,12 +181,48 @@ def entities(text: str) -> list[str]:
         numbers = {(number.start, number.end) for number in quantities(sentence)}  # a list of numbers is one place
         places = [(start, sentence[start:end]) for start, end in numbers]
         for match in _NAME.finditer(sentence):
-            words = list(re.finditer(r"\S+", match[0]))
-            while words and (begins_sentences(words[0][0]) or not words[0][0][0].isupper()):
-                del words[0]
-            if words:
-                name = match[0][words[0].start() :].rstrip("'’-")
-                places.append((match.start() + words[0].start(), name.removesuffix("'s").removesuffix("’s")))
+            parts = list(re.finditer(r"\S+", match[0]))
+            while parts and (begins_sentences(parts[0][0]) or not parts[0][0][0].isupper()):
+                del parts[0]
+            if parts:
+                name = match[0][parts[0].start() :].rstrip("'’-")
+                places.append((match.start() + parts[0].start(), name.removesuffix("'s").removesuffix("’s")))
         for _, entity in sorted(places):
             distinct.setdefault(fold(entity), entity)
     return list(distinct.values())
+
+
+_GERMAN = frozenset(
+    (
+        *("der", "die", "das", "und", "ist", "nicht", "ein", "eine", "wurde", "mit"),
+        *("von", "im", "den", "dem", "zu", "auf", "für", "sich", "als"),
+    )
+)
+_WITHOUT_CAPITALS = {
+    **dict.fromkeys(("CJK", "HIRAGANA", "KATAKANA"), "Chinese and Japanese"),
+    "ARABIC": "Arabic",
+    "HEBREW": "Hebrew",
+    "HANGUL": "Korean",
+    "THAI": "Thai",
+    "DEVANAGARI": "Hindi",
+}
+
+
+def without_names_by_capitals(text: str) -> str:
+    """The language of a text in which capitals do not show names: all nouns have them, or no letter does. Else nothing.
+
+    >>> without_names_by_capitals("Der Turm ist 330 m hoch und wurde 1889 gebaut.")
+    'German'
+    >>> without_names_by_capitals("The tower is in Paris.")
+    ''
+    """
+    for letter in text:
+        if letter.isalpha() and letter > "\u0370":
+            script = unicodedata.name(letter, "").split()[0:1]
+            if letter.lower() == letter.upper():
+                return _WITHOUT_CAPITALS.get("".join(script), "".join(script).title())
+            break
+    cut = words(text)
+    if sum(word in _GERMAN for word in cut) * 8 >= len(cut) > 3:
+        return "German"
+    return ""

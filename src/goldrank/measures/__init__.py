@@ -8,7 +8,7 @@ from goldrank.measures.apply import summarise
 from goldrank.measures.declare import REGISTRY, Declaration, in_order, measure
 from goldrank.measures.spelling import DEFAULT, Measure, known, make, parse, parse_all
 
-LATER = "abstention claims diversity evidence preference recommending sampled similarity texts"
+LATER = "abstention claims citations nuggets diversity evidence preference recommending sampled similarity cover"
 """Families that most calls do without."""
 families.wait_with([f"goldrank.measures.{family}" for family in LATER.split()], lambda: in_order(LATER.split()))
 

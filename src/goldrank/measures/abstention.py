@@ -1,7 +1,8 @@
 """Questions without an answer: whether a system returns nothing for them, and how well its scores tell.
 
 A system abstains if it returns nothing, or if the score of its first text is below `abstain_below`. The areas are
-numbers of a whole set of questions: the value of a question is what it adds, and their mean is the area.
+numbers of a whole set of questions: the value of a question is what it adds, and their mean is the area. Where
+questions have evidence by place, Cover is EvidenceRecall.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from functools import partial
 import numpy as np
 
 from goldrank.data.passages import Passages
+from goldrank.measures.cover import cover
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Number
-from goldrank.measures.texts import cover
 
 _measure = partial(
     measure,
     over="texts",
+    by_place=True,
     needs_relevant=False,
     options={"abstain_below": Number(optional=True)},
 )
@@ -92,7 +94,7 @@ def _measured(t: Passages, rel: float = 1) -> np.ndarray:
     return t.unanswerable | (t.pairs.relevant(rel) > 0)
 
 
-_area = partial(measure, over="texts", needs_relevant=False, diagnostic=True, of_all_queries=True)
+_area = partial(measure, over="texts", by_place=True, needs_relevant=False, diagnostic=True, of_all_queries=True)
 
 
 @_area(
@@ -137,14 +139,20 @@ def _area_of(t: Passages, k: int | None, weights: str, excess: bool = False) -> 
     n = len(rows)
     if not n:
         return values
+
     loss = np.where(t.unanswerable, 1.0, 1.0 - cover(t, k=k))[rows]
     score = t.confident(measured)[rows]
     place = np.arange(1, n + 1)
     # The list of the i most confident is averaged over i questions, or over all.
-    weight = np.cumsum((1 / place)[::-1])[::-1] if weights == "selected" else (n + 1 - place) / n
+    if weights == "selected":
+        weight = np.cumsum((1 / place)[::-1])[::-1]
+    else:
+        weight = (n + 1 - place) / n
+
     worth = _spread(score, weight)
     if excess:
         worth = worth - _spread(-loss, weight)
+
     values[rows] = loss * worth
     return values
 

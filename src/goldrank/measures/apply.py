@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import MeasureError, one_of
 from goldrank.core import core
 from goldrank.data.placements import Placements
-from goldrank.errors import MeasureError, one_of
 from goldrank.measures.declare import REGISTRY
 from goldrank.measures.rank import grouped_average_precision
 from goldrank.measures.spelling import Measure, Table, make
@@ -35,7 +35,9 @@ def expected(measure: Measure, table: Table) -> np.ndarray:
         names = ", ".join(declared.name for declared in REGISTRY.values() if declared.ties is not None)
         what = f"{measure} has no closed form over ties"
         raise MeasureError(what, hint=f"ties='expected' goes with {names}.", code="no-closed-form")
-    return measure(table) if isinstance(kernel, str) else measure.with_kernel(kernel, measure.packed(table))
+    if isinstance(kernel, str):
+        return measure(table)
+    return measure.with_kernel(kernel, measure.packed(table))
 
 
 def check_credit(measure: Measure, credit: str) -> None:
@@ -70,6 +72,7 @@ def check_order(measure: Measure, placements: Placements, length: int, rules: st
     """Refuse rankings of at least `length` documents whose value depends on the order of equal scores."""
     if measure.option("divisor") == "hits":  # then a hit less may count for more; what is divided goes up and down
         measure = make(measure.declaration, measure.k, {**dict(measure.options), "divisor": "relevant"})
+
     ends = [measure(placements.best_of_ties(best)) for best in (False, True)]
     unlike = np.flatnonzero((ends[0] != ends[1]) & (placements.retrieved >= length))
     if len(unlike):
@@ -122,7 +125,15 @@ def logarithms(measure: Measure, values: np.ndarray) -> np.ndarray:
 
 def _logs(values: np.ndarray) -> np.ndarray:
     """Logarithms as the C library has them, of 0 minus infinity; none of what is below 0."""
-    return np.array([math.log(v) if v > 0 else -math.inf if v == 0 else math.nan for v in values.tolist()])
+    return np.array([_log(value) for value in values.tolist()])
+
+
+def _log(value: float) -> float:
+    if value > 0:
+        return math.log(value)
+    if value == 0:
+        return -math.inf
+    return math.nan
 
 
 def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False) -> float:
@@ -136,10 +147,14 @@ def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False)
         values = _logs(values)
     size = len(values)
     if not size:
-        return 0.0 if kind == "sum" else math.nan
+        if kind == "sum":
+            return 0.0
+        return math.nan
     total = core.total(values)
     if total is None:  # other numbers
         total = float(values.cumsum()[-1])
     if kind == "sum":
         return total
-    return math.exp(total / size) if kind == "geometric" else total / size
+    if kind == "geometric":
+        return math.exp(total / size)
+    return total / size

@@ -12,12 +12,12 @@ from functools import partial
 
 import numpy as np
 
+from goldrank.base.errors import MeasureError
+from goldrank.base.packages import special
 from goldrank.data.placements import Placements
-from goldrank.errors import MeasureError
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Number
 from goldrank.measures.weights import discounted
-from goldrank.packages import special
 
 CELLS = 2_000_000
 """How many ranks are held in memory at a time."""
@@ -61,6 +61,7 @@ def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: flo
         weight = np.ones_like(gains)
         np.cumprod(goes_on(gains, rank)[:, :-1], axis=1, out=weight[:, 1:])
         values[low:high] = (weight * gains).sum(axis=1) / weight.sum(axis=1)
+
     return values
 
 

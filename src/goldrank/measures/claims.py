@@ -106,6 +106,26 @@ def alike_cover(t: Passages, *, k: int | None, rel: float = 1) -> np.ndarray:
     return recall(t.pairs.per_label, k=k, rel=rel)
 
 
+@_alike(
+    "DistinctPrecision",
+    formula="DistinctPrecision = (distinct texts that cover a reference) / (distinct texts returned)",
+    use="Comparison with Ragas, whose id_based_context_precision is of sets: ids that come again count once.",
+    avoid="What is repeated takes room in a context: use SetP or P@k.",
+)
+def distinct_precision(t: Passages, *, rel: float = 1) -> np.ndarray:
+    """The share of useful texts among those that were returned, each text or id once.
+
+    >>> items = [{"retrieved_ids": [4, 4, 4, 4, 7], "expected_ids": [4]}]
+    >>> evaluate_texts(items, "DistinctPrecision")["DistinctPrecision"]
+    0.5
+    """
+    useful = t.pairs.per_rank
+    is_useful = np.zeros(len(t.query), bool)
+    first = np.searchsorted(t.query, useful.query)
+    is_useful[(first + useful.rank - 1)[useful.grade >= rel]] = True
+    return ratio(t.count(is_useful & ~t.repeated), t.count(~t.repeated))
+
+
 @measure(
     "Faithfulness",
     over="texts",
@@ -182,9 +202,15 @@ def noise_sensitivity(t: Passages, *, mode: str = "relevant") -> np.ndarray:
     pairs = t.pairs
     assert pairs.label is not None
     claims = int(pairs.judged_start[-1])
-    wrong = np.ones(claims, bool) if t.wrong is None else t.wrong
+    if t.wrong is None:
+        wrong = np.ones(claims, bool)
+    else:
+        wrong = t.wrong
     first = np.searchsorted(t.query, pairs.query)
-    useful = np.zeros(len(pairs.query), bool) if t.useful is None else t.useful[first + pairs.rank - 1]
+    if t.useful is None:
+        useful = np.zeros(len(pairs.query), bool)
+    else:
+        useful = t.useful[first + pairs.rank - 1]
     by_useful = np.bincount(pairs.label[useful], minlength=claims) > 0
     supported = np.bincount(pairs.label, minlength=claims) > 0
     blamed = wrong & (by_useful if mode == "relevant" else supported & ~by_useful)

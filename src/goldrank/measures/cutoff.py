@@ -33,7 +33,10 @@ def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def expected_hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
     """Per query, the mean of `hits` over all orders of ties: a document counts by its chance to be in the first k."""
     size = p.tie_last - p.tie_first + 1
-    inside = size if k is None else np.clip(np.minimum(p.tie_last, k) - p.tie_first + 1, 0, None)
+    if k is None:
+        inside = size
+    else:
+        inside = np.clip(np.minimum(p.tie_last, k) - p.tie_first + 1, 0, None)
     return p.sum(np.where(p.grade >= rel, inside / size, 0.0))
 
 
@@ -62,7 +65,9 @@ def tie_groups(p: Placements, rel: float) -> list[TieGroup]:
 def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
     """What `hits` or `expected_hits` count as a share of k, or of the documents returned where that is less."""
     hit_count = count(p, k, rel)
-    return ratio(hit_count, np.minimum(p.retrieved, k)) if divisor == "retrieved" else hit_count / k
+    if divisor == "retrieved":
+        return ratio(hit_count, np.minimum(p.retrieved, k))
+    return hit_count / k
 
 
 def _precision_of_pairs(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
@@ -152,7 +157,9 @@ def f_measure(p: Placements, *, k: int, rel: float = 1, beta: float = 1) -> np.n
     return harmonic(precision(p, k=k, rel=rel), recall(p, k=k, rel=rel), beta**2)
 
 
-def _expected_success(p: Placements, *, k: int, rel: float) -> np.ndarray:
+def _expected_success(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
+    if k is None:  # no order of ties leaves anything out
+        return success(p, k=k, rel=rel)
     chance = np.zeros(len(p))
     for group in tie_groups(p, rel):
         if chance[group.query] < 1.0 and group.first <= k:
@@ -163,7 +170,7 @@ def _expected_success(p: Placements, *, k: int, rel: float) -> np.ndarray:
     return chance
 
 
-@_at_k(
+@monotone(
     "Success",
     formula="Success@k = 1 if any of the first k documents is relevant, else 0",
     use="One good document is enough: question answering, known-item search, suggestions.",
@@ -173,8 +180,8 @@ def _expected_success(p: Placements, *, k: int, rel: float) -> np.ndarray:
     ties=_expected_success,
     holes="first",
 )
-def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
-    """Whether any relevant document is among the first k.
+def success(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+    """Whether any relevant document is among the first k, or without a cut-off among all that were returned.
 
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "Success@2")["Success@2"]
     1.0
@@ -223,6 +230,7 @@ def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
 
 @measure(
     "FallOut",
+    counts_nonrelevant=True,
     formula="FallOut@k = (judged nonrelevant documents in the first k) / (all judged nonrelevant documents)",
     use="Every wrong document returned costs: filtering, alerts. Lower is better.",
     avoid="Only relevant documents were judged: there is then nothing to divide by.",

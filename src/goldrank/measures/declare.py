@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpa
 
 import numpy as np
 
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 from goldrank.measures.families import Names, as_it_is
 from goldrank.measures.options import COMMON, COMMON_DEFAULTS, Option, OptionValue, option_for
 
@@ -30,7 +30,7 @@ Average: TypeAlias = Literal["mean", "sum", "geometric"]
 TieRule: TypeAlias = Literal["unordered"]
 TextRule: TypeAlias = Literal["texts", "references", "places", "meaningless"]
 HoleRule: TypeAlias = Literal["linear", "first", "any"]
-Wanted: TypeAlias = Literal["references", "claims", "entities", "statements", "response"]
+Wanted: TypeAlias = Literal["references", "claims", "entities", "statements", "response", "nuggets", "citations"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class Declaration:
     differences are exact and quick for the first two."""
     holes_unless: Mapping[str, OptionValue] = field(default_factory=dict)
     """Values of options with which 'linear' or 'first' is not true."""
+    counts_nonrelevant: bool = False
+    """Whether it counts documents that were judged not relevant, among which those with a grade below 0 are not."""
     limited_by_k: bool = False
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
@@ -95,9 +97,11 @@ class Declaration:
     """The measure that people mean by this name where ids are ranked, and this one has no meaning."""
     wanted: Wanted = "references"
     """What texts are held against: the 'references', or the 'claims' or 'entities' of the reference answer, or the
-    claims of the 'response'."""
+    claims of the 'response', or 'nuggets'; 'citations' are held against ids."""
     matched_by: str | None = None
     """The matcher that decides for this measure, whichever was asked for."""
+    by_place: bool = False
+    """Whether it goes by evidence, where questions have evidence by place: a piece is then what a reference is."""
     takes_budget: bool = False
     """Whether the kernel takes the budget `tokens` itself, and texts are not packed into it."""
     per_query: bool = False
@@ -105,7 +109,9 @@ class Declaration:
     @property
     def summary(self) -> str:
         """The first line of the docstring."""
-        return self.doc.strip().splitlines()[0] if self.doc.strip() else self.name
+        if self.doc.strip():
+            return self.doc.strip().splitlines()[0]
+        return self.name
 
 
 class About(TypedDict, total=False):
@@ -128,6 +134,7 @@ class About(TypedDict, total=False):
     holes: HoleRule
     holes_unless: Mapping[str, OptionValue]
     pairs: Kernel | None
+    counts_nonrelevant: bool
     limited_by_k: bool
     counts_tokens: bool
     of_all_queries: bool
@@ -136,6 +143,7 @@ class About(TypedDict, total=False):
     for_documents: str | None
     wanted: Wanted
     matched_by: str | None
+    by_place: bool
     takes_budget: bool
     per_query: bool
 
@@ -224,6 +232,7 @@ def _declaration(
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in KEYS:
         hint = f"Letters, digits and _, a letter first, and not {' or '.join(KEYS)}."
         raise MeasureError(f"{name!r} cannot be the name of a measure", hint=hint, code="bad-measure-name")
+
     parameters, by_keyword, takes_any = _parameters(function)
     taken = {key: rule for key, rule in rules.items() if takes_any or key in parameters[1:]}
     options = {**COMMON, **taken}
@@ -244,6 +253,7 @@ def _declaration(
         except ValueError as error:
             what = f"measure {name}: option {option!r} needs a default that is {error}"
             raise MeasureError(what, code="no-default") from None
+
     declared = Declaration(
         name,
         function,
@@ -266,6 +276,7 @@ def _declaration(
         is_kernel = key in ("ties", "texts") and callable(value)
         if not is_kernel and value not in (*get_args(words), *([None] if key == "ties" else [])):
             raise MeasureError(f"measure {name}: {key} is {value!r}; it must be one of: {', '.join(get_args(words))}")
+
     if declared.per_query and declared.over != "placements":
         raise MeasureError(f"measure {name}: a function of one query's grades reads placements, not {declared.over}")
     if declared.cutoff != "none" and "k" not in parameters:
@@ -295,6 +306,7 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
     names = {word.casefold(): Alias(declared.name, implied) for word, implied in given}
     if len(names) < len(given):
         raise MeasureError(f"measure {declared.name}: a name is given twice: {', '.join(word for word, _ in given)}")
+
     own = {other.casefold(): other for other in REGISTRY}
     for word, _ in given:
         owner = lookup(word) or other_spelling(word)
@@ -307,6 +319,7 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
                 else "Give replace=True to replace it.",
                 code="name-taken",
             )
+
     if replace:
         replaced = [own[word] for word in names if word in own]
         for other in replaced:
@@ -317,6 +330,7 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
         for other, known in REGISTRY.items():
             kept = tuple(alias for alias in known.aliases if alias.casefold() not in names)
             REGISTRY[other] = dataclass_replace(known, aliases=kept)
+
     ALIASES.update(names)
     REGISTRY[declared.name] = dataclass_replace(declared, aliases=tuple(word for word, _ in given[1:]))
     for forget in FORGET:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from goldrank.measures.declare import Declaration
+from goldrank.measures.declare import Declaration, lookup
 
 _TAKES = {
     "placements": "",
@@ -29,10 +29,19 @@ _SPELLINGS = {"none": ("",), "optional": ("", "@10"), "needed": ("@10",), "recal
 def facts(declared: Declaration, quote: str = "") -> dict[str, str]:
     """What is known of a measure, in the order of the page and without what was not said; `quote` goes around names."""
     spellings = [f"{quote}{declared.name}{cutoff}{quote}" for cutoff in _SPELLINGS[declared.cutoff]]
-    better = "higher is better" if declared.higher_is_better else "lower is better"
+    if declared.higher_is_better:
+        better = "higher is better"
+    else:
+        better = "lower is better"
+
     if declared.diagnostic:
         better = "a diagnostic, by which no run is better"
-    texts = "counts texts and references" if callable(declared.texts) else _TEXTS[declared.texts]
+
+    if callable(declared.texts):
+        texts = "counts texts and references"
+    else:
+        texts = _TEXTS[declared.texts]
+
     page = {
         "Spelling": " or ".join(spellings),
         "Formula": declared.formula,
@@ -43,7 +52,7 @@ def facts(declared: Declaration, quote: str = "") -> dict[str, str]:
         "With texts": texts if declared.over == "placements" else "",
         "Use it when": declared.use,
         "Avoid it when": declared.avoid,
-        "Also known as": ", ".join(f"{quote}{alias}{quote}" for alias in declared.aliases),
+        "Also known as": ", ".join(_alias_text(alias, quote) for alias in declared.aliases),
         "From": declared.cite,
     }
     return {key: text for key, text in page.items() if text}
@@ -51,3 +60,12 @@ def facts(declared: Declaration, quote: str = "") -> dict[str, str]:
 
 def _number(value: float) -> str:
     return f"{value:g}".replace("inf", "infinity").replace("-", "minus " if math.isinf(value) else "-")
+
+
+def _alias_text(alias: str, quote: str) -> str:
+    """Another name of a measure; one that stands for some of its options says for which."""
+    meant = lookup(alias)
+    if meant is None or not meant.options:
+        return f"{quote}{alias}{quote}"
+    options = ", ".join(f"{name}={value}" for name, value in meant.options.items())
+    return f"{quote}{alias}{quote} (with {options})"

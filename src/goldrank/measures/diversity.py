@@ -25,7 +25,10 @@ _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search re
 
 def _mean(a: Aspects, values: np.ndarray, rel: float, aspects: str) -> np.ndarray:
     """Per query, the mean of one value per aspect."""
-    which = a.parts.relevant(rel) > 0 if aspects == "relevant" else np.ones(len(values), bool)
+    if aspects == "relevant":
+        which = a.parts.relevant(rel) > 0
+    else:
+        which = np.ones(len(values), bool)
     return ratio(a.sum(np.where(which, values, 0.0)), a.count(which))
 
 

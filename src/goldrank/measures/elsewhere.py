@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 
 OF_ANSWERS = frozenset(
     (
@@ -82,20 +82,24 @@ def known_elsewhere(text: str) -> MeasureError | None:
     written = _WORD.match(text)
     if written is None:
         return None
+
     name = written[0].removesuffix("_at").removesuffix("_cut")
     word = re.sub("[_-]", "", name).casefold()
     if word in OF_ANSWERS:
         what = f"{name} judges the answer, and goldrank measures what was retrieved"
         hint = "Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5."
         return MeasureError(what, hint=hint, code="not-of-rankings")
+
     if word in OF_RATINGS:
         what = f"{name} is of predicted ratings, and goldrank measures rankings"
         hint = "Of rankings there are nDCG@10, R@10 and HR@10; sklearn.metrics has the other."
         return MeasureError(what, hint=hint, code="not-of-rankings")
+
     if word in OF_RANKINGS:
         what = f"{name} is of two rankings, and a measure is of one and its judgements"
-        hint = "goldrank.rank_agreement compares rankings; `compare --agreement` shows it."
+        hint = "goldrank.rank_agreement compares rankings; `goldrank diff --agreement` shows it."
         return MeasureError(what, hint=hint, code="not-of-rankings")
+
     if word in TWO_MEANINGS:
         return MeasureError(f"{name!r} has more than one meaning", hint=TWO_MEANINGS[word], code="two-meanings")
     if word not in NEAREST:

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from goldrank.base.errors import MeasureError
 from goldrank.data.spans import Spans
-from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import harmonic, ratio
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice, Number, Option
@@ -55,7 +55,7 @@ def span_recall(s: Spans, *, k: int | None, evidence: str = "once") -> np.ndarra
     change what the piece is worth, and more texts never lower the value. With `evidence="each"` what is covered is
     divided by the sum of the lengths of all pieces, as Chroma's evaluation does.
 
-    >>> from goldrank.data.texts import EvidencePlaces, Span, TextItem
+    >>> from goldrank.data.text_item import EvidencePlaces, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[EvidencePlaces(((Span("doc", 10, 30),),))])
     >>> evaluate_texts([item], "SpanRecall@5")["SpanRecall@5"]
     0.5
@@ -79,7 +79,7 @@ def span_precision(s: Spans, *, k: int | None, repeated: str = "once") -> np.nda
     that it was retrieved, as a reader pays for it, and evidence still once. Any alternative is evidence. Texts
     without a known place have length and no evidence.
 
-    >>> from goldrank.data.texts import EvidencePlaces, Span, TextItem
+    >>> from goldrank.data.text_item import EvidencePlaces, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 40)], evidence=[EvidencePlaces(((Span("doc", 10, 30),),))])
     >>> evaluate_texts([item], "SpanPrecision@5")["SpanPrecision@5"]
     0.5
@@ -101,12 +101,15 @@ def span_iou(s: Spans, *, k: int | None, repeated: str = "once", evidence: str =
     `repeated` is as in SpanPrecision, and what alternatives count as in SpanRecall. With `evidence="each"` what is
     missed of each piece is added, whatever others hold of it.
 
-    >>> from goldrank.data.texts import EvidencePlaces, Span, TextItem
+    >>> from goldrank.data.text_item import EvidencePlaces, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 30)], evidence=[EvidencePlaces(((Span("doc", 20, 40),),))])
     >>> evaluate_texts([item], "SpanIoU@5")["SpanIoU@5"]
     0.25
     """
-    missed = _listed(s, 1.0 - s.share(k)) if evidence == "each" else _needed(s) - _covered(s, k)
+    if evidence == "each":
+        missed = _listed(s, 1.0 - s.share(k))
+    else:
+        missed = _needed(s) - _covered(s, k)
     return ratio(s.sum(s.evident & s.within(k)), s.returned(k, repeated) + missed)
 
 
@@ -123,7 +126,7 @@ def span_f(s: Spans, *, k: int | None, beta: float = 1, repeated: str = "once") 
 
     `repeated` is as in SpanPrecision.
 
-    >>> from goldrank.data.texts import EvidencePlaces, Span, TextItem
+    >>> from goldrank.data.text_item import EvidencePlaces, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[EvidencePlaces(((Span("doc", 10, 30),),))])
     >>> evaluate_texts([item], "SpanF@5")["SpanF@5"]
     0.5
@@ -145,7 +148,7 @@ def span_precision_omega(s: Spans, *, repeated: str = "once", touching: str = "i
     as they do, as in SpanPrecision. `touching="border"` also takes texts that only border on evidence, and adds the
     evidence that no text holds, as Chroma's evaluation does.
 
-    >>> from goldrank.data.texts import EvidencePlaces, Span, TextItem
+    >>> from goldrank.data.text_item import EvidencePlaces, Span, TextItem
     >>> item = TextItem("q", [], evidence=[EvidencePlaces(((Span("doc", 10, 30),),))])
     >>> cut = [Span("doc", 0, 20), Span("doc", 20, 40), Span("doc", 40, 60)]
     >>> evaluate_texts([item], "SpanPrecisionOmega", evidence=Evidence(chunks=cut))["SpanPrecisionOmega"]
@@ -181,7 +184,7 @@ def evidence_recall(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.nda
     A piece is covered if one of its alternatives is; `coverage` is the least share of it that counts (0: any
     part of it). White space does not count where the source is known: what a splitter drops between texts is no loss.
 
-    >>> from goldrank.data.texts import EvidencePlaces, Span, TextItem
+    >>> from goldrank.data.text_item import EvidencePlaces, Span, TextItem
     >>> evidence = [EvidencePlaces(((Span("doc", 5, 9),),)), EvidencePlaces(((Span("doc", 10, 30),),))]
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=evidence)
     >>> evaluate_texts([item], "EvidenceRecall@5")["EvidenceRecall@5"]
@@ -203,7 +206,7 @@ def evidence_all(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarra
 
     `coverage` is as in EvidenceRecall.
 
-    >>> from goldrank.data.texts import EvidencePlaces, Span, TextItem
+    >>> from goldrank.data.text_item import EvidencePlaces, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[EvidencePlaces(((Span("doc", 5, 9),),))])
     >>> evaluate_texts([item], "EvidenceAll@5")["EvidenceAll@5"]
     1.0

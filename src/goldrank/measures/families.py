@@ -43,6 +43,7 @@ def load() -> None:
     global _waiting, _is_loading
     if not _waiting:
         return
+
     with _lock:
         if _is_loading:
             return  # asked by what is being imported: it finds what is there

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 from goldrank.measures.declare import REGISTRY, Alias, Spelled, lookup
 
 
@@ -57,7 +57,10 @@ def in_own_words(alias: Alias, k: Any, given: Mapping[str, Any]) -> Spelled:
     own = REGISTRY[name].options
     if "cutoff" in options and "cutoff" not in own:
         cutoff = options.pop("cutoff")
-        k = cutoff if k is None else k
+        if k is None:
+            k = cutoff
+        else:
+            k = k
     if "dcg" in options and "dcg" not in own:
         form = options.pop("dcg")
         if form not in _FORMS:
@@ -82,7 +85,9 @@ _LEVEL = r"(.+?)-l(\d{1,9})"
 def split_level(text: str) -> tuple[str, int] | None:
     """ranx's `map-l2` as ("map", 2): only grades from 2 up count. None without such an end."""
     matched = re.fullmatch(_LEVEL, text)
-    return (matched[1], int(matched[2])) if matched else None
+    if matched:
+        return (matched[1], int(matched[2]))
+    return None
 
 
 def from_level(found: Spelled, level: int, text: str) -> Spelled:

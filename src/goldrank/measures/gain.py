@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank.base.errors import MeasureError
 from goldrank.data.placements import Placements, accumulate
-from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Kernel, measure, monotone
-from goldrank.measures.options import CHANCE, Choice, Number, Option
+from goldrank.measures.options import CHANCE, Choice, Level, Number, Option
 from goldrank.measures.weights import GAIN, Gain, discounted, gains, running_powers
 
 _OPTIONS: dict[str, Option] = {
@@ -89,7 +89,9 @@ def _within(
     if k is None:
         return query, grade, rank
     rows = (rank <= k).nonzero()[0]
-    return (query, grade, rank) if len(rows) == len(rank) else (query[rows], grade[rows], rank[rows])
+    if len(rows) == len(rank):
+        return (query, grade, rank)
+    return (query[rows], grade[rows], rank[rows])
 
 
 def ideal_dcg(
@@ -143,7 +145,19 @@ def _normalised(
 ) -> np.ndarray:
     """What a kernel of DCG gives as a share of the ideal, by DCG's options; 0 where even the ideal gains nothing."""
     best = ideal_dcg(p, k if cut_ideal else None, ideal=ideal, **options)
-    return ratio(gained(p, k=k, **options), np.maximum(best, 0.0))
+    reached = gained(p, k=k, **options)
+    if options["negative"] == "keep":  # a share of a gain is no loss
+        reached = np.maximum(reached, 0.0)
+    return ratio(reached, np.maximum(best, 0.0))
+
+
+def _expected_ndcg(p: Placements, *, negative: str, **options: Any) -> np.ndarray:
+    """The expected value over orders of ties; losses have none in closed form, because each order stops at 0."""
+    has_ties = bool((p.tie_first != p.tie_last).any())
+    if negative == "keep" and has_ties and bool((p.grade < 0).any()):
+        what = 'nDCG(negative="keep") has no expected value over ties where grades are below 0'
+        raise MeasureError(what, hint="Leave out negative= or ties='expected'.", code="no-closed-form")
+    return _normalised(_expected_dcg, p, negative=negative, **options)
 
 
 @_measure(
@@ -153,7 +167,7 @@ def _normalised(
     avoid="Judgements are binary and only the first hit counts (use RR), or most documents are unjudged.",
     cite=_JK,
     aliases=(("ndcg_burges", {"gain": "exp2"}),),
-    ties=partial(_normalised, _expected_dcg),
+    ties=_expected_ndcg,
     holes="linear",
     holes_unless={"ideal": "retrieved", "negative": "keep"},
 )
@@ -171,8 +185,8 @@ def ndcg(
     """DCG as a share of the best possible, which makes queries comparable.
 
     `gain`, `discount` and `negative` are those of DCG. `ideal="retrieved"` takes the best order of what was
-    retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k. Where even
-    the ideal gains nothing, or less than nothing with `negative="keep"`, the value is 0.
+    retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k. With
+    `negative="keep"` losses count, and the value stops at 0. Where even the ideal gains nothing, or less, it is 0.
 
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
     1.0
@@ -188,7 +202,7 @@ def ndcg(
     use="A user goes on to the next document with probability p; RBPresidual says what judging more could change.",
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
-    options={"p": CHANCE, "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
+    options={"p": CHANCE, "rel": Level(low=-1e9, high=1e9, optional=True), "gain": GAIN},
     holes="linear",
 )
 def rank_biased(
@@ -246,6 +260,7 @@ def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
         most = np.maximum(plain, max(levels.values()))
     else:
         least, most = np.zeros(len(p)), gains(top, gain, 1)
+
     beyond = (least < 0) | (most > 1)
     low = np.where(beyond, least, 0.0)[p.query]
     span = np.where(beyond, most - least, 1.0)[p.query]

@@ -1,4 +1,4 @@
-"""Measures of and for incomplete judgements: Judged, Bpref, infAP."""
+"""Measures of and for incomplete judgements (Judged, Bpref, infAP), and of documents that must not be shown."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def judged(p: Placements, *, k: int | None) -> np.ndarray:
     0.5
     """
     known = p.grade >= 0
-    whole = p.retrieved if k is None else np.minimum(p.retrieved, k)
+    if k is None:
+        whole = p.retrieved
+    else:
+        whole = np.minimum(p.retrieved, k)
     return ratio(p.count(known if k is None else known & (p.rank <= k)), whole)
 
 
@@ -160,6 +163,47 @@ def rbp_residual(placements: Placements, *, p: float = 0.9) -> np.ndarray:
     return np.where(known < placements.retrieved, rest, 0.0)
 
 
+_forbidden = partial(
+    _measure,
+    needs_relevant=False,
+    higher_is_better=False,
+    cutoff="needed",
+    avoid="Negative grades mean 'pooled but not judged', as in samples for infAP.",
+    cite="goldrank 1.0",
+)
+"""Declares a measure of documents with a grade below 0."""
+
+
+@_forbidden(
+    "Forbidden",
+    formula="Forbidden@k = 1 if a document with a grade below 0 is in the first k, else 0",
+    use="Some documents must never be shown: spam, withdrawn, without permission. Judge them -1; the mean is the share "
+    "of queries that show one.",
+)
+def forbidden(p: Placements, *, k: int) -> np.ndarray:
+    """Whether a forbidden document, one with a grade below 0, is among the first k.
+
+    >>> evaluate({"q": {"a": 1, "spam": -1}}, {"q": ["a", "spam"]}, "Forbidden@10")["Forbidden@10"]
+    1.0
+    """
+    return (forbidden_count(p, k=k) > 0).astype(np.float64)
+
+
+@_forbidden(
+    "ForbiddenCount",
+    high=np.inf,
+    formula="ForbiddenCount@k = number of documents with a grade below 0 in the first k",
+    use="How many forbidden documents a query shows; for whether it shows any, use Forbidden@k.",
+)
+def forbidden_count(p: Placements, *, k: int) -> np.ndarray:
+    """The number of forbidden documents, those with a grade below 0, among the first k.
+
+    >>> evaluate({"q": {"a": 1, "spam": -1}}, {"q": ["a", "spam"]}, "ForbiddenCount@10")["ForbiddenCount@10"]
+    1.0
+    """
+    return p.count((p.grade < 0) & (p.rank <= k)).astype(np.float64)
+
+
 def grade_strings(p: Placements, length: int) -> list[str]:
     """Per query, one sign for each of the first `length` documents: trec_eval's relstring.
 
@@ -168,8 +212,16 @@ def grade_strings(p: Placements, length: int) -> list[str]:
     signs = [["-"] * int(min(length, size)) for size in p.retrieved.tolist()]
     near = p.rank <= length
     for query, rank, grade in zip(p.query[near].tolist(), p.rank[near].tolist(), p.grade[near].tolist(), strict=True):
-        signs[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
+        signs[query][rank - 1] = _sign(grade)
     return ["".join(row) for row in signs]
+
+
+def _sign(grade: float) -> str:
+    if grade < 0:
+        return "."
+    if grade > 9:
+        return ">"
+    return str(int(grade))
 
 
 @measure(

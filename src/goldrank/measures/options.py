@@ -71,6 +71,19 @@ class Number:
         return self._kind + limits + (", or None" if self.optional else "")
 
 
+_SMALLEST = math.ulp(0.0)
+"""The smallest positive number: as a level, all that is above 0."""
+
+
+class Level(Number):
+    """The lowest grade that counts as relevant: a number, or ">0" for all that are above 0."""
+
+    def check(self, value: object) -> OptionValue:
+        if isinstance(value, str) and value == ">0":
+            return _SMALLEST
+        return super().check(value)
+
+
 @dataclass(frozen=True)
 class Flag:
     """True or False."""
@@ -134,8 +147,8 @@ COMMON_DEFAULTS: Mapping[str, OptionValue] = {"judged_only": False, "tokens": No
 
 def option_for(name: str, default: object) -> Option | None:
     """The rule for an option that nobody gave one, from its name and default; None if they do not tell."""
-    if name == "rel":  # the lowest grade that counts as relevant
-        return Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
+    if name == "rel":
+        return Level(low=-MAX_CUTOFF, high=MAX_CUTOFF)
     if isinstance(default, bool):
         return Flag()
     return Number() if isinstance(default, int | float) else None
@@ -152,6 +165,13 @@ def spell(value: OptionValue) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return repr(int(value))
     return repr(value)
+
+
+def spell_option(name: str, value: OptionValue) -> str:
+    """An option as it is written in a measure's name: `rel=2`, and `rel=">0"` for all that is above 0."""
+    if name == "rel" and value == _SMALLEST:
+        return 'rel=">0"'
+    return f"{name}={spell(value)}"
 
 
 def _whole(value: Any) -> int:

@@ -100,8 +100,10 @@ def preferences_met(p: Preferred, *, pairs: str = "all", average: str = "prefere
             total = 0.0
             for outcome in outcomes:
                 met, possible = outcome.counts() if average == "judge" else _balanced(outcome, pairs)
-                # A judge without any preference leaves nothing to average, which trec_eval scores 0.
-                total += met / possible if possible else 0.0 if average == "judge" else np.nan
+                if possible:
+                    total += met / possible
+                elif average != "judge":  # a judge without any preference scores 0, as in trec_eval
+                    total += np.nan
             values[query] = total / len(outcomes) if total > 0 else 0.0
     return values
 
@@ -111,6 +113,7 @@ def _by_pair(outcomes: list[PreferenceOutcome], size: int, returned: int, pairs:
     count = np.zeros((size, size), np.int64)
     for outcome in outcomes:
         count[np.ix_(outcome.place, outcome.place)] += outcome.opinion.over
+
     judges = count + count.T
     row, column = np.nonzero(np.triu(judges, 1))
     last = np.where(column < returned, 0, np.where(row < returned, 1, 2))
@@ -119,13 +122,19 @@ def _by_pair(outcomes: list[PreferenceOutcome], size: int, returned: int, pairs:
     order = np.lexsort((column, row, last))
     row, column, last = row[order], column[order], last[order]
     share = np.where(last < 2, count[row, column] / judges[row, column], 0.0)
-    return float(np.cumsum(share)[-1]) / len(share) if len(share) else 0.0
+    if len(share):
+        return float(np.cumsum(share)[-1]) / len(share)
+    return 0.0
 
 
 def _balanced(outcome: PreferenceOutcome, pairs: str) -> tuple[int, int]:
     """Preferences met and possible, with as many nonrelevant documents as relevant ones, as trec_eval counts them."""
     opinion, place, here = outcome.opinion, outcome.place, outcome.here
-    usable = here if pairs == "returned" else np.ones(len(here), bool)
+    if pairs == "returned":
+        usable = here
+    else:
+        usable = np.ones(len(here), bool)
+
     good, bad = opinion.level > 0, opinion.level == 0 if opinion.partial else opinion.level <= 0
     all_good, relevant, nonrelevant = int(good.sum()), int((good & usable).sum()), int((bad & usable).sum())
     if relevant >= nonrelevant:
@@ -133,11 +142,13 @@ def _balanced(outcome: PreferenceOutcome, pairs: str) -> tuple[int, int]:
         missing = relevant - nonrelevant
         met, possible = outcome.counts()
         return met + int((good & here).sum()) * missing, possible + all_good * missing
+
     if opinion.partial:
         keep = np.ones(len(bad), bool)
         if nonrelevant > all_good:
             keep[bad & (place >= np.sort(place[bad & usable])[all_good])] = False
         return outcome.counts(keep)
+
     # The lowest level stands for the nonrelevant documents; its first ones are compared with every document.
     last = opinion.level == opinion.level.min()
     first = np.flatnonzero(last)[np.argsort(place[last], kind="stable")][:relevant]

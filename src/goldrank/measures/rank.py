@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from goldrank.base.errors import MeasureError
 from goldrank.data.placements import Placements, log2
-from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio, tie_groups
 from goldrank.measures.declare import measure, monotone
 from goldrank.measures.options import Choice, Numbers
@@ -33,6 +33,7 @@ def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np
             values[query] += chance / (first + place)
             if place < others:
                 chance *= (others - place) / (size - 1 - place)
+
     return values
 
 
@@ -112,7 +113,10 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     is_hit = p.grade >= rel
     if k is not None:
         is_hit = is_hit & (p.rank <= k)
-    first = is_hit & p.novel if p.shared else is_hit
+    if p.shared:
+        first = is_hit & p.novel
+    else:
+        first = is_hit
     total = p.sum(p.cumulate(first) / p.rank * is_hit)
     return _mean_precision(total, is_hit, p, k, rel, divisor)
 
@@ -287,13 +291,18 @@ def _in_order(p: Placements, found: np.ndarray, others_above: np.ndarray, others
 
 def _expected_auroc(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
     """A relevant and another document of equal scores are in the right order half of the time."""
-    within = np.ones(len(p.query), bool) if k is None else p.rank <= k
+    if k is None:
+        within = np.ones(len(p.query), bool)
+    else:
+        within = p.rank <= k
+
     if k is not None and ((p.tie_first <= k) & (p.tie_last > k)).any():
         raise MeasureError(
             f"AUROC@{k} has no closed form where the cut-off parts documents of equal scores",
             hint="Leave the cut-off out.",
             code="undefined-order",
         )
+
     is_hit, wrong = (p.grade >= rel) & within, (p.grade >= 0) & (p.grade < rel) & within
     above, group = p.cumulate(wrong), p.tie_group
     inside = np.bincount(group[wrong], minlength=len(group))[group]
@@ -318,7 +327,10 @@ def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}, "AUROC")["AUROC"]
     0.5
     """
-    within = np.ones(len(p.query), bool) if k is None else p.rank <= k
+    if k is None:
+        within = np.ones(len(p.query), bool)
+    else:
+        within = p.rank <= k
     wrong = (p.grade >= 0) & (p.grade < rel) & within
     return _in_order(p, (p.grade >= rel) & within, p.cumulate(wrong), p.count(wrong))
 
@@ -341,6 +353,9 @@ def accuracy(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, "Accuracy")["Accuracy"]
     0.5
     """
-    depth = p.retrieved if k is None else np.minimum(p.retrieved, k)
+    if k is None:
+        depth = p.retrieved
+    else:
+        depth = np.minimum(p.retrieved, k)
     is_hit = (p.grade >= rel) & (p.rank <= depth[p.query])
     return _in_order(p, is_hit, p.rank - p.cumulate(is_hit), depth - p.count(is_hit))

@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
+from goldrank.base.errors import MeasureError
 from goldrank.data.placements import log2
 from goldrank.data.recommended import NumberLists, Recommended
-from goldrank.errors import MeasureError
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice, Number, Word
 
@@ -31,6 +31,30 @@ _measure = partial(
     },
 )
 _of_all = partial(_measure, of_all_queries=True, diagnostic=True)
+
+
+def _adding_up(parts: np.ndarray, total: float) -> np.ndarray:
+    """What users add, so that its mean, taken from left to right, is a total that was divided once.
+
+    The last user that adds anything takes what rounding did to the sum: a share of all items is then 1.0.
+    """
+    counted = parts[~np.isnan(parts)]
+    adding = np.flatnonzero(np.nan_to_num(parts))
+    if not len(adding):
+        return parts
+
+    last, size = adding[-1], len(counted)
+    wanted = total * size
+    if last:
+        before = np.nancumsum(parts[:last])[-1]
+    else:
+        before = 0.0
+    least = wanted - before
+    for value in (least, np.nextafter(least, np.inf), np.nextafter(least, -np.inf)):
+        parts[last] = value
+        if (before + value) / size == total:
+            break
+    return parts
 
 
 @_of_all(
@@ -53,7 +77,8 @@ def item_coverage(r: Recommended, *, k: int | None) -> np.ndarray:
     0.5
     """
     r = r.cut(k)
-    return r.parts(1.0 / (r.shown[r.item] * r.known.size))
+    shown = np.count_nonzero(r.shown[: r.known.size])
+    return _adding_up(r.parts(1.0 / (r.shown[r.item] * r.known.size)), shown / r.known.size)
 
 
 @_measure(
@@ -74,7 +99,10 @@ def user_coverage(r: Recommended, *, k: int | None, rel: float = 1, served: bool
     0.5
     """
     r = r.cut(k)
-    counts = r.size if served else r.sum((r.grade >= rel).astype(float))
+    if served:
+        counts = r.size
+    else:
+        counts = r.sum((r.grade >= rel).astype(float))
     return (counts > 0).astype(float)
 
 
@@ -106,8 +134,9 @@ def gini(r: Recommended, *, k: int | None, adjusted: bool = False) -> np.ndarray
     ascending = np.sort(counts)
     # Items that were shown equally often share their places.
     twice = np.searchsorted(ascending, counts, "left") + np.searchsorted(ascending, counts, "right") + 1
-    weight = (twice - n - 1) / ((n - 1 if adjusted else n) * max(len(r.item), 1))
-    return r.parts(weight[r.item])
+    uneven = twice - n - 1
+    whole = (n - 1 if adjusted else n) * max(len(r.item), 1)
+    return _adding_up(r.parts((uneven / whole)[r.item]), int(uneven[r.item].sum()) / whole)
 
 
 @_of_all(
@@ -131,7 +160,10 @@ def entropy(r: Recommended, *, k: int | None, normalize: bool = False) -> np.nda
     total = max(len(r.item), 1)
     bits = -np.log2(r.shown[r.item] / total) / total
     if normalize:
-        bits = bits / np.log2(r.known.size) if r.known.size > 1 else np.zeros(len(bits))
+        if r.known.size > 1:
+            bits = bits / np.log2(r.known.size)
+        else:
+            bits = np.zeros(len(bits))
     return r.parts(bits)
 
 
@@ -211,7 +243,10 @@ def novelty(r: Recommended, *, k: int | None, of: str = "users") -> np.ndarray:
     1.0
     """
     r = r.cut(k)
-    total = len(r.train.items) if of == "users" else r.train.pairs
+    if of == "users":
+        total = len(r.train.items)
+    else:
+        total = r.train.pairs
     return r.mean(-np.log2(np.maximum(r.known.popularity[r.item], 1) / total))
 
 
@@ -274,7 +309,10 @@ def serendipity(
     1.0
     """
     r = r.cut(k)
-    relevant = np.ones(len(r.item)) if relevance == "one" else (r.grade >= rel).astype(float)
+    if relevance == "one":
+        relevant = np.ones(len(r.item))
+    else:
+        relevant = (r.grade >= rel).astype(float)
     if unexpected == "run":
         return np.asarray(r.sum(_unexpected(r, k) * relevant) / np.maximum(r.size, 1))
     had = r.had
@@ -318,7 +356,10 @@ def personalisation(r: Recommended, *, k: int | None) -> np.ndarray:
     users = np.count_nonzero(r.size)
     if users < 2:
         return np.full(len(r), np.nan)
-    length = int(r.size.max()) if k is None else k
+    if k is None:
+        length = int(r.size.max())
+    else:
+        length = k
     shared = r.sum((r.shown[r.item] - 1).astype(float))
     return np.where(r.size > 0, 1.0 - shared / ((users - 1) * length), np.nan)
 
@@ -418,7 +459,8 @@ def exposure_parity(r: Recommended, *, k: int | None, rel: float = 1, merit: str
     least, most = counted[int(each.argmin())], each.max()
     added = np.bincount(user, weights=np.where(group == least, exposure, 0.0), minlength=len(r))
     listed = np.count_nonzero(r.size)
-    return np.where(r.size > 0, added * listed / worth[least] / most, np.nan)
+    parts = np.where(r.size > 0, added * listed / worth[least] / most, np.nan)
+    return _adding_up(parts, float(each.min() / most))
 
 
 @_of_all(
@@ -447,5 +489,7 @@ def exposure_share(r: Recommended, *, k: int | None, group: str = "") -> np.ndar
         raise MeasureError(f"there is no group {group!r}", hint=f"For example ExposureShare(group={names[0]!r}); there "
                            f"are: {shown}." if names else None)  # fmt: skip
     total = exposure.sum()
-    added = np.bincount(user, weights=np.where(owners == names.index(group), exposure, 0.0), minlength=len(r))
-    return np.where(r.size > 0, added * np.count_nonzero(r.size) / (total or 1.0), np.nan)
+    own = np.where(owners == names.index(group), exposure, 0.0)
+    added = np.bincount(user, weights=own, minlength=len(r))
+    parts = np.where(r.size > 0, added * np.count_nonzero(r.size) / (total or 1.0), np.nan)
+    return _adding_up(parts, float(own.sum() / (total or 1.0)))

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from goldrank.base.errors import MeasureError
+from goldrank.base.packages import stats
 from goldrank.data.placements import Placements
-from goldrank.errors import MeasureError
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice, Number
-from goldrank.packages import stats
 
 MOST_ITEMS = 10_000_000
 MOST_NEGATIVES = 2_000
@@ -32,7 +32,9 @@ def rank_chances(true_rank: np.ndarray, items: int, negatives: int, replacement:
 def _worth(rank: np.ndarray, of: str, k: int | None) -> np.ndarray:
     """What a measure gives to one relevant item at a rank."""
     value = {"Success": np.ones(len(rank)), "RR": 1.0 / rank, "nDCG": 1.0 / np.log2(rank + 1.0)}[of]
-    return value if k is None else np.where(rank <= k, value, 0.0)
+    if k is None:
+        return value
+    return np.where(rank <= k, value, 0.0)
 
 
 @lru_cache(maxsize=32)

@@ -33,7 +33,7 @@ def _set_precision_of_pairs(p: Placements, *, rel: float, relative: bool) -> np.
     avoid="Runs return a fixed number of documents; use P@k.",
     cite=_CRANFIELD,
     aliases=(
-        *("set_P", "id_based_context_precision"),
+        "set_P",
         *(("set_relative_P", {"relative": True}), ("SetRelP", {"relative": True})),
     ),
     texts=_set_precision_of_texts,
@@ -47,8 +47,30 @@ def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> n
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "SetP")["SetP"]
     0.5
     """
-    whole = np.minimum(p.retrieved, p.relevant(rel)) if relative else p.retrieved
+    if relative:
+        whole = np.minimum(p.retrieved, p.relevant(rel))
+    else:
+        whole = p.retrieved
     return ratio(hits(p, None, rel), whole)
+
+
+@_unordered(
+    "IdPrecision",
+    formula="IdPrecision = (relevant documents returned) / (documents returned), each document once",
+    use="Comparison with Ragas, whose name for it is id_based_context_precision.",
+    avoid="A list has an order: use P@k.",
+    cite="Ragas 0.4.3 (Es, James, Espinosa-Anke and Schockaert 2024)",
+    aliases=("id_based_context_precision",),
+    texts="meaningless",
+    for_texts="DistinctPrecision",
+)
+def id_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
+    """The share of relevant documents among all that were returned; of texts and their ids it is DistinctPrecision.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "IdPrecision")["IdPrecision"]
+    0.5
+    """
+    return set_precision(p, rel=rel)
 
 
 @_unordered(
@@ -72,7 +94,10 @@ def set_recall(p: Placements, *, rel: float = 1) -> np.ndarray:
 
 def _set_f_of_texts(p: Placements, *, rel: float, beta: float, weight: float | None) -> np.ndarray:
     """Precision counts texts, recall references."""
-    by = beta**2 if weight is None else weight
+    if weight is None:
+        by = beta**2
+    else:
+        by = weight
     return harmonic(set_precision(p.per_rank, rel=rel), set_recall(p.per_label, rel=rel), by)
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MeasureError, did_you_mean
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError, MeasureError, did_you_mean
 from goldrank.measures import foreign, trec_names
 from goldrank.measures.declare import (
     ALIASES,
@@ -32,16 +32,16 @@ from goldrank.measures.declare import (
     other_spelling,
 )
 from goldrank.measures.elsewhere import known_elsewhere
-from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
+from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell_option
 
 if TYPE_CHECKING:
+    from goldrank.base.types import MeasureLike, MeasuresLike
     from goldrank.data.aspects import Aspects
     from goldrank.data.passages import Passages
     from goldrank.data.preferences import Preferred
     from goldrank.data.recommended import Recommended
     from goldrank.data.spans import Spans
     from goldrank.data.top_documents import TopDocuments
-    from goldrank.types import MeasureLike, MeasuresLike
 
 MAX_SPELLING = 20_000
 """Characters that a measure may have: room for a thousand gains."""
@@ -98,11 +98,19 @@ class Measure:
 
     @cached_property
     def _spelling(self) -> str:
-        implied = ALIASES[self.asked.casefold()].options if self.asked else {}
-        inner = ", ".join(f"{key}={spell(value)}" for key, value in self.options if key not in implied)
+        if self.asked:
+            implied = ALIASES[self.asked.casefold()].options
+        else:
+            implied = {}
+        inner = ", ".join(spell_option(key, value) for key, value in self.options if key not in implied)
         name = self.asked or self.name
-        text = f"{name}({inner})" if inner else name
-        return text if self.k is None else f"{text}@{self.k}"
+        if inner:
+            text = f"{name}({inner})"
+        else:
+            text = name
+        if self.k is None:
+            return text
+        return f"{text}@{self.k}"
 
     __repr__ = __str__
 
@@ -129,7 +137,9 @@ class Measure:
     def of_texts(self) -> Measure:
         """What is meant by the name where texts are measured."""
         name = self.declaration.for_texts
-        return self if name is None else replace(make(name, self.k, dict(self.options)), asked=self.name)
+        if name is None:
+            return self
+        return replace(make(name, self.k, dict(self.options)), asked=self.asked or self.name)
 
     @property
     def plain(self) -> Measure:
@@ -145,11 +155,17 @@ class Measure:
         budget = self._options["tokens"]
         if budget is None or self.declaration.takes_budget:
             return table
+
         fill = getattr(table, "packed", None)
         if fill is None:
             what = f"{self} has no budget of tokens"
             raise MeasureError(what, hint="A budget goes with measures of texts.", code="no-token-budget")
-        depth = self.k if self.declaration.cutoff in ("optional", "needed") else None
+
+        if self.declaration.cutoff in ("optional", "needed"):
+            depth = self.k
+        else:
+            depth = None
+
         packed: Table = fill(budget, self.option("pack"), None if depth is None else int(depth))
         return packed
 
@@ -200,14 +216,27 @@ class Measure:
 
 def make(name: str | Declaration, k: object = None, options: Mapping[str, object] | None = None) -> Measure:
     """A measure from its registered name, or a declaration; checks the cut-off and every option."""
-    declaration = REGISTRY[name] if isinstance(name, str) else name
+    if isinstance(name, str):
+        declaration = REGISTRY[name]
+    else:
+        declaration = name
+
     name = declaration.name
     if declaration.cutoff == "none" and k is not None:
         raise MeasureError(f"{name} takes no cut-off, but was given @{k}")
+
     if declaration.cutoff in ("needed", "recall", "multiple") and k is None:
-        example = f"{name}@10" if declaration.cutoff == "needed" else f"{name}@0.5"
+        if declaration.cutoff == "needed":
+            example = f"{name}@10"
+        else:
+            example = f"{name}@0.5"
         raise MeasureError(f"{name} needs a cut-off", hint=f"For example {example}.")
-    checked = None if k is None else _check_cutoff(name, k, declaration.cutoff)
+
+    if k is None:
+        checked = None
+    else:
+        checked = _check_cutoff(name, k, declaration.cutoff)
+
     given: dict[str, OptionValue] = {}
     spelled_out = frozenset(options or ())
     for key, value in (options or {}).items():
@@ -222,6 +251,7 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
             raise MeasureError(f"{name}: {key} is {value!r}; it must be {error}", code="bad-option") from None
         if kept != declaration.defaults.get(key):
             given[key] = kept
+
     if declaration.takes_budget and (given.get("tokens") is None or "pack" in given):
         raise MeasureError(
             f"{name} needs a budget of tokens, and packs nothing", hint=f"For example {name}(tokens=2000)."
@@ -230,6 +260,7 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
         raise MeasureError(
             f"{name}: pack says how texts fill a budget, and there is none", hint=f'{name}(tokens=2000, pack="skip")'
         )
+
     kept = tuple(sorted(given.items()))
     return Measure(name, checked, kept, declaration=declaration, spelled_out=spelled_out)
 
@@ -306,11 +337,16 @@ _WORD_AND_NUMBER = re.compile(r"([A-Za-z_]+)(\d{1,9})")
 def _asked(spelled: str, measure: Measure) -> Measure:
     """The measure under the name that was asked for, if that is one that columns keep."""
     matched = _WORD.match(spelled)
-    word = matched[0].removesuffix("_at").removesuffix("_cut") if matched else ""
+    if matched:
+        word = matched[0].removesuffix("_at").removesuffix("_cut")
+    else:
+        word = ""
     if word.casefold() not in KEPT:
         return measure
     implied = ALIASES[word.casefold()].options.items()
-    return replace(measure, asked=word) if implied <= dict(measure.options).items() else measure
+    if implied <= dict(measure.options).items():
+        return replace(measure, asked=word)
+    return measure
 
 
 def _spelled(text: str) -> Spelled | None:
@@ -324,6 +360,10 @@ def _made(spelled: Spelled) -> Measure:
     return make(spelled.name, spelled.k, spelled.options)
 
 
+ALWAYS_CUT = ("success",)
+"""trec_eval's names that stand for its cut-offs, though the measure needs none."""
+
+
 def _listed(spelled: str) -> list[Measure] | None:
     """The measures that one of trec_eval's names stands for, if it is more than a name of ours; else None.
 
@@ -331,10 +371,13 @@ def _listed(spelled: str) -> list[Measure] | None:
     trec_eval, gets trec_eval's cut-offs.
     """
     alias = lookup(spelled)
-    if alias and (spelled in REGISTRY or REGISTRY[alias.name].cutoff in ("none", "optional")):
+    if alias and spelled in REGISTRY:
         return None
     lines = trec_names.asked(spelled)
     if lines is None:
+        return None
+    needs_no_cutoff = alias is not None and REGISTRY[alias.name].cutoff in ("none", "optional")
+    if needs_no_cutoff and spelled not in ALWAYS_CUT:
         return None
     made = [measure for line in lines if (measure := of_line(line)) is not None]
     if not made:
@@ -350,9 +393,11 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
         listed = [measures]  # what is no measure is refused below
     else:
         listed = list(measures)
+
     if not listed:
         hint = "For example measures=['nDCG@10', 'AP']."
         raise InputError("no measures were given", hint=hint, code="no-measures")
+
     if set(map(type, listed)) == {str}:
         spelled = tuple(listed)
         parsed = _of_texts(spelled)
@@ -360,6 +405,7 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
             _of_texts.cache_clear()
             parsed = _of_texts(spelled)
         return list(parsed)
+
     return _each_once(listed)
 
 
@@ -386,17 +432,31 @@ def of_line(line: trec_names.OutputLine, level: float = 1, docs: int = 0) -> Mea
     """What a line of trec_eval shows, with its lowest relevant grade and number of documents; None for text."""
     if line.measure is None:
         return None
+
     defaults = REGISTRY[line.measure].defaults
     # Where rel is None unless given, it means something else: gains of 0 and 1.
-    given = {"rel": level} if level != 1 and defaults.get("rel") is not None else {}
-    collection = {"docs": docs} if docs and "docs" in defaults else {}
+    if level != 1 and defaults.get("rel") is not None:
+        given = {"rel": level}
+    else:
+        given = {}
+
+    if docs and "docs" in defaults:
+        collection = {"docs": docs}
+    else:
+        collection = {}
+
     return make(line.measure, line.k, {**line.options, **given, **collection})
 
 
 def _each(given: MeasureLike) -> Sequence[Measure]:
     """The measures that were asked for by one name: several for trec_eval's nicknames and lists of cut-offs."""
-    listed = _listed(given.strip()) if isinstance(given, str) else None
-    return (parse(given),) if listed is None else listed
+    if isinstance(given, str):
+        listed = _listed(given.strip())
+    else:
+        listed = None
+    if listed is None:
+        return (parse(given),)
+    return listed
 
 
 def known(name: str) -> Measure | None:
@@ -414,9 +474,11 @@ def _of_function(function: Callable[..., Any]) -> Measure:
             hint="For example 'nDCG@10'.",
             code="wrong-type",
         )
+
     for declared in REGISTRY.values():
         if declared.kernel is function:
             return make(declared.name)
+
     try:
         inspect.signature(function).bind([], [])
     except TypeError:
@@ -427,11 +489,17 @@ def _of_function(function: Callable[..., Any]) -> Measure:
         ) from None
     except ValueError:
         pass  # written in C, without a signature
+
     name = getattr(function, "__name__", "function" if type(function).__module__ == "functools" else "")
     name = re.sub(r"\W|^_+", "", name or type(function).__name__, flags=re.ASCII)
-    name = name if re.match("[A-Za-z]", name) and name != "lambda" else "function"
+    if re.match("[A-Za-z]", name) and name != "lambda":
+        name = name
+    else:
+        name = "function"
+
     if name in KEYS or lookup(name) or other_spelling(name):
         name += "_function"  # ids and the library's own measures keep the names of their columns
+
     doc = inspect.getdoc(function) or ""
     declared = Declaration(name, function, doc=doc, low=-math.inf, high=math.inf, per_query=True)
     return make(declared)
@@ -442,10 +510,12 @@ def _parse_expression(text: str) -> Measure:
         tree: ast.expr = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _unknown(text) from None
+
     k: object = None
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
         k = _literal(tree.right, text)
         tree = tree.left
+
     options: dict[str, object] = {}
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
@@ -454,10 +524,13 @@ def _parse_expression(text: str) -> Measure:
             assert keyword.arg is not None
             if keyword.arg in options:
                 raise MeasureError(f"{text!r:.120}: option {keyword.arg!r} is given twice")
-            options[keyword.arg] = _literal(keyword.value, text)
+            is_word = isinstance(keyword.value, ast.Name)
+            options[keyword.arg] = ast.unparse(keyword.value) if is_word else _literal(keyword.value, text)
         tree = tree.func
+
     if not isinstance(tree, ast.Name):
         raise _unknown(text)
+
     alias = lookup(tree.id)
     if not alias:
         raise _unknown(text, tree.id)
@@ -499,10 +572,17 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
 
     for word in words:
         near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
-        alias = lookup(near[0]) if near else None
+        if near:
+            alias = lookup(near[0])
+        else:
+            alias = None
         rest = text[len(word) :]
         ends = not rest or rest[0] in "@(.["  # else the name would go on, and be as unknown
-        offered = (*((alias.name + rest,) if ends else ()), alias.name) if alias else ()
+        offered = []
+        if alias and ends:
+            offered.append(alias.name + rest)
+        if alias:
+            offered.append(alias.name)
         for other in offered:
             if known(other):
                 return unknown(hint=f"Did you mean {other}?")

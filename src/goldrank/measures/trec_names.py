@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from goldrank.errors import MeasureError, did_you_mean
+from goldrank.base.errors import MeasureError, did_you_mean
 from goldrank.measures.declare import Alias, lookup
 
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -112,6 +112,7 @@ def lines_of(measures: Iterable[str]) -> list[OutputLine]:
         else:
             near = did_you_mean(name, [*TABLE, *NICKNAMES])
             raise MeasureError(f"trec_eval: illegal measure '{text}'", hint=near or f"Measures are {', '.join(TABLE)}.")
+
     return [line for name in TABLE if name in marked for line in _lines(name, marked[name])]
 
 
@@ -124,7 +125,9 @@ def asked(text: str) -> list[OutputLine] | None:
     if text in NICKNAMES:
         return lines_of([text])
     if text in TABLE:
-        return lines_of([text]) if TABLE[text].default or text in ("runid", "relstring") else None
+        if TABLE[text].default or text in ("runid", "relstring"):
+            return lines_of([text])
+        return None
     matched = _with_parameters().fullmatch(text) if "." in text or "_" in text else None
     if not matched:
         return None
@@ -160,9 +163,11 @@ def _lines(name: str, parameters: str | None) -> Iterator[OutputLine]:
     if entry.parameters == "length":
         yield OutputLine(long, entry, None, length=int(max(0.0, min(to_float(parameters), 1e9))) if parameters else 10)
         return
+
     if name == "runid":
         yield OutputLine(name, entry, None)
         return
+
     measure, implied = proper(name)
     match entry.parameters:
         case "ranks" | "levels":
@@ -189,8 +194,12 @@ def _numbers(name: str, numbers: Sequence[float]) -> dict[str, Any]:
             raise MeasureError(f"trec_eval: utility takes 4 numbers, not {len(numbers)}")
         return dict(zip("abcd", numbers, strict=False))
     if name == "set_F":
-        return {"weight": numbers[0]} if numbers else {}
-    return {"points": list(numbers)} if numbers else {}
+        if numbers:
+            return {"weight": numbers[0]}
+        return {}
+    if numbers:
+        return {"points": list(numbers)}
+    return {}
 
 
 def _gains(name: str, parameters: str | None) -> dict[str, Any]:
@@ -206,7 +215,10 @@ def _gains(name: str, parameters: str | None) -> dict[str, Any]:
             options["p"] = to_float(value)
         elif re.fullmatch(r"[+-]?\d+", key, re.ASCII) and name != "rbp_resid":
             gain.setdefault(int(key), to_float(value))  # as there, the first of two for one grade
-    return {**options, "gain": gain} if gain else options
+
+    if gain:
+        return {**options, "gain": gain}
+    return options
 
 
 def to_whole(text: str) -> int:
@@ -215,8 +227,11 @@ def to_whole(text: str) -> int:
     if matched is None:
         return 0
     most = (1 << 63) - 1
-    value = int(matched[0]) if len(matched[0]) < 4_000 else -most if "-" in matched[0] else most
-    return max(-most, min(value, most))
+    if len(matched[0]) >= 4_000:
+        if "-" in matched[0]:
+            return -most
+        return most
+    return max(-most, min(int(matched[0]), most))
 
 
 def to_float(text: str) -> float:
@@ -226,9 +241,13 @@ def to_float(text: str) -> float:
         return 0.0
     number = matched[0].strip()
     try:
-        return float.fromhex(number) if "x" in number.lower() else float(number)
+        if "x" in number.lower():
+            return float.fromhex(number)
+        return float(number)
     except OverflowError:  # decimals that are too large are infinite by themselves
-        return -math.inf if number.startswith("-") else math.inf
+        if number.startswith("-"):
+            return -math.inf
+        return math.inf
 
 
 _C_NUMBER = re.compile(

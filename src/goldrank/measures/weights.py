@@ -22,9 +22,15 @@ def gains(grade: np.ndarray, gain: Gain, rel: float, negative: str = "none") -> 
         for level, value in gain.items():
             worth[grade == level] = value
         return worth
+
     if gain == "binary":
         return (grade >= rel).astype(np.float64)
-    positive = grade.astype(np.float64) if negative == "keep" else np.maximum(grade, 0.0)
+
+    if negative == "keep":
+        positive = grade.astype(np.float64)
+    else:
+        positive = np.maximum(grade, 0.0)
+
     if gain == "exp2":
         return np.asarray(np.exp2(positive) - 1.0)
     return positive

@@ -13,13 +13,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks, locate
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import SliceDifference
-from goldrank.data.table import NAME_LIMIT, escape_html
+from goldrank.data.table import NAME_LIMIT, Drawing, escape_html
 from goldrank.report.numbers import interval, number
 
 WIDTH = 420
@@ -62,17 +62,41 @@ class Chart:
         """A file of its own."""
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + self._svg(f"<style>{STYLE}</style>")
 
-    def _svg(self, style: str) -> str:
+    def placed(self, top: float) -> str:
+        """For a drawing that has the styles, so far below its top."""
+        return self._svg("", f' y="{top:g}" width="{self.width:g}" height="{self.height:g}"')
+
+    def _svg(self, style: str, place: str = "") -> str:
+        size = f'viewBox="0 0 {self.width:g} {self.height:g}"{place}'
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" role="img">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="chart" role="img">'
             f"<title>{escape_html(self.title, 300)}</title><desc>{escape_html(self.description, 1000)}</desc>"
             f"{style}{self.body}</svg>"
         )
 
 
+def stacked(charts: Sequence[Drawing]) -> str:
+    """A file with several charts, one below the other, each under its title."""
+    if len(charts) == 1:
+        return charts[0].alone()
+
+    width = max(chart.width for chart in charts)
+    drawn: list[str] = []
+    top = 0.0
+    for chart in charts:
+        drawn.append(f'<text x="8" y="{top + 20:g}">{escape_html(chart.title, 300)}</text>')
+        drawn.append(chart.placed(top + 32))
+        top += chart.height + 48
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {top:g}"><style>{STYLE}</style>'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{"".join(drawn)}</svg>'
+
+
 def all_charts(c: Comparison) -> dict[str, Chart]:
     """Every chart of a comparison, by a name for its file."""
-    ranks = locate(c.placed) if c.placed else None
+    if c.placed:
+        ranks = locate(c.placed)
+    else:
+        ranks = None
     charts = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
     charts |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
     for pair in c.of(c.measures[0]):
@@ -87,7 +111,9 @@ def of_pair(c: Comparison, pair: Pair, ranks: Ranks | None, only: Collection[str
     i, j = c.runs.index(pair.a), c.runs.index(pair.b)
     a, b = c.values[pair.measure][i], c.values[pair.measure][j]
     drawn = [delta_bars(pair, b - a), scatter(pair, a, b)]
-    return drawn if ranks is None else [*drawn, rank_shift((pair.a, pair.b), ranks, i, j, only)]
+    if ranks is None:
+        return drawn
+    return [*drawn, rank_shift((pair.a, pair.b), ranks, i, j, only)]
 
 
 def _file_word(text: str) -> str:
@@ -124,7 +150,9 @@ def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, 
     rows = []
     for part in found:
         better = (part.difference > 0) == higher_is_better
-        sign = ("up" if better else "down") if part.p_adjusted <= alpha else "even"
+        sign = "even"
+        if part.p_adjusted <= alpha:
+            sign = "up" if better else "down"
         label = f"{escape_html(f'{part.attribute}: {part.value}', 44)} ({part.n:,})"
         brief = f"{part.attribute}: {part.value}, {part.n:,} queries: {number(part.difference, signed=True)}"
         rows.append(ForestRow(label, part.difference, part.interval, sign, brief))
@@ -137,7 +165,10 @@ def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, 
 def _pairs_forest(about: str, comparison: Comparison, pairs: Sequence[Pair], labels: Sequence[str]) -> Chart:
     rows = []
     for pair, label in zip(pairs, labels, strict=True):
-        within = "" if math.isnan(pair.interval.low) else f" ({interval(pair.interval, signed=True)})"
+        if math.isnan(pair.interval.low):
+            within = ""
+        else:
+            within = f" ({interval(pair.interval, signed=True)})"
         brief = f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{within}"
         sign = {"better": "up", "worse": "down"}.get(pair.verdict, "even")
         rows.append(ForestRow(label, pair.difference, pair.interval, sign, brief))
@@ -162,6 +193,7 @@ def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Cha
     for tick, label in labels.items():
         if x(tick) < right + 20:
             parts.append(f'<text class="mid dim" x="{max(x(tick), 14):.1f}" y="{bottom + 14:g}">{label}</text>')
+
     for top_of_row, row in zip(bands, shown, strict=True):
         y = top_of_row + 27
         parts.append(f'<text class="lab" x="{left:g}" y="{y - 13:.1f}">{row.label}</text>')
@@ -173,7 +205,12 @@ def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Cha
         parts.append(f'<circle cx="{x(row.difference):.1f}" cy="{y:g}" r="4.5"/></g>')
         value = number(row.difference, signed=True)
         parts.append(f'<text class="end" x="{WIDTH - 4}" y="{y + 4:g}">{value}</text>')
-    left_out = f" (the first {MOST_ROWS} of {len(rows)})" if len(rows) > MOST_ROWS else ""
+
+    if len(rows) > MOST_ROWS:
+        left_out = f" (the first {MOST_ROWS} of {len(rows)})"
+    else:
+        left_out = ""
+
     return Chart(title + left_out, description, bottom + 22, "".join(parts))
 
 
@@ -197,7 +234,10 @@ def curves(
     top_value = _nice_top(max(ys, default=1.0))
     lowest, highest = min(xs), max(xs)
     left, right, top, bottom = 40.0, WIDTH - 12.0 - 4 * max(0, len(f"{highest:g}") - 3), 10.0, 210.0
-    x = scale(0.0, 1.0, left, right) if recall else log_scale(lowest, highest, left, right)
+    if recall:
+        x = scale(0.0, 1.0, left, right)
+    else:
+        x = log_scale(lowest, highest, left, right)
     y = scale(0.0, top_value, bottom, top)
     parts = [y_axis(y, ticks(0.0, top_value), left, right)]
     for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs)):
@@ -211,7 +251,10 @@ def curves(
         elif reach:
             strokes = "".join(f"M{a + 3 * i:.1f} {low:.1f}V{high:.1f}" for a, low, high in reach)
             parts.append(f'<path class="line s{i % COLOURS}" d="{strokes}"/>')
-    shift = 0 if joined else 3
+    if joined:
+        shift = 0
+    else:
+        shift = 3
     drawn = {
         run: [(x(k) + shift * i, y(v)) for k, v in line if not math.isnan(v)]
         for i, (run, line) in enumerate(points.items())
@@ -240,10 +283,14 @@ def _lines(
         parts.append(f"<g><title>{escape_html(name, NAME_LIMIT)}</title>")
         parts.append(f'{line} d="M{path}"/>' if joined and points else "")
         parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in points]
-        at = middle if i % 2 else left
+        if i % 2:
+            at = middle
+        else:
+            at = left
         parts.append(f'{line} d="M{at:.1f} {row - 4:g}h22"/>')
         parts.append(f'<text x="{at + 28:.1f}" y="{row:g}">{escape_html(name, 22)}</text></g>')
         row += 18 if i % 2 or i == len(drawn) - 1 else 0
+
     return "".join(parts), row
 
 
@@ -261,6 +308,7 @@ def powers(title: str, label: str, series: Mapping[str, Sequence[tuple[float, fl
     drawn = {name: [(x(a), y(b)) for a, b in line if min(a, b) > 0] for name, line in series.items()}
     lines, row = _lines(drawn, label, left, right, bottom)
     ends = "; ".join(f"{name}: {line[-1][1]:.3g} at {line[-1][0]:g}" for name, line in series.items())
+
     return Chart(title, ends, row, axes + lines)
 
 
@@ -278,7 +326,9 @@ def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
 
     def bars(low: int, high: int) -> str:
         rows = "".join(f"V{y:.1f}h{step:.5g}" for y in heights[low:high].tolist())
-        return f"M{left + low * step:.1f} {middle:g}{rows}V{middle:g}z" if high > low else ""
+        if high > low:
+            return f"M{left + low * step:.1f} {middle:g}{rows}V{middle:g}z"
+        return ""
 
     ups, downs = bars(0, int((drawn > 0).sum())), bars(int((drawn >= 0).sum()), len(drawn))
     parts = [_labels([(top + 4, f"{most:+.2f}"), (middle + 4, "0"), (bottom + 4, f"{-most:+.2f}")], left - 6)]
@@ -372,7 +422,12 @@ def rank_shift(
         parts.append(f'<text class="dim" x="{right + 8:g}" y="{y:g}">{label}</text>')
     for (i, j), count in sorted(flows.items(), key=lambda flow: (-flow[1], flow[0])):
         start, end, middle = top + i * step, top + j * step, (left + right) / 2
-        sign = "even" if i == j else "up" if j < i else "down"
+        if i == j:
+            sign = "even"
+        elif j < i:
+            sign = "up"
+        else:
+            sign = "down"
         width = 1 + 17 * count / most
         what = f"{count:,} documents from {BANDS[i]} to {BANDS[j]}"
         parts.append(
@@ -383,7 +438,10 @@ def rank_shift(
     ups = sum(count for (i, j), count in flows.items() if j < i)
     downs = sum(count for (i, j), count in flows.items() if j > i)
     description = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
-    sampled = "" if only is None else f"in {int(drawn.sum()):,} of the queries"
+    if only is None:
+        sampled = ""
+    else:
+        sampled = f"in {int(drawn.sum()):,} of the queries"
     bottom = top + len(BANDS) * step
     parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{description}</text>')
     if sampled:
@@ -396,7 +454,9 @@ def rank_shift(
 def dash(index: int) -> str:
     """How a line is dashed, so that more lines than colours can be told apart."""
     pattern = ("", "6 3", "2 3", "8 3 2 3")[index // COLOURS % 4]
-    return f' stroke-dasharray="{pattern}"' if pattern else ""
+    if pattern:
+        return f' stroke-dasharray="{pattern}"'
+    return ""
 
 
 def _labels(rows: Sequence[tuple[float, str]], x: float) -> str:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.comparison.intervals import percent
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, count, note_sentences
-from goldrank.report.forms import rows_table
+from goldrank.data.table import Cell, Cells, ChartPart, Head, Part, Row, Sentence, Table, count, note_sentences
+from goldrank.report import latex, markdown
 from goldrank.report.numbers import interval, number, p_value
+from goldrank.report.separated import rows_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from goldrank.comparison.leaderboard import Leaderboard
     from goldrank.comparison.pair import Pair
     from goldrank.comparison.result import Comparison
+    from goldrank.comparison.settings import Statistics
     from goldrank.data.run import Run
 
 MOST_ROWS = 60
@@ -30,29 +35,159 @@ MARKED = ("secondary", "diagnostic")
 
 
 def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
-    """What people read; `whole` with all pairs, and with the slices of all measures."""
-    shown: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
-    shown += [*caveats(comparison), *queries(comparison)]
+    """What people read, the answer first; `whole` with all pairs, and with the slices of all measures."""
+    if whole:
+        shown: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
+    elif len(comparison.runs) == 2:
+        pair = comparison.of(comparison.primary)[0]
+        shown = [Sentence(pair.sentence, style(pair)), two_systems(comparison), *reasons(pair)]
+    elif _has_board(comparison):
+        shown = many_systems(comparison)
+    else:
+        shown = [*verdicts(comparison), systems(comparison), differences(comparison)]
+
+    if whole or not _has_board(comparison):
+        shown += caveats(comparison)
+
+    shown += queries(comparison)
     if comparison.slices is not None:
         shown += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
+
     method = Sentence(f"{count(len(comparison.queries), 'query')}. {comparison.method}.", "remark")
     return [*shown, method, *note_sentences(comparison.notes)]
+
+
+def markdown_text(comparison: Comparison) -> str:
+    """All that people read as Markdown; pages are narrower than terminals, so p is left out."""
+    return markdown.write(_narrow(comparison, "p"))
+
+
+def latex_text(comparison: Comparison) -> str:
+    """All that people read as tables for a paper."""
+    return latex.write([paper_systems(comparison), *_narrow(comparison, "p", "word")[1:]])
+
+
+def _narrow(comparison: Comparison, *left_out: str) -> list[Part]:
+    whole = parts(comparison, whole=True)
+    return [part.without(*left_out) if isinstance(part, Table) else part for part in whole]
+
+
+def charts(comparison: Comparison) -> list[ChartPart]:
+    """Each measure's differences with their intervals."""
+    from goldrank.report.charts import forest
+
+    return [ChartPart(measure, partial(forest, comparison, measure)) for measure in comparison.measures]
+
+
+def reasons(pair: Pair) -> list[Sentence]:
+    """What a verdict rests on and what would change it."""
+    told = [Sentence(text, "remark") for text in pair.reasons]
+    return told + [Sentence(note.sentence, "warning" if note.is_warning else "remark") for note in pair.caveats]
+
+
+def _has_board(comparison: Comparison) -> bool:
+    """Whether the systems are told in order: there are several, and none is the baseline of all."""
+    is_diagnostic = comparison.of(comparison.primary)[0].role == "diagnostic"
+    return len(comparison.runs) > 2 and comparison.baseline is None and not is_diagnostic
 
 
 def verdicts(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
     """Which system is best, if there are several, and the verdicts about the measure that decides."""
     pairs = comparison.of(comparison.primary)
     shown = [Sentence(pair.words, style(pair)) for pair in pairs[:most]]
-    if len(comparison.runs) > 2 and comparison.baseline is None and pairs[0].role != "diagnostic":
-        from goldrank.comparison.leaderboard import leaderboard
-
-        shown.insert(0, Sentence(leaderboard(comparison).words, "strong"))
+    if _has_board(comparison):
+        shown.insert(0, Sentence(comparison.leaderboard().words, "strong"))
     return shown
+
+
+def many_systems(comparison: Comparison) -> list[Part]:
+    """The order of several systems, what would tell the first two apart, and where all pairs are."""
+    from goldrank.report.leaderboard import systems as board_table
+
+    board = comparison.leaderboard()
+    others = [measure for measure in comparison.measures if measure != board.measure]
+    table = board_table(board)
+    rows = []
+    for standing, (place, name, _, *ranks) in zip(board.standings, table.cells, strict=True):
+        best = "best" * (standing.run in comparison.best(board.measure))
+        cells = [place, name, Cell(format_value(standing.value, "mean"), standing.value, best), *ranks]
+        for measure in others:
+            summary = comparison.summaries[measure, standing.run]
+            best = "best" * (standing.run in comparison.best(measure))
+            cells.append(Cell(format_value(summary.shown, summary.average), summary.mean, best))
+        rows.append(cells)
+    level = f"{100 * comparison.statistics.level:g} of 100 cases"
+    told = f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart"
+    caption = f"* best mean. Ranks hold together in {level}; {told}."
+    shown: list[Part] = [
+        Sentence(board.words, "strong"),
+        replace(table, heads=[*table.heads, *Head.numbers(*others)], rows=rows, caption=caption),
+    ]
+    sentences = [board.contenders_words, _first_two(board), _to_judge(board)]
+    shown += [Sentence(text, "remark") for text in sentences if text]
+    pairs = f"All {count(len(comparison.pairs), 'pair')} and measures: -o pairs.csv, or a page: -o page.html. "
+    return [*shown, Sentence(f"{pairs}Two systems: goldrank compare QRELS A.run B.run.", "remark")]
+
+
+def _first_two(board: Leaderboard) -> str:
+    """How many queries would tell the first two apart, and which difference is told apart now."""
+    first, second = (standing.run for standing in board.standings[:2])
+    pair = next(pair for pair in board.pairs if {pair.a, pair.b} == {first, second})
+    needed = ""
+    if pair.verdict == "unclear" and pair.queries_needed:
+        needed = f"To tell 1 from 2: about {pair.queries_needed:,} queries ({pair.n:,} now). "
+    detectable = sorted(pair.detectable for pair in board.pairs if math.isfinite(pair.detectable))
+    if not detectable:
+        return needed.strip()
+    return f"{needed}A difference of about {detectable[len(detectable) // 2]:.4f} is told apart here."
+
+
+def _to_judge(board: Leaderboard) -> str:
+    """How many pairs wait for judgements."""
+    waiting = [pair for pair in board.pairs if pair.could_be_turned]
+    if not waiting:
+        return ""
+    documents = {(document.query, document.doc) for pair in waiting for document in pair.judge_first}
+    if documents:
+        first = f": {len(documents):,} documents first"
+    else:
+        first = ""
+    return f"Judge first for {count(len(waiting), 'pair')}{first}."
+
+
+def two_systems(comparison: Comparison) -> Table:
+    """A row per measure of two systems: both means, the difference, and what it means."""
+    level, alpha = percent(comparison.statistics.level), comparison.statistics.alpha
+    pairs = {pair.measure: pair for pair in comparison.pairs}
+    rows: list[Cells] = []
+    for measure in comparison.measures:
+        pair = pairs[measure]
+        means = [comparison.summaries[measure, run] for run in (pair.a, pair.b)]
+        best = ["best" * (run in comparison.best(measure)) for run in (pair.a, pair.b)]
+        rows.append(
+            [
+                pair.measure + (f" ({pair.role})" if pair.role in MARKED else ""),
+                *(Cell(format_value(m.shown, m.average), m.mean, mark) for m, mark in zip(means, best, strict=True)),
+                Cell(number(pair.difference, signed=True), pair.difference),
+                interval(pair.interval, signed=True),
+                win_tie_loss(pair),
+                number(pair.effect, 2),
+                p_value(pair.p_adjusted, pair.at_most, alpha),
+                Cell(pair.word, style=style(pair)),
+            ]
+        )
+
+    first = pairs[comparison.primary]
+    names = [ids.show(run) + " (baseline)" * (run == comparison.baseline) for run in (first.a, first.b)]
+    numbers = (*names, "difference", f"{level} interval", "better / equal / worse", "d", "p")
+    return Table([*Head.texts("measure"), *Head.numbers(*numbers), *Head.texts("word")], rows)
 
 
 def style(pair: Pair) -> str:
     """How a verdict is shown."""
-    return "remark" if pair.verdict == "diagnostic" else pair.verdict
+    if pair.verdict == "diagnostic":
+        return "remark"
+    return pair.verdict
 
 
 def caveats(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
@@ -64,10 +199,15 @@ def caveats(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]
                 if note.is_warning:
                     row = f"{pair.measure} ({ids.show(pair.b)} against {ids.show(pair.a)})"
                     said.setdefault(str(note), []).append(row)
+
     shown = []
     for words, rows in list(said.items())[:most]:
-        more = f" and {len(rows) - 3:,} more rows" if len(rows) > 3 else ""
+        if len(rows) > 3:
+            more = f" and {len(rows) - 3:,} more rows"
+        else:
+            more = ""
         shown.append(Sentence(f"{', '.join(rows[:3])}{more}: {words}", "warning"))
+
     return shown
 
 
@@ -75,6 +215,7 @@ def queries(comparison: Comparison) -> list[Table]:
     """The queries whose values differ most, with their texts; nothing if no texts are known."""
     if not comparison.texts:
         return []
+
     values = comparison.values[comparison.primary]
     spread = np.nan_to_num(values.max(axis=0) - values.min(axis=0))
     order = [int(i) for i in np.argsort(-spread, kind="stable")[:MOST_QUERIES] if spread[i] > 0]
@@ -82,9 +223,12 @@ def queries(comparison: Comparison) -> list[Table]:
     for i in order:
         query = comparison.queries[i]
         rows.append([query, comparison.texts.get(query, "-"), *(float(value) for value in values[:, i])])
+
     heads = [*Head.names("query"), *Head.texts("text"), *Head.numbers(*comparison.runs)]
     title = f"Queries that differ most, {comparison.primary}"
-    return [Table(heads, rows, title)] if rows else []
+    if rows:
+        return [Table(heads, rows, title)]
+    return []
 
 
 def letters_note(comparison: Comparison) -> str:
@@ -109,8 +253,10 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
             letters = " ".join(comparison.beats(measure, run))
             cells.append(Cell(shown, summary.mean, best, letters, interval(summary.shown_interval)))
         rows.append(cells)
+
     if merged:
         return Table([*Head.names("System"), *Head.numbers(*comparison.measures)], rows, sortable=True)
+
     heads = [*Head.texts("", "system"), *Head.numbers(*comparison.measures)]
     return Table(heads, rows, "Systems", letters_note(comparison))
 
@@ -125,9 +271,26 @@ def paper_systems(comparison: Comparison) -> Table:
 
 def differences(comparison: Comparison, whole: bool = False) -> Table:
     """A row per measure and pair of systems; secondary measures and diagnostics are marked."""
-    pairs = comparison.pairs if whole else comparison.pairs[:MOST_ROWS]
-    more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if len(pairs) < len(comparison.pairs) else ""
-    numbers = ("difference", f"{percent(comparison.statistics.level)} interval", "effect d", "win / tie / loss")
+    if whole:
+        pairs = comparison.pairs
+    else:
+        pairs = comparison.pairs[:MOST_ROWS]
+    if len(pairs) < len(comparison.pairs):
+        more = f" (the first {len(pairs)} of {len(comparison.pairs):,})"
+    else:
+        more = ""
+    return _differences(pairs, comparison.statistics, f"Differences, B minus A{more}")
+
+
+def pair_parts(pair: Pair) -> list[Part]:
+    """One pair: the verdict as a sentence, its numbers, and what it rests on."""
+    table = _differences([pair], pair.statistics, "Difference, B minus A")
+    return [Sentence(pair.sentence, style(pair)), table, *reasons(pair)]
+
+
+def _differences(pairs: Sequence[Pair], statistics: Statistics, title: str) -> Table:
+    alpha = statistics.alpha
+    numbers = ("difference", f"{percent(statistics.level)} interval", "d", "better / equal / worse")
     heads = [*Head.texts("measure"), *Head.names("A", "B"), *Head.numbers(*numbers, "p", "corrected p")]
     rows: list[Cells] = [
         [
@@ -138,13 +301,14 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
             interval(pair.interval, signed=True),
             number(pair.effect, 2),
             win_tie_loss(pair),
-            p_value(pair.p),
-            p_value(pair.p_adjusted, pair.at_most),
-            Cell(pair.verdict, style=style(pair)),
+            p_value(pair.p, alpha=alpha),
+            p_value(pair.p_adjusted, pair.at_most, alpha),
+            Cell(pair.word, style=style(pair)),
         ]
         for pair in pairs
     ]
-    return Table([*heads, *Head.texts("verdict")], rows, f"Differences, B minus A{more}")
+
+    return Table([*heads, *Head.texts("word")], rows, title)
 
 
 def win_tie_loss(pair: Pair) -> str:
@@ -166,8 +330,14 @@ def slices(comparison: Comparison, whole: bool = False) -> Table:
         for run in comparison.runs:
             cells.append(Cell(number(group.means[run]), group.means[run], detail=interval(group.intervals[run])))
         is_turned = (group.attribute, group.value, group.measure) in turned
-        style = "dim" if group.small else "flag" if is_turned else ""
+        if group.small:
+            style = "dim"
+        elif is_turned:
+            style = "flag"
+        else:
+            style = ""
         rows.append(Row(cells, style, {"measure": group.measure}))
+
     heads = [*Head.names("attribute", "value"), *Head.texts("measure"), *Head.numbers("queries", *comparison.runs)]
     if whole:
         return Table(heads, rows, "Slices")
@@ -176,8 +346,7 @@ def slices(comparison: Comparison, whole: bool = False) -> Table:
 
 def pairs_table(comparison: Comparison) -> Table:
     """Everything about each pair as exact numbers, for CSV; empty where a value is not defined."""
-    rows = ({**row, "p_at_most": float(row["p_at_most"])} for row in comparison.rows())
-    return rows_table([{name: None if value != value else value for name, value in row.items()} for row in rows])
+    return rows_table(comparison.rows())
 
 
 def agreement_parts(comparison: Comparison, runs: Mapping[str, Run]) -> list[Part]:

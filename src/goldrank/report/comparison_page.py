@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.comparison import rank_changes
 from goldrank.comparison.intervals import percent
 from goldrank.comparison.leaderboard import Leaderboard, leaderboard
-from goldrank.comparison.pair import Pair
+from goldrank.comparison.pair import Pair, format_probability
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import SMALL
@@ -21,7 +21,7 @@ from goldrank.data.documents import Document
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences, warnings_first
 from goldrank.report import charts, comparison_queries, html
 from goldrank.report import leaderboard as board_tables
-from goldrank.report.comparison import MARKED, letters_note, style, systems, win_tie_loss
+from goldrank.report.comparison import MARKED, letters_note, reasons, style, systems, win_tie_loss
 from goldrank.report.comparison_queries import excerpt
 from goldrank.report.numbers import interval, number, p_value
 
@@ -79,7 +79,7 @@ def render(comparison: Comparison) -> str:
         "differences": _differences(c),
         "more_pairs": max(0, len(c.pairs) - MOST_PAIRS),
         "chosen": c.primary if len(c.runs) > 2 and len(c.measures) > 1 else "",
-        "verdict_words": list(dict.fromkeys(pair.verdict for pair in c.pairs)),
+        "verdict_words": list(dict.fromkeys(pair.word for pair in c.pairs)),
         "forests": _forests(c),
         "curves": [charts.curves(name, dict(list(points.items())[:MOST_LINES])) for name, points in c.curves.items()],
         "slices": _slices(c, lead.pair) if c.slices else None,
@@ -92,6 +92,7 @@ def render(comparison: Comparison) -> str:
     title += f" and {len(c.runs) - 3} more" * (len(c.runs) > 3)
     room = MOST_BYTES - len(html.render(TEMPLATE, title, values).encode()) - 500
     values["data"] = comparison_queries.data(c, lead.pair, ranks, listed, room)
+
     return html.render(TEMPLATE, title, values)
 
 
@@ -101,13 +102,18 @@ def _lead(c: Comparison) -> _Lead:
     if len(c.runs) == 2 or pairs[0].role == "diagnostic":
         pair = pairs[0]
         return _Lead(pair, None, f"{pair.short_words}.", style(pair), _verdicts(pairs[1:]))
+
     board = leaderboard(c)
     place = {standing.run: i for i, standing in enumerate(board.standings)}
     pair = min(pairs, key=lambda pair: sorted((place[pair.a], place[pair.b])))
     more = _verdicts(pairs)
     if c.baseline is None:
-        kind = "better" if len(board.may_be_best) == 1 else "unclear"
+        if len(board.may_be_best) == 1:
+            kind = "better"
+        else:
+            kind = "unclear"
         return _Lead(pair, board, board.words, kind, more)
+
     pair = min(pairs, key=lambda pair: place[pair.b])
     better, worse = (sum(compared.verdict == verdict for compared in pairs) for verdict in ("better", "worse"))
     others = len(pairs) - better - worse
@@ -129,24 +135,35 @@ def _facts(c: Comparison, lead: _Lead) -> list[tuple[str, str, str]]:
         ("queries", win_tie_loss(pair), "better / equal / worse"),
     ]
     if not math.isnan(pair.p_adjusted):
-        shown.append(("p, corrected", p_value(pair.p_adjusted, pair.at_most), f"alpha {c.statistics.alpha:g}"))
+        p = p_value(pair.p_adjusted, pair.at_most, c.statistics.alpha)
+        shown.append(("p, corrected", p, f"alpha {c.statistics.alpha:g}"))
+
+    if not math.isnan(pair.probability):
+        shown.append(("probability", format_probability(pair.probability), "that B is better"))
+
     if not math.isnan(pair.effect):
-        shown.append(("effect d", number(pair.effect, 2), "0.2 small, 0.5 medium, 0.8 large"))
+        shown.append(("d", number(pair.effect, 2), f"{pair.moved:.0%} of the queries moved"))
+
     return shown
 
 
 def _caveats(c: Comparison, lead: _Lead) -> list[Sentence]:
     """Why not to trust the verdict, or why to."""
     words = {pair.words: pair for pair in c.of(c.primary)}
-    shown = [Sentence(note.sentence, "warning" if note.is_warning else "remark") for note in lead.pair.caveats]
+    shown = reasons(lead.pair)
     turned = [pair for pair in words.values() if pair.could_be_turned and pair != lead.pair]
     if turned:
         names = ", ".join(f"{ids.show(pair.b)} against {ids.show(pair.a)}" for pair in turned[:3])
-        more = f" and {len(turned) - 3:,} more" if len(turned) > 3 else ""
+        if len(turned) > 3:
+            more = f" and {len(turned) - 3:,} more"
+        else:
+            more = ""
         shown.append(Sentence(f"Unjudged documents could decide {names}{more} too.", "warning"))
+
     serious = sum(note.is_warning for note in c.notes)
     if serious:
         shown.append(Sentence(f"{count(serious, 'warning')} about the data below, in the notes.", "remark"))
+
     return warnings_first(shown) or [Sentence("Nothing was found that speaks against it.", "remark")]
 
 
@@ -155,6 +172,7 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
     pair = next((pair for pair in pairs if pair.judge_first), None)
     if pair is None:
         return {}
+
     rows: list[Cells] = []
     for document in pair.judge_first:
         rows.append(
@@ -166,6 +184,7 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
                 Cell(number(document.move, signed=True), document.move, "rise" if document.move > 0 else "fall"),
             ]
         )
+
     ranks = Head.numbers(f"rank in {ids.show(pair.a, 24)}", f"rank in {ids.show(pair.b, 24)}")
     heads = [*Head.names("Query", "Document"), *ranks, *Head.numbers(f"{pair.measure} B − A, if relevant")]
     return {
@@ -176,10 +195,10 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
 
 
 def _method(c: Comparison, board: Leaderboard | None) -> list[Sentence]:
-    effect = "Effect d is the mean difference in units of its standard deviation over queries: 0.2 is called small, "
+    effect = "d is the mean difference in units of its standard deviation over queries."
     conventions = ", ".join(sorted({scores.convention for scores in c.systems} - {""}))
-    texts = [f"{c.method}.", f"{effect}0.5 medium, 0.8 large.", f"Convention {conventions}." if conventions else ""]
-    texts += [f"Ranks: {board.method}."] if board is not None else []
+    texts = [f"{c.method}.", effect, f"Convention {conventions}." if conventions else ""]
+    texts += [board.contenders_words] if board is not None else []
     return [Sentence(text, "remark") for text in texts if text]
 
 
@@ -194,22 +213,26 @@ def _board(board: Leaderboard) -> dict[str, Any]:
 def _differences(c: Comparison) -> Table:
     """As `comparison.differences`, with pairs in one column and intervals below their differences."""
     heads = [*Head.names("B against A"), *Head.texts("Measure", "verdict")]
-    heads += Head.numbers("B − A", "effect d", "win / tie / loss", "p corrected")
+    heads += Head.numbers("B − A", "d", "better / equal / worse", "p corrected")
+    alpha = c.statistics.alpha
     rows = []
     for pair in c.pairs[:MOST_PAIRS]:
-        relative = f"{pair.difference / abs(pair.mean_a):+.1%}" if pair.mean_a else ""
-        alone = pair.p
+        alone = p_value(pair.p, alpha=alpha)
         cells = [
             Cell(pair.b, detail=f"against {ids.show(pair.a)}"),
             Cell(pair.measure, detail=pair.role if pair.role in (*MARKED, "primary") else ""),
-            Cell(pair.verdict, style=pair.verdict if pair.verdict != "diagnostic" else "dim"),
+            Cell(pair.word, style=pair.verdict if pair.verdict != "diagnostic" else "dim"),
             Cell(number(pair.difference, signed=True), pair.difference, detail=interval(pair.interval, signed=True)),
-            Cell(number(pair.effect, 2), pair.effect, detail=relative),
+            Cell(number(pair.effect, 2), pair.effect, detail=f"{pair.moved:.0%} moved"),
             Cell(win_tie_loss(pair), pair.wins),
-            Cell(p_value(pair.p_adjusted, pair.at_most), pair.p_adjusted, detail=f"{p_value(alone)} alone"),
+            Cell(p_value(pair.p_adjusted, pair.at_most, alpha), pair.p_adjusted, detail=f"{alone} alone"),
         ]
-        row_style = "dim" if pair.role == "diagnostic" else ""
-        rows.append(Row(cells, row_style, {"measure": pair.measure, "verdict": pair.verdict}))
+        if pair.role == "diagnostic":
+            row_style = "dim"
+        else:
+            row_style = ""
+        rows.append(Row(cells, row_style, {"measure": pair.measure, "verdict": pair.word}))
+
     return Table(heads, rows, id="pairs", sortable=True, stacks=True)
 
 
@@ -236,7 +259,9 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
         of_slice = means[part.attribute, part.value, part.measure]
         clear = part.p_adjusted <= c.statistics.alpha
         higher = (part.difference > 0) == c.higher_is_better(part.measure)
-        sign = ("rise" if higher else "fall") if clear else ""
+        sign = ""
+        if clear:
+            sign = "rise" if higher else "fall"
         about = f"against {ids.show(part.a)}"
         cells = [
             Cell(f"{part.attribute}: {part.value}", detail=f"{ids.show(part.b)} {about}" * several),
@@ -249,9 +274,19 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
             ),
             Cell(p_value(part.p_adjusted), part.p_adjusted),
         ]
-        row_style = "dim" if part.small and not clear else "flag" if part.reversed else ""
+        if part.small and not clear:
+            row_style = "dim"
+        elif part.reversed:
+            row_style = "flag"
+        else:
+            row_style = ""
         rows.append(Row(cells, row_style, {"measure": part.measure, "pair": str(numbers[part.a, part.b])}))
-    names = ("A", "B") if several else (f"A: {ids.show(lead.a, 30)}", f"B: {ids.show(lead.b, 30)}")
+
+    if several:
+        names = ("A", "B")
+    else:
+        names = (f"A: {ids.show(lead.a, 30)}", f"B: {ids.show(lead.b, 30)}")
+
     heads = [*Head.names("Slice"), *Head.texts("Measure"), *Head.numbers("queries", *names, "B − A", "p corrected")]
     drawn = [d for d in differences if d.measure == c.primary and (d.a, d.b) == (lead.a, lead.b)]
     level, higher_is_better = c.statistics.level, c.higher_is_better(c.primary)
@@ -273,7 +308,10 @@ def _ranks(c: Comparison, wanted: np.ndarray, sample: set[str] | None) -> Ranks 
     """Where the judged documents of the wanted queries and of the sample are; of all queries without a sample."""
     if not c.placed:
         return None
-    only = None if sample is None else sample.union(c.queries[i] for i in wanted.tolist())
+    if sample is None:
+        only = None
+    else:
+        only = sample.union(c.queries[i] for i in wanted.tolist())
     return rank_changes.locate(c.placed, only)
 
 

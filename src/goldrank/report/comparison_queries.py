@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.escaping import script_json
 from goldrank.comparison import rank_changes
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.worth import document_worth
 from goldrank.data.table import Cell, Cells, Head, Table
-from goldrank.escaping import script_json
 from goldrank.measures import parse
 from goldrank.report.numbers import number
 
@@ -62,22 +62,28 @@ def listed(c: Comparison, pair: Pair) -> Listed:
     if len(kept) < len(c.queries):
         notes.append(
             f"Listed are the {len(kept):,} of {len(c.queries):,} queries on which the systems differ most; "
-            "the saved scores (--save) have all of them."
+            "saved scores (eval -o scores.json) have all of them."
         )
+
     return Listed(kept, order, order[: max(FIRST, MOST_PLACED // len(c.runs))], notes)
 
 
 def excerpt(text: str) -> str:
     """The beginning of a text, in one line; unlike names, texts are told apart by it."""
     line = " ".join(text[: 4 * TEXT].split())
-    whole = line if len(line) <= TEXT and len(text) <= 4 * TEXT else f"{line[: TEXT - 3].rstrip()}..."
+    if len(line) <= TEXT and len(text) <= 4 * TEXT:
+        whole = line
+    else:
+        whole = f"{line[: TEXT - 3].rstrip()}..."
     return ids.show(whole, TEXT)
 
 
 def cutoff(measure: str) -> int:
     """The rank below which nobody looks: a measure's cut-off, or 10."""
     tail = measure.rpartition("@")[2]
-    return int(tail) if tail.isdigit() else 10
+    if tail.isdigit():
+        return int(tail)
+    return 10
 
 
 def first_queries(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed) -> Table:
@@ -91,7 +97,8 @@ def first_queries(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed)
     if ranks is not None and top:
         k = cutoff(c.primary)
         changes = rank_changes.describe(ranks, at[pair.a], at[pair.b], (pair.a, pair.b), c.primary, k, both).changes
-        moved = {change.query: ", ".join(f"{n} {cause}" for cause, n in change.causes.items()) for change in changes}
+        moved = {change.query: f"{change.causes[change.cause]} {change.cause}" for change in changes if change.cause}
+
     rows: list[Cells] = []
     for i in top:
         query = c.queries[i]
@@ -102,6 +109,7 @@ def first_queries(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed)
             Cell(number(delta[i], signed=True), delta[i], "rise" if better else "fall"),
         ]
         rows.append([*cells, moved.get(query, "")] if moved else cells)
+
     heads = [*Head.names("Query"), *Head.numbers(f"A: {ids.show(pair.a, 30)}", f"B: {ids.show(pair.b, 30)}", "B − A")]
     return Table([*heads, *Head.texts("relevant documents")] if moved else heads, rows, stacks=True)
 
@@ -121,6 +129,7 @@ def data(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed, room: in
         room -= len(encoded)
         measures.append(measure)
         values.append(encoded)
+
     docs, has_effects = _documents(c, ranks, found, room)
     head = {
         "runs": [ids.show(run) for run in c.runs],
@@ -130,6 +139,7 @@ def data(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed, room: in
         "a": at[pair.a],
         "b": at[pair.b],
         "k": cutoff(c.primary),
+        "reach": rank_changes.reach_of(c.primary),
         "effect": c.primary if has_effects else "",
         "docs_note": "The documents of this query are not in this page; `goldrank diff` shows them."
         if ranks is not None
@@ -186,7 +196,10 @@ def _documents(c: Comparison, ranks: Ranks | None, shown: Listed, room: int) -> 
     wanted = np.array([row for _, rows in chosen for row in rows], np.int64)
     # The values of geometric means are logarithms, of which no document has a share.
     has_shares = len(wanted) and c.systems[0].columns[c.primary].average != "geometric"
-    worth = document_worth(c.placed, parse(c.primary), ranks.label[wanted]) if has_shares else None
+    if has_shares:
+        worth = document_worth(c.placed, parse(c.primary), ranks.label[wanted])
+    else:
+        worth = None
     column = {int(row): j for j, row in enumerate(wanted)}
     parts: list[str] = []
     for i, rows in chosen:
@@ -196,7 +209,10 @@ def _documents(c: Comparison, ranks: Ranks | None, shown: Listed, room: int) -> 
         described = []
         for row in rows[:MOST_DOCUMENTS]:
             grade = float(ranks.grade[row])
-            effects = [] if worth is None else np.round(worth[:, column[row]] * SCALE).astype(int).tolist()
+            if worth is None:
+                effects = []
+            else:
+                effects = np.round(worth[:, column[row]] * SCALE).astype(int).tolist()
             doc = ranks.docs[row]
             entry: list[Any] = [ids.show(doc, 80), int(grade) if grade.is_integer() else grade]
             entry += [ranks.rank[:, row].tolist(), ranks.unjudged[:, row].tolist(), effects]

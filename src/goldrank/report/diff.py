@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.comparison.rank_changes import CAUSES
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
 
@@ -37,6 +37,7 @@ def _documents(change: QueryChange) -> Table:
     ]
     left_out = max(0, len(change.documents) - MOST_DOCUMENTS) + max(0, len(change.intruders) - MOST_INTRUDERS)
     both = f"{change.before:.4f} to {change.after:.4f}"
+
     return Table(
         [*Head.names("document"), *Head.numbers("grade", "before", "after"), *Head.texts("cause")],
         rows,

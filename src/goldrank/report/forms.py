@@ -1,31 +1,25 @@
-"""The usual forms of a result: tables for people and for Markdown, and rows for programs."""
+"""The words of commands for the forms of `goldrank.report.show`: what a terminal shows is a `table` to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
-from goldrank.data.table import Cell, Head, Part, Table, plain
-from goldrank.report import markdown, separated
+from goldrank.data.showing import Forms, Result
+from goldrank.report.show import FORMS, render
 
-
-def writers(parts: Callable[[Any], list[Part]], *forms: str) -> dict[str, Callable[[Any], str]]:
-    """How a `Tabular` result that is shown as these parts is written, by form; with `forms` in only these."""
-    every: dict[str, Callable[[Any], str]] = {
-        "table": lambda result: plain(parts(result)),
-        "markdown": lambda result: markdown.write(parts(result)),
-        "csv": lambda result: separated.write(rows_table(result.rows())),
-        "json": lambda result: str(result.to_json()),
-    }
-    return {form: every[form] for form in forms or every}
+NOT_PRINTED = ("svg", "parquet")
 
 
-def rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Flat records as a table of exact numbers; empty where there is no value."""
-    return Table(Head.texts(*rows[0]), [list(map(_cell, row.values())) for row in rows])
+def command_words(forms: Forms = FORMS) -> dict[str, str]:
+    """The form that each word of a command means."""
+    return {"table" if form == "terminal" else form: form for form in forms if form not in NOT_PRINTED}
 
 
-def _cell(value: Any) -> Cell | str:
-    if isinstance(value, int | float):
-        return Cell(str(value), value)
-    return "" if value is None else str(value)
+def writers(forms: Forms = FORMS) -> dict[str, Callable[[Result], str]]:
+    """How a result is written, by the word of a command."""
+    return {word: partial(_written, form=form) for word, form in command_words(forms).items()}
+
+
+def _written(result: Result, form: str) -> str:
+    return render(result, form).removesuffix("\n")

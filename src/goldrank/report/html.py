@@ -10,8 +10,8 @@ from importlib import resources
 from typing import Any
 
 from goldrank import __version__
+from goldrank.base.packages import needed
 from goldrank.data import table
-from goldrank.packages import needed
 from goldrank.report.templates import without_comments, without_line_breaks
 
 with needed("jinja2"):
@@ -19,7 +19,7 @@ with needed("jinja2"):
     import markupsafe
 
 ASSETS = (
-    *("report.css", "report.js", "trend.css", "causes.css", "causes.js"),
+    *("goldrank.css", "report.css", "report.js", "trend.css", "causes.css", "causes.js"),
     *("page.html.jinja", "comparison.html.jinja", "trend.html.jinja", "sweep.html.jinja", "causes.html.jinja"),
 )
 
@@ -54,8 +54,11 @@ def render(
 
     `styles` and `scripts` are assets that come after those of all pages.
     """
-    style = "".join(without_comments(assets()[name]) for name in ("report.css", *styles))
-    script = "".join(without_comments(assets()[name]) for name in ("report.js", *scripts)) if scripted else ""
+    style = "".join(without_comments(assets()[name]) for name in ("goldrank.css", "report.css", *styles))
+    if scripted:
+        script = "".join(without_comments(assets()[name]) for name in ("report.js", *scripts))
+    else:
+        script = ""
     head = {
         "title": title,
         "version": __version__,

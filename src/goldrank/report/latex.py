@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from goldrank import ids
-from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table
-from goldrank.escaping import log_line
+from goldrank.base import ids
+from goldrank.base.escaping import log_line
+from goldrank.data.showing import Result
+from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table, told
 
 _NAMED = {
     "\\": "backslash",
@@ -31,10 +32,15 @@ def escape(text: str, limit: int = TEXT_LIMIT) -> str:
     return ids.show(text, limit).translate(_SPECIAL).replace("::", ":{:}")
 
 
+def render(result: Result) -> str:
+    """A result as tables of LaTeX."""
+    return write(result.parts())
+
+
 def write(parts: Iterable[Part]) -> str:
     """Each table as a float of its own; sentences, which papers word themselves, as comments."""
     lines = [r"% needs \usepackage{booktabs,textcomp} and a T1 font encoding"]
-    for part in parts:
+    for part in told(parts):
         if isinstance(part, Table):
             lines += ["", *_table(part)]
         elif isinstance(part, Fold):
@@ -61,9 +67,17 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _cell(cell: Cell, head: Head) -> str:
-    text = _number(cell.text) if head.kind == "number" else escape(cell.text, head.limit())
-    text = rf"\textbf{{{text}}}" if cell.style == "best" else text
-    return rf"{text}\textsuperscript{{{escape(cell.raised.replace(' ', ','))}}}" if cell.raised else text
+    if head.kind == "number":
+        text = _number(cell.text)
+    else:
+        text = escape(cell.text, head.limit())
+    if cell.style == "best":
+        text = rf"\textbf{{{text}}}"
+    else:
+        text = text
+    if cell.raised:
+        return rf"{text}\textsuperscript{{{escape(cell.raised.replace(' ', ','))}}}"
+    return text
 
 
 def _number(text: str) -> str:

@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, escape_html, note_sentences, plain
-from goldrank.errors import one_of
-from goldrank.report.forms import rows_table
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, escape_html, note_sentences
 from goldrank.report.numbers import interval, number
 
 if TYPE_CHECKING:
     from goldrank.comparison.leaderboard import Leaderboard
     from goldrank.report.charts import Chart
 
-FORMS = ("text", "markdown", "latex", "csv", "json", "svg")
-ENDINGS = {".txt": "text", ".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json", ".svg": "svg"}
 MOST_IN_MATRIX = 30
 MOST_GROUPS = 12
-
-
-def render(board: Leaderboard, form: str) -> str:
-    """A leaderboard in one of the `FORMS`."""
-    from goldrank.report import WIDTH, latex, markdown, separated
-
-    one_of(form, FORMS, "form")
-    if form == "json":
-        return board.to_json() + "\n"
-    if form == "svg":
-        return diagram(board).alone()
-    if form == "csv":
-        return separated.write(systems_table(board))
-    if form == "text":
-        return plain(parts(board), WIDTH) + "\n"
-    return markdown.write(parts(board)) if form == "markdown" else latex.write(parts(board))
 
 
 def parts(board: Leaderboard) -> list[Part]:
     """What people read."""
     shown: list[Part] = [Sentence(board.words, "strong"), systems(board), matrix(board)]
+    if board.contenders_words:
+        shown.insert(2, Sentence(board.contenders_words, "remark"))
     method = Sentence(f"{count(board.queries, 'query')}. {board.method}.", "remark")
     return [*shown, method, *note_sentences(board.notes)]
 
@@ -49,7 +31,10 @@ def systems(board: Leaderboard) -> Table:
     rows: list[Cells] = []
     for standing in board.standings:
         low, high = standing.rank
-        best = "best" if low == 1 else ""
+        if low == 1:
+            best = "best"
+        else:
+            best = ""
         rows.append(
             [
                 Cell(str(standing.position), standing.position),
@@ -59,16 +44,10 @@ def systems(board: Leaderboard) -> Table:
                 Cell(f"{low} to {high}" if low < high else str(low), low),
             ]
         )
+
     heads = [*Head.numbers("place"), *Head.names("system"), *Head.numbers(board.measure, "interval", "rank")]
     caption = "Rank: from 1 + the systems that are surely better, to all less those that are surely worse."
     return Table(heads, rows, "Leaderboard", caption)
-
-
-def systems_table(board: Leaderboard) -> Table:
-    """The same as exact numbers, for CSV."""
-    return rows_table([
-        {"place": row["place"], "run": row["run"], "measure": board.measure, **row} for row in board.rows()
-    ])  # fmt: skip
 
 
 def matrix(board: Leaderboard) -> Table:
@@ -76,6 +55,7 @@ def matrix(board: Leaderboard) -> Table:
     runs = [standing.run for standing in board.standings][:MOST_IN_MATRIX]
     difference = {(pair.b, pair.a): pair.difference for pair in board.pairs}
     difference |= {(a, b): -value for (b, a), value in difference.items()}
+    values = {standing.run: standing.value for standing in board.standings}
     rows: list[Cells] = []
     for i, run in enumerate(runs):
         cells = [Cell(str(board.standings[i].position)), Cell(run)]
@@ -83,13 +63,24 @@ def matrix(board: Leaderboard) -> Table:
             if i == j:
                 cells.append(Cell(""))
                 continue
-            value = difference[run, other]
-            sign = ">" if board.better[i, j] else "<" if board.better[j, i] else ""
+            # With a baseline not every pair was tested.
+            value = difference.get((run, other), values[run] - values[other])
+            if board.better[i, j]:
+                sign = ">"
+            elif board.better[j, i]:
+                sign = "<"
+            else:
+                sign = ""
             style = {">": "better", "<": "worse"}.get(sign, "dim")
             cells.append(Cell(f"{number(value, signed=True)}{sign}", value, style))
         rows.append(cells)
+
     heads = [*Head.texts(""), *Head.names("system"), *Head.numbers(*(ids.show(run, 12) for run in runs))]
-    left_out = f" The first {len(runs)} systems." if len(runs) < len(board.standings) else ""
+    if len(runs) < len(board.standings):
+        left_out = f" The first {len(runs)} systems."
+    else:
+        left_out = ""
+
     caption = f"Row minus column; > clearly better, < clearly worse.{left_out}"
     return Table(heads, rows, f"All pairs, {board.measure}", caption)
 
@@ -118,7 +109,10 @@ def diagram(board: Leaderboard) -> Chart:
         y = top + step * i + 26
         rows.append(y)
         first, last = standing.rank
-        ranks = f"rank {first} to {last}" if first < last else f"rank {first}"
+        if first < last:
+            ranks = f"rank {first} to {last}"
+        else:
+            ranks = f"rank {first}"
         drawn.append(f'<text x="{left:g}" y="{y - 12:g}">{escape_html(standing.run, 34)}</text>')
         drawn.append(f'<text class="end dim" x="{right:g}" y="{y - 12:g}">{number(standing.value)}, {ranks}</text>')
         drawn.append(f'<path class="grid" d="M{left:g} {y:g}H{right:g}"/>')
@@ -133,6 +127,9 @@ def diagram(board: Leaderboard) -> Chart:
             f'<path class="even" stroke-width="5" stroke-linecap="round" d="{bar}">'
             f"<title>not told apart: {names}</title></path>"
         )
-    left_out = "" if len(groups) == len(board.groups) else f" (the first {MOST_GROUPS} of {len(board.groups)} groups)"
+    if len(groups) == len(board.groups):
+        left_out = ""
+    else:
+        left_out = f" (the first {MOST_GROUPS} of {len(board.groups)} groups)"
     title = f"{board.measure}: systems that are not told apart are joined by a bar{left_out}"
     return Chart(title, board.words, bottom + 22, "".join(drawn))

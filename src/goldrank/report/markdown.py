@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from goldrank import ids
-from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sentence, Table
+from goldrank.base import ids
+from goldrank.data.showing import Result
+from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sentence, Table, told
 
 SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔", "judge": "❔"}
 
@@ -22,13 +23,20 @@ def escape(text: str, limit: int = TEXT_LIMIT) -> str:
     Backslashes do not keep GitHub from linking `@name`, `#1` or an address; code does.
     """
     shown = ids.show(text, limit)
-    return " ".join(map(_word, shown.split(" "))) if _RISKY.search(shown) else shown
+    if _RISKY.search(shown):
+        return " ".join(map(_word, shown.split(" ")))
+    return shown
 
 
 def _word(word: str) -> str:
     if _LINKED.search(word):
         return f"<code>{''.join(c if c.isalnum() else f'&#{ord(c)};' for c in word)}</code>"
     return _SPECIAL.sub(r"\\\g<0>", word.replace("&", "&amp;")).replace("<", "&lt;")
+
+
+def render(result: Result) -> str:
+    """A result as Markdown."""
+    return write(result.parts())
 
 
 def write(parts: Iterable[Part]) -> str:
@@ -38,7 +46,7 @@ def write(parts: Iterable[Part]) -> str:
 
 def _lines(parts: Iterable[Part]) -> list[str]:
     lines: list[str] = []
-    for part in parts:
+    for part in told(parts):
         if isinstance(part, Sentence) and part.style in LISTED:
             if lines and not lines[-1].startswith("- "):
                 lines.append("")
@@ -50,18 +58,25 @@ def _lines(parts: Iterable[Part]) -> list[str]:
             lines += [*_lines(part.parts), "", "</details>"]
         else:
             lines += _table(part)
+
     return lines
 
 
 def _words(sentence: Sentence) -> str:
-    label = "Warning:" if sentence.style == "warning" else sentence.label
+    if sentence.style == "warning":
+        label = "Warning:"
+    else:
+        label = sentence.label
     if label:
         return f"**{escape(label)}** {escape(sentence.text)}"
     return _LINE_START.sub(r"\1\\", escape(sentence.text))
 
 
 def _table(table: Table) -> list[str]:
-    lines = ["", f"### {escape(table.title)}"] if table.title else []
+    if table.title:
+        lines = ["", f"### {escape(table.title)}"]
+    else:
+        lines = []
     ruler = "".join("---:|" if head.kind == "number" else "---|" for head in table.heads)
     lines += ["", _row(escape(head.text) for head in table.heads), "|" + ruler]
     lines += map(_row, table.texts(_cell))
@@ -74,6 +89,14 @@ def _row(cells: Iterable[str]) -> str:
 
 def _cell(cell: Cell, head: Head) -> str:
     text = escape(cell.text, head.limit())
-    text = f"**{text}**" if cell.style == "best" else text
-    text = f"{SIGNS[cell.style]} {text}" if cell.style in SIGNS else text
-    return f"{text} <sup>{escape(cell.raised)}</sup>" if cell.raised else text
+    if cell.style == "best":
+        text = f"**{text}**"
+    else:
+        text = text
+    if cell.style in SIGNS:
+        text = f"{SIGNS[cell.style]} {text}"
+    else:
+        text = text
+    if cell.raised:
+        return f"{text} <sup>{escape(cell.raised)}</sup>"
+    return text

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from goldrank.comparison.intervals import Interval
+from goldrank.comparison.pair import format_interval, p_digits
 from goldrank.data.table import Cell, Head, Table
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -14,23 +15,29 @@ MISSING = "·"
 
 def number(value: float | None, digits: int = 4, signed: bool = False) -> str:
     """'0.1234', or with a sign '+0.1234'."""
-    return "-" if value is None or math.isnan(value) else f"{value:{'+' * signed}.{digits}f}"
-
-
-def interval(found: Interval, digits: int = 4, signed: bool = False) -> str:
-    """'0.1000 to 0.2000'."""
-    if math.isnan(found.low):
+    if value is None or math.isnan(value):
         return "-"
-    return f"{number(found.low, digits, signed)} to {number(found.high, digits, signed)}"
+    return f"{value:{'+' * signed}.{digits}f}"
 
 
-def p_value(value: float, at_most: bool = False) -> str:
-    """'0.012', '< 0.001', or '<= 0.0001' where only that is known."""
+def interval(ends: Interval, digits: int = 4, signed: bool = False) -> str:
+    """'0.1000 to 0.2000'; an end near 0 has as many digits as show that it is not 0."""
+    if math.isnan(ends.low):
+        return "-"
+    if digits == 4:
+        return format_interval(ends, signed)
+    return f"{number(ends.low, digits, signed)} to {number(ends.high, digits, signed)}"
+
+
+def p_value(value: float, at_most: bool = False, alpha: float = 0.05) -> str:
+    """'0.012', '< 0.001', or '<= 0.0001' where only that is known; with digits that show its side of alpha."""
     if math.isnan(value):
         return "-"
     if at_most:
         return f"<= {value:.1g}"
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    if value < 0.001:
+        return "< 0.001"
+    return p_digits(value, alpha)
 
 
 def counted(value: int) -> Cell:
@@ -56,7 +63,10 @@ def sparkline(values: Iterable[float], low: float = 0.0, high: float = 1.0) -> s
         if math.isnan(value):
             bars.append(MISSING)
         else:
-            share = min(1.0, max(0.0, (value - low) / span)) if span > 0 else 0.0
+            if span > 0:
+                share = min(1.0, max(0.0, (value - low) / span))
+            else:
+                share = 0.0
             bars.append(BARS[min(len(BARS) - 1, int(share * len(BARS)))])
     return "".join(bars)
 

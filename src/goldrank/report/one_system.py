@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.notes import Note
 from goldrank.comparison.intervals import percent
 from goldrank.comparison.one_system import MeanInterval, RunIntervals
 from goldrank.data.json_values import without_nan
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, html, note_sentences, plain
-from goldrank.report import latex, markdown, separated
+from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, note_sentences
+from goldrank.report import latex, markdown, separated, show
+from goldrank.report.forms import command_words
 from goldrank.report.numbers import interval
 
 
@@ -27,8 +31,13 @@ def parts(found: RunIntervals, titled: bool = False) -> list[Part]:
     shown: list[Part] = [Table(heads, rows, ids.show(found.run) if titled else "")]
     for attribute in found.attributes:
         shown.append(_slices(found, attribute))
+
     small = any(part.small for part in found.of if part.attribute)
-    remarks = [Sentence("dim: fewer than ten queries, from which nothing follows", "remark")] if small else []
+    if small:
+        remarks = [Sentence("dim: fewer than ten queries, from which nothing follows", "remark")]
+    else:
+        remarks = []
+
     return [*shown, *remarks, *note_sentences(found.notes)]
 
 
@@ -38,9 +47,11 @@ def _slices(run: RunIntervals, attribute: str) -> Table:
     for part in run.of:
         if part.attribute == attribute:
             by_value.setdefault(part.value, {})[part.measure] = part
+
     heads = [*Head.names(attribute), *Head.numbers("queries")]
     for measure in run.measures:
         heads += Head.numbers(measure, percent(run.level))
+
     rows = []
     for value, of in by_value.items():
         most = max(part.n for part in of.values())
@@ -48,6 +59,7 @@ def _slices(run: RunIntervals, attribute: str) -> Table:
         for measure in run.measures:
             cells += [_mean(of[measure]), interval(of[measure].interval)]
         rows.append(Row(cells, "dim" if all(part.small for part in of.values()) else ""))
+
     return Table(heads, rows, f"by {attribute}")
 
 
@@ -58,7 +70,10 @@ def _mean(part: MeanInterval) -> Cell:
 def long_table(found: Sequence[RunIntervals]) -> Table:
     """A row per run, measure and slice, for programs."""
     sliced = any(run.attributes for run in found)
-    texts = ["run", "attribute", "value", "measure"] if sliced else ["run", "measure"]
+    if sliced:
+        texts = ["run", "attribute", "value", "measure"]
+    else:
+        texts = ["run", "measure"]
     rows: list[Cells] = []
     for run in found:
         for row in run.rows():
@@ -72,24 +87,88 @@ def all_parts(found: Sequence[RunIntervals]) -> list[Part]:
     return [part for run in found for part in parts(run, titled=len(found) > 1)]
 
 
-def _json(runs: Sequence[RunIntervals]) -> str:
-    data = [without_nan(run.to_dict()) for run in runs]
-    return json.dumps(data[0] if len(data) == 1 else data, indent=2)
+@dataclass(frozen=True, repr=False)
+class IntervalTables(Result):
+    """The intervals of one or more runs, as commands show them."""
+
+    runs: Sequence[RunIntervals]
+
+    own_forms: ClassVar[Forms] = {
+        "markdown": Form("a row per run and measure", "goldrank.report.one_system:markdown_text", (".md",)),
+        "latex": Form("a row per run and measure", "goldrank.report.one_system:latex_text", (".tex",)),
+        "csv": Form("a row per run and measure", "goldrank.report.one_system:csv", (".csv",)),
+        "tsv": Form("a row per run and measure", "goldrank.report.one_system:tsv", (".tsv",)),
+        "jsonl": Form("a line per run and measure", "goldrank.report.one_system:json_lines", (".jsonl",)),
+    }
+
+    @property
+    def words(self) -> str:
+        """All means with their intervals."""
+        return "; ".join(run.words for run in self.runs)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Those of all runs, each once."""
+        return tuple(dict.fromkeys(note for run in self.runs for note in run.notes))
+
+    @property
+    def title(self) -> str:
+        """What a page of them is called."""
+        return f"Scores: {', '.join(ids.show(run.run) for run in self.runs)}"
+
+    def parts(self) -> list[Part]:
+        """What people read, run by run."""
+        return all_parts(self.runs)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per run, measure and slice."""
+        return [row for run in self.runs for row in run.rows()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The intervals of one run, or by `runs` of several."""
+        objects = [run.to_dict() for run in self.runs]
+        if len(objects) == 1:
+            return objects[0]
+        return {"runs": objects}
+
+    def to_json(self) -> str:
+        """One object, or a list of several runs' objects; NaN becomes null."""
+        import json
+
+        objects = [without_nan(run.to_dict()) for run in self.runs]
+        return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2)
 
 
-def _page(runs: Sequence[RunIntervals]) -> str:
-    from goldrank.report.html import page
+def markdown_text(tables: IntervalTables) -> str:
+    """A row per run, measure and slice."""
+    return markdown.write([long_table(tables.runs)])
 
-    return page("Scores: " + ", ".join(ids.show(run.run) for run in runs), html(all_parts(runs)))
+
+def latex_text(tables: IntervalTables) -> str:
+    """A row per run, measure and slice."""
+    return latex.write([long_table(tables.runs)])
 
 
-WRITERS: dict[str, Callable[[Sequence[RunIntervals]], str]] = {
-    "table": lambda runs: plain(all_parts(runs)),
-    "json": _json,
-    "jsonl": lambda runs: "\n".join(json.dumps(without_nan(row)) for run in runs for row in run.rows()),
-    "csv": lambda runs: separated.write(long_table(runs)),
-    "tsv": lambda runs: separated.write(long_table(runs), "\t"),
-    "markdown": lambda runs: markdown.write([long_table(runs)]),
-    "latex": lambda runs: latex.write([long_table(runs)]),
-    "html": _page,
-}
+def csv(tables: IntervalTables) -> str:
+    """A row per run, measure and slice."""
+    return separated.write(long_table(tables.runs))
+
+
+def tsv(tables: IntervalTables) -> str:
+    """A row per run, measure and slice."""
+    return separated.write(long_table(tables.runs), "\t")
+
+
+def json_lines(tables: IntervalTables) -> str:
+    """A line per run, measure and slice."""
+    import json
+
+    return "".join(json.dumps(without_nan(row)) + "\n" for row in tables.rows())
+
+
+def _writer(form: str) -> Callable[[Sequence[RunIntervals]], str]:
+    return lambda runs: show.render(IntervalTables(runs), form).removesuffix("\n")
+
+
+WRITERS = {word: _writer(form) for word, form in command_words(show.forms_of(IntervalTables)).items()}
+"""By the word of a command, how intervals are written."""

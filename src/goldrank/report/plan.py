@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from goldrank import ids
+from goldrank.base import ids
 from goldrank.comparison.planning import Plan, PlannedRow
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count
 from goldrank.report.forms import writers
@@ -19,17 +19,22 @@ def parts(plan: Plan) -> list[Part]:
     shown: list[Part] = [_needed(plan)]
     if any(row.found for row in plan.planned):
         shown.append(_found(plan))
+
     if plan.gate:
         shown += [_gate(plan), Sentence(_OUTCOMES, "remark")]
-    source = (
-        "from Bonferroni's bound, without a pilot" if plan.pilot is None else f"from a pilot of {plan.pilot:,} queries"
-    )
+
+    if plan.pilot is None:
+        source = "from Bonferroni's bound, without a pilot"
+    else:
+        source = f"from a pilot of {plan.pilot:,} queries"
+
     told = f"found with a chance of {plan.power:.0%}, alpha {plan.alpha:g} corrected for {count(plan.tests, 'test')}"
     shown.append(Sentence(f"{told}, {source}", "remark"))
     if plan.times is not None and plan.pilot is not None:
         least, most = plan.times
         told = f"a pilot tells how much queries differ only roughly: in truth {least:.1f} to {most:.1f} times as many"
         shown.append(Sentence(f"{told} may be needed", "warning" if plan.pilot < FEW else "remark"))
+
     return shown
 
 
@@ -50,7 +55,10 @@ def _found(plan: Plan) -> Table:
         both = [[counted(least.queries), Cell(number(least.detectable), least.detectable)] for least in row.found]
         return [cell for pair in both for cell in pair[same:]]
 
-    heads = [f"{size:,} queries" for size in sizes] if same else ["queries", "difference"]
+    if same:
+        heads = [f"{size:,} queries" for size in sizes]
+    else:
+        heads = ["queries", "difference"]
     return _table(plan, "smallest difference found, by queries", heads, cells)
 
 
@@ -58,9 +66,15 @@ def _table(plan: Plan, title: str, heads: Sequence[str], cells: Callable[[Planne
     """A row for each measure and pair of the pilot, with its deviation."""
     rows: list[Cells] = []
     for row in plan.planned:
-        about = [] if plan.pilot is None else [row.measure, f"{ids.show(row.b)} - {ids.show(row.a)}"]
+        if plan.pilot is None:
+            about = []
+        else:
+            about = [row.measure, f"{ids.show(row.b)} - {ids.show(row.a)}"]
         rows.append([*about, Cell(number(row.deviation), row.deviation), *cells(row)])
-    named = [] if plan.pilot is None else [*Head.texts("measure"), *Head.names("pair")]
+    if plan.pilot is None:
+        named = []
+    else:
+        named = [*Head.texts("measure"), *Head.names("pair")]
     return Table([*named, *Head.numbers("deviation", *heads)], rows, title)
 
 
@@ -74,7 +88,7 @@ def _gate(plan: Plan) -> Table:
         ]
         for outcome in plan.gate
     ]
-    heads = [*Head.texts("measure"), *Head.numbers("queries", "true drop", "fails", "unclear", "shown to hold")]
+    heads = [*Head.texts("measure"), *Head.numbers("queries", "true drop", "fails", "not shown", "shown to hold")]
     return Table(heads, rows, f"a gate with a tolerance of {_size(plan.tolerance or 0.0, plan)}")
 
 
@@ -83,11 +97,13 @@ def _chance(value: float) -> Cell:
 
 
 def _size(value: float, plan: Plan) -> str:
-    return f"{value:.4g}" if not plan.is_relative else f"{100 * value:.3g}%"
+    if not plan.is_relative:
+        return f"{value:.4g}"
+    return f"{100 * value:.3g}%"
 
 
 _OUTCOMES = (
-    "fails: a drop of more than the tolerance is shown; shown to hold: one of less is; unclear: neither, and the "
+    "fails: a drop of more than the tolerance is shown; shown to hold: one of less is; not shown: neither, and the "
     "gate passes unless it is strict. Holes in the judgements are not part of it."
 )
-WRITERS = writers(parts)
+WRITERS = writers()

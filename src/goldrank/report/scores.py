@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import repeat
+from typing import Any, ClassVar
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.notes import Note
+from goldrank.data.json_values import without_nan
 from goldrank.data.score_table import score_parts
 from goldrank.data.scores import Column, Scores, format_value
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain
-from goldrank.report import latex, markdown, separated
+from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, notes_by_run
+from goldrank.report import latex, markdown, show
+from goldrank.report.forms import command_words
 
 
 def render(scores: Sequence[Scores], form: str, by_query: bool = False) -> str:
@@ -17,15 +23,107 @@ def render(scores: Sequence[Scores], form: str, by_query: bool = False) -> str:
     return WRITERS[form](scores, by_query)
 
 
+@dataclass(frozen=True, repr=False)
+class ScoreTables(Result):
+    """The scores of one or more runs as commands show them: summaries, or the values of each query."""
+
+    scores: Sequence[Scores]
+    by_query: bool = False
+
+    own_forms: ClassVar[Forms] = {
+        "markdown": Form("a row per run", "goldrank.report.scores:markdown_text", (".md",)),
+        "latex": Form("a row per run", "goldrank.report.scores:latex_text", (".tex",)),
+        "jsonl": Form("a line per run", "goldrank.report.scores:json_lines", (".jsonl",)),
+    }
+
+    @property
+    def words(self) -> str:
+        """The summaries in a sentence."""
+        return "; ".join(scores.words for scores in self.scores)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Those of all runs, each once."""
+        return tuple(dict.fromkeys(note for scores in self.scores for note in scores.notes))
+
+    @property
+    def title(self) -> str:
+        """What a page of them is called."""
+        return f"Scores: {', '.join(ids.show(scores.run) for scores in self.scores)}"
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        return parts(self.scores, self.by_query)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per run, or per run and query."""
+        rows = []
+        for scores in self.scores:
+            if self.by_query:
+                rows += [{"run": scores.run, **row} for row in scores.rows()]
+            else:
+                rows.append({"run": scores.run, **scores.mean})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything of one run, or by `runs` of several."""
+        objects = [self._plain(scores) for scores in self.scores]
+        if len(objects) == 1:
+            return objects[0]
+        return {"runs": objects}
+
+    def _plain(self, scores: Scores) -> dict[str, Any]:
+        data = scores.to_dict()
+        if not self.by_query:
+            del data["queries"], data["by_query"]
+            for column in data["measures"].values():
+                del column["values"]
+        return data
+
+    def to_json(self) -> str:
+        """One object, or a list of several runs' objects; NaN becomes null."""
+        import json
+
+        objects = [without_nan(self._plain(scores)) for scores in self.scores]
+        return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2)
+
+
+def markdown_text(tables: ScoreTables) -> str:
+    """A row per run, or per run and query."""
+    return markdown.write([long_table(tables.scores, tables.by_query)])
+
+
+def latex_text(tables: ScoreTables) -> str:
+    """A row per run, or per run and query."""
+    return latex.write([long_table(tables.scores, tables.by_query)])
+
+
+def json_lines(tables: ScoreTables) -> str:
+    """A line per run, and before it one per query if they are asked for."""
+    import json
+
+    lines = []
+    for run in tables.scores:
+        if tables.by_query:
+            for i, query in enumerate(run.queries):
+                values = {name: _number(column.values[i]) for name, column in run.columns.items()}
+                lines.append({"run": run.run, "query": query, "values": values})
+        lines.append({"run": run.run, "summary": {name: _number(value) for name, value in run.mean.items()}})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
 def parts(scores: Sequence[Scores], by_query: bool = False) -> list[Part]:
     """What people read: summaries, runs side by side, and before them each run's queries if they are asked for."""
-    listed = [by_query_table(run, titled=len(scores) > 1) for run in scores] if by_query else []
+    if by_query:
+        listed = [by_query_table(run, titled=len(scores) > 1) for run in scores]
+    else:
+        listed = []
     return [*listed, *score_parts(scores)]
 
 
 def notes(scores: Sequence[Scores]) -> list[Sentence]:
     """Notes of all runs, for forms that have no place for them."""
-    return [sentence for run in scores for sentence in note_sentences(run.notes, run.run)]
+    return notes_by_run({run.run: run.notes for run in scores})
 
 
 def by_query_table(scores: Scores, titled: bool = False) -> Table:
@@ -58,57 +156,24 @@ def long_table(scores: Sequence[Scores], by_query: bool = False) -> Table:
 
 def _cells(column: Column) -> Cells:
     values: list[float] = column.values.tolist()
-    return [_cell(value, "sum") for value in values] if column.average == "sum" else values
+    if column.average == "sum":
+        return [_cell(value, "sum") for value in values]
+    return values
 
 
 def _cell(value: float, average: str) -> Cell:
     return Cell(format_value(value, average), value)
 
 
-def _json(scores: Sequence[Scores], by_query: bool) -> str:
-    import json
-
-    objects = []
-    for run in scores:
-        data = json.loads(run.to_json())
-        if not by_query:
-            del data["queries"], data["by_query"]
-            for column in data["measures"].values():
-                del column["values"]
-        objects.append(data)
-    return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2)
-
-
-def _json_lines(scores: Sequence[Scores], by_query: bool) -> str:
-    import json
-
-    lines = []
-    for run in scores:
-        if by_query:
-            for i, query in enumerate(run.queries):
-                values = {name: _number(column.values[i]) for name, column in run.columns.items()}
-                lines.append({"run": run.run, "query": query, "values": values})
-        lines.append({"run": run.run, "summary": {name: _number(value) for name, value in run.mean.items()}})
-    return "\n".join(map(json.dumps, lines))
-
-
 def _number(value: float) -> float | None:
-    return None if value != value else float(value)
+    if value != value:
+        return None
+    return float(value)
 
 
-def _page(scores: Sequence[Scores], by_query: bool) -> str:
-    from goldrank.report.html import page
-
-    return page("Scores: " + ", ".join(ids.show(run.run) for run in scores), html(parts(scores, by_query)))
+def _writer(form: str) -> Callable[[Sequence[Scores], bool], str]:
+    return lambda scores, by_query: show.render(ScoreTables(scores, by_query), form).removesuffix("\n")
 
 
-WRITERS: dict[str, Callable[[Sequence[Scores], bool], str]] = {
-    "table": lambda scores, by_query: plain(parts(scores, by_query)),
-    "json": _json,
-    "jsonl": _json_lines,
-    "csv": lambda scores, by_query: separated.write(long_table(scores, by_query)),
-    "tsv": lambda scores, by_query: separated.write(long_table(scores, by_query), "\t"),
-    "markdown": lambda scores, by_query: markdown.write([long_table(scores, by_query)]),
-    "latex": lambda scores, by_query: latex.write([long_table(scores, by_query)]),
-    "html": _page,
-}
+WRITERS = {word: _writer(form) for word, form in command_words(show.forms_of(ScoreTables)).items()}
+"""By the word of a command, how scores are written."""

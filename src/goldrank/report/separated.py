@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from goldrank.data.table import Cell, Table
-from goldrank.escaping import log_line
+from goldrank.base.escaping import log_line
+from goldrank.data.showing import Result
+from goldrank.data.table import Cell, Head, Table
 
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _FORMULA = re.compile(r"\s*[=+@\-＝＋＠－]")
@@ -21,7 +23,35 @@ def escape(text: str) -> str:
     A formula gets a quote in front; commands and control characters are shown with escapes.
     """
     shown = _INNER_FORMULA.sub("'", log_line(text, len(text)))
-    return "'" + shown if _FORMULA.match(shown) and not _NUMBER.fullmatch(shown) else shown
+    if _FORMULA.match(shown) and not _NUMBER.fullmatch(shown):
+        return "'" + shown
+    return shown
+
+
+def csv(result: Result) -> str:
+    """The rows of a result, with commas."""
+    return write(rows_table(result.rows()))
+
+
+def tsv(result: Result) -> str:
+    """The rows of a result, with tabs."""
+    return write(rows_table(result.rows()), "\t")
+
+
+def rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Flat records as a table of exact numbers; empty where there is no value."""
+    heads = list(dict.fromkeys(key for row in rows for key in row))
+    return Table(Head.texts(*heads), [[_cell(row.get(key)) for key in heads] for row in rows])
+
+
+def _cell(value: Any) -> Cell | str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int | float):
+        return Cell(str(value), value)
+    return str(value)
 
 
 def write(table: Table, delimiter: str = ",") -> str:
@@ -41,4 +71,6 @@ def _field(cell: Cell | str | float) -> str:
     if isinstance(value, float | int):
         return str(value)
     text = escape(cell.text if isinstance(cell, Cell) else str(cell))
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+    if _QUOTED.search(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -50,7 +50,9 @@ def without_line_breaks(template: str) -> str:
             return " "
         before = template[: piece.start()][-1:]
         after = template[piece.end() : piece.end() + 1]
-        return "" if before in _EDGES or after in _EDGES else " "
+        if before in _EDGES or after in _EDGES:
+            return ""
+        return " "
 
     return _PIECE.sub(shortened, template)
 

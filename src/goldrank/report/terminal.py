@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from goldrank.data.table import Cell, Head, Part, Sentence, Table, is_apart, plain
-from goldrank.escaping import log_line
-from goldrank.packages import needed
+from goldrank.base.escaping import log_line
+from goldrank.base.packages import needed
+from goldrank.data.table import Cell, Head, Part, Sentence, Table, is_apart, plain, told
 
 with needed("rich"):
     from rich import table as rich_table
@@ -33,7 +33,7 @@ def view(parts: Iterable[Part]) -> RenderableType:
     """Parts as rich shows them."""
     drawn: list[RenderableType] = []
     before: Part | None = None
-    for part in parts:
+    for part in told(parts):
         if is_apart(before, part):
             drawn.append(Text(""))
         before = part
@@ -44,6 +44,7 @@ def view(parts: Iterable[Part]) -> RenderableType:
             drawn += [Text(log_line(part.caption), style="dim")] if part.caption else []
         else:
             drawn += [Text(log_line(part.title), style="bold"), view(part.parts)]
+
     return Group(*drawn)
 
 
@@ -56,18 +57,30 @@ def _sentence(sentence: Sentence) -> Text:
 
 
 def _table(table: Table) -> rich_table.Table:
-    title = Text(log_line(table.title), style="bold") if table.title else None
+    if table.title:
+        title = Text(log_line(table.title), style="bold")
+    else:
+        title = None
+
     drawn = rich_table.Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     drawn.show_header = table.has_heads
     for head in table.heads:
         is_number = head.kind == "number"
-        justify: JustifyMethod = "right" if is_number else "left"
+        justify: JustifyMethod
+        if is_number:
+            justify = "right"
+        else:
+            justify = "left"
         drawn.add_column(Text(log_line(head.text)), justify=justify, no_wrap=is_number, overflow="fold")
+
     for row in table.full_rows:
         drawn.add_row(*map(_cell, row.full, table.heads), style=STYLES[row.style])
+
     return drawn
 
 
 def _cell(cell: Cell, head: Head) -> Text:
     text = Text(("*" if cell.style == "best" else "") + log_line(cell.text, head.limit()), style=STYLES[cell.style])
-    return text.append(f" {cell.raised}", style="green") if cell.raised else text
+    if cell.raised:
+        return text.append(f" {cell.raised}", style="green")
+    return text

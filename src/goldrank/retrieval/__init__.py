@@ -1,7 +1,18 @@
-"""Ask a retriever every question: several at a time, again after a failure, with the time that each took."""
+"""Ask search engines and retrievers every query, and compare what they return without judgements."""
 
-from __future__ import annotations
-
-from goldrank.retrieval.runner import RetrievalInterrupted, run_retriever
-
-__all__ = ["RetrievalInterrupted", "run_retriever"]
+PUBLIC = {
+    "run_retriever": "goldrank.retrieval.runner",
+    "run_engine": "goldrank.retrieval.engine_run",
+    "EngineRun": "goldrank.retrieval.engine_run",
+    "EngineAnswer": "goldrank.retrieval.engine_run",
+    "SearchEngine": "goldrank.retrieval.engine_file",
+    "EngineLimits": "goldrank.retrieval.engine_file",
+    "compare_rankings": "goldrank.retrieval.churn",
+    "Churn": "goldrank.retrieval.churn",
+    "QueryChurn": "goldrank.retrieval.churn",
+    "JudgeNext": "goldrank.retrieval.churn",
+}
+COMMANDS = {
+    "run": ("score", "goldrank.retrieval.run_command", "Ask a search engine every query, and write its run."),
+}
+PROVIDES = {"rankings compared": "goldrank.retrieval.churn:compare_rankings"}

@@ -16,19 +16,19 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from goldrank import ids
-from goldrank.data.texts import TextItem
-from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of, whole_number
-from goldrank.io.field_values import absent
-from goldrank.io.item_reader import FAILED, expected
-from goldrank.io.items import Items, ItemsLike, reader_of
-from goldrank.io.json_text import step
-from goldrank.io.objects import refuse_unordered
+from goldrank.base import ids
+from goldrank.base.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of, whole_number
+from goldrank.base.keywords import named_arguments
+from goldrank.base.packages import installed, needed
+from goldrank.base.waiting import EventLoop
+from goldrank.data.text_item import TextItem
+from goldrank.io.json.json_text import step
+from goldrank.io.objects.field_values import absent
+from goldrank.io.objects.mappings import refuse_unordered
+from goldrank.io.questions.item_reader import FAILED, expected
+from goldrank.io.questions.items import Items, ItemsLike, reader_of
+from goldrank.io.questions.text_values import retrieved_text
 from goldrank.io.records import ItemFields, as_mapping, open_records
-from goldrank.io.text_values import retrieved_text
-from goldrank.keywords import named_arguments
-from goldrank.packages import installed, needed
-from goldrank.waiting import EventLoop
 
 Strings: TypeAlias = Literal["texts", "ids"]
 """What a string in a result is."""
@@ -162,8 +162,17 @@ def _questions(given: ItemsLike | Sequence[str]) -> Iterator[_AskedQuestion]:
     """Questions with their ids and all that they came with, but for what was retrieved before."""
     if isinstance(given, str) and not os.path.exists(given) and (" " in given or given.endswith("?")):
         raise InputError(f"'{ids.show(given)}' is one question", hint="Give a list of questions, or a path.")
-    fields = reader_of(given).fields if isinstance(given, Items) else ItemFields()
-    records = reader_of(given).records if isinstance(given, Items) else open_records(given, fields)
+
+    if isinstance(given, Items):
+        fields = reader_of(given).fields
+    else:
+        fields = ItemFields()
+
+    if isinstance(given, Items):
+        records = reader_of(given).records
+    else:
+        records = open_records(given, fields)
+
     seen: dict[str, str] = {}
     for number, record in records.rows(Counter()):
         where = records.place(number)
@@ -190,17 +199,28 @@ def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number
     by_role = fields.find(record, where)
     if "question" not in by_role or absent(by_role["question"].value):
         raise fields.missing("question", record, where)
-    query = by_role["query"].value if "query" in by_role else None
+
+    if "query" in by_role:
+        query = by_role["query"].value
+    else:
+        query = None
+
     others: dict[str, Any] = {}
     others |= {role: by_role[role].value for role in _KEPT if role in by_role}
     if "sources" in others and not isinstance(others["sources"], Mapping):
         del others["sources"]  # they belong to the texts that were retrieved before
+
     used = {field.path for field in by_role.values()}
     dropped = ("retrieved", "query", "question", "latency", FAILED)
     for key, value in record.items():
         if isinstance(key, str) and "$" + step(key) not in used and key not in dropped:
             others[key] = value
-    text_id = str(number) if absent(query) else ids.as_text(query, "query id")
+
+    if absent(query):
+        text_id = str(number)
+    else:
+        text_id = ids.as_text(query, "query id")
+
     return _AskedQuestion(text_id, by_role["question"].value, others)
 
 
@@ -233,6 +253,7 @@ class _Runner:
         """Every answer by the question's position; fewer if interrupted."""
         for i in range(len(self.asked)):
             self._waiting.put(i)
+
         answers: dict[int, _Answer] = {}
         try:
             for _ in range(concurrency):
@@ -256,6 +277,7 @@ class _Runner:
                 i, answer = self._answers.get()
                 if answer.error is None:
                     answers[i] = answer
+
         self.first_error = next((answers[i].error for i in sorted(answers) if answers[i].error is not None), None)
         return answers
 
@@ -344,9 +366,17 @@ def _progress(progress: bool | Callable[[int, int], None] | None, total: int) ->
 
 def _caller_of(retriever: Any, k: int | None) -> tuple[Callable[[str], Any], str]:
     """How to ask, and what to call the answers."""
-    owner = retriever.__self__ if inspect.ismethod(retriever) else retriever
+    if inspect.ismethod(retriever):
+        owner = retriever.__self__
+    else:
+        owner = retriever
+
     name = getattr(owner, "__name__", None) or type(owner).__name__
-    name = name if name.isidentifier() else "retrieved"
+    if name.isidentifier():
+        name = name
+    else:
+        name = "retrieved"
+
     if not inspect.isclass(retriever):
         for method in ("invoke", "retrieve", "ainvoke", "aretrieve"):
             if callable(asks := getattr(retriever, method, None)):
@@ -355,6 +385,7 @@ def _caller_of(retriever: Any, k: int | None) -> tuple[Callable[[str], Any], str
             return _haystack(run, name, k), name
         if callable(retriever):
             return retriever, name
+
     hint = "A retriever is a function from a question to a list of texts, or has invoke, retrieve or run."
     raise RetrievalError(f"a {name} cannot be asked", hint=hint)
 
@@ -366,7 +397,10 @@ def _haystack(run: Callable[..., Any], name: str, k: int | None) -> Callable[[st
         hint = "Wrap it in a function, for example: "
         hint += "lambda question: retriever.run(query_embedding=embed(question))['documents']."
         raise RetrievalError(f"{name}.run takes {', '.join(parameters)}, not query", hint=hint)
-    more = {"top_k": k} if k is not None and ("top_k" in parameters or open_ended) else {}
+    if k is not None and ("top_k" in parameters or open_ended):
+        more = {"top_k": k}
+    else:
+        more = {}
     return lambda question: run(query=question, **more)
 
 
@@ -380,9 +414,11 @@ def _plain_results(raw: Any, k: int | None, strings: str) -> list[Any]:
         raw = raw[named[0]]
     elif hasattr(raw, "source_nodes"):  # LlamaIndex's query engines
         raw = raw.source_nodes
+
     if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
         hint = "Return a list of texts, documents or ids, best first."
         raise InputError(f"the retriever returned {raw!r:.60} (of type {type(raw).__name__}), not a list", hint=hint)
+
     refuse_unordered(raw, "what the retriever returned")
     return [_plain(result, f"result {rank}", strings) for rank, result in enumerate(islice(raw, k), 1)]
 
@@ -391,16 +427,20 @@ def _plain(result: Any, at: str, strings: str) -> Any:
     """A result as text alone, if there is no more to it, or as a plain object."""
     if isinstance(result, str) and strings == "texts":
         return result
+
     score = None
     inner = result
     if isinstance(result, tuple | list) and len(result) == 2 and isinstance(result[1], int | float):
         inner, score = result[0], float(result[1])
+
     is_id = isinstance(inner, str) and strings == "ids"
     if is_id or (isinstance(inner, int) and not isinstance(inner, bool)):
         return _without_none(id=ids.as_text(inner, "document id"), score=score)
+
     text = retrieved_text(result, at)
     if text.text is None and text.id is None:
         raise InputError(f"is {result!r:.60}, without a text and without an id", where=at)
+
     span = text.span
     plain = _without_none(text=text.text, id=text.id, source=text.source, score=text.score)
     return plain | ({"start": span.start, "end": span.end} if span else {})

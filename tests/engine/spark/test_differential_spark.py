@@ -23,11 +23,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from frames import lines, qrels_frame, run_frame
 
-from goldrank import conventions, evaluate, ids, io
+from goldrank import conventions, evaluate, io
+from goldrank.base import ids
 from goldrank.engine import engine_for
-from goldrank.engine import spark as by_spark
-from goldrank.io import objects
-from goldrank.io import spark as door
+from goldrank.engine import spark_engine as by_spark
+from goldrank.io.objects import mappings as objects
+from goldrank.io.tables import spark_frames as door
 from goldrank.measures import REGISTRY
 
 CASES = many(400, 60)

@@ -19,10 +19,10 @@ from raising import raises_code
 
 import goldrank
 from goldrank import GoldrankError, evaluate, evaluate_spark
-from goldrank.engine import spark as engine
-from goldrank.errors import InputError
-from goldrank.io import spark as door
-from goldrank.packages import MissingPackageError
+from goldrank.base.errors import InputError
+from goldrank.base.packages import MissingPackageError
+from goldrank.engine import spark_engine as engine
+from goldrank.io.tables import spark_frames as door
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
 RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}}

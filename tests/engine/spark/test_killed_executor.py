@@ -21,7 +21,7 @@ from conftest import MASTER
 from frames import run_frame
 
 from goldrank import evaluate
-from goldrank.io import spark as door
+from goldrank.io.tables import spark_frames as door
 
 KILLS = int(os.environ.get("GOLDRANK_KILLS", "2"))
 

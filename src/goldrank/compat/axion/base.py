@@ -8,12 +8,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypedDict, Unpack
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, did_you_mean
 from goldrank.compat._common import is_number
 from goldrank.compat.axion.dataset import DatasetItem, MetricEvaluationResult, NoItem, as_item, listed
 from goldrank.data.placements import Placements
 from goldrank.engine.lists import place
-from goldrank.errors import InputError, OptionError, did_you_mean
 
 FAILED = "Metric computation failed: "
 """How Axion begins the reason of an item that cannot be scored."""
@@ -88,8 +88,13 @@ def _read(item: DatasetItem | NoItem, metric: RetrievalMetric) -> tuple[list[str
         if grades.get(doc, grade) != grade:
             contradicted[doc] = True
         grades[doc] = grade
+
     is_told = contradicted and not metric.as_released
-    told = f" Judged twice, differently, where the last counts: {ids.samples(contradicted)}." if is_told else ""
+    if is_told:
+        told = f" Judged twice, differently, where the last counts: {ids.samples(contradicted)}."
+    else:
+        told = ""
+
     return ranking, grades, told
 
 
@@ -101,8 +106,12 @@ def _entries(
         entries = listed(metric.get_field(item, name), name, f"item {item.id!r}")
     except InputError as error:
         raise BadItemError(f"{FAILED}{error.what}") from None
+
     for at, entry in enumerate(entries or (), 1):
-        where = "" if metric.as_released else f" (entry {at} of item {item.id!r})"
+        if metric.as_released:
+            where = ""
+        else:
+            where = f" (entry {at} of item {item.id!r})"
         if "id" not in entry:
             raise BadItemError(f"{FAILED}`{name}` items must be dicts with an 'id' key. Error: 'id'{where}")
         if ids.is_missing(entry["id"]) and not metric.as_released:  # Axion's code takes None for the text 'None'
@@ -111,16 +120,33 @@ def _entries(
 
 
 def _grade(entry: Mapping[str, Any], where: str, as_released: bool) -> float:
+    relevance = entry.get("relevance", 1.0)
     try:
-        grade = float(entry.get("relevance", 1.0))
+        grade = float(relevance)
     except TypeError as error:
-        rule = "items must be dicts with an 'id' key" if as_released else "relevance must be a number"
+        if as_released:
+            rule = "items must be dicts with an 'id' key"
+        else:
+            rule = "relevance must be a number"
         raise BadItemError(f"{FAILED}`expected_reference` {rule}. Error: {error}{where}") from None
     except ValueError as error:
         raise BadItemError(f"{ERROR}{error}{where}") from None
+
+    if not hasattr(relevance, "__float__") and not as_released:  # Axion's code reads text of digits
+        raise BadItemError(
+            f"{FAILED}`expected_reference` relevance must be a number. Error: {relevance!r} is text{where}"
+        )
     if not math.isfinite(grade):
         raise BadItemError(f"{FAILED}`expected_reference` relevance is {grade}, not a finite number{where}")
     return grade
+
+
+def _iterated(given: Any) -> list[Any]:
+    """The entries of something, or itself alone if it has none."""
+    try:
+        return list(given)
+    except TypeError:
+        return [given]
 
 
 def _attribute(item: object, name: str) -> Any:
@@ -177,17 +203,31 @@ class RetrievalMetric:
             if word not in MetricOptions.__annotations__:
                 known = ("k", "main_k", "judge", *MetricOptions.__annotations__)
                 raise OptionError(f"{type(self).__name__} has no option {word!r}", hint=did_you_mean(word, known))
-        self.metric_name = options.get("name") or options.get("metric_name") or self.default_name
+        names = [options.get("name"), options.get("metric_name")]
+        for name in names:
+            if name is not None and not isinstance(name, str):
+                raise OptionError(f"name is {name!r:.60}; it must be a text", code="wrong-type")
+        self.metric_name = names[0] or names[1] or self.default_name
         self.metric_description = options.get("metric_description")
         threshold = options.get("threshold")
         if threshold is not None and not is_number(threshold):
             raise OptionError(f"threshold is {threshold!r}; it must be a number")
-        self.threshold = self.default_threshold if threshold is None else threshold
-        required = options.get("required_fields") or ()
-        if isinstance(required, str):
-            raise OptionError(f"required_fields is {required!r}; it must be a list of names")
+        if threshold is None:
+            self.threshold = self.default_threshold
+        else:
+            self.threshold = threshold
+        required = options.get("required_fields")
+        if required is None:
+            required = ()
+        else:
+            required = required
+        if isinstance(required, str | Mapping) or not all(isinstance(name, str) for name in _iterated(required)):
+            raise OptionError(f"required_fields is {required!r:.60}; it must be a list of names", code="wrong-type")
         self.required_fields = tuple(dict.fromkeys((*type(self).required_fields, *required)))
-        self.field_mapping = dict(options.get("field_mapping") or {})
+        mapping = options.get("field_mapping")
+        if mapping is not None and not isinstance(mapping, Mapping):
+            raise OptionError(f"field_mapping is {mapping!r:.60}; it must be a dict of paths", code="wrong-type")
+        self.field_mapping = dict(mapping or {})
         for field, path in self.field_mapping.items():
             if field not in DatasetItem.fields():
                 hint = did_you_mean(field, DatasetItem.fields())
@@ -225,7 +265,10 @@ class RetrievalMetric:
         """A field of an item, found as `field_mapping` says."""
         value = item
         for step in self.field_mapping.get(field_name, field_name).split("."):
-            value = value.get(step) if isinstance(value, Mapping) else getattr(value, step, None)
+            if isinstance(value, Mapping):
+                value = value.get(step)
+            else:
+                value = getattr(value, step, None)
             if value is None:
                 return default
         return value
@@ -240,7 +283,10 @@ class RetrievalMetric:
             raise BadItemError(f"{FAILED}{item.reason}")
         if name := self.lacks(item):
             path = self.field_mapping.get(name)
-            mapped = f" (looked for at {path!r})" if path else ""
+            if path:
+                mapped = f" (looked for at {path!r})"
+            else:
+                mapped = ""
             raise BadItemError(f"{FAILED}`{name}` field is missing or empty.{mapped}")
 
     # `Any`: a dictionary of an item's fields is taken too.

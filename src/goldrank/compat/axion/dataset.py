@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from goldrank.compat._common import rows_of
-from goldrank.errors import InputError, did_you_mean
-from goldrank.ids import has_no_order
+from goldrank.base.errors import InputError, did_you_mean
+from goldrank.base.ids import has_no_order
+from goldrank.compat._common import has_entries, is_list, rows_of
 
 Entries: TypeAlias = Sequence[str] | Sequence[Mapping[str, Any]]
 """Ids, or dictionaries with an "id" and perhaps a "relevance". `Any`: a wrong value makes a result, not an error."""
@@ -36,18 +36,22 @@ def listed(given: Any, name: str, whose: str) -> list[Mapping[str, Any]] | None:
     """The entries of a ranking or a reference as dictionaries; `name` and `whose` are for the message."""
     if given is None:
         return None
+
     is_unordered = name == "actual_ranking" and has_no_order(given)
-    if is_unordered or isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+    if is_unordered or not has_entries(given):
         raise InputError(f"{whose}: {name} is a {type(given).__name__}, not a list")
+
     entries = list(given)
-    if entries and all(isinstance(entry, str) for entry in entries):
-        return [{"id": entry} for entry in entries]
+    if all(entry is None or isinstance(entry, str) for entry in entries):
+        return [{"id": entry} for entry in entries]  # a metric says of None that it is no id
+
     for at, entry in enumerate(entries, 1):
         if not isinstance(entry, Mapping):
             raise InputError(
                 f"{whose}: entry {at} of {name} is {entry!r}, not a dictionary",
                 hint="Give [{'id': 'doc1'}, ...] or a list of ids that are all text.",
             )
+
     return entries
 
 
@@ -99,14 +103,15 @@ class DatasetItem:
         )
         self.query = query
         texts = () if retrieved_content is None else retrieved_content
-        if not isinstance(texts, Sequence | np.ndarray):
+        if not isinstance(texts, str) and not is_list(texts):
             raise InputError(f"{whose}: retrieved_content is a {type(texts).__name__}, not a list")
+
         self.retrieved_content = [texts] if isinstance(texts, str) else list(texts)  # one may stand alone, as in Axion
         self.expected_output = expected_output
         self.actual_output = actual_output
-        self.additional_input = dict(additional_input or {})
-        self.additional_output = dict(additional_output or {})
-        self.metadata = metadata if isinstance(metadata, str) else dict(metadata or {})
+        self.additional_input = _held(additional_input, f"{whose}: additional_input")
+        self.additional_output = _held(additional_output, f"{whose}: additional_output")
+        self.metadata = metadata if isinstance(metadata, str) else _held(metadata, f"{whose}: metadata")
         for name, value in others.items():
             if name not in _OTHER_FIELDS:
                 raise InputError(f"{whose}: there is no field {name!r}", hint=did_you_mean(name, self.fields()))
@@ -123,7 +128,9 @@ class DatasetItem:
     @property
     def content(self) -> str | None:
         """Everything in the item as text, for a cache's key; None if it holds something that has no exact text."""
-        return repr(vars(self)) if _is_plain(vars(self)) else None
+        if _is_plain(vars(self)):
+            return repr(vars(self))
+        return None
 
     def __repr__(self) -> str:
         return f"DatasetItem(id={self.id!r})"
@@ -136,7 +143,18 @@ def _by_either_name(whose: str, **given: Entries | None) -> list[Mapping[str, An
     if len(lists) > 1 and lists[0] != lists[1]:
         what = f"{whose}: {' and '.join(given)} are one field, and they differ"
         raise InputError(what, hint="Give one.", code="fields-differ")
-    return lists[0] if lists else None
+    if lists:
+        return lists[0]
+    return None
+
+
+def _held(given: object, what: str) -> dict[str, Any]:
+    """A copy of what a field holds by name; None holds nothing."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what} is {given!r:.60}, not a dict", code="wrong-type")
+    return dict(given)
 
 
 def _is_plain(value: object) -> bool:
@@ -158,7 +176,9 @@ class NoItem:
     @property
     def id(self) -> str | None:
         """The id that it gives, if it gives one."""
-        return self.given.get("id") if isinstance(self.given, Mapping) else getattr(self.given, "id", None)
+        if isinstance(self.given, Mapping):
+            return self.given.get("id")
+        return getattr(self.given, "id", None)
 
 
 # `Any` in both: what is given may be anything; what makes no item is kept, with the reason.
@@ -179,7 +199,8 @@ def as_item(given: Any) -> DatasetItem | NoItem:
 def as_items(given: Any) -> list[DatasetItem | NoItem]:
     """Items from a list of items or dictionaries, or from a data frame."""
     rows = rows_of(given)
-    if isinstance(rows, str | bytes | Mapping | DatasetItem) or not isinstance(rows, Iterable):
+    is_scalar = isinstance(rows, np.ndarray) and not rows.ndim
+    if is_scalar or isinstance(rows, str | bytes | Mapping | DatasetItem) or not isinstance(rows, Iterable):
         raise ItemTypeError(
             f"Invalid input type '{type(given).__name__}'. "
             "Expected one of: Dataset, List[DatasetItem], or pandas.DataFrame."

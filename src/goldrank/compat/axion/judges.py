@@ -10,15 +10,15 @@ from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias, Unpack
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import GoldrankError, OptionError
+from goldrank.base.waiting import FailedCall, outcomes
 from goldrank.compat._common import is_judge, is_number, judged, placed_verdicts, same_object, values
 from goldrank.compat.axion.base import ERROR, FAILED, BadItemError, MetricOptions, RetrievalMetric, reason_of
 from goldrank.compat.axion.dataset import DatasetItem, JudgedChunk, JudgedResult, MetricEvaluationResult, as_item
 from goldrank.conventions.seeds import AXION
-from goldrank.errors import GoldrankError, OptionError
 from goldrank.match.answers import as_number
 from goldrank.match.units import sentences
-from goldrank.waiting import FailedCall, outcomes
 
 Answer: TypeAlias = bool | float | str
 Judge: TypeAlias = Callable[[DatasetItem, str], Answer | Awaitable[Answer]]
@@ -88,6 +88,7 @@ class JudgedMetric(RetrievalMetric):
         else:
             calls = [partial(self.judge, item, text) for _, item, text in pairs]
             answers = iter(outcomes(calls, [at for at, _, _ in pairs]))
+
         return [
             self._scored(*row, list(islice(answers, len(row[1])))) if isinstance(row, tuple) else row for row in given
         ]
@@ -96,9 +97,11 @@ class JudgedMetric(RetrievalMetric):
         """The value of one item. Texts are asked about one by one: a runner has several items under way."""
         if is_judge(self.judge):
             return await asyncio.to_thread(self.score, item)
+
         given = self._given(item)
         if not isinstance(given, tuple):
             return given
+
         answers: list[Any] = []
         for text in given[1]:
             try:
@@ -107,6 +110,7 @@ class JudgedMetric(RetrievalMetric):
             except Exception as error:  # a judge may fail in any way, and other items go on
                 answers.append(FailedCall(error))
                 break
+
         return self._scored(*given, answers)
 
     def _given(self, given: Any) -> tuple[DatasetItem, list[str]] | MetricEvaluationResult:
@@ -128,6 +132,7 @@ class JudgedMetric(RetrievalMetric):
             ]
         except BadItemError as error:
             return self._result(math.nan, str(error))
+
         useful = [verdict >= self.useful_from for verdict in verdicts]
         placed = placed_verdicts(verdicts if self.graded else useful)
         score = float(values(self.measure, None, placed, AXION, **self.options)[0])
@@ -146,7 +151,10 @@ class JudgedMetric(RetrievalMetric):
     def _checked(self, item: DatasetItem, name: str) -> list[str]:
         """A field that holds texts."""
         given = self.get_field(item, name)
-        texts = [given] if isinstance(given, str) else given
+        if isinstance(given, str):
+            texts = [given]
+        else:
+            texts = given
         if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
             raise BadItemError(f"{FAILED}`{name}` is {ids.show(repr(given))}, not a list of texts")
         return list(texts)

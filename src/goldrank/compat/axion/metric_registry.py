@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from goldrank.base.errors import OptionError, did_you_mean
 from goldrank.compat.axion.base import RetrievalMetric
 from goldrank.compat.axion.dataset import as_item
 from goldrank.compat.axion.metrics import METRICS
-from goldrank.errors import OptionError, did_you_mean
 
 _SHOWN = (
     *("measures", "use_case", "best_for", "key_question", "formula", "scores", "group", "relations"),
@@ -24,13 +24,16 @@ class MetricRegistry:
 
     def get(self, key: str) -> type[RetrievalMetric]:
         """The class of a key such as 'ndcg_at_k'."""
-        if key not in self._classes:
+        if not isinstance(key, str) or key not in self._classes:
             known = ", ".join(self._classes)
-            raise OptionError(f"unknown metric {key!r}; there are: {known}", hint=did_you_mean(key, self._classes))
+            hint = did_you_mean(str(key), self._classes)
+            raise OptionError(f"unknown metric {key!r:.60}; there are: {known}", hint=hint)
         return self._classes[key]
 
     def find(self, tag: str) -> list[type[RetrievalMetric]]:
         """The classes with a tag in any case: 'retrieval', 'heuristic', 'multi-k' or 'judged'."""
+        if not isinstance(tag, str):
+            raise OptionError(f"tag is {tag!r:.60}; it must be a text", code="wrong-type")
         return [metric for metric in self._classes.values() if tag.casefold() in metric.tags]
 
     # `Any`: an item, or the dictionary of its fields.

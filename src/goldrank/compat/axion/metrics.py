@@ -10,7 +10,8 @@ from typing import ClassVar, Unpack
 
 import numpy as np
 
-from goldrank.compat._common import is_whole, values
+from goldrank.base.errors import OptionError
+from goldrank.compat._common import has_entries, is_whole, values
 from goldrank.compat.axion.base import Batch, MetricOptions, RetrievalMetric
 from goldrank.compat.axion.dataset import (
     DatasetItem,
@@ -22,7 +23,6 @@ from goldrank.compat.axion.dataset import (
 from goldrank.compat.axion.judges import ContextualPrecision, ContextualRanking, ContextualRecall
 from goldrank.conventions.seeds import ABOVE_ZERO, AXION
 from goldrank.data.placements import Placements
-from goldrank.errors import OptionError
 from goldrank.measures.gain import ideal_dcg
 
 __all__ = [
@@ -59,7 +59,10 @@ class MetricAtK(RetrievalMetric):
         `metric_description`, `required_fields` and `field_mapping` are those of `RetrievalMetric`.
         """
         super().__init__(**options)
-        given = list(k) if isinstance(k, list | tuple | set | frozenset | range | np.ndarray) else [k]
+        if has_entries(k):
+            given = list(k)
+        else:
+            given = [k]
         kept = sorted({int(cut) for cut in given if is_whole(cut) and cut > 0})
         if not kept:
             raise OptionError("k must contain at least one positive integer.", hint=f"It is {k!r}.", code="bad-number")
@@ -69,7 +72,10 @@ class MetricAtK(RetrievalMetric):
         if main_k is not None and not (is_whole(main_k) and main_k in kept):
             raise OptionError(f"main_k ({main_k}) must be one of the specified k values: {kept}")
         self.k = kept
-        self.main_k = kept[-1] if main_k is None else int(main_k)
+        if main_k is None:
+            self.main_k = kept[-1]
+        else:
+            self.main_k = int(main_k)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(k={self.k}, main_k={self.main_k}, name={self.metric_name!r})"
@@ -153,11 +159,10 @@ class MeanReciprocalRank(RetrievalMetric):
         first = placed.first(placed.grade >= ABOVE_ZERO).tolist()
         results = []
         for ranking, rank, score in zip(batch.rankings, first, scores, strict=True):
-            explanation = (
-                f"First relevant document ('{ranking[rank - 1]}') found at rank {rank}."
-                if rank
-                else "No relevant documents found in the retrieved results."
-            )
+            if rank:
+                explanation = f"First relevant document ('{ranking[rank - 1]}') found at rank {rank}."
+            else:
+                explanation = "No relevant documents found in the retrieved results."
             results.append(self._result(score, explanation, MeanReciprocalRankResult(rank or None, score)))
         return results
 
@@ -166,7 +171,8 @@ class NDCGAtK(MetricAtK):
     """Graded relevance, discounted by position, as a share of the best possible.
 
     `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
-    the score that passes. With `as_released=True` a repeated document gains each time; no value passes 1.
+    the score that passes. A relevance below 0 is a loss, and the score stops at 0. With `as_released=True` a repeated
+    document gains each time; no value passes 1.
 
     >>> item = DatasetItem(actual_ranking=["x", "a"], expected_reference=[{"id": "a", "relevance": 2.0}])
     >>> round(NDCGAtK(k=5).score(item).score, 4)
@@ -208,7 +214,10 @@ class PrecisionAtK(MetricAtK):
     formula = "relevant_in_K / K"
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
-        divisor = "retrieved" if self.as_released else "k"
+        if self.as_released:
+            divisor = "retrieved"
+        else:
+            divisor = "k"
         return self._counted(k, placed, values("P", k, placed, AXION, divisor=divisor, rel=ABOVE_ZERO))
 
 
@@ -216,8 +225,9 @@ class RecallAtK(MetricAtK):
     """The share of all relevant documents that is among the first K.
 
     `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
-    the score that passes. With `as_released=True` a repeated document counts each time (no value passes 1), and the
-    score is 1 where everything is judged 0.
+    the score that passes. Where everything is judged 0 the document leaves the score open: it is 0 here, and the
+    explanation says so. With `as_released=True` it is 1 there, and a repeated document counts each time (no value
+    passes 1).
 
     >>> RecallAtK(k=2).score(DatasetItem(actual_ranking=["x", "a"], expected_reference=["a", "b"])).score
     0.5

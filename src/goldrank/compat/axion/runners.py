@@ -9,14 +9,16 @@ import math
 import numbers
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.compat._common import is_number, mean, positive, same_object
+from goldrank.base import ids
+from goldrank.base.errors import GoldrankError, OptionError, did_you_mean
+from goldrank.base.waiting import finished
+from goldrank.compat._common import has_entries, is_number, mean, positive, same_object
 from goldrank.compat.axion.base import ERROR, Batch, RetrievalMetric, first_lacking, reason_of
 from goldrank.compat.axion.dataset import (
     DatasetItem,
@@ -26,8 +28,6 @@ from goldrank.compat.axion.dataset import (
     TestResult,
     as_items,
 )
-from goldrank.errors import GoldrankError, OptionError, did_you_mean
-from goldrank.waiting import finished
 
 
 class HasScore(Protocol):
@@ -109,17 +109,22 @@ class MetricRunner:
 
     def __post_init__(self) -> None:
         positive(self.max_concurrent, "max_concurrent")
-        if isinstance(self.metrics, str) or not isinstance(self.metrics, Iterable):
+        if not has_entries(self.metrics):
             raise OptionError(f"metrics is {self.metrics!r}; it must be a list of metrics", code="wrong-type")
+
         self.metrics = list(self.metrics)
+        if self.thresholds is not None and not isinstance(self.thresholds, Mapping):
+            raise OptionError(f"thresholds is {self.thresholds!r:.60}; it must be a dict", code="wrong-type")
         if not isinstance(self.error_config, ErrorConfig):
             raise OptionError(f"error_config is {self.error_config!r}; it must be an ErrorConfig")
         if self.summary_generator is not None and not hasattr(self.summary_generator, "execute"):
             raise OptionError(f"summary_generator is {self.summary_generator!r}; it must have `execute`")
+
         cache = self.cache_manager
         is_cache = isinstance(cache, MutableMapping) or (hasattr(cache, "get") and hasattr(cache, "set"))
         if cache is not None and not is_cache:
             raise OptionError(f"cache_manager is {cache!r}; it must be a dict, or have `get` and `set`")
+
         keys = _summary_keys(self.metrics)
         known = [name for metric, key in zip(self.metrics, keys, strict=True) for name in _threshold_names(metric, key)]
         for name, threshold in (self.thresholds or {}).items():
@@ -155,6 +160,7 @@ class MetricRunner:
             columns.append([self._scored(metric, key, *pair) for pair in zip(cases, results, strict=True)])
             if self.progress and show_progress:
                 self.progress(len(cases) * len(columns), len(cases) * len(self.metrics))
+
         self.elapsed_time = time.perf_counter() - began
         self.summary = {
             key: _summary([score for score in column if score is not None])
@@ -166,6 +172,7 @@ class MetricRunner:
         ]
         if self.summary_generator is not None:
             self.summary = self.summary_generator.execute(test_results, self.elapsed_time)
+
         return test_results
 
     async def _results(
@@ -185,10 +192,12 @@ class MetricRunner:
             except Exception as error:
                 results = [self._failed(metric, case, error) for case in cases]
             return [None if self._skips(metric, case) else value for case, value in zip(cases, results, strict=True)]
+
         tried = await asyncio.gather(*(self._one(metric, case, slots) for case in cases), return_exceptions=True)
         for result in tried:
             if isinstance(result, BaseException):
                 raise result
+
         return tried
 
     def _skips(self, metric: Any, case: DatasetItem | NoItem) -> bool:
@@ -204,7 +213,10 @@ class MetricRunner:
             if self._skips(metric, case):
                 return None
             cache = self.cache_manager
-            key = None if cache is None else _cache_key(metric, case)
+            if cache is None:
+                key = None
+            else:
+                key = _cache_key(metric, case)
             if cache is not None and key is not None and (kept := cache.get(key)) is not None:
                 return kept
             async with slots:
@@ -219,6 +231,7 @@ class MetricRunner:
                     cache.set(key, result)
         except Exception as error:  # one's own metric may fail in any way, and so may a cache; the others go on
             return self._failed(metric, case, error)
+
         return result
 
     def _failed(self, metric: Any, case: DatasetItem | NoItem, error: Exception) -> MetricEvaluationResult:
@@ -233,9 +246,13 @@ class MetricRunner:
     def _scored(self, metric: Any, key: str, case: DatasetItem | NoItem, result: Any) -> MetricScore | None:
         if result is None:
             return None
+
         try:
             score, explanation = _checked_score(result), str(getattr(result, "explanation", None) or "")
-            threshold = None if explanation.startswith(ERROR) else self._threshold(metric, key)
+            if explanation.startswith(ERROR):
+                threshold = None
+            else:
+                threshold = self._threshold(metric, key)
             is_better_low = threshold is not None and bool(getattr(metric, "inverse_scoring_metric", False))
             more: dict[str, Any] = {
                 "signals": getattr(result, "signals", None),
@@ -244,6 +261,7 @@ class MetricRunner:
         except Exception as error:
             failed = self._failed(metric, case, error)
             score, explanation, threshold, is_better_low, more = math.nan, failed.explanation, None, False, {}
+
         return MetricScore(
             metric_name=_name(metric),
             score=score,
@@ -289,15 +307,25 @@ def _checked_score(result: Any) -> float:
 
 def _cache_key(metric: Any, case: DatasetItem | NoItem) -> tuple[Hashable, Hashable] | None:
     """What a result depends on; None if that cannot be told."""
-    content = case.content if isinstance(case, DatasetItem) else None
+    if isinstance(case, DatasetItem):
+        content = case.content
+    else:
+        content = None
+
     if content is None:
         return None
+
     parameters = getattr(metric, "parameters", None)
     try:
         hash(parameters)
     except TypeError:
         parameters = None
-    known = same_object(metric) if parameters is None else (type(metric), parameters)
+
+    if parameters is None:
+        known = same_object(metric)
+    else:
+        known = (type(metric), parameters)
+
     return known, (type(case), content)
 
 
@@ -327,19 +355,31 @@ def _summary_keys(metrics: Sequence[Any]) -> list[str]:
         key = name
         if name in shared:
             k = _told(metric, "k")
-            cuts = k if isinstance(k, list) else [k] if k is not None else []
-            stem = f"{name} (k={', '.join(map(str, cuts))})" if cuts else name
+            if isinstance(k, list):
+                cuts = k
+            elif k is not None:
+                cuts = [k]
+            else:
+                cuts = []
+            if cuts:
+                stem = f"{name} (k={', '.join(map(str, cuts))})"
+            else:
+                stem = name
             key, number = stem, 1
             while key in taken:
                 number += 1
                 key = f"{stem} #{number}"
         taken.add(key)
         keys.append(key)
+
     return keys
 
 
 def _test_result(case: DatasetItem | NoItem, scores: Mapping[str, MetricScore | None]) -> TestResult:
-    given = case.given if isinstance(case, NoItem) else case
+    if isinstance(case, NoItem):
+        given = case.given
+    else:
+        given = case
     skipped = [key for key, score in scores.items() if score is None]
     return TestResult(
         given, [score for score in scores.values() if score is not None], {"skipped": skipped} if skipped else {}
@@ -351,6 +391,7 @@ def _summary(column: Sequence[MetricScore]) -> dict[str, Any]:
     scores = np.array([result.score for result in column if not math.isnan(result.score)])
     passed = np.array([result.passed for result in column if result.passed is not None], np.float64)
     valid = np.array([not math.isnan(result.score) for result in column], np.float64)
+
     return {
         "avg": _or_nan(mean, scores),
         "median": _or_nan(np.median, scores),
@@ -367,4 +408,6 @@ def _summary(column: Sequence[MetricScore]) -> dict[str, Any]:
 
 
 def _or_nan(statistic: Callable[[np.ndarray], Any], values: np.ndarray) -> float:
-    return float(statistic(values)) if len(values) else math.nan
+    if len(values):
+        return float(statistic(values))
+    return math.nan

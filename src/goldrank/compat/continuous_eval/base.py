@@ -11,8 +11,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from goldrank.compat._common import checked_texts, is_number, mean
-from goldrank.errors import InputError
+from goldrank.base.errors import InputError
+from goldrank.compat._common import checked_texts, entries_of, is_list, is_number, mean
 
 Datum: TypeAlias = Mapping[str, Any]
 """Texts by field. `Any`: other fields may hold anything that JSON has."""
@@ -61,7 +61,9 @@ class Input:
     @property
     def argument(self) -> str:
         """Its name in the later call form."""
-        return self.names[1] if len(self.names) > 1 else self.names[0]
+        if len(self.names) > 1:
+            return self.names[1]
+        return self.names[0]
 
     def find(self, datum: Datum) -> str | None:
         """The first of the names that a datum has; None means nothing where nothing is needed."""
@@ -84,7 +86,7 @@ class Input:
             if not isinstance(value, str):
                 raise InputError(f"{where} is {value!r}, not a text")
         elif self.holds == "numbers":
-            if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray) or not all(map(is_number, value)):
+            if not is_list(value) or not all(map(is_number, value)):
                 raise InputError(f"{where} is {value!r}, not a list of numbers")
         else:
             checked_texts(value, f"{where} is")
@@ -144,7 +146,11 @@ class Metric:
 
     def batch_calculate(self, dataset: Sequence[Datum]) -> list[Values]:
         """The values of every datum, by the call of the document's version."""
-        return self.of_data(list(dataset))
+        data = entries_of(dataset, "the dataset", "Give a list of dictionaries.")
+        for i, datum in enumerate(data):
+            if not isinstance(datum, Mapping):
+                raise InputError(f"datum {i} is {datum!r:.60}, not a dictionary", code="wrong-type")
+        return self.of_data(data)
 
     def of_data(self, data: Sequence[Datum], k: int | None = None) -> list[Values]:
         """The values of every datum, of the first k contexts if k is given."""
@@ -175,11 +181,15 @@ class Metric:
             column = columns[field.names[0]] = []
             for i, (name, datum) in enumerate(zip(names, data, strict=True)):
                 if name is None:
-                    why = f"{self.name} needs it." if field.is_required else _FOR_ALL
+                    if field.is_required:
+                        why = f"{self.name} needs it."
+                    else:
+                        why = _FOR_ALL
                     raise lacking(i, datum, field.names[0], why)
                 field.check(datum[name], f"datum {i}: {name}")
                 field.check_names(datum, f"datum {i}")
                 column.append(datum[name])
+
         return columns
 
     def _named_columns(self, given: Columns) -> Columns:
@@ -188,9 +198,10 @@ class Metric:
             name = field.find(given)
             if name is not None:
                 field.check_names(given, "the batch")
-                for i, value in enumerate(given[name]):
+                column = entries_of(given[name], name, "Give one value for each query.")
+                for i, value in enumerate(column):
                     field.check(value, f"{name} of query {i}")
-                columns[field.names[0]] = given[name]
+                columns[field.names[0]] = column
             elif field.is_required:
                 raise InputError(f"{self.name} needs {field.argument}", hint=f"Given: {', '.join(given) or 'nothing'}.")
         return _equally_long(columns)
@@ -203,7 +214,9 @@ class Metric:
         {'context_f1': 0.75}
         """
         columns: dict[str, list[float]] = {}
-        for result in results:
+        for i, result in enumerate(entries_of(results, "results", "Give a list of what a metric returned.")):
+            if not isinstance(result, Mapping):
+                raise InputError(f"result {i} is {result!r:.60}, not a dict", code="wrong-type")
             for key, value in result.items():
                 if isinstance(value, numbers.Real):
                     columns.setdefault(key, []).append(float(value))
@@ -238,7 +251,9 @@ def lacking(number: int, datum: Datum, name: str, hint: str | None = None) -> In
 
 
 def _cut(key: str, value: Any, k: int | None) -> Any:
-    return value[:k] if key in RETRIEVED.names and not isinstance(value, str) else value
+    if key in RETRIEVED.names and not isinstance(value, str):
+        return value[:k]
+    return value
 
 
 def _equally_long(columns: Columns) -> Columns:

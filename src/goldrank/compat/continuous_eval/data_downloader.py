@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from goldrank.base.errors import OptionError, one_of
 from goldrank.compat.continuous_eval.dataset import Dataset
-from goldrank.errors import OptionError, one_of
 
 _FRANCE = "Paris is the capital of France."
 _PLAY = "Romeo and Juliet is a play by William Shakespeare."

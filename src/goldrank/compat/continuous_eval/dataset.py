@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from goldrank.compat._common import rows_of
+from goldrank.base.errors import GoldrankError, InputError, Position
+from goldrank.base.notes import Note, from_counts
+from goldrank.base.packages import needed
+from goldrank.compat._common import entries_of, rows_of
 from goldrank.compat.continuous_eval.base import ANSWERS, QUESTION, RELEVANCE, RETRIEVED, TRUTHS, Datum, Input, lacking
-from goldrank.errors import GoldrankError, InputError, Position
-from goldrank.notes import Note, from_counts
-from goldrank.packages import needed
 
 ANSWER = Input(("answer",), "text", "The generated answer.")
 GROUND_TRUTHS = Input(ANSWERS.names[:3], ANSWERS.holds, "The right answers.")
@@ -33,12 +33,12 @@ _HINT = "An object has each field once."
 class Dataset(Sequence[Datum]):
     """Data to evaluate: one dictionary per query, from a list of them or a data frame.
 
-    A datum has at least `answer` and one of `question`, `ground_truths` and `retrieved_contexts`; or
-    `retrieved_contexts` and one of `question` and `ground_truth_contexts`. Names of later versions
-    (`retrieved_context`, `ground_truth_context`, `ground_truth_answers`) are known too; other fields are left alone.
+    They are checked when it is made (`validate`). A datum has at least `answer` and one of `question`, `ground_truths`
+    and `retrieved_contexts`; or `retrieved_contexts` and one of `question` and `ground_truth_contexts`. Names of later
+    versions (`retrieved_context`, `ground_truth_context`, `ground_truth_answers`) are known too; other fields are left
+    alone.
 
     >>> data = Dataset([{"question": "?", "retrieved_contexts": ["a"], "ground_truth_contexts": ["a"]}])
-    >>> data.validate()
     >>> data["question"], data.datum(0)["retrieved_contexts"], len(data)
     (['?'], ['a'], 1)
     """
@@ -48,17 +48,9 @@ class Dataset(Sequence[Datum]):
 
     # `Any`: a list of dictionaries, or a data frame of any library.
     def __init__(self, data: Any) -> None:
-        rows = rows_of(data)
-        if isinstance(rows, str | Mapping) or not isinstance(rows, Iterable):
-            raise InputError(
-                f"a {type(data).__name__} is no dataset", hint="Give a list of dictionaries or a data frame."
-            )
-        is_frame = rows is not data
-        self.data: list[Datum] = []
-        for i, row in enumerate(rows):
-            if not isinstance(row, Mapping):
-                raise InputError(f"datum {i} is {row!r}, not a dictionary")
-            self.data.append({key: value for key, value in row.items() if value is not None} if is_frame else row)
+        """Take the data, and check them (`validate`)."""
+        self.data: list[Datum] = _rows(data)
+        self.validate()
 
     @classmethod
     def from_data(cls, data: Any) -> Dataset:
@@ -78,7 +70,9 @@ class Dataset(Sequence[Datum]):
                 if at not in datum:
                     raise lacking(i, datum, at)
             return [datum[at] for datum in self.data]
-        return Dataset(self.data[at]) if isinstance(at, slice) else self.data[at]
+        if isinstance(at, slice):
+            return unchecked(self.data[at])
+        return self.data[at]
 
     def __len__(self) -> int:
         return len(self.data)
@@ -98,7 +92,7 @@ class Dataset(Sequence[Datum]):
 
     def filter(self, keeps: Callable[[Datum], bool]) -> Dataset:
         """The data that a function keeps, as a dataset of its own."""
-        return Dataset([datum for datum in self.data if keeps(datum)])
+        return unchecked([datum for datum in self.data if keeps(datum)])
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame, one column for each field."""
@@ -111,6 +105,7 @@ class Dataset(Sequence[Datum]):
         """Raise the error that names the datum and the field that is missing or wrong."""
         if not self.data:
             raise InputError("Dataset is empty")
+
         used = [(field, next((i for i, datum in enumerate(self.data) if field.find(datum)), None)) for field in _FIELDS]
         for i, datum in enumerate(self.data):
             for field, first in used:
@@ -128,7 +123,7 @@ class Dataset(Sequence[Datum]):
     @classmethod
     def from_jsonl(cls, path: str | Path) -> Dataset:
         """Read one JSON object per line; the file may be compressed. `notes` says what was tolerated."""
-        from goldrank.io.json_text import read_lines
+        from goldrank.io.json.json_text import read_lines
         from goldrank.io.sources import open_source
 
         source = open_source(path)
@@ -138,20 +133,49 @@ class Dataset(Sequence[Datum]):
             if not isinstance(datum, dict):
                 raise InputError("is no JSON object", where=Position(source.name, line))
             data.append(datum)
-        dataset = cls(data)
+        try:
+            dataset = cls(data)
+        except InputError as error:
+            raise InputError(error.what, hint=error.hint, where=source.label, code=error.code) from None
         dataset.notes = from_counts(counts, source.label)
         return dataset
 
     def to_jsonl(self, path: str | Path) -> None:
         """Write one JSON object per line."""
-        lines = []
-        for i, datum in enumerate(self.data):
-            try:
-                lines.append(json.dumps(dict(datum), ensure_ascii=False) + "\n")
-            except (TypeError, ValueError) as error:
-                raise InputError(f"datum {i} cannot be written as JSON: {error}") from None
+        write_jsonl(self.data, path, "datum")
+
+
+def unchecked(data: Any) -> Dataset:
+    """Data as they are: a part of a dataset, or what an evaluator's metrics look at themselves."""
+    dataset = Dataset.__new__(Dataset)
+    dataset.data = _rows(data)
+    return dataset
+
+
+def _rows(data: Any) -> list[Datum]:
+    """One dictionary per query, from a list of them or a data frame, whose missing cells are left out."""
+    rows = rows_of(data)
+    is_frame = rows is not data
+    listed: list[Datum] = []
+    for i, row in enumerate(entries_of(rows, "the dataset", "Give a list of dictionaries or a data frame.")):
+        if not isinstance(row, Mapping):
+            raise InputError(f"datum {i} is {row!r:.60}, not a dictionary")
+        if is_frame:
+            row = {key: value for key, value in row.items() if value is not None}
+        listed.append(row)
+    return listed
+
+
+def write_jsonl(rows: Iterable[Mapping[str, Any]], path: str | Path, what: str, *, ascii_only: bool = False) -> None:
+    """Write one JSON object per line; `what` a row is goes into the message."""
+    lines = []
+    for i, row in enumerate(rows):
         try:
-            Path(path).write_text("".join(lines), encoding="utf-8")
-        except OSError as error:
-            what = f"cannot be written: {error.strerror}"
-            raise GoldrankError(what, where=str(path), code="cannot-write") from None
+            lines.append(json.dumps(dict(row), ensure_ascii=ascii_only) + "\n")
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{what} {i} cannot be written as JSON: {error}") from None
+    try:
+        Path(path).write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror}"
+        raise GoldrankError(reason, where=str(path), code="cannot-write") from None

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from goldrank.compat._common import column_of, is_number, is_whole, mean, rows_of
+from goldrank.base.errors import GoldrankError, InputError, OptionError
+from goldrank.compat._common import column_of, entries_of, has_entries, is_number, is_whole, mean, rows_of
 from goldrank.compat.continuous_eval.base import Metric, Values
-from goldrank.compat.continuous_eval.dataset import Dataset
-from goldrank.errors import GoldrankError, InputError, OptionError
+from goldrank.compat.continuous_eval.dataset import Dataset, unchecked, write_jsonl
 
 
 class RetrievalEvaluator:
@@ -26,10 +27,15 @@ class RetrievalEvaluator:
 
     # `Any`: a `Dataset`, or what makes one.
     def __init__(self, dataset: Any, metrics: Sequence[Metric]) -> None:
-        self.dataset = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-        if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        if isinstance(dataset, Dataset):
+            self.dataset = dataset
+        else:
+            self.dataset = unchecked(dataset)
+        if not has_entries(metrics):
             raise OptionError(f"metrics is {metrics!r}; it must be a list of metrics")
         self.metrics = list(metrics)
+        if not self.metrics:
+            raise OptionError("At least one metric must be provided")
         for i, metric in enumerate(self.metrics):
             if not isinstance(metric, Metric):
                 raise OptionError(f"metrics[{i}] is {metric!r}, not a Metric object")
@@ -53,13 +59,11 @@ class RetrievalEvaluator:
 
     @property
     def results(self) -> list[Values]:
-        """The values of the last run; where two metrics give the same output, those of the first."""
-        joined: list[Values] = [{} for _ in self.dataset]
-        for column in reversed(self.results_by_metric):
-            for row, values in zip(joined, column, strict=True):
-                row |= values
-        keys = list(dict.fromkeys(key for column in self.results_by_metric for values in column for key in values))
-        return [{key: row[key] for key in keys if key in row} for row in joined]
+        """The values of the last run; where two metrics give the same output, those of the first.
+
+        Outputs of the last metric stand first, as in 0.2.4.
+        """
+        return [dict(ChainMap(*row)) for row in zip(*self.results_by_metric, strict=True)]
 
     @property
     def aggregated_results(self) -> dict[str, float]:
@@ -67,9 +71,8 @@ class RetrievalEvaluator:
         return Metric.aggregate(self.results)
 
     def save(self, savepath: str | Path) -> None:
-        """Write every datum with its values, one JSON object per line."""
-        rows = zip(self.dataset, self.results, strict=True)
-        Dataset([{**datum, **result} for datum, result in rows]).to_jsonl(savepath)
+        """Write the values of every datum, one JSON object per line, as 0.2.4 does: the data are not repeated."""
+        write_jsonl(self.results, savepath, "result", ascii_only=True)
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,8 @@ class _MinimumTest:
     min_value: float
 
     def __post_init__(self) -> None:
+        if not isinstance(self.metric_name, str):
+            raise OptionError(f"metric_name is {self.metric_name!r:.60}; it must be a text", code="wrong-type")
         if not is_number(self.min_value):
             raise OptionError(f"min_value is {self.min_value!r}; it must be a number")
 
@@ -90,7 +95,7 @@ class _MinimumTest:
     def _column(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> np.ndarray:
         if isinstance(metrics_per_sample, Mapping):
             raise InputError("the results of one sample were given", hint="Give a list of them.")
-        rows = list(rows_of(metrics_per_sample))
+        rows = entries_of(rows_of(metrics_per_sample), "metrics_per_sample")
         if not rows:
             raise InputError("there are no results")
         column = column_of(rows, self.metric_name, "result")

@@ -9,7 +9,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from goldrank import ids
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.waiting import FailedCall, outcomes
 from goldrank.compat._common import is_judge, judged, mean, placed_verdicts, values
 from goldrank.compat.continuous_eval.base import (
     ANSWERS,
@@ -23,11 +25,9 @@ from goldrank.compat.continuous_eval.base import (
     fractions,
 )
 from goldrank.conventions.seeds import CONTINUOUS_EVAL
-from goldrank.data.texts import Texts
-from goldrank.errors import InputError, OptionError
+from goldrank.data.text_item import Texts
 from goldrank.match.answers import as_number
 from goldrank.match.units import sentences
-from goldrank.waiting import FailedCall, outcomes
 
 Answer: TypeAlias = bool | float | str
 Judge: TypeAlias = Callable[[str, str], Answer | Awaitable[Answer]]

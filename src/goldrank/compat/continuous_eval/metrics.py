@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from goldrank.base.errors import GoldrankError, InputError, OptionError
+from goldrank.base.packages import needed
+from goldrank.base.waiting import within
 from goldrank.compat._common import values
 from goldrank.compat.continuous_eval.base import (
     RELEVANCE,
@@ -37,14 +40,12 @@ from goldrank.compat.continuous_eval.strategies import (
 )
 from goldrank.conventions.seeds import ABOVE_ZERO, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED
 from goldrank.data.placements import Placements
-from goldrank.data.texts import Texts
-from goldrank.errors import InputError, OptionError
+from goldrank.data.text_item import Texts
 from goldrank.evaluation.text_rules import token_counter
 from goldrank.match import place
 from goldrank.match.tokens import approximate_tokens
 from goldrank.match.units import sentences
 from goldrank.measures.cutoff import harmonic
-from goldrank.packages import needed
 
 __all__ = [
     "Arg",
@@ -119,6 +120,7 @@ class MatchingMetric(Metric):
                 what = "the released codes know no grades"
                 raise OptionError(what, hint="Leave out as_released or the relevance.", code="options-conflict")
             truths, grades = _relevant(truths, grades)
+
         release = form if self.as_released else None
         strategy = self.matching_strategy or (RougeChunkMatch() if form == "later" else ExactChunkMatch())
         if strategy.type is MatchingStrategyType.SENTENCE_MATCH:
@@ -129,6 +131,7 @@ class MatchingMetric(Metric):
             )
         else:
             retrieved = [texts[:k] for texts in retrieved]
+
         listed = "each" if self._counts_each(release) else "once"
         pairs = place(retrieved, truths, strategy.in_release(release), repeated_references=listed, grades=grades)
         measured = self._measured(pairs, release, k, grades is not None)
@@ -164,6 +167,7 @@ def _relevant(truths: Sequence[Texts], relevance: Sequence[Sequence[float]]) -> 
         ordered = sorted((text for text in by_text if by_text[text] > 0), key=lambda text: -by_text[text])
         kept.append(ordered)
         grades.append([float(by_text[text]) for text in ordered])
+
     return kept, grades
 
 
@@ -203,6 +207,7 @@ class RankedRetrievalMetrics(MatchingMetric):
             by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.first_free)
             ap = values("AP", k, by_rank, CONTINUOUS_EVAL_RELEASED)
             ndcg = values("nDCG", k, by_pair, CONTINUOUS_EVAL_RELEASED)
+
         return {"average_precision": ap, "reciprocal_rank": reciprocal_rank, "ndcg": ndcg}
 
 
@@ -235,7 +240,8 @@ class TokenCount(Metric):
     `encoder_name` is "approx" (a token for every four characters), the name of an encoding or a model that the
     package tiktoken knows ("o200k_base", "cl100k_base", "gpt-4o-mini"), or one's own function from a text to tokens, or
     to their number.
-    continuous-eval's default is "gpt-4o-mini"; here it is "approx", which needs no package and no network.
+    continuous-eval's default is "gpt-4o-mini"; here it is "approx", which needs no package and no network. tiktoken
+    downloads an encoding when it is first used: without a network that is an error, after 30 seconds at most.
 
     >>> TokenCount().calculate(["abcdefgh", "abcd"])
     {'num_tokens': 3}
@@ -269,18 +275,36 @@ class TokenCount(Metric):
         return [{"num_tokens": self._count(text)} for text in joined]
 
 
+DOWNLOAD_SECONDS = 30.0
+"""How long tiktoken may take to get an encoding, which it downloads unless it has it on the disk already."""
+_OFFLINE = "tiktoken downloads an encoding when it is first used. Without a network give 'approx' as encoder_name."
+
+
 def _encoder(name: str) -> Callable[[str], int]:
     """How tiktoken counts, by the name of an encoding or a model."""
     with needed("tiktoken", instead="give 'approx' or a function from a text to tokens as encoder_name"):
         tiktoken = import_module("tiktoken")
     try:
-        encoding = tiktoken.get_encoding(name)
-    except ValueError:
-        try:
-            encoding = tiktoken.encoding_for_model(name)
-        except (KeyError, ValueError):
-            raise OptionError(
-                f"encoder_name is {name!r}, which is no encoding and no model of tiktoken",
-                hint="For example 'o200k_base', 'cl100k_base', 'gpt-4o-mini', or 'approx'.",
-            ) from None
+        encoding = within(DOWNLOAD_SECONDS, lambda: _encoding(tiktoken, name))
+    except TimeoutError:
+        what = f"tiktoken did not get the encoding {name!r} within {DOWNLOAD_SECONDS:g} seconds"
+        raise GoldrankError(what, hint=_OFFLINE, code="downloads-nothing") from None
+    except OSError as error:  # as all errors of a network are
+        what = f"tiktoken cannot get the encoding {name!r}: {error}"
+        raise GoldrankError(what, hint=_OFFLINE, code="downloads-nothing") from None
     return lambda text: len(encoding.encode(text))
+
+
+def _encoding(tiktoken: Any, name: str) -> Any:
+    """An encoding by its own name, or that of a model."""
+    try:
+        return tiktoken.get_encoding(name)
+    except ValueError:
+        pass
+    try:
+        return tiktoken.encoding_for_model(name)
+    except (KeyError, ValueError):
+        raise OptionError(
+            f"encoder_name is {name!r}, which is no encoding and no model of tiktoken",
+            hint="For example 'o200k_base', 'cl100k_base', 'gpt-4o-mini', or 'approx'.",
+        ) from None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 from typing import ClassVar
 
+from goldrank.base.errors import InputError, OptionError
 from goldrank.compat._common import is_number
-from goldrank.errors import OptionError
 from goldrank.match import TextRule
 from goldrank.match.exact import same
 from goldrank.match.own import Own
@@ -34,6 +34,12 @@ class MatchingStrategy:
         return Own(self.is_relevant).covers
 
 
+def _check_texts(*texts: object) -> None:
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(f"{text!r:.60} is a {type(text).__name__}, not a text", code="wrong-type")
+
+
 class ExactChunkMatch(MatchingStrategy):
     """Chunks that are equal.
 
@@ -42,11 +48,14 @@ class ExactChunkMatch(MatchingStrategy):
     """
 
     def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+        _check_texts(retrieved_component, ground_truth_component)
         return same(retrieved_component, ground_truth_component)
 
     def in_release(self, release: str | None) -> TextRule:
         is_own = type(self).is_relevant is not ExactChunkMatch.is_relevant
-        return super().in_release(release) if is_own else same
+        if is_own:
+            return super().in_release(release)
+        return same
 
 
 class ExactSentenceMatch(ExactChunkMatch):
@@ -73,6 +82,7 @@ class RougeChunkMatch(MatchingStrategy):
             raise OptionError(f"threshold is {threshold!r}; it must be a number from 0 to 1")
 
     def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+        _check_texts(retrieved_component, ground_truth_component)
         return reaches(retrieved_component, ground_truth_component, self.threshold, self.inclusive is not False)
 
     def in_release(self, release: str | None) -> TextRule:
@@ -80,11 +90,16 @@ class RougeChunkMatch(MatchingStrategy):
             return super().in_release(release)
         if release != "0.2":
             return self.is_relevant
-        more_than = self.type is MatchingStrategyType.CHUNK_MATCH if self.inclusive is None else not self.inclusive
+        if self.inclusive is None:
+            more_than = self.type is MatchingStrategyType.CHUNK_MATCH
+        else:
+            more_than = not self.inclusive
 
         def older(retrieved: str, truth: str) -> bool:
             recall = rouge_l_recall(retrieved, truth)
-            return recall > self.threshold if more_than else recall >= self.threshold
+            if more_than:
+                return recall > self.threshold
+            return recall >= self.threshold
 
         return older
 

@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from goldrank.compat._common import is_whole, mean, positive, sliced_values, values
+from goldrank.base.errors import InputError
+from goldrank.compat._common import has_entries, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions.seeds import IR_EVAL_NUMBA
 from goldrank.data.placements import Placements
 from goldrank.engine.lists import place_integers
-from goldrank.errors import InputError
 
 __all__ = [
     "average_precision",
@@ -139,7 +139,10 @@ def find_relevant_indices(actual: Array, predicted: Array, k: int, *, as_release
     >>> find_relevant_indices([1, 3], [3, 2, 1], 3)
     array([0, 2])
     """
-    depth = 0 if as_released and is_whole(k) and k < 1 else positive(k)
+    if as_released and is_whole(k) and k < 1:
+        depth = 0
+    else:
+        depth = positive(k)
     places: np.ndarray = _placed([actual], [predicted], depth).rank - 1
     return places
 
@@ -156,7 +159,9 @@ def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
         raise InputError(f"these are no numbers: {error}") from None
     if column.ndim != 1:
         raise InputError(f"the values are an array of {column.ndim} dimensions, not of one")
-    return mean(column) if len(column) else 0.0
+    if len(column):
+        return mean(column)
+    return 0.0
 
 
 def _one(name: str, actual: Array, predicted: Array, k: object) -> float:
@@ -177,7 +182,7 @@ def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Arra
 
 def _paired(actual_list: Sequence[Array], predicted_list: Sequence[Array]) -> None:
     for what, given in (("actual_list", actual_list), ("predicted_list", predicted_list)):
-        if not hasattr(given, "__len__") or isinstance(given, str | bytes):
+        if not has_entries(given) or not hasattr(given, "__len__"):
             raise InputError(f"{what} is a {type(given).__name__}, not a list of arrays")
     if len(actual_list) != len(predicted_list):
         raise InputError(

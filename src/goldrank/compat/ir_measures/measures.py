@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from goldrank.errors import MeasureError
+from goldrank.base.errors import MeasureError
 from goldrank.measures import summarise
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ class MeanAgg(Agg):
 
     def result(self) -> float:
         """The mean of what was added."""
-        return super().result() if self._values else self.default
+        if self._values:
+            return super().result()
+        return self.default
 
 
 class SumAgg(Agg):
@@ -107,7 +109,10 @@ class Measure:
         for key, rule in self.SUPPORTED_PARAMS.items():
             value = self.params.get(key, NOT_PROVIDED)
             if not rule.validate(value):
-                what = "is missing" if value is NOT_PROVIDED else f"is {value!r}"
+                if value is NOT_PROVIDED:
+                    what = "is missing"
+                else:
+                    what = f"is {value!r}"
                 raise MeasureError(f"{self.NAME}: invalid param {key}, which {what}", hint=rule.desc)
 
     def __call__(self, **params: Any) -> Measure:
@@ -150,8 +155,13 @@ class Measure:
             if key != self.AT_PARAM
             and (key not in self.SUPPORTED_PARAMS or value != self.SUPPORTED_PARAMS[key].default)
         ]
-        name = f"{self.__name__}({','.join(shown)})" if shown else self.__name__
-        return f"{name}@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else name
+        if shown:
+            name = f"{self.__name__}({','.join(shown)})"
+        else:
+            name = self.__name__
+        if self.AT_PARAM in self.params:
+            return f"{name}@{self.params[self.AT_PARAM]}"
+        return name
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Measure) and repr(self) == repr(other)

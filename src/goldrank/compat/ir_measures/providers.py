@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from goldrank import io
+from goldrank.base.errors import MeasureError
+from goldrank.base.types import Policies, Ties
 from goldrank.compat._common import check_kinds
 from goldrank.compat.ir_measures.base import CwlMetric, Evaluator, Provider
 from goldrank.compat.ir_measures.measures import NOT_PROVIDED, Measure
@@ -33,12 +35,10 @@ from goldrank.conventions.trec_eval import TREC_EVAL_9, TREC_EVAL_10
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run
-from goldrank.errors import MeasureError
 from goldrank.evaluation import pipeline
 from goldrank.measures import Measure as OwnMeasure
 from goldrank.measures import make, parse
 from goldrank.measures.declare import FORGET
-from goldrank.types import Policies, Ties
 
 __all__ = [
     "AccuracyProvider", "CompatProvider", "CwlEvalProvider", "CwlMetric", "DefaultPipeline", "Evaluator",
@@ -148,13 +148,19 @@ class GoldrankEvaluator(Evaluator):
         by_subtopic = [measure for measure, each in own if each.declaration.over == "aspects"]
         given = qrels
         if by_subtopic and len(by_subtopic) < len(measures) and not isinstance(qrels, Mapping):
-            given = list(qrels) if not hasattr(qrels, "itertuples") else qrels
+            if not hasattr(qrels, "itertuples"):
+                given = list(qrels)
+            else:
+                given = qrels
+
         self._judged: list[tuple[Qrels | AspectQrels, list[Measure]]] = []
         if by_subtopic:
             self._judged.append((AspectQrels(by_aspect(QrelsConverter(given).as_namedtuple_iter())), by_subtopic))
+
         documents = [measure for measure in measures if measure not in by_subtopic]
         if documents:
             self._judged.append((_qrels_of(given), documents))
+
         super().__init__(measures, list(dict.fromkeys(chain.from_iterable(judged for judged, _ in self._judged))))
 
     def _columns(self, given: Any) -> Iterator[tuple[Measure, Sequence[str], list[float]]]:
@@ -241,7 +247,9 @@ def _run_of(given: Any) -> Run:
     if converter.checked_type() == "pd_dataframe" and len(given):
         return io.as_run(given[list(RunConverter.needed)])
     scores = converter.as_dict_of_dict()
-    return io.as_run(scores) if scores else Run(Rankings({}), name="run")
+    if scores:
+        return io.as_run(scores)
+    return Run(Rankings({}), name="run")
 
 
 # All together.
@@ -291,7 +299,9 @@ class FallbackEvaluator(Evaluator):
 
 def _kept(given: Any) -> Any:
     """What can be gone through several times."""
-    return list(given) if isinstance(given, Iterator) else given
+    if isinstance(given, Iterator):
+        return list(given)
+    return given
 
 
 registry: dict[str, Provider] = {}

@@ -11,11 +11,11 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from goldrank import io
+from goldrank.base.errors import MeasureError
+from goldrank.base.packages import needed
 from goldrank.compat.ir_measures import measures as measures_module
 from goldrank.compat.ir_measures.measures import Measure
-from goldrank.errors import MeasureError
 from goldrank.measures import trec_names
-from goldrank.packages import needed
 
 
 class Qrel(NamedTuple):
@@ -152,17 +152,20 @@ class _Converter:
         given = self.given
         if isinstance(given, Mapping):
             return "dict_of_dict", None
+
         if hasattr(given, "itertuples"):
             missing = [name for name in self.needed if name not in given.columns]
             if missing and self.strict:
                 return "UNKNOWN", f"DataFrame missing columns: {missing} (found {list(given.columns)})"
             return "pd_dataframe", None
+
         if not hasattr(given, "__iter__"):
             return "UNKNOWN", (
                 "unexpected format; please provide either: (1) an iterable of namedtuples (fields "
                 f"{self.needed}, e.g., from ir_measures.{self.row.__name__}); (2) a pandas DataFrame with columns "
                 f"{self.needed}; or (3) a dict-of-dict"
             )
+
         rows = iter(given)
         first = next(rows, None)
         self.given = given if rows is not given else chain([] if first is None else [first], rows)
@@ -170,6 +173,7 @@ class _Converter:
             return "namedtuple_iter", None
         if not isinstance(first, tuple) or not hasattr(first, "_fields"):
             return "UNKNOWN", "iterable not a namedtuple iterator"
+
         missing = [name for name in self.needed if name not in first._fields]
         if missing:
             return "UNKNOWN", f"namedtuple iter missing fields: {missing} (found {list(first._fields)})"
@@ -246,6 +250,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     """A measure from its spelling, such as "nDCG(dcg='exp-log2')@20"."""
     if isinstance(measure, Measure):
         return measure
+
     try:
         tree: ast.expr = ast.parse(measure.strip(), mode="eval").body
         options: dict[str, Any] = {}
@@ -261,8 +266,10 @@ def parse_measure(measure: str | Measure) -> Measure:
             raise ValueError("it is no name")
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         raise MeasureError(f"problem parsing measure {measure!r}: {error}", hint="It looks like P(rel=2)@5.") from None
+
     if tree.id not in measures_module.registry:
         raise NameError(f"measure not found: {tree.id}")
+
     parsed = measures_module.registry[tree.id](**options)
     return parsed if at is None else parsed @ at
 
@@ -294,6 +301,7 @@ def _of_trec(text: str) -> list[Measure] | None:
         raise MeasureError(f"unknown measure {text}")
     if parameters and trec_names.TABLE[name].parameters == "none":
         raise MeasureError(f"unknown argument for {name}: {parameters}")
+
     # trec_eval takes the first of several numbers for set_F; here each is a measure of its own.
     several = parameters.split(",") if trec_names.TABLE[name].parameters == "numbers" else [parameters]
     lines = [line for part in several for line in trec_names.lines_of([f"{name}.{part}" if part else name])]
@@ -305,6 +313,7 @@ def _of_trec(text: str) -> list[Measure] | None:
             return None
         own = own(**options)
         measures.append(own if line.k is None else own @ line.k)
+
     return measures
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.base.errors import one_of
+from goldrank.base.packages import needed
 from goldrank.comparison import flips, paired
 from goldrank.comparison.correction import tukey_hsd
 from goldrank.comparison.result import letters_of
 from goldrank.compat.ranx.data_structures import Qrels, Run
 from goldrank.compat.ranx.evaluating import evaluate, format_metrics
 from goldrank.data.table import Head, Table, plain
-from goldrank.errors import one_of
-from goldrank.packages import needed
 
 TESTS = {
     "fisher": "Fisher's randomization test",
@@ -71,6 +71,7 @@ class Report:
         self.results = results
         self.comparisons = comparisons
         self.metrics = metrics
+
         self.max_p = max_p
         self.win_tie_loss = win_tie_loss
         self.rounding_digits = rounding_digits
@@ -128,10 +129,14 @@ class Report:
             cells = []
             for metric in self.metrics:
                 value = self.format_score(self.results[model][metric])
-                value = f"\\textbf{{{value}}}" if best[metric] == model else value
+                if best[metric] == model:
+                    value = f"\\textbf{{{value}}}"
+                else:
+                    value = value
                 raised, hidden = ("".join(self._letters(model, metric, better)) for better in (True, False))
                 cells.append(value + _power(raised) + (f"\\hphantom{{{_power(hidden)}}}" if hidden else ""))
             body.append(f"{mark} &\n{_latex(model)} &\n" + " &\n".join(cells) + " \\\\")
+
         return "\n".join(
             (
                 "% Add in preamble\n\\usepackage{graphicx}\n\\usepackage{booktabs}\n",
@@ -162,6 +167,7 @@ class Report:
                 },
                 "win_tie_loss": {other: self.win_tie_loss[model, other] for other in others},
             }
+
         return report
 
     def to_dataframe(self) -> Any:  # a pandas DataFrame, which is not imported here
@@ -205,14 +211,17 @@ def compare(
     for number, run in enumerate(runs, 1):
         arrays = evaluate(qrels, run, asked, return_mean=False, make_comparable=make_comparable)
         values[run.name if run.name is not None else f"run_{number}"] = arrays if len(asked) > 1 else {asked[0]: arrays}
+
     models = list(values)
     comparisons = FrozensetDict()
     for first, other in ((a, b) for i, a in enumerate(models) for b in models[i + 1 :]):
         comparisons[first, other] = {}
+
     for metric in asked:
         columns = {model: values[model][metric] for model in models}
         for pair, p_value in _p_values(columns, stat_test, n_permutations, random_seed).items():
             comparisons[pair][metric] = {"p_value": p_value, "significant": p_value <= max_p}
+
     return Report(
         model_names=models,
         results={model: {metric: float(np.mean(values[model][metric])) for metric in asked} for model in models},
@@ -240,6 +249,7 @@ def _p_values(
     if stat_test == "tukey":
         table = tukey_hsd(list(columns.values()))
         return {(a, b): float(table[names.index(a), names.index(b)]) for a, b in pairs}
+
     p_values = {}
     for first, other in pairs:
         differences = columns[first] - columns[other]
@@ -248,6 +258,7 @@ def _p_values(
         else:
             flipped = flips.flip(differences[None, :], samples=samples, seed=seed)
             p_values[first, other] = float(flips.raw_p(flipped, 0).value)
+
     return p_values
 
 
@@ -260,7 +271,9 @@ def _raised(letters: str) -> str:
 
 
 def _power(letters: str) -> str:
-    return f"$^{{{letters}}}$" if letters else ""
+    if letters:
+        return f"$^{{{letters}}}$"
+    return ""
 
 
 def _latex(text: str) -> str:

@@ -14,13 +14,13 @@ import numpy as np
 
 import goldrank
 from goldrank import io
+from goldrank.base.errors import InputError, cannot_open
+from goldrank.base.packages import needed
 from goldrank.compat._common import rows_of
 from goldrank.data.blocks import BlockSource, ParsedBlocks
 from goldrank.data.qrels import plain_qrels
 from goldrank.data.run import Rankings, plain_copy
-from goldrank.errors import InputError, cannot_open
 from goldrank.io.sources import FREE, MAX_RATIO
-from goldrank.packages import needed
 
 Number = TypeVar("Number", int, float)
 Made = TypeVar("Made", bound="_Table[Any]")
@@ -188,6 +188,7 @@ class _Table(Generic[Number]):
                     f"row {number} has ids {query!r} and {doc!r}, which are not text", hint="Convert them with str."
                 )
             rows[query][doc] = value
+
         return cls(rows, name)
 
     @classmethod
@@ -261,7 +262,11 @@ class Qrels(_Table[int]):
 
     def native(self) -> goldrank.Qrels:
         """The same as goldrank's."""
-        qrels: goldrank.Qrels = goldrank.Qrels(self._rows) if self._unseen is None else self._unseen
+        qrels: goldrank.Qrels
+        if self._unseen is None:
+            qrels = goldrank.Qrels(self._rows)
+        else:
+            qrels = self._unseen
         qrels.name = self.name or "qrels"
         return qrels
 
@@ -300,7 +305,9 @@ class Run(_Table[float]):
     @staticmethod
     def _plain(rows: Mapping[str, Mapping[str, Any]]) -> goldrank.Run | None:
         copy = plain_copy(rows)
-        return None if copy is None else goldrank.Run(copy)
+        if copy is None:
+            return None
+        return goldrank.Run(copy)
 
     @property
     def run(self) -> dict[str, dict[str, float]]:

@@ -20,7 +20,9 @@ RULES = convention_of(replace(RANX, refusals=()), ties="input", overlap="allow",
 
 def format_metrics(metrics: Sequence[str] | str) -> list[str]:
     """One metric or several, as a list."""
-    return [metrics] if isinstance(metrics, str) else list(metrics)
+    if isinstance(metrics, str):
+        return [metrics]
+    return list(metrics)
 
 
 # ranx takes its own classes, dicts of dicts and arrays, and gives a number, a mapping or arrays.
@@ -38,6 +40,7 @@ def evaluate(
     asked = format_metrics(metrics)
     if make_comparable and isinstance(qrels, Qrels) and isinstance(run, Run):
         run = run.make_comparable(qrels)
+
     queries, columns = _columns(qrels, run, asked)
     means = {metric: float(np.mean(values)) for metric, values in columns.items()}
     if isinstance(run, Run) and save_results_in_run:
@@ -46,30 +49,37 @@ def evaluate(
             run.scores[metric].update(zip(queries or run, values.tolist(), strict=True))
             if return_std and return_mean:
                 run.std_scores[metric] = float(np.std(values))
+
     if not return_mean:
         results: dict[str, Any] = dict(columns)
     elif return_std:
         results = {metric: {"mean": means[metric], "std": float(np.std(values))} for metric, values in columns.items()}
     else:
         results = dict(means)
-    return results[asked[0]] if len(asked) == 1 else results
+
+    if len(asked) == 1:
+        return results[asked[0]]
+    return results
 
 
 def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> tuple[Sequence[str], dict[str, np.ndarray]]:
     """The queries in order, unless arrays were given, and the values of each metric."""
     if not isinstance(qrels, Qrels | Mapping) or not isinstance(run, Run | Mapping):
         return (), {metric: named.of_arrays(_arrays(qrels), _arrays(run), metric) for metric in asked}
+
     judged = (qrels if isinstance(qrels, Qrels) else Qrels(qrels)).native()
     if isinstance(run, Run):
         returned, queries = run._in_any_order()
     else:
         returned, queries = goldrank.Run(run), run.keys()
+
     if set(judged) != queries:
         raise QueryMismatchError(
             "qrels and run do not have the same queries",
             hint="make_comparable=True adds empty results for judged queries and drops those of others.",
             code="different-queries",
         )
+
     measures = {metric: named.measure_of(metric, named.highest(judged)) for metric in asked}
     scores = goldrank.evaluate(judged, returned, list(measures.values()), convention=RULES)
     return scores.queries, {metric: scores.columns[str(measure)].values for metric, measure in measures.items()}

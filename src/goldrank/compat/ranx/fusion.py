@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from goldrank.base.errors import OptionError
 from goldrank.compat.ranx import metrics as named
 from goldrank.compat.ranx.data_structures import Qrels, QueryMismatchError, Run, native_runs
 from goldrank.compat.ranx.evaluating import RULES
-from goldrank.errors import OptionError
-from goldrank.fusion import all_methods, combine
+from goldrank.fusion import combine
 from goldrank.fusion.learned import learn_log_odds
+from goldrank.fusion.methods import all_methods, stepped_weights, steps_of
 from goldrank.fusion.methods import get as get_method
-from goldrank.fusion.methods import stepped_weights, steps_of
 from goldrank.fusion.options import Fusion
 from goldrank.fusion.training import TrainingEntries
 from goldrank.fusion.tuning import SettingSearch
@@ -109,10 +109,12 @@ def _settings(method: str, runs: int, ranges: Mapping[str, Any]) -> list[dict[st
         step = steps.pop("step", step)
         _refuse_unknown(known, steps)
         return [{name: value} for value in combine.stepped(low, high, step)]
+
     if any(each.name == "weights" for each in get_method(method).parameters):
         step = steps.pop("step", 0.1)
         _refuse_unknown(known, steps)
         return [{"weights": weights} for weights in stepped_weights(runs, steps_of(step))]
+
     _refuse_unknown(known, steps)
     return [{}]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.base.errors import MeasureError, did_you_mean
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.engine import lists
-from goldrank.errors import MeasureError, did_you_mean
 from goldrank.measures import Measure, make
 from goldrank.measures.options import MAX_CUTOFF
 from goldrank.measures.weights import gains
@@ -54,7 +54,12 @@ def measure_of(metric: str, highest: int) -> Measure:
     if "gain" in options:
         return make(with_cutoff, _cutoff(number), {"gain": _gains(str(options["gain"]), level, highest)})
     cut = name not in ("r-precision", "bpref") and int(number or 0) > 0
-    k = _cutoff(number) if cut else MAX_CUTOFF if name == "hit_rate" else None
+    if cut:
+        k = _cutoff(number)
+    elif name == "hit_rate":
+        k = MAX_CUTOFF
+    else:
+        k = None
     return make(with_cutoff if cut else without, k, {**options, "rel": level})
 
 
@@ -64,7 +69,9 @@ def highest(judged: Qrels) -> int:
 
 
 def _cutoff(number: str | None) -> int | None:
-    return int(number) if number is not None and int(number) > 0 else None
+    if number is not None and int(number) > 0:
+        return int(number)
+    return None
 
 
 def _gains(gain: str, level: int, highest: int) -> str | dict[int, float]:

@@ -32,7 +32,9 @@ def borda_norm(runs: Sequence[Run]) -> list[Run]:
 def norm_switch(method: str = "min-max") -> Callable[..., Any]:
     """The function of a normalisation."""
     known = normalisations.get(method).name
-    return borda_norm if known == "borda" else lambda run: normalize(run, known)
+    if known == "borda":
+        return borda_norm
+    return lambda run: normalize(run, known)
 
 
 def min_max_norm(run: Run, invert: bool = False) -> Run:

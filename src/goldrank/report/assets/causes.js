@@ -62,7 +62,8 @@
   const neededPart = (need, i) => {
     const part = make("div", undefined, `needed ${need.cause === "covered" ? "covered" : ""}`);
     part.append(chip(need.cause), make("span", `r${i + 1} `, "dim"), document.createTextNode(need.text));
-    part.append(make("span", need.why, "sub"));
+    const place = [need.rank !== null && `rank ${need.rank}`, need.chunk && `chunk ${need.chunk}`];
+    part.append(make("span", [need.why, ...place].filter(Boolean).join(" · "), "sub"));
     return part;
   };
 

@@ -117,6 +117,8 @@ const make = (tag, text, name) => {
   // What happened to a document, from its ranks (0: absent) and the unjudged documents above it.
   const causeOf = (oldRank, newRank, oldHoles, newHoles) => {
     if (!oldRank && !newRank) return "absent";
+    const isSeen = (rank) => rank > 0 && (!data.reach || rank <= data.reach);
+    if (oldRank !== newRank && !isSeen(oldRank) && !isSeen(newRank)) return "out of reach";
     if (!newRank) return "lost";
     if (!oldRank) return "found";
     const wasInside = oldRank <= data.k;

@@ -1,0 +1,350 @@
+"""Several searches for each question in, what they found and what they cost out."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from goldrank.agents.question import KINDS, Counted, QuestionSearches, Search, count_searches
+from goldrank.base import ids, types
+from goldrank.base.errors import InputError, OptionError, cannot_open, of_type, real_number, whole_number
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
+from goldrank.comparison.resampling import percentiles, resampled_means
+from goldrank.comparison.tabular import attributes
+from goldrank.data.scores import Column, Scores
+from goldrank.data.showing import Result
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.io.aliases import QUESTION_IDS, first_present
+from goldrank.io.questions.id_groups import IdGroup, id_groups
+from goldrank.report.numbers import interval as shown_interval
+
+LEVEL = 0.95
+EXPECTED = ("expected", "expected_ids", "gold", "relevant", "retrieval_gt")
+"""Fields of a record that may hold what is wanted."""
+SEARCH_TOOL = re.compile("search|retrieval", re.IGNORECASE)
+_DOCID = re.compile(r'"?docid"?\s*[:=]\s*"?([^",}\s]+)')
+
+SearchRecords: TypeAlias = types.Path | Iterable[Mapping[str, Any]]
+"""A file with JSON or JSON lines, a folder with a file for each question, or records."""
+Gold: TypeAlias = Mapping[str, Iterable[Any]]
+"""By question, ids or groups of ids; {"d1": 1} counts documents with a grade above 0."""
+
+COLUMNS = {
+    "UnionRecall": ("union_recall", True),
+    "LastRecall": ("last_recall", True),
+    "BestRecall": ("best_recall", True),
+    "1/SearchesToFirst": ("reciprocal_first", True),
+    "1/SearchesToCover": ("reciprocal_cover", True),
+    "NewPerSearch": ("new_per_search", True),
+    "WastedShare": ("wasted_share", False),
+}
+"""By name, the field of a question and whether higher is better."""
+
+
+@dataclass(frozen=True, repr=False)
+class SearchScores(Result):
+    """What several searches for each question found, how soon and at what cost. Made by `score_searches`."""
+
+    run: str
+    per_question: tuple[QuestionSearches, ...]
+    counted: Counted
+    notes: tuple[Note, ...] = ()
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The values that can be averaged as `Scores`: for `compare`, gates and histories."""
+        columns = {}
+        fields = dict(COLUMNS)
+        if self.counted.budget is not None:
+            fields[f"UnionRecall(tokens={self.counted.budget:g})"] = ("within", True)
+        for name, (attribute, higher_is_better) in fields.items():
+            column = self._values(attribute)
+            summary = float(np.nanmean(column)) if not np.isnan(column).all() else math.nan
+            columns[name] = Column(name, column, summary, "mean", higher_is_better)
+        return Scores(self.run, tuple(each.query for each in self.per_question), columns)
+
+    def _values(self, attribute: str) -> np.ndarray:
+        values = [getattr(each, attribute) for each in self.per_question]
+        return np.array([math.nan if value is None else value for value in values], np.float64)
+
+    @property
+    def mean(self) -> Mapping[str, float]:
+        """The means over questions."""
+        return self.scores.mean
+
+    def reached(self, name: str) -> tuple[float, float]:
+        """Of "searches_to_first" or "searches_to_cover": the share of questions that reach it, and the median number
+        of searches, where never is infinite.
+        """
+        numbers = [getattr(each, name) for each in self.per_question]
+        share = sum(number is not None for number in numbers) / len(numbers)
+        return share, median(math.inf if number is None else float(number) for number in numbers)
+
+    @property
+    def new_per_search(self) -> float | None:
+        """Things found by all searches together, over all searches of all questions."""
+        searches = sum(each.searches for each in self.per_question)
+        if searches:
+            return sum(sum(each.new) for each in self.per_question) / searches
+        return None
+
+    @property
+    def recall_per_1000_tokens(self) -> float | None:
+        """1000 times the mean recall over the mean tokens; None if tokens are not known."""
+        tokens = self._values("tokens")
+        if np.isnan(tokens).any() or not tokens.sum():
+            return None
+        return float(1000 * self._values("union_recall").mean() / tokens.mean())
+
+    @property
+    def recall_per_1000_tokens_interval(self) -> Interval:
+        """Its bootstrap interval over questions."""
+        if self.recall_per_1000_tokens is None or len(self.per_question) < 2:
+            return UNKNOWN
+        recall, tokens = resampled_means(np.array([self._values("union_recall"), self._values("tokens")])).T
+        ratios = np.full(len(recall), math.nan)
+        ratios[tokens > 0] = 1000 * recall[tokens > 0] / tokens[tokens > 0]
+        return percentiles(ratios, LEVEL)
+
+    @property
+    def words(self) -> str:
+        """What was found, and how much of the searching was in vain."""
+        mean = self.mean
+        searches = sum(each.searches for each in self.per_question)
+        wasted = sum(each.wasted for each in self.per_question)
+        return (
+            f"{searches:,} searches for {len(self.per_question):,} questions find {mean['UnionRecall']:.1%} of what is "
+            f"wanted; {wasted:,} searches add nothing."
+        )
+
+    def parts(self) -> list[Part]:
+        """What people read: means, how soon, and what wasted searches were."""
+        rows: list[Cells] = []
+        for name, column in self.scores.columns.items():
+            ends = (0.0, math.inf) if name == "NewPerSearch" else (0.0, 1.0)
+            within = mean_interval(column.counted, level=LEVEL, low=ends[0], high=ends[1])
+            rows.append([name, column.summary, Cell(shown_interval(within), within.low)])
+
+        ratio = self.recall_per_1000_tokens
+        if ratio is not None:
+            rows.append(["RecallPer1000Tokens", ratio, Cell(shown_interval(self.recall_per_1000_tokens_interval))])
+
+        soon: list[Cells] = []
+        for name in ("searches_to_first", "searches_to_cover"):
+            share, middle = self.reached(name)
+            soon.append([name.replace("_", " "), Cell(f"{share:.1%}", share), Cell(f"{middle:g}", middle)])
+
+        counts = [sum(each.kinds.count(kind) for each in self.per_question) for kind in KINDS]
+        kinds: list[Cells] = [
+            [kind, Cell(f"{count:,}", count), about] for (kind, about), count in zip(KINDS.items(), counts, strict=True)
+        ]
+        return [
+            Sentence(self.words),
+            Table([*Head.names("measure"), *Head.numbers("mean", "95% interval")], rows, "Searches"),
+            Table([*Head.names("how soon"), *Head.numbers("reached", "median")], soon, "How soon"),
+            Table([*Head.names("search"), *Head.numbers("count"), *Head.texts("which")], kinds, "Kinds of searches"),
+            *note_sentences(self.notes),
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record for each question."""
+        return [each.row() for each in self.per_question]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        low, high = self.recall_per_1000_tokens_interval
+        questions = [{**each.row(), "new": list(each.new), "kinds": list(each.kinds)} for each in self.per_question]
+        return {
+            "format": "goldrank-search-scores",
+            "version": 1,
+            **attributes(self, "run words"),
+            **attributes(self.counted, "k budget cover"),
+            "mean": dict(self.mean),
+            "recall_per_1000_tokens": {"value": self.recall_per_1000_tokens, "low": low, "high": high},
+            "questions": questions,
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+
+@named_arguments
+def score_searches(
+    records: SearchRecords,
+    gold: Gold | None = None,
+    *,
+    k: int | None = None,
+    tokens: float | None = None,
+    cover: float = 1.0,
+) -> SearchScores:
+    """Score agents that search several times for a question.
+
+    Parameters
+    ----------
+    records : file, folder or records
+        For each question an id, `searches` in order ({"retrieved": [ids], "tokens": 400}), and `expected`: ids, or
+        groups of ids such as [["a1", "a2"], ["b"]]. Files of BrowseComp-Plus are read as they are.
+    gold : mapping, optional
+        By question, what is expected, where records do not say it; qrels too.
+    k : int, optional
+        How many first documents of each search count.
+    tokens : number, optional
+        A budget: recall is also measured for the searches whose tokens fit into it.
+    cover : float
+        The share of what is wanted that counts as covered.
+
+    Returns
+    -------
+    SearchScores
+
+    Raises
+    ------
+    InputError
+        If records cannot be read, or none says what is expected.
+
+    Examples
+    --------
+    >>> searches = [{"retrieved": ["x", "a"]}, {"retrieved": ["a", "x"]}, {"retrieved": ["b"]}]
+    >>> found = score_searches([{"id": "q", "searches": searches, "expected": ["a", "b"]}])
+    >>> found.mean["UnionRecall"], found.per_question[0].kinds
+    (1.0, ('useful', 'repeat', 'useful'))
+    """
+    if real_number(cover, "cover", 0.0, 1.0) == 0:
+        raise OptionError("cover is 0; it must be more", hint="1 is all that is wanted.")
+    if k is not None:
+        whole_number(k, "k", 1)
+    if tokens is not None:
+        real_number(tokens, "tokens")
+    check_gold(gold)
+    counted = Counted(k, tokens, cover)
+    name, read = read_searches(records)
+    questions: list[QuestionSearches] = []
+    without: list[str] = []
+    for number, record in enumerate(read, 1):
+        query = _query(record, number)
+        groups = _groups(record, gold, query)
+        if not groups:
+            without.append(query)
+            continue
+        questions.append(count_searches(query, searches_of(record, query), groups, counted))
+    if not questions:
+        hint = "Say it in `expected`, or give gold={'q1': ['d1']}."
+        raise InputError("no question says what is expected", where=name, hint=hint, code="no-gold")
+    notes = (Note.of("searches-without-gold", count=len(without), samples=without),) if without else ()
+    return SearchScores(name, tuple(questions), counted, notes)
+
+
+def check_gold(gold: Gold | None) -> None:
+    """Refuse what is no gold: not by question, or not lists of ids or grades by id."""
+    if gold is None:
+        return
+    of_type(gold, Mapping, "gold", "what is expected, by question")
+    for query, wanted in gold.items():
+        is_grades = isinstance(wanted, Mapping) and all(isinstance(grade, Real) for grade in wanted.values())
+        if not is_grades and not isinstance(wanted, list | tuple | set | frozenset):
+            hint = "Give {'q1': ['d1', 'd2']} or {'q1': {'d1': 1}}."
+            raise InputError(f"what question {ids.show(str(query))!r} expects is no list of ids", hint=hint)
+
+
+def _query(record: Mapping[str, Any], number: int) -> str:
+    key = first_present(record, QUESTION_IDS)
+    if key is None:
+        return str(number)
+    return ids.as_text(record[key], "query id", f"record {number}")
+
+
+def _groups(record: Mapping[str, Any], gold: Gold | None, query: str) -> list[IdGroup]:
+    if gold is not None:
+        wanted: Any = gold.get(query, ())
+    else:
+        wanted = next((record[name] for name in EXPECTED if record.get(name)), ())
+    if isinstance(wanted, Mapping):
+        wanted = [doc for doc, grade in wanted.items() if grade > 0]
+    return id_groups(list(wanted), f"question {query!r}")
+
+
+def searches_of(record: Mapping[str, Any], query: str) -> list[Search]:
+    """The searches of a record in order: its `searches`, or the tool calls of BrowseComp-Plus."""
+    if isinstance(record.get("searches"), list):
+        return [_search(entry, f"question {query!r}, search {i}") for i, entry in enumerate(record["searches"], 1)]
+    if isinstance(record.get("result"), list):
+        return [
+            Search(tuple(docids(call.get("output"))))
+            for call in record["result"]
+            if call.get("type") == "tool_call" and SEARCH_TOOL.search(str(call.get("tool_name")))
+        ]
+    hint = 'Searches look like "searches": [{"retrieved": ["d1", "d2"]}].'
+    raise InputError("has no searches", where=f"question {query!r}", hint=hint, code="no-searches")
+
+
+def _search(entry: Any, at: str) -> Search:
+    if not isinstance(entry, Mapping):
+        entry = {"retrieved": entry}
+    docs = entry.get("retrieved", entry.get("retrieved_ids"))
+    if not isinstance(docs, list | tuple):
+        raise InputError("has no list of retrieved ids", where=at, hint='For example {"retrieved": ["d1", "d2"]}.')
+    names = [doc["id"] if isinstance(doc, Mapping) and "id" in doc else doc for doc in docs]
+    return Search(tuple(ids.as_text(name, "document id", at) for name in names), entry.get("tokens"))
+
+
+def docids(output: Any) -> list[str]:
+    """The documents that a search of BrowseComp-Plus returned: JSON in a string, else what looks like ids in it."""
+    if isinstance(output, str):
+        try:
+            output = json.loads(output)
+        except ValueError:
+            return _DOCID.findall(output)
+    if not isinstance(output, list):
+        return []
+    return [str(entry["docid"]) for entry in output if isinstance(entry, Mapping) and "docid" in entry]
+
+
+def read_searches(source: SearchRecords) -> tuple[str, Sequence[Mapping[str, Any]]]:
+    """A name and the records of a file, of a folder with a file for each question, or as they are."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        files = sorted(path.glob("*.json")) if os.path.isdir(path) else [path]
+        return path.name, _checked([record for file in files for record in _records(file)], path.name)
+    if isinstance(source, Mapping):
+        return "searches", [source]
+    if isinstance(source, bytes) or not isinstance(source, Iterable):
+        raise InputError("is neither a file nor records", where="searches", hint="Give a path, or a list of records.")
+    return "searches", _checked(list(source), "searches")
+
+
+def _checked(records: list[Any], name: str) -> list[Mapping[str, Any]]:
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, Mapping):
+            raise InputError(f"record {number} is no object", where=name, hint="Each record is a JSON object.")
+    return records
+
+
+def _records(path: Path) -> list[Mapping[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise cannot_open(error, str(path)) from None
+
+    try:
+        content = json.loads(text)
+    except ValueError:
+        lines = [line for line in text.splitlines() if line.strip()]
+        try:
+            content = [json.loads(line) for line in lines]
+        except ValueError as error:
+            raise InputError(f"is no JSON: {error}", where=str(path), code="bad-json") from None
+
+    if isinstance(content, list):
+        return content
+    return [content]

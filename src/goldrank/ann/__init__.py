@@ -1,0 +1,8 @@
+"""Approximate search against exact search: recall of nearest neighbours."""
+
+PUBLIC = {
+    "ann_recall": "goldrank.ann.recall",
+    "AnnRecall": "goldrank.ann.recall",
+    "ann_benchmarks": "goldrank.ann.distances",
+    "AnnBenchmarks": "goldrank.ann.distances",
+}

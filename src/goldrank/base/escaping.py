@@ -1,0 +1,94 @@
+"""Text from outside on its way to people: one function for each kind of output, and each is used everywhere.
+
+| output | function |
+|---|---|
+| an id or a name inside a sentence | `show`, here (also as `ids.show`) |
+| a line of a terminal, a log or an error message | `log_line`, here |
+| text of several lines that a command has put together | `log_text`, here |
+| JSON | `json_text`, here |
+| HTML and SVG | `goldrank.data.table.escape_html` |
+| Markdown, LaTeX, CSV and TSV | `escape` of their writers in `report/` |
+"""
+
+from __future__ import annotations
+
+import re
+
+LINE_LIMIT = 2_000
+"""Characters of a line or of a part of a message."""
+
+_BUILD_COMMAND = re.compile(r"(^|(?<=\s)):(?=:)|##(?=\w*\[)")
+"""What build servers act on: `::error::` where a line may begin, `##[error]`, `##vso[...]` and `##teamcity[...]`."""
+_COMMAND_LINE = re.compile(r"^((?:[ \t]|\x1b\[[\d;]*m)*):(?=:)|##(?=\w*\[)", re.MULTILINE)
+_UNSAFE = re.compile(r"[^\n\t -~]")
+
+
+def show(text: str, limit: int = 60) -> str:
+    """An id for people: control characters and undecodable bytes escaped; of long ones the middle is left out.
+
+    Names are told apart by their ends as often as by their beginnings: `run-2024-final-v1`, `run-2024-final-v2`.
+    """
+    if not isinstance(text, str):
+        text = shown(text, LINE_LIMIT)  # a mistake, which is about to be complained of
+    if len(text) <= limit:
+        if text.isprintable():
+            return text
+        return "".join(map(_printable, text))
+    keep = max(1, limit - 3)
+    start, end = "".join(map(_printable, text[:keep])), "".join(map(_printable, text[-keep:]))
+    return f"{start[: keep - keep // 2]}...{end[len(end) - keep // 2 :]}"
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """How Python writes a value, cut off; also for a number of thousands of digits and for what cannot be written."""
+    try:
+        return repr(value)[:limit]
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def log_line(text: str, limit: int = LINE_LIMIT) -> str:
+    """One line for a terminal, a log or a message: no control character, no line break, no command to a build server.
+
+    Words of it may begin a line, because lines are wrapped.
+    """
+    shown = show(text, limit)
+    if "::" in shown or "##" in shown:
+        return _BUILD_COMMAND.sub(_defused, shown)
+    return shown
+
+
+def log_text(text: str, styled: bool = False) -> str:
+    """The same for lines that were put together already: their line breaks and tabs stay.
+
+    `styled` text has colours, whose codes stay too.
+    """
+    if not styled:
+        text = _UNSAFE.sub(lambda matched: _printable(matched[0]), text)
+    if "::" in text or "##" in text:
+        return _COMMAND_LINE.sub(_defused, text)
+    return text
+
+
+def json_text(text: str) -> str:
+    """JSON that says the same without any `##[`, which some build servers look for anywhere in a line."""
+    if "##" in text:
+        return re.sub(r"##(?=\w*\[)", r"#\\u0023", text)
+    return text
+
+
+def script_json(text: str) -> str:
+    """JSON that cannot end the script element that holds it."""
+    return json_text(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _printable(sign: str) -> str:
+    if sign.isprintable():
+        return sign
+    return sign.encode("unicode_escape").decode()
+
+
+def _defused(matched: re.Match[str]) -> str:
+    if matched[0] == "##":
+        return r"#\x23"
+    return rf"{matched[1]}\x3a"

@@ -1,0 +1,162 @@
+"""Public verbs that are called with an argument that they do not have name the one that is meant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from typing import Any, TypeVar
+
+from goldrank.base.errors import OptionError, RuleError, did_you_mean
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+SYNONYMS = {
+    "metric": "measures",
+    "metrics": "measures",
+    "measure": "measures",
+    "run": "runs",
+    "runs": "run",
+    "group": "groups",
+    "docs": "documents",
+    "corpus": "documents",
+    "ground_truth": "qrels",
+    "predictions": "run",
+    "matcher": "matching",
+    "method": "fusion",
+    "cutoff": "k",
+    "top_k": "k",
+    "ks": "k",
+    "budgets": "budget",
+    "metadata": "queries",
+    "human": "qrels",
+    "latency": "queries",
+}
+"""What other tools call arguments, and what they are called here."""
+
+COLUMNS_OF_QUERIES = {"clusters": "cluster", "weights": "weight", "strata": "stratum"}
+"""What is known of each query is a column of `queries`."""
+
+NOUNS = {
+    "Statistics": "statistics test correction interval alpha power margin samples seed unjudged level holes",
+    "Convention": "convention ties score_type duplicates judgements missing empty bounds overlap",
+    "Matching": "matching unit credit guards tokens",
+    "Evidence": "evidence sources chunks lengths several unlocated similarity coverage",
+    "Answers": "answers claims entities abstain_below",
+    "Catalogue": "catalogue train seen against",
+    "Calls": "calls log max_cost max_calls prices concurrency rate attempts seed dry_run progress",
+    "Pool": "pool which measure depth limit repeats",
+    "Fusion": "fusion normalization",
+    "Rules": "rules strict worst allow_changed_qrels",
+}
+"""The argument that takes a noun, and what that noun holds."""
+
+OF_EVALUATE = ("depth", *NOUNS["Convention"].split(), *NOUNS["Catalogue"].split())
+"""How runs are scored, for verbs that take scores."""
+
+READERS = {
+    "relevant_from": "read_qrels(source, relevant_from=...)",
+    "real_grades": "read_qrels(source, real_grades=True)",
+    "format": "a reader: read_qrels(source, format=...), read_run(source, format=...)",
+    "columns": "a reader: read_qrels(source, columns=...), read_run(source, columns=...)",
+    "fields": "read_items(source, fields=...)",
+    "failures": "read_items(source, failures=...)",
+    "nulls": "read_items(source, nulls=...)",
+    "shard": "qrels.shard(2, 8)",
+    "judged_by": "qrels.by('human') or qrels.by('model')",
+    "k": "the measure: 'nDCG@5'",
+    "duplicates": "the convention of an evaluation; run.drop_duplicates() keeps one line of each document",
+    "depth": "the measure's cut-off: 'nDCG@100'",
+    "name": "the noun: Run(results, name=...), scores.renamed(name)",
+    "names": "the runs: Run(results, name=...), {'old': run, 'new': other}",
+    "align": "ScoresByRun(scores, queries='same')",
+    "documents": "comparison.with_documents(documents)",
+    "db": "History(path).baseline(name)",
+    "criteria": "the judge: Endpoint(model, criteria=...), Command(words, criteria=...)",
+    "model": "the judgements: human.with_model(model)",
+}
+"""Arguments that belong to what is given to a verb."""
+
+
+def named_arguments(verb: Verb) -> Verb:
+    """A verb that says which argument is meant where it gets one that it does not have."""
+    return named_arguments_or(())(verb)
+
+
+def named_arguments_or(more: Iterable[str]) -> Callable[[Verb], Verb]:
+    """`named_arguments` for a verb that takes more arguments, by these names."""
+    return partial(_checked, frozenset(more))
+
+
+def _checked(more: frozenset[str], verb: Verb) -> Verb:
+    code = verb.__code__
+    known = more | frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+    @wraps(verb)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if not named.keys() <= known:
+            raise unknown_argument(verb.__name__, next(name for name in named if name not in known), known)
+        try:
+            return verb(*arguments, **named)
+        except (OptionError, RuleError) as error:
+            raise _without_inner_frames(error) from error.__cause__
+
+    return call  # type: ignore[return-value]
+
+
+def with_short_tracebacks(verb: Verb) -> Verb:
+    """A verb whose errors about misspelled words do not show the way through goldrank."""
+
+    @wraps(verb)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return verb(*arguments, **named)
+        except (OptionError, RuleError) as error:
+            raise _without_inner_frames(error) from error.__cause__
+
+    return call  # type: ignore[return-value]
+
+
+def _without_inner_frames(error: OptionError | RuleError) -> OptionError | RuleError:
+    """The error without the way to where it was noticed, which says nothing to who misspelled a word."""
+    if os.environ.get("GOLDRANK_TRACEBACK"):
+        return error
+    return error.with_traceback(None)
+
+
+def unknown_argument(verb: str, name: str, known: frozenset[str] | set[str]) -> OptionError:
+    """The error for an argument that a verb does not have."""
+    return OptionError(f"{verb} has no argument {name!r}", hint=_meant(verb, name, known), code="unknown-argument")
+
+
+def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
+    synonym = SYNONYMS.get(name)
+    if synonym in known:
+        return f"It is called {synonym}=."
+    if name in COLUMNS_OF_QUERIES and "queries" in known:
+        return f"It is a column of queries: queries=Queries({{}}).with_column({COLUMNS_OF_QUERIES[name]!r}, {name})."
+
+    for noun, words in NOUNS.items():
+        argument, *fields = words.split()
+        if name in fields and argument in known:
+            return f"It is a field of {noun}: {argument}={noun}({name}=...)."
+
+    if name in OF_EVALUATE and "convention" not in known and known & {"scores", "runs"}:
+        if "runs" in known:
+            scored = "evaluate(qrels, Runs(runs)"
+        else:
+            scored = "evaluate(qrels, run"
+        return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
+
+    if name in READERS:
+        return f"It belongs to {READERS[name]}."
+
+    near = did_you_mean(name, known)
+    if near:
+        return near
+
+    listed = f"It has: {', '.join(sorted(known))}."
+    if "measures" in known or "measure" in known:
+        listed += f" Options of a measure are part of its name: 'AP({name}=True)'."
+
+    return listed

@@ -1,0 +1,88 @@
+"""`--judge MODEL@URL,KEY=VALUE` or `--judge command:PROGRAM,KEY=VALUE`: who is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from goldrank.base.errors import OptionError
+from goldrank.cli.commands import option
+from goldrank.cli.nouns import NounOption, NounType, take_apart
+from goldrank.cli.options import MEASURE
+
+ENDPOINT = NounOption(
+    "--judge", "goldrank.judging.endpoint:Endpoint", "model", elsewhere={"base_url": "Say MODEL@URL."}
+)
+PROGRAM = NounOption("--judge", "goldrank.judging.command:Command", "command")
+_PREFIX = "command:"
+_ADDRESS = re.compile(r"(.+?)@(https?://.*)", re.DOTALL)
+
+
+class JudgeWord:
+    """Who is asked, as text; the judge is made when the prompt that it is asked by is known."""
+
+    def __init__(self, text: str) -> None:
+        self.word = take_apart(text, "--judge").word
+        if not self.word:
+            hint = "It is MODEL@URL, or command:PROGRAM."
+            raise OptionError(f"--judge {text!r:.80} names nobody", hint=hint, code="unknown-judge")
+        if self.is_program:
+            kind = PROGRAM
+        else:
+            kind = ENDPOINT
+        self.arguments: dict[str, Any] = kind.arguments(text)
+
+    @property
+    def is_program(self) -> bool:
+        """Whether a program is asked, not a model."""
+        return str(self.word).startswith(_PREFIX)
+
+    def judge(self, **usual: Any) -> Any:
+        """The judge; the option may say `usual` fields otherwise: `prompt` of a model, `scale` of a program."""
+        if self.is_program:
+            if "scale" in usual:
+                fields = {"scale": usual["scale"]}
+            else:
+                fields = {}
+            fields |= {key: value for key, value in self.arguments.items() if key != "command"}
+            if "name" in usual:
+                fields.setdefault("name", usual["name"])
+            return PROGRAM.noun(str(self.word).removeprefix(_PREFIX), **fields)
+
+        fields = {key: value for key, value in self.arguments.items() if key != "model"}
+        if "prompt" in usual:
+            fields.setdefault("prompt", usual["prompt"])
+
+        model, url = self._model()
+        return ENDPOINT.noun(model, url, **fields)
+
+    def _model(self) -> tuple[str, str | None]:
+        word = str(self.word)
+        matched = _ADDRESS.fullmatch(word)
+        if matched is None:
+            return (word, None)
+        return (matched[1], matched[2])
+
+
+def judge_option(**more: Any) -> Callable[[Any], Any]:
+    """Who is asked."""
+    return option(
+        "--judge",
+        type=NounType(ENDPOINT, JudgeWord),
+        metavar="MODEL@URL,KEY=VALUE",
+        heading=MEASURE,
+        help="Who is asked: a model at an OpenAI-compatible endpoint, llama@http://localhost:8000/v1,criteria='...', "
+        "or a program that reads and writes JSON Lines, command:PROGRAM. Without @URL: OPENAI_BASE_URL. The key is "
+        "in the environment.",
+        **more,
+    )
+
+
+def needed_judge(word: JudgeWord | None) -> JudgeWord:
+    """The judge of a command that cannot do without."""
+    if word is None:
+        raise click.UsageError("Missing option '--judge': who is asked, MODEL@URL or command:PROGRAM.")
+    return word

@@ -1,0 +1,140 @@
+"""Click logs: a row for each document that was shown, or a record for each page view. Cleaning is the user's.
+
+Rows have a query, a document, its rank, whether it was clicked, and the id of the page view; records have a query, the
+documents that were `shown`, best first, and those of them that got `clicks`. Users are kept if they are named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from goldrank.base import ids
+from goldrank.base.errors import InputError
+from goldrank.base.notes import Note, from_counts
+from goldrank.io.aliases import CLICK_FIELDS
+from goldrank.io.objects.field_values import absent, as_mapping
+from goldrank.io.questions.text_values import from_cell, yes_or_no
+from goldrank.io.records import FieldValue, RecordFields, fields_of, open_records
+
+HINT = "Each row has query, doc, rank, click and page (a page view's id); or each record query, shown and clicks."
+
+
+class ShownDocument(NamedTuple):
+    """One document that was shown."""
+
+    page: str
+    query: str
+    doc: str
+    rank: int
+    click: bool
+    user: str | None
+
+
+def read_clicks(
+    log: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
+) -> tuple[list[ShownDocument], tuple[Note, ...]]:
+    """What was shown and clicked, from a file, a frame or an iterable of records, and what was noticed on the way."""
+    finder = RecordFields(columns, {role: (known,) for role, known in CLICK_FIELDS.items()})
+    records = open_records(log, finder, format, name="clicks")
+    counts: Counter[str] = Counter()
+    shown: list[ShownDocument] = []
+    for number, given in records.rows(counts):
+        where = records.place(number)
+        record = as_mapping(given, where)
+        fields = {
+            role: FieldValue(from_cell(field.value, where, counts), field.path)
+            if records.cells and role in _LISTS
+            else field
+            for role, field in finder.find(record, where).items()
+            if role in finder.given or not absent(field.value)
+        }
+        shown += _page(fields, number, where) if "shown" in fields else [_row(fields, record, where)]
+
+    if not shown:
+        raise InputError("nothing was shown", where=records.name, hint=HINT)
+
+    _check_pages(shown, records.name)
+    return shown, (*records.notes, *from_counts(counts))
+
+
+_LISTS = ("shown", "clicks")
+
+
+def _row(fields: Mapping[str, FieldValue], record: Mapping[str, Any], where: str) -> ShownDocument:
+    missing = next((role for role in ("query", "doc", "rank", "click", "page") if role not in fields), None)
+    if missing is not None:
+        hint = f"Say which field it is: --map {missing}=NAME. {HINT}"
+        raise InputError(f"there is no {missing}; fields are: {fields_of(record)}", where=where, hint=hint)
+    given = fields["click"].value
+    is_count = isinstance(given, int) and not isinstance(given, bool) and given >= 0
+    if is_count:
+        clicked = given > 0
+    else:
+        clicked = yes_or_no(given, f"{where}: click")
+    query, doc, page = (ids.as_text(fields[role].value, f"{role} id", where) for role in ("query", "doc", "page"))
+    return ShownDocument(page, query, doc, _rank(fields["rank"].value, where), clicked, _user(fields, where))
+
+
+def _page(fields: Mapping[str, FieldValue], number: int, where: str) -> Iterator[ShownDocument]:
+    """The documents of a page view."""
+    if "query" not in fields or "clicks" not in fields:
+        if "query" not in fields:
+            missing = "query"
+        else:
+            missing = "clicks"
+        raise InputError(f"there is no {missing}", where=where, hint=HINT)
+
+    shown, clicked = (_ids(fields[role].value, role, where) for role in _LISTS)
+    others = set(clicked) - set(shown)
+    if others:
+        raise InputError(f"clicks has '{ids.show(sorted(others)[0])}', which was not shown", where=where, hint=HINT)
+
+    query = ids.as_text(fields["query"].value, "query id", where)
+    if "page" in fields:
+        page = ids.as_text(fields["page"].value, "page id", where)
+    else:
+        page = f"#{number}"
+
+    for rank, doc in enumerate(shown, 1):
+        yield ShownDocument(page, query, doc, rank, doc in clicked, _user(fields, where))
+
+
+def _ids(value: Any, role: str, where: str) -> list[str]:
+    if not isinstance(value, list | tuple):
+        raise InputError(f"{role} is {ids.show(repr(value), 60)}, not a list of document ids", where=where, hint=HINT)
+    return [ids.as_text(doc, "document id", where) for doc in value]
+
+
+def _rank(value: Any, where: str) -> int:
+    text = str(value)
+    if isinstance(value, bool) or not text.isdecimal() or not 1 <= int(text) <= 10_000:
+        hint = "Ranks are whole numbers from 1; add 1 where they begin with 0."
+        raise InputError(f"the rank is {ids.show(repr(value), 40)}", where=where, hint=hint)
+    return int(text)
+
+
+def _user(fields: Mapping[str, FieldValue], where: str) -> str | None:
+    if "user" in fields:
+        return ids.as_text(fields["user"].value, "user id", where)
+    return None
+
+
+def _check_pages(rows: Iterable[ShownDocument], where: str) -> None:
+    """A page view is of one query, and has one document at a rank and a document once."""
+    queries: dict[str, str] = {}
+    seen: set[tuple[str, int]] = set()
+
+    docs: set[tuple[str, str]] = set()
+    for row in rows:
+        page = f"page view '{ids.show(row.page)}'"
+        if queries.setdefault(row.page, row.query) != row.query:
+            hint = "A page view is one list that one search showed."
+            raise InputError(f"{page} is of two queries", where=where, hint=hint)
+        if (row.page, row.rank) in seen:
+            raise InputError(f"{page} has two documents at rank {row.rank}", where=where, hint=HINT)
+        if (row.page, row.doc) in docs:
+            raise InputError(f"{page} has '{ids.show(row.doc)}' twice", where=where, hint=HINT)
+        seen.add((row.page, row.rank))
+        docs.add((row.page, row.doc))

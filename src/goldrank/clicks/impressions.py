@@ -1,0 +1,132 @@
+"""Logs of interleaving experiments: what was shown to whom, whose pick each document was, and what was clicked.
+
+JSON Lines, an object for each time that a list was shown (an impression):
+
+- `shown`: the documents, best first; `clicks`: those that were clicked (each counts once);
+- team draft: `team`, for each shown document "a" or "b", whose pick it was (null for a pick of both);
+- probabilistic: `a` and `b`, the two rankings that the list was drawn from;
+- `user` and `query`, if known: what belongs together is not independent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from goldrank.base import ids
+from goldrank.base.errors import InputError, Position
+from goldrank.base.notes import Note, from_counts
+from goldrank.base.types import Frame, Rows, Source
+from goldrank.io.by_id.plain_records import AllFields
+from goldrank.io.files import is_frame
+from goldrank.io.json import json_text
+from goldrank.io.records import open_records
+from goldrank.io.sources import open_source
+
+_HINT = "Each line is an object with shown and clicks, and team or a and b; docs/interleaving.md has the format."
+
+
+@dataclass(frozen=True)
+class Impression:
+    """One list that was shown."""
+
+    shown: tuple[str, ...]
+    clicks: tuple[int, ...]
+    """Positions in `shown` that were clicked, from 0, ascending."""
+    team: tuple[str | None, ...] | None
+    """Whose pick each document was: 'a', 'b', or None for both."""
+    a: tuple[str, ...] | None
+    b: tuple[str, ...] | None
+    user: str | None
+    query: str | None
+    where: Position
+    repeated: int
+    """Clicks on a document that was clicked before."""
+
+
+def read_impressions(log: Source | Frame | Rows) -> tuple[list[Impression], tuple[Note, ...]]:
+    """The impressions of a JSON Lines file, a data frame or records, and what was noticed on the way."""
+    if is_frame(log):
+        rows = open_records(log, AllFields(()), None, name="log").rows(Counter())
+        return [_impression(row, Position("log", number)) for number, row in rows], ()
+    if isinstance(log, Iterable) and not isinstance(log, str | bytes) and not hasattr(log, "read"):
+        return [_impression(row, Position("log", number)) for number, row in enumerate(log, 1)], ()
+    source = open_source(log)
+    counts: Counter[str] = Counter()
+    lines = json_text.read_lines(source, counts, "Each field has one name.")
+    return [_impression(row, Position(source.name, number)) for number, row in lines], from_counts(counts, source.name)
+
+
+def _impression(row: object, where: Position) -> Impression:
+    if not isinstance(row, Mapping):
+        raise InputError(f"{_short(row)} is not an object", where=where, hint=_HINT)
+
+    unknown = [name for name in ("shown", "clicks") if name not in row]
+    if unknown:
+        listed = ", ".join(ids.show(str(name), 40) for name in list(row)[:8]) or "none"
+        raise InputError(f"there is no field {unknown[0]!r}; there are: {listed}", where=where, hint=_HINT)
+
+    shown = _documents(row, "shown", where)
+    position = {doc: i for i, doc in enumerate(shown)}
+    clicked = _texts(row, "clicks", where)
+    for doc in clicked:
+        if doc not in position:
+            raise InputError(f"clicks has {_short(doc)}, which was not shown", where=where, hint=_HINT)
+
+    clicks = tuple(sorted({position[doc] for doc in clicked}))
+    return Impression(
+        shown=shown,
+        clicks=clicks,
+        team=_team(row, shown, where),
+        a=_documents(row, "a", where) if row.get("a") is not None else None,
+        b=_documents(row, "b", where) if row.get("b") is not None else None,
+        user=_name(row, "user", where),
+        query=_name(row, "query", where),
+        where=where,
+        repeated=len(clicked) - len(clicks),
+    )
+
+
+def _team(row: Mapping[str, Any], shown: tuple[str, ...], where: Position) -> tuple[str | None, ...] | None:
+    team = row.get("team")
+    if team is None:
+        return None
+    if not isinstance(team, list | tuple):
+        raise InputError(f"team is {_short(team)}, not a list", where=where, hint=_HINT)
+    if len(team) != len(shown):
+        raise InputError(f"team has {len(team):,} entries for {len(shown):,} shown documents", where=where, hint=_HINT)
+    known: dict[object, str | None] = {"a": "a", "A": "a", "b": "b", "B": "b", None: None}
+    for of in team:
+        if not isinstance(of, str | None) or of not in known:
+            raise InputError(f"team has {_short(of)}; it must be 'a', 'b' or null", where=where, hint=_HINT)
+    return tuple(known[of] for of in team)
+
+
+def _documents(row: Mapping[str, Any], field: str, where: Position) -> tuple[str, ...]:
+    docs = _texts(row, field, where)
+    if len(set(docs)) < len(docs):
+        twice = next(doc for doc, times in Counter(docs).items() if times > 1)
+        raise InputError(f"{field} has {_short(twice)} twice", where=where, hint="A ranking has a document once.")
+    return docs
+
+
+def _texts(row: Mapping[str, Any], field: str, where: Position) -> tuple[str, ...]:
+    given = row[field]
+    if not isinstance(given, list | tuple):
+        raise InputError(f"{field} is {_short(given)}, not a list of document ids", where=where, hint=_HINT)
+    return tuple(ids.as_text(doc, "document id", str(where)) for doc in given)
+
+
+def _name(row: Mapping[str, Any], field: str, where: Position) -> str | None:
+    given = row.get(field)
+    if given is None:
+        return None
+    return ids.as_text(given, f"{field} id", str(where))
+
+
+def _short(value: object) -> str:
+    if isinstance(value, str):
+        return f"'{ids.show(value, 60)}'"
+    return ids.show(repr(value), 60)

@@ -1,0 +1,117 @@
+"""Grades and scores in arrays, seen as judgements and as a run: nothing is copied into mappings unless somebody asks.
+
+A query is a row of a table or a group of a flat array, a document a column or a place in its group. Both are named by
+their numbers from 0, or groups by their ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from goldrank.base import ids
+from goldrank.data.grades import notes_on_grades
+from goldrank.data.qrels import Grade, JudgementArrays, Qrels
+from goldrank.data.run import digest_of
+
+
+@dataclass(frozen=True, eq=False)
+class GradedRows:
+    """Documents of queries, one after the other: each has a grade and a score."""
+
+    queries: tuple[str, ...]
+    """Ids, in byte order."""
+    start: np.ndarray
+    """Where each query's documents begin; one more entry than queries."""
+    column: np.ndarray | None
+    """The number of each document in its query, ascending; None if it is its place in it."""
+    grade: np.ndarray
+    """Whole ones are integers, as everywhere."""
+    score: np.ndarray
+    """Never NaN."""
+
+    @property
+    def size(self) -> np.ndarray:
+        """How many documents each query has."""
+        return np.diff(self.start)
+
+    def columns(self, query: int) -> np.ndarray:
+        """The numbers of a query's documents."""
+        low, high = self.start[query : query + 2].tolist()
+        if self.column is None:
+            return np.arange(high - low)
+        return self.column[low:high]
+
+    def mapping(self, values: np.ndarray) -> dict[str, dict[str, Grade]]:
+        """Grades or scores as a mapping of mappings."""
+        by_query = {}
+        for i, (low, high) in enumerate(zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True)):
+            names = map(str, self.columns(i).tolist())
+            by_query[self.queries[i]] = dict(zip(names, values[low:high].tolist(), strict=True))
+        return by_query
+
+
+class ArrayQrels(Qrels):
+    """Judgements in an array: every document there is has a grade."""
+
+    def __init__(self, rows: GradedRows, name: str = "qrels") -> None:
+        highest = rows.grade.max(initial=0).item()
+        self._set(name=name, notes=notes_on_grades(highest), id_kind="str")
+        self.graded = rows
+
+    @property
+    def _text_rows(self) -> dict[str, dict[str, Grade]]:
+        if self._text is None:
+            self._text = self.graded.mapping(self.graded.grade)
+        return self._text
+
+    @property
+    def _raw_rows(self) -> dict[bytes, dict[bytes, Grade]]:
+        self._text = self._text_rows
+        return super()._raw_rows
+
+    @cached_property
+    def arrays(self) -> JudgementArrays:
+        return JudgementArrays(self.graded.queries, self.graded.start, self.graded.grade)
+
+    @cached_property
+    def near_forms(self) -> dict[str, dict[str, str]]:
+        return {}  # numbers have one form
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.graded.queries)
+
+    def __len__(self) -> int:
+        return len(self.graded.queries)
+
+
+class ScoredArrays:
+    """The source of a run whose scores are in an array."""
+
+    engine: ClassVar[str] = "arrays"
+
+    def __init__(self, rows: GradedRows) -> None:
+        self.rows = rows
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        return self.rows.mapping(self.rows.score.astype(np.float64))
+
+    def digest(self) -> str:
+        return digest_of(self.results())
+
+
+def byte_order(numbers: np.ndarray) -> np.ndarray:
+    """The order of whole numbers by their digits as bytes, as ids are ordered."""
+    texts = numbers.astype("S")
+    return np.argsort(texts, kind="stable")
+
+
+def names_of(found: np.ndarray) -> list[str]:
+    """Ids of an array as text."""
+    if found.dtype.kind in "iu":  # none of them can be wrong
+        return list(map(str, found.tolist()))
+    return [ids.as_text(value, "group id") for value in found.tolist()]

@@ -1,0 +1,181 @@
+"""What every verb returns is a `Result`: it can be shown, saved and taken apart in the same ways."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from goldrank.base.forking import check_polars
+from goldrank.base.packages import needed
+from goldrank.data.json_values import utf8, without_nan
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from goldrank.base.notes import Note
+    from goldrank.base.types import Path
+    from goldrank.data.table import Part
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form in which results are shown. The table of all forms is in `goldrank.report.show`."""
+
+    about: str
+    """What it is for."""
+    writer: str
+    """The module and the function that write it, such as `goldrank.report.markdown:render`: of a result, text."""
+    endings: tuple[str, ...] = ()
+    """How files of this form end."""
+    binary: bool = False
+    """Whether its writer makes bytes, which only go into files."""
+
+
+Forms: TypeAlias = Mapping[str, Form]
+"""Forms by their names."""
+
+
+class Result(ABC):
+    """What a verb found: tables, sentences and charts, in every form that goldrank writes."""
+
+    own_forms: ClassVar[Forms] = {}
+    """Forms that only this kind of result has, and forms that it writes in its own way."""
+
+    @abstractmethod
+    def parts(self) -> Sequence[Part]:
+        """Tables, sentences and charts, as data."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat records, all with the same keys. Their values are plain: text, numbers, None."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+
+    if TYPE_CHECKING:
+        # Kinds of results have fields or properties of these names.
+        @property
+        def words(self) -> str:
+            """The result in one sentence."""
+
+        @property
+        def notes(self) -> tuple[Note, ...]:
+            """What to know of it."""
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words: the title of its page."""
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
+        return words.capitalize()
+
+    def show(self, form: str = "terminal") -> None:
+        """Print it in one of the forms of `goldrank.show`: "terminal", "markdown", "csv", "latex", "json" ...
+
+        Parameters
+        ----------
+        form : str
+            The name of a form.
+
+        Raises
+        ------
+        OptionError
+            If there is no such form, or not of this result.
+        """
+        from goldrank.report.show import print_result
+
+        print_result(self, form)
+
+    def save(self, path: Path) -> None:
+        """Write it to a file, in the form that the ending names: .json, .csv, .tsv, .md, .tex, .html, .svg, .parquet,
+        .txt.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is written whole or not at all.
+
+        Raises
+        ------
+        OptionError
+            If the ending names no form of this result.
+        InputError
+            If the file cannot be written.
+        """
+        from goldrank.report.show import save
+
+        save(self, path)
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON; NaN becomes null."""
+        import json
+
+        return json.dumps(without_nan(self.to_dict()), ensure_ascii=True, indent=1)
+
+    def to_csv(self) -> str:
+        """`rows` as CSV."""
+        return self._in_form("csv")
+
+    def to_markdown(self) -> str:
+        """Tables and sentences as Markdown."""
+        return self._in_form("markdown")
+
+    def to_latex(self) -> str:
+        """Tables for a paper (they need the package booktabs)."""
+        return self._in_form("latex")
+
+    def to_html(self) -> str:
+        """A page for any browser, which loads nothing from anywhere."""
+        return self._in_form("html")
+
+    def to_svg(self) -> str:
+        """The charts, one below the other; an error if there are none."""
+        return self._in_form("svg")
+
+    def to_polars(self) -> polars.DataFrame:
+        """`rows` as a data frame."""
+        with needed("polars"):
+            import polars
+
+        check_polars()
+        return polars.DataFrame([with_utf8(row) for row in self.rows()], infer_schema_length=None)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`rows` as a data frame."""
+        with needed("pandas"):
+            import pandas
+
+        return pandas.DataFrame([with_utf8(row) for row in self.rows()])
+
+    def to_arrow(self) -> pyarrow.Table:
+        """`rows` as a table of Arrow."""
+        with needed("pyarrow"):
+            import pyarrow
+
+        return pyarrow.Table.from_pylist([with_utf8(row) for row in self.rows()])
+
+    def _in_form(self, form: str) -> str:
+        from goldrank.report.show import render
+
+        return render(self, form)
+
+    def _repr_html_(self) -> str:
+        from goldrank.data.table import notebook_html
+
+        return notebook_html(self.parts())
+
+    def __str__(self) -> str:
+        return self._in_form("terminal").removesuffix("\n")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.words!r})"
+
+
+def with_utf8(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A record whose texts data frames can hold."""
+    return {key: utf8(value) if isinstance(value, str) else value for key, value in row.items()}

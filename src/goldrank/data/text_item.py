@@ -1,0 +1,111 @@
+"""Texts in place of ids: what was retrieved for a question, and what should have been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+Texts: TypeAlias = Sequence[str]
+"""Texts in order."""
+
+
+class Span(NamedTuple):
+    """A stretch of a source: characters from `start` up to, not including, `end`."""
+
+    source: str
+    start: int
+    end: int
+
+
+class Located(NamedTuple):
+    """Where the parts of a retrieved text stand, and what of it stands nowhere: a line that was put before a chunk."""
+
+    spans: tuple[Span, ...]
+    outside: str = ""
+
+
+class Chunk(NamedTuple):
+    """One text of an index, and where it stands if that is known."""
+
+    id: str
+    text: str
+    source: str | None = None
+    span: Span | None = None
+
+
+class Reference(NamedTuple):
+    """One thing that an answer needs. Any of its texts suffices: they are alternatives."""
+
+    texts: tuple[str, ...]
+    grade: float = 1
+
+
+class Nugget(NamedTuple):
+    """A fact that an answer should have."""
+
+    text: str
+    grade: float = 1
+    """2 if it is vital, 1 if it is okay; 0 for one of another kind, which counts among all."""
+    support: float | tuple[float, ...] | None = None
+    """How far the answer supports it: 1, 0.5 or 0; or one number for each retrieved text. None: nobody said."""
+
+
+class CitedSentence(NamedTuple):
+    """A sentence of an answer, and the documents that it cites."""
+
+    text: str
+    citations: tuple[str, ...]
+    """Ids."""
+    support: tuple[float, ...] | None = None
+    """How far each supports the sentence: 1, 0.5 or 0. None: nobody said."""
+
+    @property
+    def degrees(self) -> dict[str, float]:
+        """By document, how far it supports the sentence; of one that is cited twice, the best. 0 where nobody said."""
+        degrees = dict.fromkeys(self.citations, 0.0)
+        for doc, degree in zip(self.citations, self.support or (), strict=False):
+            degrees[doc] = max(degrees[doc], degree)
+        return degrees
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePlaces:
+    """One thing that an answer needs, by place. Any of its alternatives suffices.
+
+    An alternative is one stretch of a source or several that are needed together.
+    """
+
+    alternatives: tuple[tuple[Span, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextItem:
+    """One question: the texts retrieved for it, best first, and the references that they should cover."""
+
+    query: str
+    """The question's id."""
+    retrieved: Sequence[str]
+    references: Sequence[Reference] = ()
+    question: str = ""
+    spans: Sequence[Span | Located | None] | None = None
+    """Where each retrieved text stands in its source, as far as that is known."""
+    evidence: Sequence[EvidencePlaces] = ()
+    where: str = ""
+    """The item's place in its input, for messages."""
+    latency: float | None = None
+    """Seconds that retrieving took."""
+    answerable: bool | None = None
+    """Whether the sources hold an answer; None if nothing is said, and references then say that they do."""
+    confidence: float | None = None
+    """The score of the first retrieved text, if it has one."""
+    reference: str = ""
+    """The answer that is right, whose claims the texts should hold."""
+    response: str = ""
+    """The answer that was given."""
+    nuggets: Sequence[Nugget] = ()
+    """The facts that an answer should have."""
+    sentences: Sequence[CitedSentence] | None = None
+    """The sentences of the answer that was given, with what they cite; None: that is not known."""
+    correct: bool | None = None
+    """Whether that answer is right, as people or a judge say; of a question without one, whether declining was."""

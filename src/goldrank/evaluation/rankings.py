@@ -1,0 +1,160 @@
+"""Judgements and rankings in, `Scores` out."""
+
+from __future__ import annotations
+
+from typing import Unpack, overload
+
+from goldrank import conventions, io
+from goldrank.base.errors import InputError, OptionError
+from goldrank.base.keywords import named_arguments_or
+from goldrank.base.types import CatalogueLike, ConventionLike, JudgementsLike, MeasuresLike, Policies, RunLike
+from goldrank.data.catalogue import Catalogue
+from goldrank.data.run import Run
+from goldrank.data.runs import Runs
+from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.inputs import (
+    NO_CATALOGUE,
+    Inputs,
+    as_catalogue,
+    judgements_for,
+    resolve,
+    resolve_measures,
+    whole_depth,
+)
+
+
+@overload
+def evaluate(
+    qrels: JudgementsLike,
+    run: Runs,
+    measures: MeasuresLike = None,
+    *,
+    convention: ConventionLike = "trec_eval-10",
+    depth: int | None = None,
+    catalogue: CatalogueLike | None = None,
+    **policies: Unpack[Policies],
+) -> ScoresByRun: ...
+@overload
+def evaluate(
+    qrels: JudgementsLike,
+    run: RunLike,
+    measures: MeasuresLike = None,
+    *,
+    convention: ConventionLike = "trec_eval-10",
+    depth: int | None = None,
+    catalogue: CatalogueLike | None = None,
+    **policies: Unpack[Policies],
+) -> Scores: ...
+@named_arguments_or(conventions.POLICIES)
+def evaluate(
+    qrels: JudgementsLike,
+    run: RunLike | Runs,
+    measures: MeasuresLike = None,
+    *,
+    convention: ConventionLike = "trec_eval-10",
+    depth: int | None = None,
+    catalogue: CatalogueLike | None = None,
+    **policies: Unpack[Policies],
+) -> Scores | ScoresByRun:
+    """Score a run, or several, against judgements.
+
+    Parameters
+    ----------
+    qrels : judgements
+        `Qrels`, a file, a data frame (Spark's too), {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade).
+        `read_qrels` has options for how they are read. `AspectQrels` and `Preferences` are for measures of their own.
+    run : run, or Runs
+        `Run`, a file, a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]}, {"q1": [("d1", 0.9)]} or rows. A dict is
+        one run; several runs are `Runs`.
+    measures : measures, optional
+        "nDCG@10", a `Measure`, a function, or a list of these; by default the usual ones.
+    convention : str or Convention
+        Whose rules hold: "trec_eval-10" by default.
+    depth : int, optional
+        How many documents of a query count (trec_eval -M).
+    catalogue : Catalogue or ids, optional
+        For recommendations: all items, what users had before, and what is known of items.
+    **policies
+        Policies that differ from the convention's: ties, score_type, duplicates, judgements, missing, empty, bounds,
+        overlap.
+
+    Returns
+    -------
+    Scores
+        For one run.
+    ScoresByRun
+        For `Runs`.
+
+    Raises
+    ------
+    InputError
+        If something cannot be read, or run and judgements do not match.
+    MeasureError
+        If a measure is unknown, or cannot be measured with this input.
+    OptionError
+        If a policy, convention or depth is not one of the choices.
+
+    Examples
+    --------
+    >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
+    >>> round(scores["nDCG@10"], 4), scores["RR"]
+    (0.6309, 0.5)
+    """
+    rules = conventions.get(convention).with_policies(**policies)
+    wanted = resolve_measures(measures, rules)
+    known = as_catalogue(catalogue)
+    asked = pipeline.Asked(wanted, rules, whole_depth(depth), pipeline.wanted_top(wanted, known))
+    return score_runs(qrels, run, asked, known)
+
+
+@overload
+def score_runs(qrels: JudgementsLike, run: Runs, asked: pipeline.Asked, catalogue: Catalogue) -> ScoresByRun: ...
+@overload
+def score_runs(
+    qrels: JudgementsLike, run: RunLike | Runs, asked: pipeline.Asked, catalogue: Catalogue
+) -> Scores | ScoresByRun: ...
+def score_runs(
+    qrels: JudgementsLike, run: RunLike | Runs, asked: pipeline.Asked, catalogue: Catalogue
+) -> Scores | ScoresByRun:
+    """What `evaluate` answers, for those who also say how many first documents are kept."""
+    qrels = judgements_for(asked.measures, qrels)
+    pipeline.check_asked(asked.measures, qrels, asked.rules)
+    try:
+        inputs = resolve(qrels, run, asked.rules, catalogue)
+    except InputError as error:
+        if error.code != "judgements-stay-in-spark" or isinstance(run, Runs) or not _is_in_spark(run):
+            raise
+        return _on_executors(qrels, io.as_run(run), asked, catalogue, error)
+
+    placed = pipeline.place_all(inputs, asked.top)
+    scores = [pipeline.score(of_run, asked.measures, asked.depth) for of_run in placed]
+    if not isinstance(run, Runs):
+        return scores[0]
+    return ScoresByRun(_with_systems(run, inputs, scores))
+
+
+def _with_systems(runs: Runs, inputs: Inputs, scores: list[Scores]) -> list[tuple[str, Scores]]:
+    """Scores with the names of the systems that the runs are of."""
+    if inputs.tagged is not None:
+        return [(of_run.run, of_run) for of_run in scores]
+    system_of = {run: system for system, names in runs.systems.items() for run in names}
+    return [(system_of[of_run.run], of_run) for of_run in scores]
+
+
+def _is_in_spark(run: object) -> bool:
+    if isinstance(run, Run):
+        return run.source.engine == "spark"
+    return io.is_spark(run)
+
+
+def _on_executors(
+    qrels: JudgementsLike, run: Run, asked: pipeline.Asked, catalogue: Catalogue, why: InputError
+) -> Scores:
+    """Scores of a run in Spark by judgements that are too many for the driver."""
+    if catalogue is not NO_CATALOGUE:
+        hint = f"Here {why.what}, which are shared out by Spark."
+        raise OptionError("catalogue= is for judgements that fit on one machine", hint=hint) from None
+    from goldrank.evaluation import executors
+
+    return executors.evaluate(qrels, run, asked)

@@ -1,0 +1,398 @@
+"""Routes: from an address to a page. Nothing is computed here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from goldrank import __version__
+from goldrank.base import ids
+from goldrank.base.errors import GoldrankError, InputError, did_you_mean
+from goldrank.base.packages import needed
+from goldrank.data.table import count
+from goldrank.explorer import (
+    addresses,
+    doc_page,
+    judge_page,
+    notes_page,
+    overview_page,
+    queries_page,
+    query_page,
+    take,
+    texts_page,
+)
+from goldrank.explorer.judging_session import Judging
+from goldrank.explorer.pages import ASSETS, NAV, Links, asset, assets_hash, base_values, render
+from goldrank.explorer.security import Guard, new_secret
+from goldrank.explorer.session import Session, View
+from goldrank.explorer.snippets import visible
+
+with needed("starlette"):
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+FIRST_WAIT = 0.5
+"""Seconds that the first page waits for the verdict; without it the page says that it follows."""
+
+KEPT = 64
+"""Pages of each kind that are kept as they were made."""
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def _chooser(session: Session, view: View, systems: list[tuple[str, str]]) -> dict[str, Any]:
+    """What can be chosen at the top of a page, and what is chosen."""
+    return {
+        "measures": [str(measure) for measure in session.measures],
+        "measure": view.name,
+        "systems": systems,
+        "a": addresses.spelled(view.a.name),
+        "b": addresses.spelled(view.b.name) if view.b else "",
+    }
+
+
+def _view_in_words(view: View) -> str:
+    if view.b is None:
+        return view.name
+    return f"{view.name}: B − A, {ids.show(view.b.name)} − {ids.show(view.a.name)}"
+
+
+@dataclass
+class Explorer:
+    """The pages of one session."""
+
+    session: Session
+    write_secret: str = field(default_factory=new_secret)
+    static: bool = False
+    wait: float | None = FIRST_WAIT
+    assets: str = field(default_factory=lambda: f"/assets/{assets_hash()}/")
+    judging: Judging | None = None
+    history: str | None = None
+    """The file of a history, whose pages are offered too."""
+    rules: str | None = None
+    """A file of rules, to which the records of the history are held."""
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether pages offer to judge."""
+        return self.judging is not None and not self.static
+
+    # What every page has.
+
+    def frame(self, view: View, here: str, params: Mapping[str, str]) -> dict[str, Any]:
+        """Values of the base template."""
+        session = self.session
+        systems = [(addresses.spelled(system.name), ids.show(system.name, 40)) for system in session.systems]
+        link = self.links(view)
+        given = params.get("data", "")
+        # The first page of a large session does not wait for the hash, unless a link asks whether it is the same.
+        if here == "/" and not given and not session.is_small:
+            data = session.known_hash
+        else:
+            data = session.data_hash
+
+        left_out = {"m", "a", "b", "data"}
+        return {
+            **base_values(),
+            "link": link,
+            "nav": [(path, name) for path, name in NAV.items() if self._offers(path)],
+            "here": here,
+            "path": here,
+            "kept": [(name, text) for name, text in params.items() if name not in left_out],
+            "view_kept": [(name, text) for name, text in link.kept.items() if text],
+            "chooser": None if self.static else _chooser(session, view, systems),
+            "said": _view_in_words(view),
+            "assets": self.assets,
+            "static": self.static,
+            "write_secret": self.write_secret,
+            "data_hash": data,
+            "seq": session.seq,
+            "made": session.work.done,
+            "other_data": given[:8] if given and given != data else "",
+            "measure": view.name,
+            "a_name": view.a.name,
+            "b_name": view.b.name if view.b else "",
+            "can_judge": self.can_judge,
+            "grades": [f"{criterion.grade:g}" for criterion in session.offered],
+            "footer": f"{count(len(session.queries), 'query')}, convention {session.rules.name}. "
+            "Numbers are those of the command line.",
+        }
+
+    def links(self, view: View) -> Links:
+        """Addresses that keep what is looked at."""
+        return Links(self.session, view)
+
+    def _offers(self, path: str) -> bool:
+        if path == "/history":
+            return self.history is not None and not self.static
+        return path in ("/", "/queries", "/notes") or (path == "/judge" and self.can_judge)
+
+    def view(self, params: Mapping[str, str]) -> View:
+        """What an address is about."""
+        names = [system.name for system in self.session.systems]
+        a, b = (addresses.found(params[key], names) or params[key] if params.get(key) else None for key in "ab")
+        return self.session.view(params.get("m") or None, a, b)
+
+    # Pages, as HTML.
+
+    def overview(self, params: Mapping[str, str]) -> str:
+        """The first page."""
+        view = self.view(params)
+        frame = self.frame(view, "/", params)
+        if view.b:
+            against = f"{ids.show(view.b.name)} against {ids.show(view.a.name)}"
+        else:
+            against = ids.show(view.a.name)
+
+        if self.session.title:
+            heading = f"{visible(self.session.title)}: {against}"
+        else:
+            heading = against
+
+        values = overview_page.values(self.session, view, frame["link"], self.wait)
+        forms = [("md", "Markdown"), ("csv", "CSV"), ("tex", "LaTeX"), *([("svg", "SVG")] if view.b else [])]
+        more = {"title": against, "heading": heading, "forms": forms}
+        return render("overview.html.jinja", {**frame, **values, **more})
+
+    def queries(self, params: Mapping[str, str]) -> str:
+        """The list of queries."""
+        view = self.view(params)
+        frame = self.frame(view, "/queries", params)
+        values = queries_page.page(self.session, view, dict(params), frame["link"])
+        state = {name: text for name, text in params.items() if name not in ("m", "a", "b", "page", "data")}
+        more = {"state": state, "title": "Queries"}
+        return render("queries.html.jinja", {**frame, **values, **more})
+
+    def _texts(self, query: str, params: Mapping[str, str]) -> str:
+        """One question of texts."""
+        view = self.view(params)
+        shown = texts_page.values(self.session, view, query)
+        frame = self.frame(view, "/query", params)
+        title = (shown["text"] or ids.show(query))[:120]
+        return render("texts.html.jinja", {**frame, **shown, "title": title, "here": "/queries"})
+
+    def query_values(self, params: Mapping[str, str], query: str) -> dict[str, Any]:
+        """What the page of a query shows."""
+        view = self.view(params)
+        start = min(addresses.whole(params, "from"), 91)
+        frame = self.frame(view, "/query", params)
+        shown = query_page.values(self.session, view, query, start, bool(params.get("ideal")))
+        number, link = self.session.numbers[query], frame["link"]
+        slices = [
+            ("words" if attribute == "length" else attribute, name, link("/queries", slice=f"{attribute}:{name}"))
+            for attribute, parts in self.session.groups.items()
+            for name, mask in parts.items()
+            if mask[number]
+        ]  # fmt: skip
+        title = shown["text"] or ids.show(query)
+        more = {
+            "slices": slices,
+            "title": title[:120],
+            "text_shown": shown["text"],
+            "here": "/queries",
+            "before": {"a": "", "b": ""},
+        }
+        offered = [(criterion.grade, criterion.name) for criterion in self.session.offered]
+
+        return {**frame, **shown, **more, "offered": offered}
+
+    def query(self, params: Mapping[str, str], query: str | None = None) -> str:
+        """One query: the one that an address names, or that is known by its id."""
+        if query is None:
+            query = self.find_query(params.get("id", ""))
+        else:
+            query = query
+        if not self.session.has_rankings:
+            return self._texts(query, params)
+        return render("query.html.jinja", self.query_values(params, query))
+
+    def find_query(self, given: str) -> str:
+        """The query that an address names, or the error that says which is near."""
+        query = addresses.found(given, self.session.numbers)
+        if query is None:
+            near = did_you_mean(given, self.session.queries[:20_000])
+            raise InputError(f"no query {ids.show(given)}", hint=near, code="no-query")
+        return query
+
+    def doc(self, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
+        """The whole text of a document."""
+        if params.get("query"):
+            query = self.find_query(params["query"])
+        else:
+            query = None
+
+        known = doc_page.known_documents(self.session, query)
+        doc = addresses.found(params.get("id", ""), known)
+        if doc is None and query is None and not params.get("id", "").startswith("~"):
+            if self.session.texts.get(params.get("id", "")):
+                doc = params.get("id", "")
+            else:
+                doc = None
+
+        if doc is None:
+            raise InputError(
+                f"no document {ids.show(params.get('id', ''))}", hint="Open it from a query.", code="no-doc"
+            )
+
+        return self.doc_of(doc, query, params, template)
+
+    def doc_of(self, doc: str, query: str | None, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
+        """The page of a document that is known by its id."""
+        view = self.view(params)
+        frame = self.frame(view, "/doc", params)
+        values = doc_page.values(self.session, view, doc, query, addresses.whole(params, "piece"))
+        title = "".join(part.text for part in values["heading"])
+        return render(template, {**frame, **values, "title": title[:120], "here": ""})
+
+    def notes(self, params: Mapping[str, str]) -> str:
+        """Notes and conventions."""
+        view = self.view(params)
+        frame = self.frame(view, "/notes", params)
+        return render("notes.html.jinja", {**frame, **notes_page.values(self.session, frame["link"]), "title": "Notes"})
+
+    def failed(self, error: GoldrankError) -> str:
+        """A page that says what is wrong; the rest of the pages works."""
+        frame = self.frame(self.session.view(), "", {})
+        return render("error.html.jinja", {**frame, "title": "Not found", "what": error.what, "hint": error.hint or ""})
+
+    def etag(self, path: str, query: bytes) -> str:
+        """What changes whenever the page does; judgements of other processes are taken in first."""
+        s = self.session
+        if self.judging is not None:
+            self.judging.look()
+        state = (s.known_hash, s.seq, s.verdicts.seq, s.work.done, s.texts.state, __version__, assets_hash())
+        known = repr((state, self.write_secret, path)).encode()
+        return f'"{hashlib.blake2b(known + query, digest_size=12).hexdigest()}"'
+
+
+def page_route(explorer: Explorer, path: str, make: Callable[[Mapping[str, str]], str]) -> Route:
+    """A page that is read: with an ETag, by which it is kept, and a page of its own for what is not found.
+
+    A plain function runs in a thread: a page that takes its time stops nobody.
+    """
+    kept: dict[str, str] = {}
+
+    def answer(request: Request) -> Response:
+        query = request.scope["query_string"]
+        # The state of before: if it changes while the page is made, the next request makes it again.
+        etag = explorer.etag(path, query)
+        headers = {"cache-control": "private, no-cache", "etag": etag}
+        if request.headers.get("if-none-match") == etag:
+            return Response(status_code=304, headers=headers)
+
+        text = kept.get(etag)
+        if text is None:
+            try:
+                text = make(addresses.parsed(query))
+            except GoldrankError as error:
+                shown = explorer.failed(error)
+                return Response(shown, 404, media_type="text/html", headers={"cache-control": "no-store"})
+            while len(kept) >= KEPT:
+                kept.pop(next(iter(kept), ""), None)
+            kept[etag] = text
+
+        return Response(text, media_type="text/html", headers=headers)
+
+    return Route(path, answer, methods=["GET"])
+
+
+def _inline(answer: Callable[[Request], Response]) -> Handler:
+    """A handler that runs in the loop: for what computes nothing."""
+
+    async def handler(request: Request) -> Response:
+        return answer(request)
+
+    return handler
+
+
+def routes(explorer: Explorer) -> list[Route]:
+    """All addresses that are read."""
+    pages = {"/": explorer.overview, "/queries": explorer.queries, "/query": explorer.query, "/doc": explorer.doc,
+             "/notes": explorer.notes,
+             "/part/doc": lambda params: explorer.doc(params, "doc_part.html.jinja")}  # fmt: skip
+    made = [page_route(explorer, path, make) for path, make in pages.items()]
+
+    def numbers(request: Request) -> Response:
+        session = explorer.session
+        if explorer.judging is not None:
+            explorer.judging.look()
+        state = {"seq": session.seq, "data": session.data_hash, "made": session.work.done}
+        return JSONResponse(state, headers={"cache-control": "no-store"})
+
+    def take_away(request: Request) -> Response:
+        params = addresses.parsed(request.scope["query_string"])
+        form = request.path_params["form"]
+        try:
+            text, kind = take.written(explorer, form, params)
+        except GoldrankError as error:
+            return Response(str(error), 404, media_type="text/plain")
+        name = f"goldrank.{form}"
+        return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+    made += [
+        *_always(),
+        Route("/api/numbers", numbers, methods=["GET"]),
+        Route("/take.{form}", take_away, methods=["GET"]),
+    ]
+    return made
+
+
+def _always() -> list[Route]:
+    """Addresses that every server has."""
+
+    def give_asset(request: Request) -> Response:
+        name = request.path_params["name"]
+        if request.path_params["hash"] != assets_hash() or name not in (*ASSETS, "icon.svg"):
+            return Response("There is no such file.", 404, media_type="text/plain")
+        kind = TYPES["." + name.rpartition(".")[2]]
+        return Response(asset(name), media_type=kind, headers={"cache-control": "public, max-age=31536000, immutable"})
+
+    return [
+        Route("/assets/{hash}/{name}", _inline(give_asset), methods=["GET"]),
+        Route("/healthz", _inline(lambda _: Response("ok\n", media_type="text/plain")), methods=["GET"]),
+        Route("/favicon.ico", _inline(lambda _: Response(status_code=204)), methods=["GET"]),
+    ]
+
+
+def history_application(
+    path: str, rules: str | None, token: str | None, port: int, hosts: Collection[str] | None
+) -> Guard:
+    """The pages of a history alone, behind the same gate."""
+    from goldrank.explorer.history_page import HistoryPages, history_routes
+
+    secret = new_secret()
+
+    def frame() -> dict[str, Any]:
+        return {**base_values(), "write_secret": secret, "nav": [("/history", NAV["/history"])]}
+
+    app = Starlette(routes=[*_always(), *history_routes(HistoryPages(path, frame, rules), alone=True)])
+    return Guard(app, token, f"goldrank_{port}", secret, hosts)
+
+
+def application(explorer: Explorer, token: str | None, port: int, hosts: Collection[str] | None) -> Guard:
+    """The application behind its gate."""
+
+    async def missing(request: Request, error: Exception) -> Response:
+        no_page = InputError("there is no such page", hint="The pages are in the bar above.")
+        return Response(explorer.failed(no_page), 404, media_type="text/html")
+
+    async def broken(request: Request, error: Exception) -> Response:
+        text = f"This page failed: {type(error).__name__}. That is a bug of goldrank; the other pages work.\n"
+        return Response(text, 500, media_type="text/plain")
+
+    more = []
+    if explorer.history is not None:
+        from goldrank.explorer.history_page import HistoryPages, history_routes
+
+        def frame() -> dict[str, Any]:
+            return explorer.frame(explorer.session.view(), "/history", {})
+
+        more = history_routes(HistoryPages(explorer.history, frame, explorer.rules))
+    handlers: Any = {404: missing, 500: broken}
+    app = Starlette(routes=[*routes(explorer), *judge_page.routes(explorer), *more], exception_handlers=handlers)
+    return Guard(app, token, f"goldrank_{port}", explorer.write_secret, hosts)

@@ -1,0 +1,51 @@
+"""What a reader must know of the data: notes of systems and judgements, conventions, missing texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from goldrank.data.table import Part, Sentence, facts, note_sentences
+from goldrank.explorer.queries_page import NOTED
+from goldrank.explorer.session import Session
+
+SAMPLED = 2_000
+"""Documents whose texts are looked for."""
+
+
+def values(session: Session, link: Any) -> dict[str, Any]:
+    """What the template shows."""
+    parts: list[tuple[str, list[Part]]] = []
+    for scores in session.scores():
+        about: list[Part] = [*note_sentences(scores.notes)]
+        parts.append((scores.run, about or [Sentence("Nothing to remark.", "remark")]))
+
+    comparison = session.verdicts.get()
+    if comparison is not None:
+        sentences: list[Part] = [Sentence(f"{comparison.method}.", "remark"), *note_sentences(comparison.notes)]
+        parts.append(("Comparison", sentences))
+
+    policies = {name: str(value) for name, value in session.rules.policies.items()}
+    view = session.view()
+    noted = [(NOTED[code], link("/queries", note=code), int(mask.sum())) for code, mask in session.noted(view).items()]
+    shown = facts({"convention": session.rules.name, **policies})
+    return {"notes": parts, "noted": noted, "policies": shown, "texts": _texts(session)}
+
+
+def _texts(session: Session) -> str:
+    """How many documents have a text."""
+    if not session.has_rankings:
+        return "Texts are those of the questions."
+    if session.texts.state:
+        return session.texts.state
+
+    wanted: dict[str, None] = {}
+    for number in range(len(session.queries)):
+        for system in session.systems:
+            wanted |= dict.fromkeys(system.heads.docs(number, 10))
+        if len(wanted) >= SAMPLED:
+            break
+
+    missing = [doc for doc in wanted if session.texts.get(doc) is None]
+    if not missing:
+        return f"All of the first {len(wanted):,} documents have a text."
+    return f"No text for {len(missing):,} of {len(wanted):,} documents (first {missing[0]!r:.80})."

@@ -1,0 +1,158 @@
+"""`goldrank serve`: see the queries, judge the holes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
+from goldrank.cli.inputs import named_file, open_qrels, open_whole
+from goldrank.cli.options import (
+    FILE,
+    OUTPUT,
+    ReadingOptions,
+    db_option,
+    documents_option,
+    file_option,
+    known_queries,
+    log_option,
+    measures_option,
+    queries_option,
+    reading_options,
+    slice_option,
+)
+from goldrank.cli.output import Output, notes_options, output_option, say
+from goldrank.cli.text_options import matching_option
+from goldrank.evaluation.text_settings import Matching
+
+SERVING = "Serving"
+
+
+@declared(usual="--documents --queries -m --demo --db -o", help_alone=True)
+@click.argument("qrels", required=False, type=FILE)
+@click.argument("runs", metavar="RUN...", nargs=-1, type=FILE)
+@option("--demo", is_flag=True, help="Show the data of `goldrank demo`.")
+@db_option(usual=False)
+@file_option("--rules", "rules", heading="What to measure", help="A TOML file with the rules.")
+@documents_option
+@queries_option
+@matching_option()
+@option("--title", default="", heading=OUTPUT, help="What the first page is called.")
+@log_option
+@file_option("--criteria", help="What grades mean: grade, name and a sentence a line, with tabs between them.")
+@option("--me", metavar="NAME", heading=SERVING, help="Your name as a judge; else that of your account.")
+@option(
+    "--per-pair",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    heading=SERVING,
+    help="How many judges a document gets.",
+)
+@option("--read-only", is_flag=True, heading=SERVING, help="Let nobody judge.")
+@measures_option
+@slice_option
+@option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    heading=SERVING,
+    help="The address to listen on; others need --token.",
+)
+@option("--port", type=click.IntRange(0, 65_535), heading=SERVING, help="The port; else 8642 or the next free one.")
+@option(
+    "--token",
+    envvar="GOLDRANK_TOKEN",
+    heading=SERVING,
+    help="The token that opens the pages. Default: GOLDRANK_TOKEN, which other users do not see, or a random one.",
+)
+@option("--no-token", is_flag=True, heading=SERVING, help="Let every user of this machine in (loopback only).")
+@option("--no-browser", is_flag=True, heading=SERVING, help="Do not open the browser.")
+@reading_options()
+@output_option()
+@notes_options
+def command(
+    qrels: str | None,
+    runs: tuple[str, ...],
+    demo: bool,
+    db: str | None,
+    rules: str | None,
+    documents: str | None,
+    queries: str | None,
+    matching: Matching | None,
+    log: str | None,
+    me: str | None,
+    per_pair: int,
+    read_only: bool,
+    measures: tuple[str, ...],
+    slices: tuple[str, ...],
+    host: str,
+    port: int | None,
+    token: str | None,
+    no_token: bool,
+    no_browser: bool,
+    reading: ReadingOptions,
+    output: Output,
+    **shown: Any,
+) -> None:  # fmt: skip
+    """Show the queries of one or more runs in the browser: why they got worse, and what nobody judged.
+
+    It listens on this machine alone, loads nothing from anywhere, and ends with Ctrl-C. Judgements go to a log of their
+    own (--log, else judgements.db beside QRELS), never into the file of judgements; `goldrank judgements export` makes
+    qrels of it. --db shows a history, alone or beside runs; -o FOLDER writes the pages as files, and ends.
+    """
+    from goldrank.explorer import start
+    from goldrank.explorer.text_session import is_items
+
+    shown |= {"docs": documents, "queries": queries}
+    if len(output.files) > 1:
+        raise click.UsageError("-o takes one folder here")
+    if output.files:
+        folder = output.files[0]
+    else:
+        folder = None
+    if demo and qrels:
+        raise click.UsageError("--demo brings its own data")
+    if not (demo or qrels or db):
+        raise click.UsageError("give judgements and runs, questions with texts, --db or --demo")
+    if rules and not db:
+        raise click.UsageError("--rules are for the records of a history: --db")
+    if token is not None and no_token:
+        raise click.UsageError("--token and --no-token exclude each other")
+    if token == "":
+        raise click.UsageError("the token is empty; --no-token does without one")
+    access = start.Access(host, port, "" if no_token else token, not no_browser)
+    if folder is None:
+        access.checked()
+    if not (demo or qrels):
+        assert db is not None
+        start.run_history(db, access, lambda text: say(text, err=False), rules)
+        return
+    if demo:
+        session = start.demo_session(measures)
+    elif qrels is not None and is_items(named_file(qrels)[1]):
+        reading.refuse(f"{qrels} has questions with texts")
+        files = [named_file(text) for text in (qrels, *runs)]
+        session = start.text_session_of(files, measures=measures, title=shown["title"], matching=matching or Matching())
+        read_only = True
+    else:
+        assert qrels is not None
+        session = start.session_of(
+            open_qrels(qrels, reading),
+            open_whole(runs, reading),
+            rules=reading.convention,
+            measures=measures,
+            **shown,
+            attributes=known_queries(queries, slices) if slices else None,
+            slice_by=slices,
+        )
+    if folder is not None:
+        say(start.export(session, folder), err=False)
+        return
+    if read_only:
+        judging = None
+    else:
+        judging = start.judging_of(session, log, me, per_pair, qrels)
+    start.run(session, access, judging, lambda text: say(text, err=False), db, rules)

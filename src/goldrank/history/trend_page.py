@@ -1,0 +1,133 @@
+"""The HTML page of a history: an overview, and for each measure what changed, a chart, slices and records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from goldrank.comparison.intervals import percent
+from goldrank.data.scores import format_value
+from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences
+from goldrank.history import trend_chart
+from goldrank.history import trend_report as trend
+from goldrank.history.details import LineDetails
+from goldrank.history.over_time import Trend
+from goldrank.history.record import Record
+from goldrank.report.numbers import interval
+
+MOST_ROWS = 1_000
+MOST_BARS = 24
+HEADS = ("change", "record", "time", "commit", "", "difference", "note")
+
+
+def render(trend: Trend) -> str:
+    """One HTML file for one measure."""
+    return page([trend])
+
+
+def page(trends: Sequence[Trend]) -> str:
+    """One HTML file for several measures of one history."""
+    from goldrank.report import html
+
+    found = [of.lines for of in trends]
+    baselines, statistics = trends[0].baselines, trends[0].statistics
+    records = {record.id: record for lines in found for details in lines for record in details.line.records}
+    listed = sorted(records.values(), key=lambda record: (record.time, record.id), reverse=True)
+    named = {number: name for name, number in baselines.items()}
+    values = {
+        "overview": _overview(found, statistics.level),
+        "measures": [_measure(lines, baselines) for lines in found],
+        "method": trend.method(statistics.alpha),
+        "count": count(len(records), "record"),
+        "records": [_record(record, [named[record.id]] if record.id in named else []) for record in listed[:MOST_ROWS]],
+        "left_out": max(0, len(listed) - MOST_ROWS),
+    }
+    names = [lines[0].line.measure for lines in found]
+    title = "History: " + ", ".join(names[:3]) + ", …" * (len(names) > 3)
+    return html.render("trend.html.jinja", title, values, styles=["trend.css"])
+
+
+def _measure(lines: Sequence[LineDetails], baselines: Mapping[str, int]) -> dict[str, object]:
+    changes = [
+        Sentence(f"{details.line.name}: {change.words}", trend.way(change))
+        for details in lines
+        for change in details.line.changes
+    ]
+    charts = [(trend_chart.detailed(lines, trend_chart.WIDE), trend_chart.detailed(lines, trend_chart.NARROW))]
+    for details in lines:
+        for attribute in dict.fromkeys(part.attribute for part in details.slices):
+            sizes = (trend_chart.WIDE, trend_chart.NARROW)
+            charts.append(tuple(trend_chart.sliced(details, attribute, size) for size in sizes))  # type: ignore[arg-type]
+
+    return {
+        "name": lines[0].line.measure,
+        "charts": charts,
+        "changes": changes,
+        "lines": [
+            {
+                "line": details.line,
+                "remarks": [*trend.remarks(details.line), *note_sentences(details.notes)],
+                "table": _table(details, baselines),
+            }
+            for details in lines
+        ],
+    }
+
+
+def _overview(measures: Sequence[Sequence[LineDetails]], level: float) -> Table:
+    """A row per line and measure: where it is now, and since when."""
+    rows: list[Cells] = []
+    for i, lines in enumerate(measures, 1):
+        for details in lines:
+            line, last = details.line, details.line.records[-1]
+            if line.changes:
+                change = line.changes[-1]
+            else:
+                change = None
+            said = ""
+            if change:
+                word = "better" if change.better else "worse"
+                said = f"{word} since record {change.record.id}"
+            rows.append(
+                [
+                    Cell(line.measure, link=f"#m{i}"),
+                    line.name,
+                    Cell(line.shown, line.values[-1]),
+                    interval(details.intervals[-1]),
+                    Cell(said, style=trend.way(change)) if change else "",
+                    Cell(str(last.id), last.id, link=f"#r{last.id}"),
+                    trend.when(last),
+                    trend.spark(line.values[-MOST_BARS:]),
+                ]
+            )
+
+    heads = [*Head.texts("measure"), *Head.names("line"), *Head.numbers("now", f"{percent(level)} interval")]
+    heads += [*Head.texts("last change"), *Head.numbers("record"), *Head.texts("time", "trend")]
+    return Table(heads, rows, stacks=True)
+
+
+def _table(details: LineDetails, baselines: Mapping[str, int]) -> Table:
+    """The records of a line, newest first, and sorted by a click."""
+    line = details.line
+    table = trend.records(line, baselines, MOST_ROWS)
+    intervals = details.intervals[-len(table.rows) :]
+    heads = [Head(text or head.text, head.kind) for text, head in zip(HEADS, table.heads, strict=True)]
+    rows = []
+    for row, known in zip(table.full_rows, intervals, strict=True):
+        rows.append(Row([*row.cells[:5], interval(known), *row.cells[5:]], row.style, row.data))
+
+    older = line.hidden + len(line.records) - len(rows)
+    if older:
+        caption = f"{count(older, 'older record')} not listed here."
+    else:
+        caption = ""
+
+    heads = [*heads[:5], *Head.numbers("95% interval"), *heads[5:]]
+    return replace(table, heads=heads, rows=rows[::-1], caption=caption, sortable=True, stacks=True)
+
+
+def _record(record: Record, baselines: Sequence[str]) -> dict[str, object]:
+    """A record in full: what dots and tables link to."""
+    summaries = [[name, format_value(value, record.averages[name])] for name, value in record.mean.items()]
+    values = Table([*Head.texts("measure"), *Head.numbers("value")], summaries)
+    return {"id": record.id, "title": trend.brief(record), "parts": [trend.about(record, baselines), values]}

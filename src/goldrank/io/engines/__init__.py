@@ -1,0 +1,1 @@
+"""Answers of search engines and vector stores, as files and as objects."""

@@ -1,0 +1,1 @@
+"""Python objects: mappings, lists of ids, arrays, objects with fields."""

@@ -1,0 +1,1 @@
+"""Questions with retrieved texts, references and evidence: `Items` and what reads them."""

@@ -1,0 +1,95 @@
+"""One set of gold for several systems: what is needed stands in one file, what was retrieved in others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from goldrank.base import ids
+from goldrank.base.errors import InputError, MismatchError
+from goldrank.base.notes import Note
+from goldrank.io.questions.cited_answers import from_trec, is_trec_answer
+from goldrank.io.questions.item_reader import FAILED
+from goldrank.io.records import ItemFields, Records, as_mapping, attributes_of, open_records
+
+_NEEDED = ("references", "evidence", "nuggets", "expected_ids", "answerable", "no_answer")
+_OF_GOLD = (*_NEEDED, "reference", "question")
+_OF_ANSWERS = ("response", "sentences", "cited_ids", "correct")
+_OF_RESULTS = ("retrieved", "retrieved_ids", "scores", "sources", *_OF_ANSWERS, "latency", "latency_ms", "question")
+
+
+def with_gold(
+    results: Records,
+    gold: Any,  # records, or what they are opened from
+    *,
+    fields: Mapping[str, str | None] | None = None,
+    gold_fields: Mapping[str, str | None] | None = None,
+    format: str | None = None,
+) -> Records:
+    """What a system retrieved, with the references or evidence of other records, question by question by id.
+
+    A question that the system has nothing for is one for which nothing was retrieved. `fields` names fields of either
+    side, `gold_fields` those of the gold where it has others.
+    """
+    of_results = {role: path for role, path in (fields or {}).items() if role in ("query", *_OF_RESULTS)}
+    of_gold = {role: path for role, path in (fields or {}).items() if role in ("query", *_OF_GOLD)}
+    wanted = _by_id(gold, ItemFields(of_gold if gold_fields is None else gold_fields), "gold", format)
+    retrieved = _by_id(results, ItemFields(of_results), results.name, None)
+    if not wanted.keys() & retrieved.keys():
+        raise MismatchError(
+            f"no question of {results.name} is in the gold: {ids.samples(list(retrieved))}; gold: "
+            f"{ids.samples(list(wanted))}",
+            hint="Both need the same ids.",
+        )
+    missing = [query for query in wanted if query not in retrieved]
+    other = [query for query in retrieved if query not in wanted]
+    notes = [*results.notes]
+    if missing:
+        notes.append(Note.of("gold-without-results", count=len(missing), samples=missing))
+    if other:
+        notes.append(Note.of("results-without-gold", count=len(other), samples=other))
+
+    by_id = not any({"references", "evidence", "nuggets"} & needed.keys() for needed in wanted.values())
+    nothing: dict[str, Any] = {"retrieved_ids" if by_id else "retrieved": []}
+
+    def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
+        for number, (query, needed) in enumerate(wanted.items()):
+            yield number, {"id": query, **retrieved.get(query, nothing), **needed}
+
+    def place(number: int) -> str:
+        return f"{results.name}: question {number + 1}"
+
+    return Records(results.name, results.label, rows, place, results.digest, notes)
+
+
+def _by_id(given: Any, fields: ItemFields, name: str, format: str | None) -> dict[str, dict[str, Any]]:
+    """What records say, by question, under goldrank's own names."""
+    if isinstance(given, Records):
+        records = given
+    else:
+        records = open_records(given, fields, format, name=name)
+
+    by_query: dict[str, dict[str, Any]] = {}
+    for number, record in records.rows(Counter()):
+        where = records.place(number)
+        if is_trec_answer(as_mapping(record, where)):
+            record = from_trec(record, where)
+        values = fields.find(as_mapping(record, where), where)
+        if "query" not in values:
+            raise InputError("has no id", where=where, hint="Gold and results are put together by the questions' ids.")
+        query = ids.as_text(values["query"].value, "query id", where)
+        if query in by_query:
+            raise InputError(f"query id '{ids.show(query)}' is duplicated", where=where)
+        is_gold = name == "gold"
+        by_role = {role: values[role].value for role in (_OF_GOLD if is_gold else _OF_RESULTS) if role in values}
+        by_role |= attributes_of(record, fields)
+        if is_gold and not set(_NEEDED) & by_role.keys():
+            raise fields.missing("references", as_mapping(record, where), where)
+        if not is_gold and FAILED in record:
+            by_role[FAILED] = record[FAILED]
+        elif not is_gold and not {"retrieved", "retrieved_ids", "sentences", "cited_ids"} & by_role.keys():
+            raise fields.missing("retrieved", as_mapping(record, where), where)
+        by_query[query] = by_role
+
+    return by_query

@@ -1,0 +1,54 @@
+"""Data frames of any kind as lazy ones of polars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from goldrank.base import ids
+from goldrank.base.errors import InputError
+from goldrank.base.forking import check_polars
+from goldrank.base.packages import needed
+
+with needed("polars"):
+    import polars as pl
+
+
+def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
+    """Any data frame as a lazy polars one, without a copy where that is possible."""
+    check_polars()
+    if isinstance(frame, pl.LazyFrame | pl.DataFrame):
+        return frame.lazy()
+
+    # Columns of objects may hold anything, and Arrow, polars and their owners each fail in ways of their own.
+    failures = (Exception, pl.exceptions.PanicException)
+    with suppress(*failures):
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pl.DataFrame(frame).lazy()
+
+    if hasattr(frame, "columns"):
+        columns = {str(c): list(frame[c]) for c in frame.columns}
+        try:
+            return pl.DataFrame(columns, strict=True).lazy()
+        except failures as error:
+            if isinstance(error, UnicodeEncodeError):
+                _check_texts(columns, name)
+            raise InputError(f"cannot be read as a table: {first_line(error)}", where=name) from None
+
+    raise InputError(f"{type(frame).__name__} is no data frame", where=name)
+
+
+def _check_texts(columns: Mapping[str, Sequence[Any]], name: str) -> None:
+    """Raises for the first value with half of a surrogate pair in it."""
+    for column, values in columns.items():
+        for row, value in enumerate(values, 1):
+            if isinstance(value, str):
+                ids.check_text(value, f"value of column '{ids.show(column)}'", f"{name}: row {row}")
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of another library says, without its stack of contexts."""
+    if str(error).strip():
+        return str(error).strip().splitlines()[0]
+    return type(error).__name__

@@ -1,0 +1,1 @@
+"""Lines of text: TREC files, CSV and TSV, judgements in plain lines."""

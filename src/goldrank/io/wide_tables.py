@@ -1,0 +1,67 @@
+"""Wide tables: a row for each query, with its documents in numbered columns (`rec_1`, `rec_2`, ...), best first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from goldrank.io import aliases
+from goldrank.io.objects.field_values import absent
+
+_NUMBERED = re.compile(r"(?P<stem>.*?)[ _\-.#@]*(?P<number>[0-9]{1,4})")
+_NO_DOCUMENTS = {
+    *aliases.COLUMNS["score"], *aliases.COLUMNS["rank"], *aliases.COLUMNS["distance"], *aliases.COLUMNS["grade"],
+    "prob", "probability", "weight", "feature", "f", "dim", "emb", "embedding", "vector", "split", "fold",
+}  # fmt: skip
+"""Stems of numbered columns that hold something else than ids of documents."""
+FEWEST = 2
+"""Columns that make a ranking."""
+
+
+def ranked_columns(present: Iterable[str]) -> tuple[str, ...]:
+    """The columns with the documents of a query, best first; none if the table is not wide.
+
+    They have one stem and the numbers from 0 or 1 on without a gap. Two such stems are no answer.
+
+    >>> ranked_columns(["user", "rec_2", "rec_1"])
+    ('rec_1', 'rec_2')
+    >>> ranked_columns(["user", "rec_1", "score_1", "rec_2", "score_2"])
+    ('rec_1', 'rec_2')
+    """
+    by_stem: dict[str, dict[int, str]] = {}
+    for name in present:
+        matched = _NUMBERED.fullmatch(name)
+        if matched is not None:
+            stem = aliases.normal(matched["stem"])
+            by_stem.setdefault(stem, {})[int(matched["number"])] = name
+
+    rankings = [_in_order(names) for stem, names in by_stem.items() if stem not in _NO_DOCUMENTS]
+    complete = [names for names in rankings if len(names) >= FEWEST]
+    if len(complete) != 1:
+        return ()
+    return complete[0]
+
+
+def _in_order(names: Mapping[int, str]) -> tuple[str, ...]:
+    """Columns by number, if none is missing between the first and the last."""
+    numbers = sorted(names)
+    is_whole = numbers[0] in (0, 1) and numbers[-1] - numbers[0] == len(numbers) - 1
+    if not is_whole:
+        return ()
+    return tuple(names[number] for number in numbers)
+
+
+def as_lists(rows: Iterable[Mapping[str, Any]], ranked: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Each row with its documents in one list, as `retrieved_ids`; empty cells are left out."""
+    for row in rows:
+        others = {name: value for name, value in row.items() if name not in ranked}
+        docs = [_as_id(row[name]) for name in ranked if not absent(row[name]) and row[name] != ""]
+        yield {**others, "retrieved_ids": docs}
+
+
+def _as_id(value: Any) -> Any:
+    """A data frame makes floats of integers where another cell of the column is empty."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

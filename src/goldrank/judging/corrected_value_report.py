@@ -1,0 +1,11 @@
+"""One value that was corrected by people's judgements, as a sentence."""
+
+from __future__ import annotations
+
+from goldrank.data.table import Part, Sentence
+from goldrank.judging.corrected import CorrectedValue
+
+
+def parts(found: CorrectedValue) -> list[Part]:
+    """The sentence."""
+    return [Sentence(f"{found.words}.", found.verdict or "")]

@@ -1,0 +1,242 @@
+"""What unjudged documents could change: how far a measure can move, and which of them to judge first.
+
+A returned document that nobody judged counts as not relevant, and it may be relevant. A measure is taken here
+with some of these holes filled by documents of the query's highest grade. With a given number of them filled,
+a monotone measure is greatest if they are the first ones and least if they are the last ones; so trying each
+number gives the exact bounds over all ways to judge them right or wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from goldrank.base.errors import MeasureError
+from goldrank.data.placements import Placements
+from goldrank.measures.spelling import Measure
+
+
+def check_monotone(measure: Measure, what: str) -> None:
+    """Refuse measures that do not follow relevant documents up and down."""
+    declared = measure.declaration
+    if not declared.monotone or declared.over != "placements" or measure.option("judged_only"):
+        raise MeasureError(
+            f"{measure} has no {what}: nothing says that a relevant document further up never lowers it",
+            hint="They exist for measures that are declared monotone, such as P, R, RR, AP, nDCG and RBP.",
+            code="no-bounds",
+        )
+
+
+def find_holes(p: Placements, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Query and rank of each document among the first `depth` that was not judged, in that order.
+
+    `among` says for each query whether it is looked at.
+    """
+    if among is None:
+        size = np.minimum(p.retrieved, depth)
+    else:
+        size = np.where(among, np.minimum(p.retrieved, depth), 0)
+    start = np.cumsum(size) - size
+    empty = np.ones(int(size.sum()), bool)
+    rows = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
+    empty[start[p.query[rows]] + p.rank[rows] - 1] = False
+    at = np.flatnonzero(empty)
+    query = np.repeat(np.arange(len(p)), size)[at]
+    return query, at - start[query] + 1
+
+
+def count_holes(p: Placements, depth: int) -> np.ndarray:
+    """How many documents of each query's first `depth` were not judged, without a list of them."""
+    size = np.minimum(p.retrieved, depth)
+    rows = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
+    places = np.unique(p.query[rows] * (depth + 1) + p.rank[rows])  # a rank may have several judgements
+    return np.asarray(size - np.bincount(places // (depth + 1), minlength=len(p)))
+
+
+def fill(
+    p: Placements, query: np.ndarray, rank: np.ndarray, grade: np.ndarray, beyond: np.ndarray | int = 0
+) -> Placements:
+    """As if some holes had been judged with a query's grade, and so many more documents further down."""
+    keep = p.grade >= 0
+    queries = np.concatenate((p.query[keep], query))
+    ranks = np.concatenate((p.rank[keep], rank))
+    grades = np.concatenate((p.grade[keep], grade[query]))
+    order = np.lexsort((ranks, queries))
+    more = np.bincount(query, minlength=len(p)) + beyond
+
+    return replace(
+        p,
+        query=queries[order],
+        rank=ranks[order],
+        grade=grades[order],
+        tie_first=ranks[order],
+        tie_last=ranks[order],
+        label=None,
+        judged=np.insert(p.judged, np.repeat(p.judged_start[:-1], more), np.repeat(grade, more)),
+        judged_start=p.judged_start + np.concatenate(([0], np.cumsum(more))),
+    )
+
+
+def top_grade(measure: Measure, p: Placements) -> np.ndarray:
+    """The highest grade of each query, relevant in any case."""
+    level = measure.option("rel")
+    grade = np.full(len(p), 1 if level is None else max(level, 1), p.judged.dtype)
+    some = np.diff(p.judged_start) > 0
+    grade[some] = np.maximum(grade[some], p.judged[p.judged_start[:-1][some]])
+    return grade
+
+
+def reached_depth(measure: Measure, p: Placements) -> int:
+    """The rank down to which a measure looks."""
+    ranked = measure.declaration.cutoff in ("optional", "needed") and measure.k is not None
+    if ranked and measure.k is not None:
+        return int(measure.k)
+    return int(p.retrieved.max(initial=0))
+
+
+def hole_rule(measure: Measure) -> str | None:
+    """How documents that turn out relevant move the measure, as declared.
+
+    None if it is not about documents of known grades, or leaves unjudged ones out by itself.
+    """
+    declared = measure.declaration
+    if declared.over != "placements" or measure.option("judged_only"):
+        return None
+    if _is_exception(measure):
+        return "any"
+    return declared.holes
+
+
+def hole_reach(measure: Measure, p: Placements) -> int:
+    """The rank down to which unjudged documents could move the measure."""
+    if _is_exception(measure):
+        return int(p.retrieved.max(initial=0))
+    return reached_depth(measure, p)
+
+
+def _is_exception(measure: Measure) -> bool:
+    return any(measure.option(key) == value for key, value in measure.declaration.holes_unless.items())
+
+
+def copies(p: Placements, owner: np.ndarray, *, emptied: bool = False) -> Placements:
+    """One query for each entry of `owner`, a copy of that query; `emptied` of all judged documents returned."""
+    sizes = np.diff(p.judged_start)[owner]
+    judged_start = np.concatenate(([0], np.cumsum(sizes)))
+    at = np.arange(judged_start[-1]) + np.repeat(p.judged_start[:-1][owner] - judged_start[:-1], sizes)
+    if emptied:
+        returned = np.zeros(len(owner), np.int64)
+    else:
+        returned = np.diff(p.start)[owner]
+
+    start = np.concatenate(([0], np.cumsum(returned)))
+    rows = np.arange(start[-1]) + np.repeat(p.start[:-1][owner] - start[:-1], returned)
+    columns = {name: getattr(p, name)[rows] for name in ("rank", "grade", "tie_first", "tie_last")}
+    return replace(
+        p,
+        queries=("",) * len(owner),
+        retrieved=p.retrieved[owner],
+        answered=p.answered[owner],
+        judged_start=judged_start,
+        judged=p.judged[at],
+        query=np.repeat(np.arange(len(owner)), returned),
+        label=None,
+        **columns,
+    )
+
+
+BANDS = (3, 10)
+"""The last ranks of the bands for which the chance of being relevant is estimated; beyond them is one more."""
+
+
+def relevance_level(measure: Measure) -> float:
+    """The grade from which on a document is relevant to the measure."""
+    level = measure.option("rel")
+    if level is None:
+        return 1
+    return float(level)
+
+
+def relevant_shares(measure: Measure, tables: Sequence[Placements]) -> np.ndarray:
+    """For each band of ranks the share of relevant documents among the judged ones, one of each kind added."""
+    relevant, judged = np.ones(len(BANDS) + 1), np.full(len(BANDS) + 1, 2.0)
+    for p in tables:
+        known = p.grade >= 0
+        band = np.searchsorted(BANDS, p.rank[known])
+        judged += np.bincount(band, minlength=len(judged))
+        is_relevant = p.grade[known] >= relevance_level(measure)
+        relevant += np.bincount(band[is_relevant], minlength=len(relevant))
+    return np.asarray(relevant / judged)
+
+
+def judging_order(
+    shares: np.ndarray, rank: np.ndarray, move: np.ndarray, query: np.ndarray, later: np.ndarray | None = None
+) -> np.ndarray:
+    """Which holes to judge first: by the chance of being relevant times how far that would move the value.
+
+    `later` has a number for each hole; those with a lower one come first, whatever they are worth.
+    """
+    worth = shares[np.searchsorted(BANDS, rank)] * np.abs(move)
+    if later is None:
+        group = np.zeros(len(move), int)
+    else:
+        group = later
+    order: np.ndarray = np.lexsort((query, rank, -worth, group))
+    return np.asarray(order[move[order] != 0])
+
+
+AT_ONCE = 5_000
+"""Rows of copies of queries that are measured at a time: one call serves many ways to judge, and fits into a cache."""
+
+
+def _portions(p: Placements, owner: np.ndarray, filled: np.ndarray | int) -> Iterator[slice]:
+    """Stretches of copies of queries (`owner`), each with so many filled holes, that are measured together."""
+    rows = np.cumsum((np.diff(p.judged_start) + np.diff(p.start))[owner] + filled + 1)
+    begin = 0
+    while begin < len(owner):
+        most = AT_ONCE + (int(rows[begin - 1]) if begin else 0)
+        end = max(begin + 1, int(np.searchsorted(rows, most, side="right")))
+        yield slice(begin, end)
+        begin = end
+
+
+def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.ndarray]:
+    """Per query, the least and greatest value over all ways to judge the unjudged documents right or wrong."""
+    check_monotone(measure, "bounds from unjudged documents")
+    depth = reached_depth(measure, p)
+    grade = top_grade(measure, p)
+    query, rank = find_holes(p, depth)
+    count = np.bincount(query, minlength=len(p))
+    first = np.cumsum(count) - count
+    judged_beyond = p.count((p.grade >= 0) & (p.rank > depth))
+    beyond = np.maximum(p.retrieved - depth, 0) - judged_beyond
+    # A copy of a query for each number of filled holes, from none to all.
+    owner = np.repeat(np.arange(len(p)), count + 1)
+    filled = np.arange(len(owner)) - (first + np.arange(len(p)))[owner]
+    value = measure(p)
+    low, high = value.copy(), value.copy()
+    for part in _portions(p, owner, filled):
+        of, many = owner[part], filled[part]
+        copied = copies(p, of)
+        made = np.repeat(np.arange(len(of)), many)
+        nth = np.arange(len(made)) - (np.cumsum(many) - many)[made]
+        start, last = first[of][made], (first + count)[of][made] - 1
+        np.maximum.at(high, of, measure(fill(copied, made, rank[start + nth], grade[of])))
+        np.minimum.at(low, of, measure(fill(copied, made, rank[last - nth], grade[of], beyond[of])))
+
+    return low, high
+
+
+def single_moves(measure: Measure, p: Placements, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Query, rank and effect of each hole among the first `depth`: how far judging it relevant moves the query."""
+    check_monotone(measure, "effect of single documents")
+    depth = min(depth, reached_depth(measure, p))
+    grade = top_grade(measure, p)
+    query, rank = find_holes(p, depth)
+    move = np.zeros(len(query))
+    base = measure(p)
+    for part in _portions(p, query, 1):
+        of = query[part]
+        move[part] = measure(fill(copies(p, of), np.arange(len(of)), rank[part], grade[of])) - base[of]
+    return query, rank, move

@@ -1,0 +1,162 @@
+"""`goldrank texts`: score retrieved texts against the texts that they should cover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import click
+
+from goldrank.base import ids
+from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
+from goldrank.cli.eval import show_scores
+from goldrank.cli.inputs import watching
+from goldrank.cli.judge_word import JudgeWord, judge_option
+from goldrank.cli.options import FILE, MEASURE, OUTPUT, by_query_option, measures_option
+from goldrank.cli.output import Output, deliver, echo, output_options, show, show_itself, write
+from goldrank.cli.text_options import MATCHERS, TextArguments, answers_option, named_sets, text_options
+from goldrank.conventions import Convention
+from goldrank.data.scores import Scores
+from goldrank.evaluation.text_settings import Answers, Evidence, Matching
+from goldrank.io.questions.items import reader_of
+from goldrank.rag.abstention_curve import curves_by_system
+from goldrank.report.scores import one_query_table
+
+if TYPE_CHECKING:
+    from goldrank.data.explanation import Explanation
+
+
+@declared(usual="-m -q -o --gold --matching --evidence", epilog=MATCHERS)
+@click.argument("data", metavar="DATA...", nargs=-1, required=True, type=FILE)
+@measures_option
+@by_query_option
+@option(
+    "--explain",
+    "query",
+    metavar="QUERY",
+    heading=OUTPUT,
+    help="Show what covers what in one question, instead of scores.",
+)
+@option(
+    "--thresholds",
+    is_flag=True,
+    heading=MEASURE,
+    help="Show what abstaining below each score costs and brings, and which one to take.",
+)
+@answers_option
+@judge_option()
+@text_options()
+@output_options()
+def command(
+    data: tuple[str, ...],
+    measures: tuple[str, ...],
+    by_query: bool,
+    query: str | None,
+    thresholds: bool,
+    answers: Answers | None,
+    judge: JudgeWord | None,
+    gold: str | None,
+    texts: TextArguments,
+    output: Output,
+) -> None:  # fmt: skip
+    """Score retrieved texts against the reference texts that they should cover.
+
+    DATA holds a question, its retrieved texts and its references in each line (JSON Lines), or the same as
+    JSON, CSV or Parquet; names of fields that RAG tools use are known. Several files are several systems, side
+    by side; NAME=FILE names one, and - is standard input. Without -m the usual measures are shown. Saved scores
+    (-o scores.json) are what compare, gate and record take.
+    """
+    from goldrank.evaluation.texts import abstaining, evaluate_texts, usual_measures
+    from goldrank.measures import parse
+    from goldrank.rag.coverage_curves import automatic_budgets, curve_measures, curves_of
+
+    chosen = answers or Answers()
+    if judge is not None:
+        chosen = replace(chosen, judge=judge.judge(prompt="support"))
+    if query is not None and output.form != "terminal":
+        raise click.UsageError("--explain is shown as text; -o x.html writes a page")
+    if thresholds and chosen.abstain_below is not None:
+        raise click.UsageError("--thresholds tries every threshold; leave out --answers abstain_below=")
+    rules = texts.convention
+    sets, opened = named_sets(data, texts.reading, gold)
+    wanted = list(measures or usual_measures(sets[0], texts.matching))
+    pages = tuple(path for path in output.files if path.lower().endswith(".html"))
+    draw = bool(pages)
+    by_place = all(parse(text).declaration.over == "spans" for text in wanted)
+    if by_place:
+        drawn_measure = "EvidenceRecall"
+    else:
+        drawn_measure = "Cover"
+    with watching(opened):
+        asked = wanted
+        if draw:
+            has_texts = not reader_of(sets[0]).by_id
+            if has_texts:
+                budgets = automatic_budgets(sets, texts.matching.token_function)
+            else:
+                budgets = []
+            asked = [*wanted, *curve_measures(budgets=budgets, measure=drawn_measure)]
+        how: TextsHow = {"matching": texts.matching, "evidence": texts.evidence, "convention": rules}
+        measured = [evaluate_texts(items, asked, answers=chosen, **how) for items in sets]
+        if thresholds:
+            levels = curves_by_system(sets, wanted, **how)
+        else:
+            levels = {}
+    scores = [_only(system, wanted, abstaining(rules, chosen.abstain_below)) for system in measured]
+    if query is not None:
+        explanations = {system.run: system.explain(query) for system in measured}
+    else:
+        explanations = {}
+    if draw:
+        drawn = curves_of(measured, drawn_measure)
+    else:
+        drawn = None
+
+    def page() -> str:
+        from goldrank.rag.texts_page import render
+
+        return render(scores, drawn, explanations, levels)
+
+    def printed() -> None:
+        others = replace(output, files=tuple(path for path in output.files if path not in pages))
+        if explanations and not output.is_quiet:
+            _show_explanations(explanations, scores, str(query))
+        else:
+            show_scores(scores, others, by_query)
+        for name, curve in levels.items():
+            echo(f"\n== {ids.show(name)} ==" if len(levels) > 1 else "", err=output.form != "terminal")
+            show(curve.parts(), err=output.form != "terminal")
+
+    deliver(*(partial(_write_page, path, page) for path in pages), printed)
+
+
+def _write_page(path: str, page: Any) -> None:
+    write(path, page())
+
+
+class TextsHow(TypedDict):
+    """How texts are compared, whatever is measured."""
+
+    matching: Matching
+    evidence: Evidence
+    convention: Convention
+
+
+def _only(scores: Scores, wanted: Sequence[str], rules: Convention) -> Scores:
+    """The scores without the measures that only curves need."""
+    from goldrank.evaluation.inputs import resolve_measures
+
+    names = map(str, resolve_measures(wanted, rules))
+    return replace(scores, columns={name: scores.columns[name] for name in names})
+
+
+def _show_explanations(explanations: Mapping[str, Explanation], scores: Sequence[Scores], query: str) -> None:
+    for i, system in enumerate(scores):
+        if len(scores) > 1:
+            echo(f"{chr(10) * (i > 0)}== {ids.show(system.run)} ==")
+        show_itself(explanations[system.run])
+        echo("")
+        show([one_query_table(system, query)])

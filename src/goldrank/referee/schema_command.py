@@ -1,0 +1,82 @@
+"""`goldrank schema`: print a schema, or check files by it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from goldrank.base.errors import InputError
+from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
+from goldrank.cli.output import echo
+
+MOST = 20
+"""Problems of a file that are shown."""
+
+
+@declared()
+@click.argument("name", required=False)
+@option("--check", is_flag=True, help="Check FILE by the schema, a line of JSON at a time (.json: whole).")
+@click.argument("paths", metavar="[FILE]...", nargs=-1)
+def command(name: str | None, check: bool, paths: tuple[str, ...]) -> None:
+    """Print a JSON Schema of what goldrank reads and writes; without NAME, which there are.
+
+    With --check, say what is wrong with files: exit 0 if nothing is, 1 if something is.
+    """
+    from goldrank.referee.validating import schema_files, schema_text
+
+    if name is None:
+        echo("\n".join(f"{known}  {file}" for known, file in schema_files().items()))
+        return
+    if not check:
+        if paths:
+            raise click.UsageError("files are for --check")
+        echo(schema_text(name).rstrip("\n"))
+        return
+
+    found = [line for path in paths for line in _problems(path, name)]
+    for line in found:
+        echo(line)
+    if found:
+        raise click.exceptions.Exit(1)
+
+
+def _problems(path: str, name: str) -> list[str]:
+    from goldrank.referee.validating import problems
+
+    lines: list[str] = []
+    for where, value in _values(path):
+        if isinstance(value, ValueError):
+            lines.append(f"{where}: is not JSON: {value}")
+        else:
+            lines += [f"{where}: {problem}" for problem in problems(value, name)]
+    if len(lines) > MOST:
+        lines[MOST:] = [f"{path}: and {len(lines) - MOST} more"]
+    return lines
+
+
+def _values(path: str) -> Iterator[tuple[str, object]]:
+    """What a file holds, with its place; a ValueError in place of what is not JSON."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=path, code="cannot-open") from None
+    except UnicodeDecodeError:
+        raise InputError("is not UTF-8 text", where=path, code="not-utf8") from None
+
+    if path.endswith(".json"):
+        yield path, _parsed(text)
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield f"{path}:{number}", _parsed(line)
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return ValueError(str(error))

@@ -1,0 +1,242 @@
+"""Engines that are programs on this machine: a command that reads and writes JSON Lines, or a function of Python."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+from goldrank.base import ids
+from goldrank.base.errors import InputError
+from goldrank.retrieval.engine_file import SearchEngine
+from goldrank.retrieval.failures import AskFailed
+from goldrank.retrieval.hits import AnswerPaths, ReadAnswer, parsed, read_answer
+from goldrank.retrieval.http_engine import EngineReply
+from goldrank.retrieval.secret_values import Secrets
+from goldrank.retrieval.templates import EngineQuery, as_text, filled
+
+_OBJECTS = AnswerPaths(hits="retrieved", id="id", score="score", text="text")
+_IDS = AnswerPaths(hits="retrieved_ids")
+
+
+class CommandEngine:
+    """A program that is started once, without a shell, in a group of its own.
+
+    It reads {"id", "query", "k", ...} a line and writes {"id", "retrieved": [{"id", "score", "text"}]} or
+    {"id", "retrieved_ids": [...]} a line, in any order; {"id", "error"} where it failed.
+    """
+
+    secrets = Secrets()
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self._engine = engine
+        self._process: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._waiting: dict[str, asyncio.Future[str]] = {}
+        self._starting = asyncio.Lock()
+        self._strangers = 0
+        """Answers to queries that were not asked."""
+
+    async def ask(self, question: EngineQuery) -> EngineReply:
+        """Write a line, and wait for the one with the same id."""
+        process = await self._started(question)
+        line = json.dumps({**question.fields, "id": question.id, "query": question.text, "k": question.k}, default=str)
+        waiting: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiting[question.id] = waiting
+        seconds = self._engine.limits.timeout_s
+        assert process.stdin is not None
+
+        begin = time.perf_counter()
+        try:
+            async with asyncio.timeout(seconds):
+                process.stdin.write(line.encode("utf-8", "replace") + b"\n")
+                await process.stdin.drain()
+                text = await waiting
+        except TimeoutError:
+            if self._strangers:
+                what = f"no answer within {seconds:g} s, and {self._strangers} to queries that were not asked"
+                raise AskFailed("wrong-id", what) from None
+            raise AskFailed("timeout", f"no answer within {seconds:g} s") from None
+        except OSError:
+            raise AskFailed("command-died", "the program ended", again=True) from None
+        finally:
+            self._waiting.pop(question.id, None)
+        return EngineReply(_read_record(parsed(text), question.k), (time.perf_counter() - begin) * 1000)
+
+    async def _started(self, question: EngineQuery) -> asyncio.subprocess.Process:
+        async with self._starting:
+            if self._process is not None and self._process.returncode is None:
+                return self._process
+
+            words = [as_text(filled(word, {"k": question.k})) for word in self._engine.argv]
+            try:
+                self._process = await asyncio.create_subprocess_exec(
+                    *words,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    limit=self._engine.limits.max_bytes,
+                    cwd=self._engine.folder,
+                    start_new_session=os.name == "posix",
+                )
+            except (OSError, ValueError) as error:
+                raise AskFailed("command-died", f"{ids.show(words[0])} cannot be started: {error}") from None
+
+            self._reader = asyncio.create_task(self._read(self._process))
+            return self._process
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        """Hand lines to who waits for them, until there are no more."""
+        assert process.stdout is not None
+        failure = AskFailed("command-died", "the program ended without an answer", again=True)
+        try:
+            while line := await process.stdout.readline():
+                self._handed(line.decode("utf-8", "replace"))
+        except ValueError:
+            failure = AskFailed("too-large", f"a line has more than {self._engine.limits.max_bytes:,} bytes")
+
+        _end(process)
+        await process.wait()
+        self._process = None  # the next query starts another
+        for waiting in list(self._waiting.values()):
+            if not waiting.done():
+                waiting.set_exception(failure)
+
+    def _handed(self, text: str) -> None:
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError):
+            record = None
+
+        if isinstance(record, Mapping):
+            asked = self._waiting.get(str(record.get("id")))
+        else:
+            asked = None
+
+        if asked is None and isinstance(record, Mapping):
+            self._strangers += 1
+        elif asked is None:
+            # Nobody knows whose line this is: the one who waits longest is told.
+            asked = next((waiting for waiting in self._waiting.values() if not waiting.done()), None)
+
+        if asked is not None and not asked.done():
+            asked.set_result(text)
+
+    async def close(self) -> None:
+        """End the program and all that it started."""
+        if self._process is not None:
+            _end(self._process)
+            await self._process.wait()
+        if self._reader is not None:
+            self._reader.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._reader
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def _read_record(record: Any, k: int) -> ReadAnswer:
+    """The results in a line of a program."""
+    if isinstance(record, Mapping) and record.get("error"):
+        raise AskFailed("engine-error", f"the program says: {ids.show(as_text(record['error']), 200)}")
+    has_ids = isinstance(record, Mapping) and "retrieved_ids" in record
+    return read_answer(record, _IDS if has_ids else _OBJECTS, None, k)
+
+
+class FunctionEngine:
+    """A function of Python: search(query, k) -> ids, pairs (id, score) or dicts of id, score and text.
+
+    One that has a parameter `fields` gets what else is known of the query.
+    """
+
+    secrets = Secrets()
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self._engine = engine
+        self._function = _imported(engine)
+        try:
+            self._takes_fields = "fields" in inspect.signature(self._function).parameters
+        except (TypeError, ValueError):
+            self._takes_fields = False
+
+    async def ask(self, question: EngineQuery) -> EngineReply:
+        """Call it in a thread; one that does not return in time is given up, though it goes on."""
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[tuple[Any, float]] = loop.create_future()
+
+        def told(result: tuple[Any, float] | None, error: BaseException | None) -> None:
+            if outcome.done():
+                return
+            if error is not None:
+                what = f"{type(error).__name__}: {ids.show(str(error), 200)}"
+                outcome.set_exception(AskFailed("function-error", what))
+            elif result is not None:
+                outcome.set_result(result)
+
+        def call() -> None:
+            if self._takes_fields:
+                more = {"fields": dict(question.fields)}
+            else:
+                more = {}
+            begin = time.perf_counter()
+            result, failure = None, None
+            try:
+                found = self._function(question.text, question.k, **more)
+                result = (list(found), (time.perf_counter() - begin) * 1000)
+            except BaseException as error:
+                failure = error
+            with contextlib.suppress(RuntimeError):  # the loop may be gone
+                loop.call_soon_threadsafe(told, result, failure)
+
+        threading.Thread(target=call, daemon=True).start()
+        seconds = self._engine.limits.timeout_s
+        try:
+            results, latency_ms = await asyncio.wait_for(outcome, seconds)
+        except TimeoutError:
+            raise AskFailed("timeout", f"no answer within {seconds:g} s") from None
+        return EngineReply(read_answer(_as_record(results), _OBJECTS, None, question.k), latency_ms)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+def _as_record(results: Iterable[Any]) -> dict[str, Any]:
+    """Results of a function as a program would write them."""
+    retrieved: list[dict[str, Any]] = []
+    for result in results:
+        if isinstance(result, Mapping):
+            retrieved.append({name: result.get(name) for name in ("id", "score", "text")})
+        elif isinstance(result, tuple | list) and len(result) == 2:
+            retrieved.append({"id": result[0], "score": result[1]})
+        else:
+            retrieved.append({"id": result})
+    return {"retrieved": retrieved}
+
+
+def _imported(engine: SearchEngine) -> Callable[..., Any]:
+    module, _, name = engine.function.partition(":")
+    sys.path.insert(0, engine.folder)
+    try:
+        function = getattr(import_module(module), name, None)
+    except Exception as error:
+        what = f"the module {module} cannot be imported: {type(error).__name__}: {error}"
+        raise InputError(what, where=engine.name, hint="It is looked for beside the engine file.") from None
+    finally:
+        sys.path.remove(engine.folder)
+    if not callable(function):
+        raise InputError(f"the module {module} has no function {name}", where=engine.name, code="no-function")
+    return function  # type: ignore[no-any-return]

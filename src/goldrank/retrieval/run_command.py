@@ -1,0 +1,81 @@
+"""`goldrank run`: every query to a search engine."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
+from goldrank.cli.options import FILE, k_option, one_number
+from goldrank.cli.output import Output, export_options
+
+
+@declared(usual="--engine -o -k --max-failures --allow-commands --quiet")
+@click.argument("queries", type=FILE)
+@option("--engine", "engines", multiple=True, required=True, type=FILE, metavar="FILE", help="An engine file (TOML). "
+        "Several are asked in turns, query by query, so that their latencies can be compared.")  # fmt: skip
+@k_option
+@option("--max-failures", default="0%", show_default=True, metavar="SHARE",
+        help="Exit with 0 if at most this share of the queries failed.")  # fmt: skip
+@option("--allow-commands", is_flag=True, help="Let an engine file run the program or function that it names.")
+@option("--restart", is_flag=True, help="Forget what was answered before the last stop.")
+@export_options
+def command(
+    queries: str,
+    engines: tuple[str, ...],
+    k: tuple[int, ...] | None,
+    max_failures: str,
+    allow_commands: bool,
+    restart: bool,
+    output: Output,
+) -> None:
+    """Ask a search engine every query, and write what it returns as a run.
+
+    QUERIES is a file of ids and texts. A stopped command goes on where it was when it is called again. It exits with 1
+    if queries failed: they are not in the run, and calling it again asks them again.
+    """
+    from goldrank.retrieval.engine_file import SearchEngine
+    from goldrank.retrieval.engine_run import ProgressLines, run_engines
+
+    outputs = output.files
+    if len(outputs) != len(engines):
+        raise click.UsageError(f"there are {len(engines)} engines and {len(outputs)} outputs: give one -o for each")
+    if len({os.path.abspath(output) for output in outputs}) < len(outputs):
+        raise click.UsageError("two engines cannot write the same output")
+    most = _share(max_failures)
+
+    read = [SearchEngine.load(engine) for engine in engines]
+    try:
+        results = run_engines(
+            queries,
+            read,
+            k=one_number(k, "-k"),
+            limits=None,
+            outputs=outputs,
+            allow_commands=allow_commands,
+            restart=restart,
+            progress=None if output.is_quiet else ProgressLines(),
+        )
+    except BaseException as error:
+        if not isinstance(error, Exception):  # Ctrl-C, or a signal to end
+            output.say("Stopped. What was answered is kept: the same command goes on where it was.")
+        raise
+
+    for result, path in zip(results, outputs, strict=True):
+        output.print_parts(result.parts())
+        output.say(f"Written: {path} and {path}.jsonl")
+    if any(len(result.failures) > most * len(result) for result in results):
+        click.get_current_context().exit(1)
+
+
+def _share(text: str) -> float:
+    """A share such as 1% or 0.01."""
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise click.BadParameter(f"{text!r} is no share such as 1%", param_hint="--max-failures")
+    return share

@@ -1,0 +1,9 @@
+"""Systems on many collections: macro means, and which ranks hold for these collections and for others like them."""
+
+PUBLIC = {
+    "compare_collections": "goldrank.suites.collections",
+    "CollectionComparison": "goldrank.suites.result",
+    "CollectionPair": "goldrank.suites.result",
+    "CollectionStanding": "goldrank.suites.result",
+    "borda_ranks": "goldrank.suites.borda",
+}

@@ -1,0 +1,233 @@
+"""Which system is best on many collections? On these with other questions, and on others like them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+
+from goldrank import io
+from goldrank.base.errors import InputError, of_type
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.base.types import JudgementsLike, MeasureLike, RunsLike
+from goldrank.comparison.correction import adjust
+from goldrank.comparison.leaderboard import rank_intervals
+from goldrank.comparison.settings import Statistics
+from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.evaluation.rankings import evaluate
+from goldrank.suites.flips import FEWEST, SAMPLES, by_collections, by_queries, by_t
+from goldrank.suites.result import CollectionComparison, CollectionPair, CollectionStanding
+
+Collections: TypeAlias = Mapping[str, tuple[JudgementsLike, RunsLike] | ScoresByRun]
+"""By name of the collection, judgements and the runs by system; or scores that were made before."""
+
+
+@named_arguments
+def compare_collections(
+    collections: Collections, measure: MeasureLike = "nDCG@10", *, statistics: Statistics = Statistics()
+) -> CollectionComparison:
+    """Compare systems on many collections, such as those of BEIR or MTEB.
+
+    Ranks are told for two questions: would they be so with other questions to these collections, and on other
+    collections like these? Signs of differences are flipped for each query, or for each collection, jointly for all
+    pairs. With 5 collections or fewer no flip test can decide the second; it is then a paired t-test with Holm's
+    correction, which assumes that differences are normal.
+
+    Parameters
+    ----------
+    collections : mapping
+        {"nfcorpus": (qrels, {"bm25": run, "dense": run})}; in place of the pair a `ScoresByRun`.
+    measure : measure
+        What is measured.
+    statistics : Statistics
+        alpha, samples and seed are used.
+
+    Returns
+    -------
+    CollectionComparison
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, or no collection that all have.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    >>> runs = {"good": {"q1": ["a"], "q2": ["a"]}, "bad": {"q1": ["x", "a"], "q2": ["x", "a"]}}
+    >>> compare_collections({"one": (qrels, runs), "two": (qrels, runs)}, "RR").mean
+    {'good': 1.0, 'bad': 0.5}
+    """
+    of_type(collections, Mapping, "collections", "judgements and runs by the name of the collection")
+    of_type(statistics, Statistics, "statistics", "Statistics(...)")
+    if not collections:
+        raise InputError("there are no collections", hint="Give {'name': (qrels, runs)}.", code="empty-input")
+    scored = {name: _scores(given, measure) for name, given in collections.items()}
+    tables = {name: _Table.of(scores) for name, scores in scored.items()}
+    systems = list(dict.fromkeys(system for table in tables.values() for system in table.values))
+    if len(systems) < 2:
+        raise InputError("there are fewer than two systems", hint="Each collection has runs by system.")
+
+    complete = tuple(name for name, table in tables.items() if all(system in table.values for system in systems))
+    if not complete:
+        raise InputError("no collection has all systems", hint="Macro means need one.", code="no-complete-collection")
+
+    first = next(iter(next(iter(scored.values())).values()))
+    column = next(iter(first.columns.values()))
+    if column.higher_is_better:
+        sign = 1
+    else:
+        sign = -1
+    macro = {system: float(np.mean([tables[name].mean(system) for name in complete])) for system in systems}
+    ordered = sorted(systems, key=lambda system: -sign * macro[system])
+    every = list(combinations(range(len(ordered)), 2))
+    tested = _Tested.of(ordered, every, list(tables.values()), statistics)
+
+    standings = []
+    ranks = [_ranks(ordered, every, sign * tested.difference, p, statistics.alpha) for p in tested.p_values]
+    for i, system in enumerate(ordered):
+        standings.append(CollectionStanding(system, macro[system], ranks[0][i], ranks[1][i]))
+    pairs = [
+        CollectionPair(
+            ordered[a],
+            ordered[b],
+            float(tested.difference[i]),
+            int(tested.collections[i]),
+            float(tested.p_queries[i]),
+            float(tested.p_collections[i]),
+        )
+        for i, (a, b) in enumerate(every)
+    ]
+    return CollectionComparison(
+        measure=column.measure,
+        standings=tuple(standings),
+        cells={name: {system: table.mean(system) for system in ordered} for name, table in tables.items()},
+        queries={name: table.size for name, table in tables.items()},
+        complete=complete,
+        pairs=tuple(pairs),
+        method=tested.method,
+        alpha=statistics.alpha,
+        notes=_notes(tables, systems, complete, tested),
+    )
+
+
+def _scores(given: tuple[JudgementsLike, RunsLike] | ScoresByRun, measure: MeasureLike) -> Mapping[str, Scores]:
+    if isinstance(given, ScoresByRun):
+        return {system: _only(scores, measure) for system, scores in given.items()}
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise InputError("a collection is a pair of judgements and runs", hint="Give {'name': (qrels, runs)}.")
+    qrels, runs = given
+    return evaluate(qrels, io.as_runs(runs), measure)
+
+
+def _only(scores: Scores, measure: MeasureLike) -> Scores:
+    """Scores with one measure."""
+    column = scores.column(measure)
+    return Scores(scores.run, scores.queries, {column.measure: column})
+
+
+@dataclass(frozen=True)
+class _Table:
+    """One collection: for each system its values on the queries that count for all."""
+
+    values: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, scores: Mapping[str, Scores]) -> _Table:
+        rows = {}
+        for system, of_system in scores.items():
+            column = next(iter(of_system.columns.values()))
+            rows[system] = dict(zip(of_system.queries, column.values.tolist(), strict=True))
+        first = next(iter(rows.values()))
+        common = [query for query in first if all(not math.isnan(row.get(query, math.nan)) for row in rows.values())]
+        if not common:
+            raise InputError("the systems of a collection have no query in common", code="no-common-queries")
+        return cls({system: np.array([row[query] for query in common]) for system, row in rows.items()})
+
+    @property
+    def size(self) -> int:
+        """How many queries count."""
+        return len(next(iter(self.values.values())))
+
+    def mean(self, system: str) -> float:
+        """The mean of a system; NaN if it was not run."""
+        if system in self.values:
+            return float(self.values[system].mean())
+        return math.nan
+
+    def differences(self, a: str, b: str) -> np.ndarray:
+        """B minus A on each query; NaN if one of them was not run."""
+        if a in self.values and b in self.values:
+            gained: np.ndarray = self.values[b] - self.values[a]
+            return gained
+        return np.full(self.size, math.nan)
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """All pairs, tested for both questions."""
+
+    difference: np.ndarray
+    collections: np.ndarray
+    p_queries: np.ndarray
+    p_collections: np.ndarray
+    method: str
+
+    @property
+    def p_values(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.p_queries, self.p_collections
+
+    @classmethod
+    def of(
+        cls, ordered: list[str], every: list[tuple[int, int]], tables: list[_Table], statistics: Statistics
+    ) -> _Tested:
+        parts = [np.array([table.differences(ordered[a], ordered[b]) for a, b in every]) for table in tables]
+        means = np.array([part.mean(axis=1) for part in parts]).T
+        counts = (~np.isnan(means)).sum(axis=1)
+        difference = np.nansum(means, axis=1) / np.maximum(counts, 1)
+        if statistics.samples is None:
+            samples = SAMPLES
+        else:
+            samples = statistics.samples
+
+        p_queries = by_queries(parts, samples, statistics.seed)
+        if len(tables) >= FEWEST:
+            p_collections = by_collections(means, samples, statistics.seed)
+            method = "sign flips of collections, step-down max-T"
+        else:
+            p_collections = adjust(by_t(means), "holm")
+            method = "paired t-test with Holm's correction: assumes normal differences"
+
+        return cls(difference, counts, p_queries, p_collections, method)
+
+
+def _ranks(
+    ordered: list[str], every: list[tuple[int, int]], difference: np.ndarray, p: np.ndarray, alpha: float
+) -> list[tuple[int, int]]:
+    """The ranks that each system may have; `difference` is positive where the second of a pair is better."""
+    better = np.zeros((len(ordered), len(ordered)), bool)
+    for (a, b), gain, p_of_pair in zip(every, difference.tolist(), p.tolist(), strict=True):
+        if p_of_pair <= alpha and gain != 0:
+            ahead, behind = (b, a) if gain > 0 else (a, b)
+            better[ahead, behind] = True
+    low, high = rank_intervals(better)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def _notes(
+    tables: Mapping[str, _Table], systems: list[str], complete: tuple[str, ...], tested: _Tested
+) -> tuple[Note, ...]:
+    notes = []
+    lacking = [f"{system} on {name}" for name, table in tables.items() for system in systems
+               if system not in table.values]  # fmt: skip
+    if lacking:
+        left_out = ", ".join(name for name in tables if name not in complete)
+        notes.append(Note.of("missing-cells", count=len(lacking), left_out=left_out, samples=lacking))
+    if len(tables) < FEWEST:
+        notes.append(Note.of("few-collections", collections=len(tables)))
+    return tuple(notes)

@@ -1,0 +1,189 @@
+"""Systems on many collections: the result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from goldrank.base import ids
+from goldrank.base.notes import Note
+from goldrank.comparison.tabular import attributes
+from goldrank.data.showing import Result
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.report.numbers import number, p_value
+from goldrank.suites.borda import borda_ranks
+
+MOST_PAIRS = 60
+
+
+@dataclass(frozen=True)
+class CollectionPair:
+    """Two systems on the collections that both have."""
+
+    a: str
+    b: str
+    difference: float
+    """B minus A: the mean over collections."""
+    collections: int
+    """How many collections both have."""
+    p_queries: float
+    """Corrected: these collections, other questions."""
+    p_collections: float
+    """Corrected: other collections like these; NaN with fewer than 2 collections."""
+
+
+@dataclass(frozen=True)
+class CollectionStanding:
+    """One system of a comparison on many collections."""
+
+    system: str
+    mean: float
+    """The macro mean over the collections that all systems have."""
+    rank_queries: tuple[int, int]
+    """The ranks that it may have on these collections with other questions."""
+    rank_collections: tuple[int, int]
+    """The ranks that it may have on other collections like these."""
+
+
+@dataclass(frozen=True, repr=False)
+class CollectionComparison(Result):
+    """Systems on many collections: macro means with two kinds of rank intervals. Made by `compare_collections`."""
+
+    measure: str
+    standings: tuple[CollectionStanding, ...]
+    """From the best to the worst macro mean."""
+    cells: Mapping[str, Mapping[str, float]]
+    """By collection and system, the mean over queries; NaN where a system was not run."""
+    queries: Mapping[str, int]
+    """By collection, how many queries count."""
+    complete: tuple[str, ...]
+    """The collections that all systems have: macro means are over these."""
+    pairs: tuple[CollectionPair, ...]
+    method: str
+    """How other collections were tested."""
+    alpha: float = 0.05
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The macro means by system."""
+        return {standing.system: standing.mean for standing in self.standings}
+
+    @property
+    def missing(self) -> tuple[tuple[str, str], ...]:
+        """The cells that lack, as system and collection."""
+        return tuple(
+            (system, collection)
+            for collection, values in self.cells.items()
+            for system, value in values.items()
+            if math.isnan(value)
+        )
+
+    @property
+    def borda(self) -> dict[str, int]:
+        """MTEB's ranks by Borda counts, for comparison with its tables only: other systems can change their order."""
+        systems = [standing.system for standing in self.standings]
+        return borda_ranks({system: {name: self.cells[name][system] for name in self.cells} for system in systems})
+
+    @property
+    def words(self) -> str:
+        """Who leads, and for how many collections that holds."""
+        first = self.standings[0]
+        here, elsewhere = (
+            sum(getattr(standing, name)[0] == 1 for standing in self.standings)
+            for name in ("rank_queries", "rank_collections")
+        )
+        return (
+            f"{ids.show(first.system)} leads by {self.measure}, {first.mean:.4f} in the mean of "
+            f"{len(self.complete):,} collections. {here} of {len(self.standings)} may be best on these collections, "
+            f"{elsewhere} on others like them."
+        )
+
+    def parts(self) -> list[Part]:
+        """What people read: systems, collections, pairs."""
+        return [Sentence(self.words), self._systems(), self._collections(), self._pairs(), *note_sentences(self.notes)]
+
+    def _systems(self) -> Table:
+        rows: list[Cells] = [
+            [standing.system, standing.mean, _ranks(standing.rank_queries), _ranks(standing.rank_collections)]
+            for standing in self.standings
+        ]
+        heads = [*Head.names("system"), *Head.numbers(self.measure, "rank, these", "rank, others")]
+        caption = (
+            "Mean over collections that all systems have. Rank, these: these collections, other questions. Rank, "
+            f"others: other collections like these ({self.method})."
+        )
+        return Table(heads, rows, "Systems", caption)
+
+    def _collections(self) -> Table:
+        systems = [standing.system for standing in self.standings]
+        rows: list[Cells] = [
+            [
+                name,
+                Cell(f"{self.queries[name]:,}", self.queries[name]),
+                *(Cell(number(values[system]), values[system]) for system in systems),
+            ]
+            for name, values in self.cells.items()
+        ]
+        heads = [*Head.names("collection"), *Head.numbers("queries", *(ids.show(system, 20) for system in systems))]
+        return Table(heads, rows, f"Collections, {self.measure}")
+
+    def _pairs(self) -> Table:
+        rows: list[Cells] = [
+            [
+                pair.a,
+                pair.b,
+                Cell(number(pair.difference, signed=True), pair.difference),
+                Cell(str(pair.collections), pair.collections),
+                Cell(p_value(pair.p_queries), pair.p_queries),
+                Cell(p_value(pair.p_collections), pair.p_collections),
+            ]
+            for pair in self.pairs[:MOST_PAIRS]
+        ]
+        numbers = ("difference", "collections", "p, other questions", "p, other collections")
+        left_out = len(self.pairs) - len(rows)
+        if left_out:
+            caption = f"{left_out:,} more pairs are not listed here."
+        else:
+            caption = ""
+
+        return Table([*Head.names("A", "B"), *Head.numbers(*numbers)], rows, "Pairs, B minus A", caption)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record for each system."""
+        return [
+            {
+                "system": standing.system,
+                "measure": self.measure,
+                "mean": standing.mean,
+                "rank_queries_low": standing.rank_queries[0],
+                "rank_queries_high": standing.rank_queries[1],
+                "rank_collections_low": standing.rank_collections[0],
+                "rank_collections_high": standing.rank_collections[1],
+            }
+            for standing in self.standings
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        names = "a b difference collections p_queries p_collections"
+
+        return {
+            "format": "goldrank-collections",
+            "version": 1,
+            **attributes(self, "measure method alpha words"),
+            "systems": self.rows(),
+            "cells": {name: dict(values) for name, values in self.cells.items()},
+            "queries": dict(self.queries),
+            "complete": list(self.complete),
+            "missing": [list(cell) for cell in self.missing],
+            "pairs": [attributes(pair, names) for pair in self.pairs],
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+
+def _ranks(ranks: tuple[int, int]) -> Cell:
+    low, high = ranks
+    return Cell(f"{low}" if low == high else f"{low} to {high}", low)

@@ -1,0 +1,282 @@
+"""What a mean hides: how bad the bad queries are, and which they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from goldrank.base import ids
+from goldrank.base.errors import InputError, OptionError, of_type, real_number, whole_number
+from goldrank.base.keywords import named_arguments
+from goldrank.base.notes import Note
+from goldrank.comparison.intervals import UNKNOWN, Interval, percent, t_quantile
+from goldrank.comparison.tabular import attributes
+from goldrank.data.scores import Column, Scores
+from goldrank.data.showing import Result
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.measures import known as known_measure
+from goldrank.report.numbers import interval as shown_interval
+from goldrank.report.numbers import number
+
+LEVEL = 0.95
+MANY = 1e9
+"""Degrees of freedom at which Student's quantile is the normal one."""
+
+
+@dataclass(frozen=True)
+class WorstQuery:
+    """A query and its value."""
+
+    query: str
+    value: float
+
+
+@dataclass(frozen=True)
+class MeasureTail:
+    """The bad end of one measure."""
+
+    measure: str
+    n: int
+    """Queries that count."""
+    mean: float
+    median: float
+    median_interval: Interval
+    tail: float
+    """The percentile at the bad end: of a measure that should be high the low one."""
+    tail_interval: Interval
+    worst: tuple[WorstQuery, ...]
+    """The worst queries, the worst first."""
+    higher_is_better: bool = True
+    share: float | None = None
+    """The share of queries that reach the target, if there is one."""
+    share_interval: Interval = UNKNOWN
+
+    def row(self) -> dict[str, Any]:
+        """A flat record."""
+        return {
+            **attributes(self, "measure n mean median"),
+            "median_low": self.median_interval.low,
+            "median_high": self.median_interval.high,
+            "tail": self.tail,
+            "tail_low": self.tail_interval.low,
+            "tail_high": self.tail_interval.high,
+            "share": self.share,
+            "share_low": self.share_interval.low,
+            "share_high": self.share_interval.high,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreTail(Result):
+    """Median, bad percentile, share that reaches a target, and worst queries. Made by `score_tail`."""
+
+    run: str
+    of: tuple[MeasureTail, ...]
+    at: float
+    """Which percentile is the bad one, as a share: 0.05."""
+    target: float | None = None
+    level: float = LEVEL
+    notes: tuple[Note, ...] = ()
+
+    def __getitem__(self, measure: str) -> MeasureTail:
+        for tail in self.of:
+            if tail.measure == measure:
+                return tail
+        raise KeyError(measure)
+
+    @property
+    def words(self) -> str:
+        """The first measure in a sentence."""
+        first = self.of[0]
+        if first.higher_is_better:
+            is_low = "at most"
+        else:
+            is_low = "at least"
+        worst = f"the worst {self.at:.0%} of the queries have {is_low} {first.tail:.4f}"
+        reached = ""
+        if first.share is not None:
+            reached = f", {first.share:.1%} reach {self.target:g}"
+        return f"{ids.show(self.run)}: {first.measure} has the median {first.median:.4f}, {worst}{reached}."
+
+    def parts(self) -> list[Part]:
+        """What people read."""
+        within = f"{percent(self.level)} interval"
+        rows: list[Cells] = []
+        for tail in self.of:
+            cells: list[Cell | str | float] = [tail.measure, tail.mean, tail.median]
+            cells.append(Cell(shown_interval(tail.median_interval)))
+            cells += [Cell(number(tail.tail), tail.tail), Cell(shown_interval(tail.tail_interval))]
+            if self.target is not None:
+                cells += [Cell(number(tail.share), tail.share), Cell(shown_interval(tail.share_interval))]
+            rows.append(cells)
+
+        heads = [*Head.names("measure"), *Head.numbers("mean", "median", within, f"worst {self.at:.0%}", within)]
+        if self.target is not None:
+            heads += Head.numbers(f"reach {self.target:g}", within)
+
+        shown: list[Part] = [Sentence(self.words), Table(heads, rows, "Tails")]
+        for tail in self.of:
+            worst: list[Cells] = [[each.query, each.value] for each in tail.worst]
+            heads = [*Head.names("query"), *Head.numbers(tail.measure)]
+            shown.append(Table(heads, worst, f"Worst queries, {tail.measure}"))
+
+        return [*shown, *note_sentences(self.notes)]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record for each measure."""
+        return [tail.row() for tail in self.of]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        return {
+            "format": "goldrank-score-tail",
+            "version": 1,
+            **attributes(self, "run at target level words"),
+            "measures": [
+                {**tail.row(), "worst": [attributes(each, "query value") for each in tail.worst]} for tail in self.of
+            ],
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+
+@named_arguments
+def score_tail(
+    scores: Scores, *, at: float = 0.05, target: float | None = None, worst: int = 10, level: float = LEVEL
+) -> ScoreTail:
+    """Say what a mean hides: the median, a bad percentile, who reaches a target, and the worst queries.
+
+    Intervals of percentiles are those of order statistics, which assume nothing of the values; those of the share are
+    Wilson's.
+
+    Parameters
+    ----------
+    scores : Scores
+        What `evaluate` returned.
+    at : float
+        The share of the queries that makes the bad end: 0.05 is the 5th percentile, and the 95th of measures that
+        should be low.
+    target : float, optional
+        The value that a query should reach.
+    worst : int
+        How many of the worst queries are named.
+    level : float
+        The confidence of intervals.
+
+    Returns
+    -------
+    ScoreTail
+
+    Raises
+    ------
+    OptionError
+        If at or level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import goldrank
+    >>> scores = goldrank.evaluate({"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a"], "r": ["x", "a"]}, "RR")
+    >>> tail = score_tail(scores, target=1.0, worst=1)["RR"]
+    >>> tail.median, tail.share, tail.worst[0].query
+    (0.75, 0.5, 'r')
+    """
+    of_type(scores, Scores, "scores", "what `evaluate` returns")
+    at, level = _share(at, "at"), _share(level, "level")
+    if target is not None:
+        target = real_number(target, "target")
+    most = whole_number(worst, "worst")
+    asked = _TailRequest(at, target, most, level)
+    tails = tuple(_tail(scores, column, asked) for column in scores.columns.values())
+    return ScoreTail(scores.run, tails, at, target, level)
+
+
+def _share(value: float, what: str) -> float:
+    number = real_number(value, what, 0.0, 1.0)
+    if number in (0.0, 1.0):
+        raise OptionError(f"{what} is {value!r}; it must be between 0 and 1", hint="For example 0.05.")
+    return number
+
+
+@dataclass(frozen=True)
+class _TailRequest:
+    at: float
+    target: float | None
+    worst: int
+    level: float
+
+
+def _tail(scores: Scores, column: Column, asked: _TailRequest) -> MeasureTail:
+    values = dict(zip(scores.queries, column.values.tolist(), strict=True))
+    counted: Mapping[str, float] = {query: value for query, value in values.items() if not math.isnan(value)}
+    if not counted:
+        raise InputError(f"no query has a value of {column.measure}", where=scores.run, code="empty-input")
+
+    ordered = np.sort(np.array(list(counted.values())))
+    if column.higher_is_better:
+        sign = 1
+    else:
+        sign = -1
+    if column.higher_is_better:
+        share_below = asked.at
+    else:
+        share_below = 1 - asked.at
+    bounds = _bounds(column.measure)
+    worst = sorted(counted.items(), key=lambda item: (sign * item[1], item[0]))[: asked.worst]
+    share, share_interval = None, UNKNOWN
+    if asked.target is not None:
+        reached = int((sign * ordered >= sign * asked.target).sum())
+        share = reached / len(ordered)
+        share_interval = wilson(reached, len(ordered), asked.level)
+    return MeasureTail(
+        measure=column.measure,
+        n=len(ordered),
+        mean=float(ordered.mean()),
+        median=float(np.median(ordered)),
+        median_interval=quantile_interval(ordered, 0.5, asked.level, bounds),
+        tail=float(np.quantile(ordered, share_below)),
+        tail_interval=quantile_interval(ordered, share_below, asked.level, bounds),
+        worst=tuple(WorstQuery(query, value) for query, value in worst),
+        higher_is_better=column.higher_is_better,
+        share=share,
+        share_interval=share_interval,
+    )
+
+
+def _bounds(measure: str) -> Interval:
+    """The ends of a measure's scale; NaN where it has none or is not known."""
+    parsed = known_measure(measure)
+    if parsed is None:
+        return UNKNOWN
+    ends = (parsed.declaration.low, parsed.declaration.high)
+    return Interval(*(end if math.isfinite(end) else math.nan for end in ends))
+
+
+def quantile_interval(ordered: np.ndarray, share: float, level: float, bounds: Interval = UNKNOWN) -> Interval:
+    """The interval of a quantile between two order statistics, by the binomial distribution.
+
+    With too few values for an order statistic on one side, the end is that of the scale.
+    """
+    n = len(ordered)
+    count = np.arange(n + 1)
+    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in count.tolist()]
+    at_most = np.cumsum(np.exp(np.array(logs) + count * math.log(share) + (n - count) * math.log1p(-share)))
+    outside = (1 - level) / 2
+    # The i-th value from below is above the quantile if fewer than i values are below that.
+    low = int(np.searchsorted(at_most, outside, side="right"))
+    high = int(np.searchsorted(at_most, 1 - outside, side="left")) + 1
+    return Interval(
+        float(ordered[low - 1]) if low >= 1 else bounds.low,
+        float(ordered[high - 1]) if high <= n else bounds.high,
+    )
+
+
+def wilson(hits: int, n: int, level: float) -> Interval:
+    """Wilson's interval of a share."""
+    z = t_quantile((1 + level) / 2, MANY)
+    share, square = hits / n, z * z / n
+    middle = (share + square / 2) / (1 + square)
+    half = z / (1 + square) * math.sqrt(share * (1 - share) / n + square / (4 * n))
+    return Interval(max(0.0, middle - half), min(1.0, middle + half))
