@@ -19,7 +19,7 @@ test check lowest: export OPENBLAS_NUM_THREADS := 1
 help:  ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.demo  ## Evaluate two small retrievers and say what the numbers mean.
+demo: $(VENV)/.demo  ## Compare three small retrievers and say what the numbers mean.
 	@$(BIN)/goldrank demo
 
 test: $(VENV)/.test  ## Run all tests.
@@ -33,6 +33,7 @@ lint: $(VENV)/.lint  ## Check style and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python benchmarks/style_counts.py --check
 	$(BIN)/djlint --check src/goldrank
 	$(BIN)/djlint --lint src/goldrank
 	$(BIN)/oxfmt --check $(STYLES_AND_SCRIPTS)

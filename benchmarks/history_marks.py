@@ -39,7 +39,7 @@ def marks(values: np.ndarray, noise: RunNoise = NO_NOISE, alpha: float = ALPHA) 
     for row in range(1, len(rows)):
         split = segment.look(row - start, search, alpha)
         if split is not None:
-            at = [kept[start + place] for place in (split.at, split.first, split.last)]
+            at = [kept[start + place] for place in (split.row, split.first, split.last)]
             found.append(Found(*at, kept[row]))
             search.close()
             start += split.last

@@ -2,6 +2,7 @@
 
     python benchmarks/style_counts.py               one table
     python benchmarks/style_counts.py --places      and where the worst places are
+    python benchmarks/style_counts.py --check       fail if a limit is passed (`make lint` does this)
 
 They are for looking, not for winning: a figure that gets better while the code gets harder to read is worth nothing.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import statistics
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +29,27 @@ MOST_PARAMETERS = 8
 LONG_FUNCTION = 15
 WIDE_LINE = 120
 ASSETS = (".css", ".js", ".jinja", ".html")
+
+MANY_PARAMETERS = {
+    "compat/": "the signature of another tool",
+    "core/": "one contract with the C code, which takes arrays one by one",
+    "_command.py": "click hands every option to the function of a command",
+    "measures/sampled.py": "the options of a measure",
+    "cli/compare.py": "click hands every option to the function of a command",
+    "cli/eval.py": "click hands every option to the function of a command",
+    "cli/plan.py": "click hands every option to the function of a command",
+}
+"""Files, by a part of their path, whose functions may have many parameters, and why."""
+LONG_TUPLES = {
+    "core/portable.py": "one contract with the C code, which returns arrays one by one",
+}
+"""Files whose functions may return tuples of four values and more, and why."""
+MOST_CONDITIONALS = 10.0
+"""Conditional expressions per 1,000 lines."""
+MOST_VAGUE = 0.01
+"""The share of vague names."""
+MOST_UNBROKEN = 0.25
+"""The share of long functions without a blank line."""
 
 
 @dataclass
@@ -130,14 +153,48 @@ def figures(counts: Counts) -> Iterator[tuple[str, str]]:
     yield f"lines of assets over {WIDE_LINE} characters", f"{len(counts.wide_assets):,}"
 
 
+def broken_limits(counts: Counts) -> list[str]:
+    """A line for each limit that is passed, with the places."""
+    lines = [f"{place}: a conditional expression holds another" for place in counts.nested]
+    lines += [
+        f"{place}: more than {MOST_PARAMETERS} parameters"
+        for place in _not_excepted(counts.many_parameters, MANY_PARAMETERS)
+    ]
+    lines += [
+        f"{place}: returns four values or more without names" for place in _not_excepted(counts.tuples, LONG_TUPLES)
+    ]
+    lines += [f"{place}: longer than {WIDE_LINE} characters" for place in counts.wide_assets]
+
+    shares = {
+        "conditional expressions per 1,000 lines": (counts.conditionals / counts.lines * 1000, MOST_CONDITIONALS),
+        "share of vague names": (len(counts.vague) / max(1, counts.names), MOST_VAGUE),
+        "share of long functions without a blank line": (
+            len(counts.unbroken) / max(1, counts.long_functions),
+            MOST_UNBROKEN,
+        ),
+    }
+    for name, (figure, limit) in shares.items():
+        if figure > limit:
+            lines.append(f"{name}: {figure:.3g}, at most {limit:g} is wanted")
+    return lines
+
+
+def _not_excepted(places: list[str], exceptions: dict[str, str]) -> list[str]:
+    return [place for place in places if not any(part in place for part in exceptions)]
+
+
 def main() -> None:
     """Print the table, and the places if they are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=SOURCE)
     parser.add_argument("--places", action="store_true", help="list the worst places of each kind")
+    parser.add_argument("--check", action="store_true", help="print only what passes a limit, and fail then")
     arguments = parser.parse_args()
 
     counts = count_tree(arguments.folder)
+    if arguments.check:
+        broken = broken_limits(counts)
+        sys.exit("\n".join(broken) or 0)
     for name, figure in figures(counts):
         print(f"{figure:>8}  {name}")
     if not arguments.places:

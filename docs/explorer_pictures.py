@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-PAGES = {"overview": ("/", 1_080), "query": ("/query?id=q04", 1_000), "judge": ("/judge?judge=mara", 640)}
+PAGES = {"overview": ("/", 1_080), "query": ("/query?id=q46", 1_000), "judge": ("/judge?judge=mara", 640)}
 WIDTH = 1_100
 
 

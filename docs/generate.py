@@ -49,7 +49,7 @@ SHORT = {
     "counts texts that cover any reference": "*texts*",
     "counts references, each where it is first covered": "*references*",
     "counts texts and references": "*texts* and *references*",
-    "counts references, each at a place of its own, not above the text that first covers it": "*places*",
+    "counts references, each at another rank, not above the text that first covers it": "*places*",
     "has no meaning, because a matcher judges every text": "no meaning",
 }
 """What a measure does with texts, in a word. The page of many measures explains the words once."""
@@ -59,7 +59,7 @@ WORDS = [
     "",
     "* *texts*: texts that cover any reference",
     "* *references*: references, each where it is first covered",
-    "* *places*: references, each at a place of its own, not above the text that first covers it",
+    "* *places*: references, each at another rank, not above the text that first covers it",
     "* no meaning: a matcher judges every text, and the measure is about unjudged or nonrelevant ones",
 ]
 

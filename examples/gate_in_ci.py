@@ -15,11 +15,10 @@ from pathlib import Path
 
 RULES = """\
 # What must hold before a change is merged.
-unjudged = "ignore"    # whoever judged this small collection has seen all of it: what is unjudged is not relevant
 rules = [
   "nDCG@10: -1%",      # fails if it surely dropped by more than 1%
   "AP: -1%",
-  "nDCG@10 >= 0.60",   # whatever the baseline is
+  "nDCG@10 >= 0.50",   # whatever the baseline is
   "missing <= 0%",     # every question gets an answer
 ]
 """

@@ -85,7 +85,7 @@ def test_difference_knows_what_is_counted_of_repeated_documents():
     ideal = 1 + 1 / math.log2(3) + 1 / 2
     assert found.values == pytest.approx((1.5 / ideal, 1.0))
     assert [(rule.name, rule.first, rule.second) for rule in found.rules if rule.alone != found.values[0]] == [
-        ("repeats", "counts where it first stands", "counts at every place, as a document of its own")
+        ("repeats", "counts where it first stands", "counts at every rank, as another document each time")
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 from importlib import import_module
 from pathlib import Path
 
@@ -31,11 +32,35 @@ def run(module: object, name: str) -> tuple[int, str]:
     return sum(len(test.examples) for test in tests), "".join(wrong)
 
 
+@pytest.mark.usefixtures("registry")  # an example declares a measure
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
     count, wrong = run(import_module(name), name)
     assert not wrong, wrong
     assert count == MODULES[name].read_text("utf-8").count(">>> "), "an example is not found by doctest"
+
+
+FUNCTIONS = [name for name in goldrank.__all__ if inspect.isfunction(getattr(goldrank, name))]
+SECTIONS = ("Parameters", "Returns", "Raises", "Examples")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_verb_says_what_it_takes_and_returns(name: str) -> None:
+    verb = getattr(goldrank, name)
+    text = inspect.getdoc(verb)
+    assert text is not None
+    missing = [section for section in SECTIONS if f"{section}\n{'-' * len(section)}" not in text]
+    assert missing == []
+
+    described = text.partition("Parameters\n---")[2].partition("Returns\n---")[0]
+    names = {
+        word.strip().lstrip("*") for line in described.splitlines() for word in line.partition(" : ")[0].split(",")
+    }
+    assert set(inspect.signature(verb).parameters) - names == set()
+
+
+def test_verbs_are_found() -> None:
+    assert {"evaluate", "compare", "gate", "judge", "fuse", "read_run"} <= set(FUNCTIONS)
 
 
 def test_wrong_examples_are_seen() -> None:

@@ -70,7 +70,7 @@ def test_every_kind_renders_and_survives_json(code):
         "why": "judged",
     }
     if isinstance(kind.words, str):
-        named = [(name, spec) for _, name, spec, _ in string.Formatter().parse(kind.words + kind.one) if name]
+        named = [(name, spec) for _, name, spec, _ in string.Formatter().parse(kind.words + kind.singular) if name]
         facts = {name: 0.5 if "f" in spec or "%" in spec else 3 for name, spec in named if name != "samples"}
         if "share" in facts:
             facts = {**facts, "part": 1, "whole": 2}

@@ -147,7 +147,7 @@ def test_tables_of_texts_that_a_session_has_mapped(tmp_path, monkeypatch):
         first = text_index.index_of(path, lambda: iter(rows), None)
         path.write_text("second, which is longer")
         second = text_index.index_of(path, lambda: iter([(b"b", 9)]), None)
-    assert (first.places("b"), second.places("b"), second.places("a")) == ([7], [9], [])
+    assert (first.positions("b"), second.positions("b"), second.positions("a")) == ([7], [9], [])
 
 
 def test_files_that_are_open_cannot_be_removed(tmp_path):

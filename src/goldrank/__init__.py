@@ -70,6 +70,7 @@ PUBLIC = {
     "Unjudged": "goldrank.evaluation.worth_judging",
     "RunIntervals": "goldrank.comparison.one_system",
     "Result": "goldrank.data.showing",
+    "Explanation": "goldrank.data.explanation",
     "Note": "goldrank.base.notes",
     "Position": "goldrank.base.errors",
     "GoldrankError": "goldrank.base.errors",
@@ -88,7 +89,7 @@ PUBLIC = {
     "MissingPackageError": "goldrank.base.packages",
     "MemoryLimitError": "goldrank.base.errors",
 }
-"""The core's public names, with the modules that they are in. Satellites have tables of their own
+"""The core's public names, with the modules that they are in. Satellites have their own tables
 (`goldrank.base.satellites`), and `make names` writes `__init__.pyi` from all of them."""
 
 

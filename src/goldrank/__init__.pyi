@@ -53,6 +53,7 @@ from goldrank.data.aspects import AspectQrels as AspectQrels
 from goldrank.data.catalogue import Catalogue as Catalogue
 from goldrank.data.documents import Document as Document
 from goldrank.data.documents import Documents as Documents
+from goldrank.data.explanation import Explanation as Explanation
 from goldrank.data.preferences import Preferences as Preferences
 from goldrank.data.qrels import Qrels as Qrels
 from goldrank.data.queries import Queries as Queries
@@ -196,6 +197,7 @@ __all__ = [
     "EngineRun",
     "Event",
     "Evidence",
+    "Explanation",
     "Finding",
     "Fusion",
     "GoldrankError",

@@ -1,7 +1,7 @@
-"""The gate in pytest: the fixture `goldrank_gate` holds scores to rules and shows what got worse.
+"""The gate in pytest: the fixture `goldrank_gate` checks scores against rules and shows what got worse.
 
-pytest loads this module in every session of everybody who has goldrank installed, so it imports nothing until the
-fixture is called.
+pytest loads this module in every session wherever goldrank is installed, so it imports nothing until the fixture is
+called.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Options and settings, all of them with the prefix goldrank."""
     group = parser.getgroup("goldrank", "goldrank: gate on ranking quality")
     group.addoption("--goldrank-rules", metavar="FILE", help="TOML file with the rules of the gate.")
-    group.addoption("--goldrank-baseline", metavar="FILE|NAME", help="What runs are held against.")
+    group.addoption("--goldrank-baseline", metavar="FILE|NAME", help="What runs are compared with.")
     group.addoption("--goldrank-db", metavar="FILE", help="The history that has the baseline of that name.")
     group.addoption(
         "--goldrank-update",
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Set the baseline files of the gates that run to what they measure now. Never happens by itself.",
     )
     for name in ("rules", "baseline", "db"):
-        parser.addini(f"goldrank_{name}", f"The same as --goldrank-{name}, relative to the root folder.", default="")
+        parser.addini(f"goldrank_{name}", f"As --goldrank-{name}, relative to the root folder.", default="")
 
 
 class GateFixture(Protocol):
@@ -52,7 +52,7 @@ class GateFixture(Protocol):
 
 @pytest.fixture
 def goldrank_gate(request: pytest.FixtureRequest) -> GateFixture:
-    """Hold scores to rules: `goldrank_gate(scores, rules=None, baseline=None, *, queries=None)`.
+    """Check scores against rules: `goldrank_gate(scores, rules=None, baseline=None, *, queries=None)`.
 
     It is `goldrank.gate`, and the test fails if the scores do; the report shows the queries that lost most. Rules and
     baseline are those of the call, else of the command line, else of pytest's settings. With --goldrank-update these
@@ -71,16 +71,17 @@ def goldrank_gate(request: pytest.FixtureRequest) -> GateFixture:
         from goldrank.base.errors import GoldrankError
         from goldrank.gating.decide import gate as decide
 
-        against = None
+        chosen_baseline = None
         try:
-            held_to = _rules(config, rules)
-            against = _held_against(config, baseline)
-            if config.getoption("goldrank_update") and against is not None:
-                against = _update(request, scores, held_to, against)
-            verdict = decide(scores, held_to, against, queries=queries)
+            chosen_rules = _rules(config, rules)
+            chosen_baseline = _baseline(config, baseline)
+            if config.getoption("goldrank_update") and chosen_baseline is not None:
+                chosen_baseline = _update(request, scores, chosen_rules, chosen_baseline)
+            verdict = decide(scores, chosen_rules, chosen_baseline, queries=queries)
         except GoldrankError as error:
-            is_absent = isinstance(against, Path) and not against.exists()
-            hint = "\n  To make the baseline: pytest --goldrank-update" if is_absent else ""
+            hint = ""
+            if isinstance(chosen_baseline, Path) and not chosen_baseline.exists():
+                hint = "\n  To make the baseline: pytest --goldrank-update"
             pytest.fail(f"goldrank gate: {error}{hint}", pytrace=False)
         if not verdict:
             pytest.fail(f"goldrank gate: {verdict}", pytrace=False)
@@ -89,32 +90,35 @@ def goldrank_gate(request: pytest.FixtureRequest) -> GateFixture:
     return gate
 
 
-def _rules(config: pytest.Config, given: RulesLike | None) -> Rules:
+def _rules(config: pytest.Config, rules: RulesLike | None) -> Rules:
     """The rules of the call, else of the command line or the settings."""
     from goldrank.gating.rules import as_rules
 
-    if given is None:
-        given = _named(config, "rules")
-    elif isinstance(given, str) and given.endswith(".toml"):
-        given = config.rootpath / given
-    if given is None:
+    if rules is None:
+        rules = _named(config, "rules")
+    elif isinstance(rules, str) and rules.endswith(".toml"):
+        rules = config.rootpath / rules
+    if rules is None:
         pytest.fail("goldrank_gate has no rules: give rules=[...], or --goldrank-rules FILE", pytrace=False)
-    return as_rules(given)
+    return as_rules(rules)
 
 
-def _held_against(config: pytest.Config, given: BaselineLike | None) -> BaselineLike | None:
+def _baseline(config: pytest.Config, baseline: BaselineLike | None) -> BaselineLike | None:
     """The baseline of the call, else of the command line or the settings: a file, or a name in a history."""
-    if isinstance(given, Path):
-        return config.rootpath / given
-    if given is not None and not isinstance(given, str):
-        return given
+    if isinstance(baseline, Path):
+        return config.rootpath / baseline
+    if baseline is not None and not isinstance(baseline, str):
+        return baseline
+
     db = _named(config, "db")
     if db is None:
-        return _named(config, "baseline") if given is None else config.rootpath / given
+        if baseline is None:
+            return _named(config, "baseline")
+        return config.rootpath / baseline
 
     from goldrank.history.store import History
 
-    name = given or config.getoption("goldrank_baseline") or config.getini("goldrank_baseline")
+    name = baseline or config.getoption("goldrank_baseline") or config.getini("goldrank_baseline")
     if not name:
         return None
     with History(db, mode="r") as history:
@@ -123,10 +127,12 @@ def _held_against(config: pytest.Config, given: BaselineLike | None) -> Baseline
 
 def _named(config: pytest.Config, name: str) -> Path | None:
     """The file that the command line names, relative to where pytest was called, else the one of the settings."""
-    given, folder = config.getoption(f"goldrank_{name}"), config.invocation_params.dir
-    if not given:
-        given, folder = config.getini(f"goldrank_{name}"), config.rootpath
-    return folder / given if given else None
+    file, folder = config.getoption(f"goldrank_{name}"), config.invocation_params.dir
+    if not file:
+        file, folder = config.getini(f"goldrank_{name}"), config.rootpath
+    if not file:
+        return None
+    return Path(folder / file)
 
 
 def _update(request: pytest.FixtureRequest, scores: Scores, rules: Rules, file: BaselineLike) -> Baseline:
@@ -140,8 +146,11 @@ def _update(request: pytest.FixtureRequest, scores: Scores, rules: Rules, file: 
             hint="For a history: goldrank gate --db history.db --baseline NAME --update.",
         )
     for measure in rules.measures:
-        scores.column(measure)  # scores that the rules cannot be held to are no baseline for them
-    old = Baseline.load(file) if file.exists() else None
+        scores.column(measure)  # an error here: scores without these measures cannot be a baseline for the rules
+
+    old = None
+    if file.exists():
+        old = Baseline.load(file)
     changed = changes(old, scores)
     Baseline(scores, label=request.node.nodeid).save(file)
     new = Baseline.load(file)
@@ -153,7 +162,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say which baselines were set, and whether two tests set the same one."""
     by_file: dict[str, list[list[Any]]] = {}
     for report in chain.from_iterable(terminalreporter.stats.values()):
-        for name, value in report.user_properties if getattr(report, "when", "") == "call" else ():
+        if getattr(report, "when", "") != "call":
+            continue
+        for name, value in report.user_properties:
             if name == _PROPERTY:
                 by_file.setdefault(value[0], []).append(value)
 

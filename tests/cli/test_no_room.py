@@ -52,8 +52,8 @@ def made(tmp_path_factory):
     os.chdir(folder)
     try:
         read_qrels(demo.load()["qrels"]).save("q")
-        for name, ranking in zip(("a", "b"), demo.runs().values(), strict=True):
-            read_run(ranking).save(f"{name}.run")
+        for name, retriever in (("a", "overlap"), ("b", "bm25")):
+            read_run(demo.runs()[retriever]).save(f"{name}.run")
         Path("t.jsonl").write_text('{"id": "q", "retrieved": ["a b"], "references": ["a"]}\n')
         assert run(["eval", "q", "a.run", "-m", "AP", "-o", "s.json"]) == 0
         assert run(["eval", "q", "b.run", "-m", "AP", "-o", "s2.json"]) == 0
@@ -172,6 +172,17 @@ def test_whoever_reads_has_gone(made, arguments):
     os.close(writer)
     assert done.returncode == 0
     assert "goldrank: " not in done.stderr
+
+
+@pytest.mark.parametrize("form", ["terminal", "json", "github"])
+@pytest.mark.parametrize(("rule", "code"), [("nDCG@10 >= 0", 0), ("nDCG@10 >= 0.99999", 1)])
+def test_a_verdict_keeps_its_exit_code_when_the_reader_has_gone(made, form, rule, code):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = goldrank(made, "gate", "q", "a.run", "--rule", rule, "--as", form, "-o", f"{form}.json", stdout=writer)
+    os.close(writer)
+    assert done.returncode == code
+    assert (made / f"{form}.json").exists()
 
 
 def test_a_history_without_room_is_not_damaged(made):

@@ -67,7 +67,7 @@ def test_every_digit(arguments, file, data, monkeypatch):
 
     monkeypatch.chdir(data)
     original = module.output
-    monkeypatch.setattr(module, "output", lambda settings, told: original(settings, "%.17g", told))
+    monkeypatch.setattr(module, "output", lambda settings, notes: original(settings, "%.17g", notes))
     ours = [line for line in output(arguments).decode().splitlines() if not line.startswith("rbp ")]
     theirs = [line for line in expected(file).decode().splitlines() if not line.startswith("rbp ")]
     assert ours == theirs

@@ -117,13 +117,13 @@ BAD = {
     "no id in the reference": (item(["a"], [{"id": "a"}, {}]), "'id' key. Error: 'id' (entry 2 of item 'q1')"),
     "none": (item(["a"], [{"id": "a", "relevance": None}]), "relevance must be a number"),
     "word": (item(["a"], [{"id": "a", "relevance": "high"}]), "could not convert string to float: 'high'"),
-    "none as an id": (item(["a", None], ["a"]), "an 'id' of `actual_ranking` is None, which is no id (entry 2"),
+    "none as an id": (item(["a", None], ["a"]), "an 'id' of `actual_ranking` is None, which is not an id (entry 2"),
     "none as a judged id": (item(["a"], [{"id": None}]), "an 'id' of `expected_reference` is None"),
     "only none": (item([None], [None]), "an 'id' of `actual_ranking` is None"),
     "digits": (item(["a"], [{"id": "a", "relevance": "3"}]), "relevance must be a number. Error: '3' is text"),
     "bytes": (item(["a"], [{"id": "a", "relevance": b"3"}]), "relevance must be a number. Error: b'3' is text"),
     "nan": (item(["a"], [{"id": "a", "relevance": math.nan}]), "relevance is nan, not a finite number"),
-    "no item": ("text", "a str is no DatasetItem"),
+    "no item": ("text", "a str is not a DatasetItem"),
 }
 
 

@@ -165,7 +165,7 @@ def test_texts_that_are_none() -> None:
     for item, reason in (
         (DatasetItem(retrieved_content=["a", 5]), "not a list of texts"),  # type: ignore[list-item]
         (DatasetItem(), "`retrieved_content` field is missing"),
-        ("text", "a str is no DatasetItem"),
+        ("text", "a str is not a DatasetItem"),
     ):
         found = ContextualPrecision(judge=at_once).score(item)
         assert math.isnan(found.score)

@@ -153,7 +153,7 @@ def test_what_was_tolerated_is_told(tmp_path: Path) -> None:
     ("text", "place", "words"),
     [
         ('{"a": 1}\n\nnot json\n', ":3:1", "is not JSON"),
-        ("[1]\n", ":1", "is no JSON object"),
+        ("[1]\n", ":1", "is not a JSON object"),
         ('{"a": 1}\n{"a": 1, "a": 2}\n', ":2", "key 'a' occurs twice"),
         ('{"a": 1}\n{"a": \n', ":2", "is not JSON"),
     ],

@@ -175,7 +175,7 @@ def test_bad_input_is_refused() -> None:
         functions.recall(np.array([1.5]), np.array([1]), 1)
     with raises_code(InputError, "wrong-type"):
         functions.recall(np.ones((2, 2), int), np.array([1]), 1)
-    with pytest.raises(InputError, match="predicted of query 1 is no array"):
+    with pytest.raises(InputError, match="predicted of query 1 is not an array"):
         functions.mean_reciprocal_rank([[1], [1]], [[1], [[1], [2, 3]]], 1)
     with pytest.raises(InputError, match="actual_list has 1 queries and predicted_list 2"):
         functions.mean_reciprocal_rank([[1]], [[1], [2]], 1)

@@ -273,7 +273,7 @@ WORDS = {
     "recall_at_k": (("found", "miss", "costly", "legal discovery", "research"), ("order", "coverage")),
     "precision_at_k": (("first results", "search", "recommendations", "costly", "spam"), ("everything",)),
     "reciprocal_rank": (("one answer", "questions", "facts", "how soon"), ("several", "equally")),
-    "ndcg_at_k": (("order", "search", "recommendations", "grades", "earlier places"), ("all places", "the same")),
+    "ndcg_at_k": (("order", "search", "recommendations", "grades", "earlier ranks"), ("all ranks", "equally")),
     "hit_rate_at_k": (("one relevant result", "questions", "simple", "understands"), ("order", "everything")),
 }
 """What the document says of each metric: when to use it, and when to avoid it."""

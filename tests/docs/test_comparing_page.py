@@ -1,6 +1,6 @@
 """docs/comparing.md: its commands print what it shows, and its numbers are right."""
 
-import itertools
+import math
 import re
 import shlex
 from pathlib import Path
@@ -42,18 +42,32 @@ def test_numbers_in_the_prose():
     d = new - old
     assert f"{d.mean():.4f} more nDCG@10" in PAGE
     assert f"Better on {(d > 0).sum()} questions, worse on {(d < 0).sum()}" in PAGE
-    changed = d[d != 0]
-    assert len(changed) == 11
-    flips = np.array(list(itertools.product((1, -1), repeat=11))) @ changed
-    as_large = int((np.abs(flips) >= abs(changed.sum()) - 1e-12).sum())
-    assert f"{as_large} of them give a difference" in PAGE
-    assert f"p = {as_large} / 2,048 = {as_large / 2048:.3f}" in PAGE
-    pair = compare(qrels, {"old": runs["overlap"], "new": runs["bm25"]}, ["nDCG@10", "P@1"]).pairs[0]
-    assert f"between {pair.interval.low:.4f} and {pair.interval.high:.4f}" in " ".join(PAGE.split())
-    # P@1 differs by 1 on 4 questions: its u is at most 4 / sqrt(4) = 2, and that of nDCG@10 is further out.
-    assert d.sum() / np.sqrt((d**2).sum()) > 2
-    assert pair.p_adjusted == as_large / 2048
-    assert f"makes it {pair.p_adjusted:.3f}" in " ".join(PAGE.split())
+    compared = compare(qrels, {"old": runs["overlap"], "new": runs["bm25"]}, ["nDCG@10", "P@1"])
+    pair = compared["nDCG@10", "old", "new"]
+    text = " ".join(PAGE.split())
+    assert f"between {pair.interval.low:.4f} and {pair.interval.high:.4f}" in text
+
+    # P@1 is 0 or 1: as large a difference takes as many coins that fall the same way, up or down.
+    old, new = (np.array(evaluate(qrels, runs[r], "P@1").columns["P@1"].values) for r in ("overlap", "bm25"))
+    better, worse = int((new > old).sum()), int((new < old).sum())
+    coins = better + worse
+    p = 2 * sum(math.comb(coins, heads) for heads in range(better, coins + 1)) / 2**coins
+    assert f"By P@1 {coins} questions differ, each by 1, and {better} of them are better." in text
+    assert f"{better} or more of {coins} coins fall the same way has a probability of {p:.3f}" in text
+    first = compared["P@1", "old", "new"]
+    assert first.p == pytest.approx(p, abs=1e-12)
+    assert f"that makes {first.p_adjusted:.3f} of {p:.3f}" in text
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_examples_of_a_slice_and_of_an_unclear_row(capsys):
+    command(["demo", "--write", "demo"])
+    (line,) = re.findall(r"`goldrank (compare demo/[^`]*)`", PAGE)
+    assert command(shlex.split(line)) == 0
+    assert "but not where kind is overview" in capsys.readouterr().err
+    assert "but not where kind is overview" in PAGE
+    first, second = re.search(r"So it is with `(.*)` and `(.*)`", PAGE).groups()
+    assert compare("demo/household.qrels", [first, second], "nDCG@10").pair.verdict == "unclear"
 
 
 def test_forms_in_python():

@@ -85,7 +85,7 @@ SAID = [
     ("docs/texts.md", f"with {word(coverage.POINTS)} budgets from the median text"),
     ("docs/texts.md", f"is within {causes.NEAR} of the threshold"),
     ("docs/texts.md", f"tries {', '.join(map(str, sweep.KS[:-1]))} and {sweep.KS[-1]} texts"),
-    ("docs/texts.md", f"With more than {sweep.MANY} settings the best is chosen on half"),
+    ("docs/texts.md", f"With more than {sweep.MOST_UNSPLIT} settings the best is chosen on half"),
     ("docs/texts.md", f"in what share of {resampling.SAMPLES:,} resamples"),
     ("docs/texts.md", "If less than a tenth of them can be found, that is an error"),
     ("docs/matching.md", f"With {chance.LEAST_QUESTIONS} or more questions the result says how many references"),

@@ -209,7 +209,7 @@ def test_what_is_held_whole_is_asked_for(
 
 def test_little_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "available", lambda: pytest.fail("asked"))
-    machine.fits(machine.ASKED_FROM - 1, "holding a table", "run.csv")
+    machine.fits(machine.CHECKED_FROM - 1, "holding a table", "run.csv")
 
 
 def test_a_system_that_does_not_say_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:

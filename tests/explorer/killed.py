@@ -4,13 +4,13 @@ import os
 import sys
 
 from killing import kill_many
+from partly_judged import new_session
 
 from goldrank.explorer.judging_session import Judging
-from goldrank.explorer.start import demo_session
 from goldrank.judging.log import JudgementLog
 
 DOCS = ("plant-2", "coffee-4", "bike-4")
-SESSION = demo_session()
+SESSION = new_session()
 DATA = SESSION.data_hash  # the thread that makes it has ended then: a process with threads is not forked
 
 

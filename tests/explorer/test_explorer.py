@@ -3,19 +3,18 @@
 import signal
 
 import pytest
+from partly_judged import QRELS, RUNS, served_files
 from served import Served
 
-from goldrank import Runs, demo, evaluate
+from goldrank import Runs, evaluate
 from goldrank.judging.log import JudgementLog
 
 pytestmark = pytest.mark.slow  # a real browser
 
-QRELS = demo.load()["qrels"]
-
 
 @pytest.fixture
 def served(tmp_path):
-    with Served("--demo", "--log", str(tmp_path / "log.db"), "--me", "mara", cache=tmp_path) as server:
+    with Served(*served_files(tmp_path), "--log", str(tmp_path / "log.db"), "--me", "mara", cache=tmp_path) as server:
         server.log = tmp_path / "log.db"
         yield server
 
@@ -73,8 +72,7 @@ def test_from_the_first_page_to_why_in_one_click(watched):
 def test_the_verdict_comes_and_is_that_of_the_command_line(watched):
     from goldrank import compare
 
-    runs = demo.runs()
-    pair = compare(QRELS, {"bm25": runs["bm25"], "overlap": runs["overlap"]}, ["nDCG@10", "AP", "P@1"]).pairs[0]
+    pair = compare(QRELS, RUNS, ["nDCG@10", "AP", "P@1"]).pairs[0]
     watched.page.goto(watched.base + "/")
     watched.page.wait_for_selector("#verdict:not([data-waiting])", timeout=60_000)
     said = watched.page.locator(".say").inner_text().replace("−", "-")
@@ -97,14 +95,14 @@ def test_judge_three_by_keyboard_undo_and_export(watched, served):
         until(page, f"document.querySelectorAll('.row.un').length < {16 - 2 * i} && !document.querySelector('.busy')")
         until(page, "document.querySelector('#live').textContent.startsWith('✓')")
         page.wait_for_timeout(150)
-    expected = evaluate({**QRELS, "q04": {**QRELS["q04"], **judged}}, Runs(demo.runs()), "nDCG@10")
+    expected = evaluate({**QRELS, "q04": {**QRELS["q04"], **judged}}, Runs(RUNS), "nDCG@10")
     shown = expected["overlap"].per_query["nDCG@10"]["q04"]
     assert value(page, "b") == f"{shown:.4f}" != before
     assert f"before {before}" in page.locator(".vals").inner_text()
     # The export gives the same doubles on the command line.
     with JudgementLog(served.log, mode="r") as log:
         exported = log.qrels(onto=QRELS)
-    assert evaluate(exported, Runs(demo.runs()), "nDCG@10")["overlap"].per_query == expected["overlap"].per_query
+    assert evaluate(exported, Runs(RUNS), "nDCG@10")["overlap"].per_query == expected["overlap"].per_query
     for _ in range(3):
         page.keyboard.press("u")
         page.wait_for_timeout(500)
@@ -142,7 +140,7 @@ def test_digits_in_fields_and_with_ctrl_are_no_grades(watched, served):
     page.keyboard.press("Alt+1")
     page.keyboard.press("9")  # not offered
     page.wait_for_timeout(300)
-    assert served.get("/judges")[2].count("Nobody has judged yet") == 1
+    assert served.get("/judges")[2].count("There are no judgements yet") == 1
     page.keyboard.press("2")
     until(page, "document.querySelector('.bar').innerText.includes('1 of')")
     with JudgementLog(served.log, mode="r") as log:
@@ -160,7 +158,7 @@ def test_keys_can_be_turned_off(watched, served):
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     page.wait_for_timeout(300)
-    assert "Nobody has judged yet" in served.get("/judges")[2]
+    assert "There are no judgements yet" in served.get("/judges")[2]
 
 
 def test_two_judges_in_two_tabs(watched, served):
@@ -193,7 +191,7 @@ def test_one_judge_in_two_tabs_is_asked(watched, served):
 
 
 def test_a_server_that_goes_away_and_comes_back(browser, tmp_path):
-    arguments = ("--demo", "--log", str(tmp_path / "log.db"), "--me", "mara")
+    arguments = (*served_files(tmp_path), "--log", str(tmp_path / "log.db"), "--me", "mara")
     with Served(*arguments, cache=tmp_path) as server:
         watched = Watched(browser, server)
         page = watched.page
@@ -213,7 +211,7 @@ def test_a_server_that_goes_away_and_comes_back(browser, tmp_path):
 
 
 def test_back_with_other_data_nothing_is_sent(browser, tmp_path):
-    with Served("--demo", "--log", str(tmp_path / "log.db"), cache=tmp_path) as server:
+    with Served(*served_files(tmp_path), "--log", str(tmp_path / "log.db"), cache=tmp_path) as server:
         watched = Watched(browser, server)
         page = watched.page
         page.goto(server.base + "/judge")

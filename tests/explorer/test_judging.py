@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 from lanes import QUICK
+from partly_judged import QRELS, RUNS, new_session, served_files
 from served import Served
 
-from goldrank import Document, Runs, demo, evaluate, io
+from goldrank import Document, Runs, evaluate, io
 from goldrank.base.errors import GoldrankError
 from goldrank.explorer.judging_session import Judging, RefusedError
-from goldrank.explorer.start import demo_session
 from goldrank.judging.log import JudgementLog
 
 
 @pytest.fixture
 def judging(tmp_path):
-    made = Judging(demo_session(), str(tmp_path / "log.db"), "mara")
+    made = Judging(new_session(), str(tmp_path / "log.db"), "mara")
     yield made
     made.close()
 
@@ -35,9 +35,9 @@ def grade(judging, doc="plant-2", grade=2, query="q04", **more):
 def test_a_judgement_moves_values_as_evaluate_does(judging):
     session = judging.session
     grade(judging)
-    qrels = {**demo.load()["qrels"]}
+    qrels = {**QRELS}
     qrels["q04"] = {**qrels["q04"], "plant-2": 2}
-    expected = evaluate(qrels, Runs(demo.runs()), ["nDCG@10", "AP", "P@1"])
+    expected = evaluate(qrels, Runs(RUNS), ["nDCG@10", "AP", "P@1"])
     for system in session.systems:
         for measure in session.measures:
             assert system.mean(measure) == expected[system.name][str(measure)]
@@ -47,8 +47,8 @@ def test_the_export_gives_the_shown_numbers(judging):
     for doc, given in (("plant-2", 2), ("coffee-4", 1), ("bike-4", 0)):
         grade(judging, doc, given)
     with JudgementLog(judging.path, mode="r") as log:
-        exported = log.qrels(onto=demo.load()["qrels"])
-    scores = evaluate(exported, Runs(demo.runs()), ["nDCG@10"])
+        exported = log.qrels(onto=QRELS)
+    scores = evaluate(exported, Runs(RUNS), ["nDCG@10"])
     for system in judging.session.systems:
         assert system.mean(judging.session.measures[0]) == scores[system.name]["nDCG@10"]
 
@@ -64,7 +64,7 @@ def test_undo_goes_back_step_by_step_and_after_a_restart(judging):
     grade(judging, "plant-2", 2)
     grade(judging, "coffee-4", 1)
     judging.close()
-    other = Judging(demo_session(), judging.path, "mara")
+    other = Judging(new_session(), judging.path, "mara")
     try:
         for _ in range(2):
             other.add({"action": "undo", "data": other.session.data_hash})
@@ -158,13 +158,13 @@ def test_a_text_in_several_pieces_was_not_seen_whole(judging):
 def test_a_log_that_is_none(tmp_path):
     (tmp_path / "log.db").write_text("no database at all, but long enough to be looked at" * 50)
     with pytest.raises(GoldrankError):
-        Judging(demo_session(), str(tmp_path / "log.db"), "me")
+        Judging(new_session(), str(tmp_path / "log.db"), "me")
 
 
 @pytest.mark.slow
 def test_blind_pages_name_no_system(tmp_path):
     """Neither systems nor ranks, scores or others' grades, in all that is sent."""
-    with Served("--demo", "--log", str(tmp_path / "l.db"), cache=tmp_path) as server:
+    with Served(*served_files(tmp_path), "--log", str(tmp_path / "l.db"), cache=tmp_path) as server:
         for path in ("/judge?blind=1", "/part/judge?blind=1", "/judge?blind=1&query=q10"):
             text = server.get(path)[2]
             assert 'class="doc"' in text, path
@@ -180,7 +180,7 @@ def test_killed_servers_lose_nothing_that_was_acknowledged(tmp_path):
     acknowledged: dict[str, int] = {}
     sent = 0
     for turn in range(kills):
-        with Served("--demo", "--log", str(log), cache=tmp_path) as server:
+        with Served(*served_files(tmp_path), "--log", str(log), cache=tmp_path) as server:
             known = server.secrets()
             ended = threading.Event()
 
@@ -243,9 +243,9 @@ def test_killed_judges_lose_nothing_in_200_kills(tmp_path):
 @pytest.mark.slow
 def test_qrels_are_never_written(tmp_path):
     qrels = tmp_path / "q.qrels"
-    io.read_qrels(demo.load()["qrels"]).save(qrels)
+    io.read_qrels(QRELS).save(qrels)
     runs = []
-    for name, run in demo.runs().items():
+    for name, run in RUNS.items():
         io.as_run(run, name=name).save(tmp_path / f"{name}.run")
         runs.append(f"{name}={tmp_path / name}.run")
     before = qrels.read_bytes()

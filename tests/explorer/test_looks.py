@@ -11,7 +11,7 @@ from goldrank.history.store import History
 
 pytestmark = pytest.mark.slow  # a real browser
 
-PAGES = ["/", "/queries", "/query?id=q04", "/query?id=q10&ideal=1", "/doc?id=plant-2&query=q04", "/judge", "/judge?blind=1",
+PAGES = ["/", "/queries", "/query?id=q04", "/query?id=q10&ideal=1", "/doc?id=plant-7&query=q04", "/judge", "/judge?blind=1",
          "/judges", "/conflicts", "/notes", "/history", "/records?a=1&b=2", "/nothing"]  # fmt: skip
 
 CHECKS = """() => {
@@ -61,7 +61,7 @@ def served(tmp_path_factory):
     with Served("--demo", *options, cache=folder) as running:
         for judge, grade in (("mara", 2), ("jon", 0)):
             running.post(
-                {"query": "q04", "doc": "plant-2", "action": "grade", "grade": grade, "judge": judge, "comment": "so"}
+                {"query": "q04", "doc": "plant-7", "action": "grade", "grade": grade, "judge": judge, "comment": "so"}
             )
         yield running
 

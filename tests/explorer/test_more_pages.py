@@ -59,7 +59,7 @@ def test_withdrawing_needs_the_name_and_moves_the_numbers(tmp_path):
     made = start.demo_session()
     judging = Judging(made, str(tmp_path / "log.db"), "me")
     before = [system.mean(made.measures[0]) for system in made.systems]
-    for doc in ("plant-2", "coffee-4"):
+    for doc in ("plant-7", "food-4"):
         judging.add({"query": "q04", "doc": doc, "action": "grade", "grade": 2, "data": made.data_hash})
     assert [system.mean(made.measures[0]) for system in made.systems] != before
     asked = {"action": "withdraw_all", "judge": "me", "data": made.data_hash}
@@ -145,7 +145,7 @@ def test_objects_shaped_as_datasets():
     known = read_queries(Dataset())
     assert {query: one.text for query, one in known.items()} == {"q1": "what is one", "q2": "what is two"}
     runs = {name: io.as_run(run) for name, run in RUNS.items()}
-    made = start.session_of(QRELS, runs, docs=Dataset(), queries=Dataset())
+    made = start.session_of(QRELS, runs, start.PageTexts(docs=Dataset(), queries=Dataset()))
     made.texts.wait()
     assert made.texts.get("d1").title == "title of d1"
     assert made.text_of("q2") == "what is two"
@@ -155,8 +155,8 @@ def test_serving_from_python(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     served = []
     monkeypatch.setattr(start, "run", lambda session, *more: served.append(session))
-    start.serve(QRELS, RUNS, ["nDCG@10"], docs=Dataset(), browser=False)
-    start.serve(QRELS, RUNS["a"], docs={"d1": "text"}, read_only=True)
+    start.serve(QRELS, RUNS, ["nDCG@10"], texts=start.PageTexts(docs=Dataset()), access=start.Access(browser=False))
+    start.serve(QRELS, RUNS["a"], texts=start.PageTexts(docs={"d1": "text"}), read_only=True)
     assert [[system.name for system in one.systems] for one in served] == [["a", "b"], ["run"]]
     assert served[0].text_of("q1") == "what is one"
 
@@ -183,7 +183,7 @@ def test_the_example_of_the_page(monkeypatch, tmp_path):
 
 def test_withdrawing_in_the_browser(browser, tmp_path):
     with Served("--demo", "--log", str(tmp_path / "log.db"), cache=tmp_path) as server:
-        for doc in ("plant-2", "coffee-4"):
+        for doc in ("plant-7", "food-4"):
             server.post({"query": "q04", "doc": doc, "action": "grade", "grade": 2, "judge": "ann"})
         context = browser.new_context()
         page = context.new_page()

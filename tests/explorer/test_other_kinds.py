@@ -127,7 +127,7 @@ def test_a_history_to_the_detail_and_a_baseline(browser, history, tmp_path):
         with History(history, mode="r") as found:
             assert found.baselines() == {"main": 3}
         page.get_by_role("link", name="compare").first.click()
-        assert page.locator("#queries tbody tr").count() == 16
+        assert page.locator("#queries tbody tr").count() == 60
         context.close()
 
 

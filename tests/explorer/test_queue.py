@@ -29,7 +29,7 @@ def test_the_queue_has_the_first_documents_of_deep_runs(measure):
     queue = session.queue_all(session.view())
     assert len(queue) > 20
     assert {one.query for one in queue} == set(session.queries)
-    heads = {doc for system in session.systems for doc in system.heads.docs(0, DEPTH)}
+    heads = {doc for system in session.systems for doc in system.top_documents.docs(0, DEPTH)}
     assert {one.doc for one in queue} <= heads - {"d005"}
 
 

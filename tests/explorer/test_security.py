@@ -19,7 +19,7 @@ from served import Served
 from goldrank.explorer import security, serving
 from goldrank.explorer.security import BODY
 
-WRITE = {"query": "q04", "doc": "plant-2", "action": "grade", "grade": 2, "judge": "me"}
+WRITE = {"query": "q04", "doc": "plant-7", "action": "grade", "grade": 2, "judge": "me"}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def locked(tmp_path_factory):
         yield running
 
 
-PAGES = ["/", "/queries", "/query?id=q04", "/doc?id=plant-2&query=q04", "/judge", "/judges", "/conflicts", "/notes"]
+PAGES = ["/", "/queries", "/query?id=q04", "/doc?id=plant-7&query=q04", "/judge", "/judges", "/conflicts", "/notes"]
 
 
 @pytest.mark.parametrize("page", [*PAGES, "/part/query?id=q04", "/part/judge", "/api/numbers", "/nothing"])
@@ -168,7 +168,7 @@ def test_writes_of_others(server, headers, status):
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_parts_are_not_for_other_sites(server, site):
-    for path in ("/part/query?id=q04", "/api/numbers", "/part/doc?id=plant-2&query=q04"):
+    for path in ("/part/query?id=q04", "/api/numbers", "/part/doc?id=plant-7&query=q04"):
         assert server.get(path, Sec_Fetch_Site=site)[0] == 403
 
 
@@ -239,7 +239,7 @@ def test_what_is_not_there_is_said(server, path):
 
 @pytest.mark.parametrize("number", ["%C2%B2", "99999999999999999999", "-1", "1e3", "%D9%A1", "0", ""])
 def test_numbers_in_addresses(server, number):
-    for path in ("/queries?page=", "/query?id=q04&from=", "/doc?id=plant-2&query=q04&piece="):
+    for path in ("/queries?page=", "/query?id=q04&from=", "/doc?id=plant-7&query=q04&piece="):
         assert server.get(path + number)[0] == 200
 
 

@@ -103,7 +103,7 @@ def test_equal_hashes_are_told_apart(tmp_path, monkeypatch):
     path = tmp_path / "c.tsv"
     path.write_text("a\tof a\nb\tof b\n")
     texts = open_texts(path, tuple)
-    monkeypatch.setattr(texts.index, "places", lambda doc: [0, 7])
+    monkeypatch.setattr(texts.index, "positions", lambda doc: [0, 7])
     assert [texts.get(doc) and texts.get(doc).text for doc in ("a", "b", "c")] == ["of a", "of b", None]
 
 
@@ -144,7 +144,7 @@ def test_a_file_that_changes_under_a_session_hides_texts(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b'{"text": "no id"}\n', "no id"), (b'{"x": 1, \n', "no JSON")],
+    [(b'{"text": "no id"}\n', "no id"), (b'{"x": 1, \n', "not JSON")],
 )
 def test_bad_lines_say_where(tmp_path, content, says):
     path = tmp_path / "c.jsonl"

@@ -14,7 +14,6 @@ from goldrank.explorer import session as sessions
 from goldrank.explorer.app import Explorer
 from goldrank.explorer.judging_session import Judging
 from goldrank.explorer.pages import render
-from goldrank.explorer.start import demo_session
 from goldrank.explorer.work import Worker
 from goldrank.measures import parse
 from goldrank.measures.unjudged_share import count_holes, find_holes
@@ -64,7 +63,7 @@ def test_the_first_page_waits_for_nothing(large, monkeypatch):
     assert "interval follows" in page
     # A query is read from its own lines, before those of all are there.
     waiting = explorer.query({"id": "q1"})
-    assert all(system._heads is None for system in session.systems)
+    assert all(system._top_documents is None for system in session.systems)
     begin.set()
     session.work.wait()
     page = explorer.overview({})
@@ -118,7 +117,13 @@ def test_bounds_of_the_difference_by_hand():
 
 
 def test_a_caveat_is_said_once():
-    page = Explorer(demo_session(), wait=None).overview({})
+    # On each query b has an unjudged document above the relevant one, which a has first.
+    queries = [f"q{i}" for i in range(12)]
+    qrels = io.as_qrels({query: {"r": 1, "n": 0} for query in queries})
+    runs = {"a": ["r", "n"], "b": ["x", "r", "n"]}
+    opened = [io.as_run(dict.fromkeys(queries, ranking)).renamed(name) for name, ranking in runs.items()]
+    session = sessions.Session("", qrels, opened, Convention(), ["nDCG@10", "AP"])
+    page = Explorer(session, wait=None).overview({})
     assert page.count("Unjudged documents could decide this") == 1
 
 

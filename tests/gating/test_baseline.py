@@ -120,7 +120,7 @@ def test_cannot_be_written(scores, tmp_path):
 @pytest.mark.usefixtures("folder")
 def test_set_says_what_changes(capsys, scores):
     assert command(["gate", "qrels", "bm25.run", "-m", "AP", "-m", "P@1", "--baseline", "b.json", "--update"]) == 0
-    assert "new, 16 queries" in capsys.readouterr().out
+    assert "new, 60 queries" in capsys.readouterr().out
     first = Baseline.load("b.json")
     other = evaluate(QRELS, demo.runs()["overlap"], "AP")["AP"]
     again = ["gate", "qrels", "overlap.run", "-m", "AP", "-m", "nDCG@10", "--baseline", "b.json", "--update"]
@@ -155,35 +155,39 @@ def test_the_gate_never_sets_it(capsys):
 def test_history(capsys):
     """A name keeps meaning the record it was set to, whatever is recorded later."""
     assert command(["gate", "qrels", "bm25.run", "-m", "AP", "--db", "h.db", "--baseline", "main", "--update"]) == 0
-    gate = [
-        "gate",
-        "qrels",
-        "overlap.run",
-        "--rule",
-        "AP: -1%",
-        "--db",
-        "h.db",
-        "--statistics",
-        "unjudged=ignore",
-        "--baseline",
-    ]
+    gate = ["gate", "qrels", "overlap.run", "--rule", "AP: -1%", "--db", "h.db", "--baseline"]
     assert command([*gate, "main"]) == 1
-    # A record of a history has no documents: what nobody judged counts as the run's alone, and could decide.
-    assert command([word for word in gate if word not in ("--statistics", "unjudged=ignore")] + ["main"]) == 4
-    assert "the baseline keeps no documents" in " ".join("".join(capsys.readouterr()).split())
     with History("h.db") as history:
         later = history.record(evaluate(QRELS, demo.runs()["overlap"], ["AP", "NumRet"]), label="main")
     assert command([*gate, "main"]) == 1
     assert command([*gate, str(later.id)]) == 0
     capsys.readouterr()
     assert command(["history", "baseline", "main", str(later.id), "--db", "h.db"]) == 0
-    assert "AP: 0.7691 -> 0.5669" in capsys.readouterr().out
+    assert "AP: 0.7099 -> 0.4597" in capsys.readouterr().out
     assert command([*gate, "main"]) == 0
     assert command(["history", "baseline", "main", "--db", "h.db"]) == 0
     assert command([*gate, "mian"]) == 3  # as wherever a history does not have what was asked for
     assert "Did you mean main?" in capsys.readouterr().err
     assert command(["gate", "qrels", "overlap.run", "--rule", "AP: -1%", "--baseline", "main"]) == 2
     assert "there is no file 'main'" in capsys.readouterr().err
+
+
+def test_unjudged_documents_could_decide_against_a_history(capsys, tmp_path, monkeypatch):
+    """A record of a history has no documents: unjudged ones count as the run's alone, and could decide.
+
+    The new run puts an unjudged document above the relevant one of each query: AP falls from 1 to 1/2.
+    """
+    monkeypatch.chdir(tmp_path)
+    queries = [f"q{i}" for i in range(10)]
+    Qrels({query: {"good": 1, "bad": 0} for query in queries}).save("qrels")
+    read_run({query: ["good", "bad"] for query in queries}).save("old.run")
+    read_run({query: ["x", "good", "bad"] for query in queries}).save("new.run")
+    assert command(["gate", "qrels", "old.run", "-m", "AP", "--db", "h.db", "--baseline", "main", "--update"]) == 0
+    gate = ["gate", "qrels", "new.run", "--rule", "AP: -1%", "--db", "h.db", "--baseline", "main"]
+    assert command([*gate, "--statistics", "unjudged=ignore"]) == 1
+    capsys.readouterr()
+    assert command(gate) == 4
+    assert "the baseline keeps no documents" in " ".join("".join(capsys.readouterr()).split())
 
 
 @pytest.mark.usefixtures("folder")

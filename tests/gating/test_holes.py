@@ -157,7 +157,7 @@ def test_the_size_of_seven_thousand_queries(tmp_path):
     assert (tmp_path / "b.json").stat().st_size < 2_000_000
 
 
-def test_changed_judgements_are_one_yardstick(tmp_path):
+def test_changed_judgements_score_the_baseline_again(tmp_path):
     """x becomes relevant: the run has it on top and the baseline at the end, which its old scores do not know.
 
     By the old judgements both have RR 1 and 1/2; by the new ones 1/3 and 1.
@@ -175,12 +175,12 @@ def test_changed_judgements_are_one_yardstick(tmp_path):
         (found,) = verdict
         assert (found.baseline, found.value) == pytest.approx((1 / 3, 1.0))
         assert "baseline-rescored" in codes(verdict)
-    # Scores without documents stay by the old yardstick, and the gate says so.
+    # Scores without documents stay as they were measured, and the gate says so.
     from goldrank import Scores
 
     verdict = gate_run(changed, new_run, Rules("RR: -1%", allow_changed_qrels=True), Scores.from_dict(scores.to_dict()))
     assert verdict[0].baseline == 1.0
-    assert "two-yardsticks" in codes(verdict)
+    assert "baseline-not-rescored" in codes(verdict)
 
 
 def test_queries_that_the_baseline_did_not_have_are_left_out(tmp_path):

@@ -24,7 +24,7 @@ def marks(values, noise=NO_NOISE, alpha=ALPHA, seed=0):
     for row in range(1, len(values)):
         split = segment.look(row - start, search, alpha)
         if split is not None:
-            found.append((start + split.at, start + split.first, start + split.last, row))
+            found.append((start + split.row, start + split.first, start + split.last, row))
             search.close()
             start += split.last
             segment = Segment(values[start:], range(start, len(values)), seed, noise)
@@ -72,7 +72,7 @@ def test_the_first_look_by_hand():
         assert (split is not None) == found, better
         if split:
             assert split.p == pytest.approx(2 / 2**better)
-            assert (split.at, split.first, split.last, split.differing) == (1, 1, 1, better)
+            assert (split.row, split.first, split.last, split.differing) == (1, 1, 1, better)
         assert search.crossed.sum() <= 68
 
 

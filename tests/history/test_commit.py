@@ -103,7 +103,8 @@ def test_damaged(repository: Path, file: str, text: str) -> None:
     with pytest.raises(GoldrankError) as error:
         read_commit(repository)
     assert error.value.__class__.__name__ == "StoreError"
-    assert "no branch" in str(error.value) or "no commit" in str(error.value)
+    message = str(error.value)
+    assert any(words in message for words in ("not a branch", "not a commit", "no commit"))
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -344,7 +344,7 @@ def test_empty_grade_is_not_judged() -> None:
         (b'{"qid": "q1", "docid": "d1", "score": 1}\n\n{"qid": "q1", "docid": \n', ":3:24: is not JSON"),
         (b'{"qid": "q1", "docid": "d1", "score": 1}\n{"qid": "q1", "docid": "d1", "score": 1}\n', "twice, first at"),
         (b'{"qid": "q1", "results": [{"x": 1}]}\n', ":1, results[0]: has no document id; it has: x"),
-        (b'{"details": {"q1": {"hits": [{"hit": {}}]}}}', "$.details.q1.hits[0]: is no hit with an _id"),
+        (b'{"details": {"q1": {"hits": [{"hit": {}}]}}}', "$.details.q1.hits[0]: is not a hit with an _id"),
         (b'{"details": {"q1": {"hits": 5}}}', "$.details.q1.hits: is 5, not a list"),
         (b'{"mteb_model_meta": {}, "a": {"x": {}, "y": {}}}', "holds 2 runs: $.a.x, $.a.y"),
         (b'{"requests": []}', "these are judgements, not a run"),

@@ -151,7 +151,7 @@ def test_axion_gives_nan_with_the_reason(metric: str, name: str) -> None:
         )
         result = getattr(axion, metric)().score(item)
         assert math.isnan(result.score)
-        assert "which is no id" in result.explanation
+        assert "which is not an id" in result.explanation
         assert "entry" in result.explanation
 
 

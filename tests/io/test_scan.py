@@ -14,7 +14,7 @@ from lanes import many
 from goldrank.data.id_column import IdColumn
 from goldrank.io.text import scan
 
-ONE = scan.Wanted(0, 0, 0)
+ONE = scan.FieldRoles(0, 0, 0)
 """Tables of one field, which is all there is."""
 
 
@@ -171,7 +171,7 @@ def contents(fields: scan.FieldRanges) -> list[list[bytes]]:
 @given(tables())
 def test_split_equals_bytes_split(table):
     lines, text = table
-    fields = scan.split(scan.padded(text), scan.Wanted(0, 0))
+    fields = scan.split(scan.padded(text), scan.FieldRoles(0, 0))
     assert fields is not None
     assert (fields.size, fields.width) == (len(lines), len(lines[0]))
     assert contents(fields) == lines
@@ -187,7 +187,7 @@ def test_tidied_tables_can_be_split(table):
     tidied = scan.tidied(scan.padded(text), len(lines[0]), False)
     assert tidied is not None
     assert tidied.numbers.tolist() == list(range(len(lines)))
-    fields = scan.split(tidied.data, scan.Wanted(0, 0))
+    fields = scan.split(tidied.data, scan.FieldRoles(0, 0))
     assert fields is not None
     assert contents(fields) == lines
 
@@ -199,7 +199,7 @@ def test_tidied_tables_can_be_split(table):
 def test_split_declines_uneven_lines(lines, gap):
     """Lines with different numbers of fields, or none, and comments are never made to look even."""
     text = b"".join(gap.join(line) + b"\n" for line in lines)
-    fields = scan.split(scan.padded(text), scan.Wanted(0, 0))
+    fields = scan.split(scan.padded(text), scan.FieldRoles(0, 0))
     even = len({len(line) for line in lines}) == 1 and lines[0]
     has_comment = any(line and line[0].startswith(b"#") for line in lines)
     assert (None if fields is None else contents(fields)) == (lines if even and not has_comment else None)
@@ -209,7 +209,7 @@ def test_split_declines_uneven_lines(lines, gap):
 def test_control_bytes(control):
     """They are no blanks: declined, and part of the field where lines were looked at closely."""
     line = b"a" + bytes([control]) + b"b c"
-    assert scan.split(scan.padded(line + b"\nd e\n"), scan.Wanted(0, 1)) is None
+    assert scan.split(scan.padded(line + b"\nd e\n"), scan.FieldRoles(0, 1)) is None
     assert scan.tidied(scan.padded(line + b"\nd e\n"), 2, False) is None
     fields = scan.FieldRanges.of_lines([line, b"d e"], 2)
     assert contents(fields) == [[b"a" + bytes([control]) + b"b", b"c"], [b"d", b"e"]]
@@ -228,7 +228,7 @@ def test_no_lines():
 @given(tables(), st.data())
 def test_copy_holds_the_same_lines(table, data):
     lines, text = table
-    fields = scan.split(scan.padded(text), scan.Wanted(0, 0))
+    fields = scan.split(scan.padded(text), scan.FieldRoles(0, 0))
     assert fields is not None
     low = data.draw(st.integers(0, len(lines)))
     high = data.draw(st.integers(low, len(lines)))

@@ -18,7 +18,7 @@ from goldrank.data.spans import Spans
 from goldrank.data.stretches import length_within, merge
 from goldrank.data.text_item import EvidencePlaces, Span, TextItem
 from goldrank.match.evidence import Finder, Quote, resolve
-from goldrank.match.span_table import spans_of, word_offsets
+from goldrank.match.span_table import SpanRules, spans_of, word_offsets
 from goldrank.measures import parse
 
 # Intervals.
@@ -254,7 +254,7 @@ def cut(size: int) -> list[Span]:
 def evaluated(chunks: list[Span], measure: str, unit: str) -> float:
     item = TextItem("q", [SOURCE[one.start : one.end] for one in chunks], spans=chunks)
     evidence = {"q": [{"source": "doc", "start": one.start, "end": one.end} for one in GOLD]}
-    table, notes = spans_of([item], {"doc": SOURCE}, unit=unit, quotes=evidence)
+    table, notes = spans_of([item], {"doc": SOURCE}, SpanRules(unit=unit), quotes=evidence)
     assert notes == ()
     return float(parse(measure)(table)[0])
 
@@ -306,8 +306,8 @@ def test_texts_without_offsets_are_aligned() -> None:
     evidence = {"q": [{"source": "doc", "start": one.start, "end": one.end} for one in GOLD]}
     for sources in (None, {"q": ["doc"] * len(texts)}):
         table, notes = spans_of(
-            [TextItem("q", texts)], {"other": "x y z", "doc": SOURCE}, quotes=evidence, chunk_sources=sources,
-            unit="token", chunks={"doc": texts},
+            [TextItem("q", texts)], {"other": "x y z", "doc": SOURCE}, SpanRules(unit="token"),
+            quotes=evidence, chunk_sources=sources, chunks={"doc": texts},
         )  # fmt: skip
         assert parse("SpanRecall@16")(table).tolist() == [1.0]
         assert parse("SpanRecall@5")(table)[0] == evaluated(chunks[:5], "SpanRecall", "token")
@@ -424,7 +424,7 @@ def test_quotations_that_are_not_located() -> None:
     with raises_code(InputError, "not-located", match="'so near it was' .* 'doc1'") as caught:
         spans_of([item], TEXTS, quotes=quotes)
     assert caught.value.where == "items.jsonl:3: query 'q1': evidence 2"
-    table, notes = spans_of([item], TEXTS, quotes=quotes, unlocated="missed")
+    table, notes = spans_of([item], TEXTS, SpanRules(unlocated="missed"), quotes=quotes)
     assert parse("SpanRecall")(table).tolist() == [6 / (6 + 14)]
     (note,) = notes
     assert note.code == "quotations-lost"
@@ -432,11 +432,11 @@ def test_quotations_that_are_not_located() -> None:
     assert note.samples == ("q1: so near it was",)
     assert note.fact("how") == "counted as missed"
     assert str(note).startswith("1 quotation was not located, counted as missed: 'q1: so near it was'")
-    by_word, _ = spans_of([item], TEXTS, quotes=quotes, unlocated="missed", unit="token")
+    by_word, _ = spans_of([item], TEXTS, SpanRules(unlocated="missed", unit="token"), quotes=quotes)
     assert parse("SpanRecall")(by_word).tolist() == [2 / (2 + 4)]
     again = resolve(resolve([item], Finder(TEXTS, unlocated="missed"), quotes), Finder(TEXTS))
     assert parse("SpanRecall")(Spans.of(again)).tolist() == [6 / (6 + 14)], "what is resolved stays so"
-    table, notes = spans_of([item], TEXTS, quotes=quotes, unlocated="skip")
+    table, notes = spans_of([item], TEXTS, SpanRules(unlocated="skip"), quotes=quotes)
     assert parse("SpanRecall")(table).tolist() == [1.0]
     assert [(note.code, note.fact("how")) for note in notes] == [("quotations-lost", "left out")]
 
@@ -514,18 +514,18 @@ def test_what_else_cannot_be() -> None:
     with pytest.raises(InputError, match="1 retrieved texts but 2 sources"):
         spans_of([item], TEXTS, chunk_sources={"q": ["doc1", "doc2"]})
     with pytest.raises(OptionError, match="unit is 'word'"):
-        spans_of([item], unit="word")
+        spans_of([item], rules=SpanRules(unit="word"))
     with pytest.raises(OptionError, match="similarity is 2"):
-        spans_of([item], similarity=2)
+        spans_of([item], rules=SpanRules(similarity=2))
     with raises_code(InputError, "wrong-type"):
         spans_of([item], ["text"])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="source 'a' is NoneType"):
         spans_of([item], {"a": None})  # type: ignore[dict-item]
     placed = TextItem("q", [""], spans=[S("doc1", 0, 4)])
     with pytest.raises(InputError, match="tokens of source 'doc1' cannot be counted"):
-        spans_of([placed], unit="token")
+        spans_of([placed], rules=SpanRules(unit="token"))
     with pytest.raises(InputError, match="overlap, are not in order"):
-        spans_of([placed], TEXTS, unit="token", tokens=lambda text: [(0, 5), (3, 6)])
+        spans_of([placed], TEXTS, SpanRules(unit="token", tokens=lambda text: [(0, 5), (3, 6)]))
     with pytest.raises(InputError, match="chunk 1: 'text' is not a source, a start and an end"):
         spans_of([placed], TEXTS, chunks=["text"])
     with pytest.raises(InputError, match="chunks are a int"):
@@ -540,7 +540,7 @@ def test_no_source_in_common() -> None:
     item = TextItem("q", [""], spans=[S("doc1.pdf", 0, 4)], evidence=[EvidencePlaces(((S("doc1", 0, 4),),))])
     with pytest.raises(MismatchError, match=r"no source in common: retrieved 'doc1.pdf', evidence 'doc1'"):
         spans_of([item])
-    assert parse("SpanRecall")(spans_of([item], overlap="allow")[0]).tolist() == [0.0]
+    assert parse("SpanRecall")(spans_of([item], rules=SpanRules(overlap="allow"))[0]).tolist() == [0.0]
 
 
 def test_corpus_in_every_form() -> None:

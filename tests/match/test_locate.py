@@ -43,7 +43,7 @@ def slices(source: str, quotation: str, **how: object) -> list[str]:
 def test_place_and_way(source: str, quotation: str, there: str, how: str) -> None:
     found = SourceText(source).find(quotation, similarity=None)
     assert found is not None
-    assert found.how == how
+    assert found.way == how
     assert [source[start:end] for start, end in found.places] == [there]
 
 
@@ -89,7 +89,7 @@ def test_approximately(quotation: str, there: str) -> None:
     source = "Here, the quick brown fox\njumps over the lazy dog. Elsewhere a fox jumps."
     found = SourceText(source).find(quotation)
     assert found is not None
-    assert found.how == "approximate"
+    assert found.way == "approximate"
     assert [source[start:end] for start, end in found.places] == [there]
     # The share of letters that need no change: 29 letters with one changed, or 31 with two too many.
     changes = 2 if "foxes" in quotation else 1
@@ -166,7 +166,7 @@ def test_white_space_and_case_may_change(words: list[str], data: st.DataObject) 
     assert found is not None
     for start, end in found.places:
         assert fold(source[start:end]).replace(" ", "") == fold(quotation).replace(" ", "")
-        if found.how != "joined":
+        if found.way != "joined":
             assert fold(source[start:end]) == fold(quotation)
     start = sum(len(word + blank) for word, blank in zip(words[:first], blanks[:first], strict=True))
     end = sum(len(word + blank) for word, blank in zip(words[:last], blanks[:last], strict=True)) - len(
@@ -174,8 +174,8 @@ def test_white_space_and_case_may_change(words: list[str], data: st.DataObject) 
     )
     # It may also stand elsewhere, overlapping this place, or letter by letter; otherwise this is one of the places, to
     # the character.
-    assert found.how == "exact" or any(low < end and start < high for low, high in found.places)
-    itself = found.how == "folded" or (found.how == "exact" and changed == quotation)
+    assert found.way == "exact" or any(low < end and start < high for low, high in found.places)
+    itself = found.way == "folded" or (found.way == "exact" and changed == quotation)
     if len(found.places) == 1 and fold(source).count(fold(words[first])) == 1 and itself:
         assert found.places[0] == (start, end)
 

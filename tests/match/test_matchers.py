@@ -29,11 +29,11 @@ from goldrank.base.errors import InputError, OptionError
 from goldrank.match import common_tokens, exact, rouge
 from goldrank.match.contain import Contains, Either, is_part
 from goldrank.match.exact import Exact, ExactNormalised, normalise
-from goldrank.match.matcher import _HOME, Matcher, matcher
+from goldrank.match.matcher import _MODULES, Matcher, matcher
 from goldrank.match.token_overlap import RougeL, Shingles
 from goldrank.match.tokens import words
 
-NAMES = sorted(_HOME)
+NAMES = sorted(_MODULES)
 BY_WORDS = [name for name in NAMES if name.startswith(("rouge-", "token-", "shingles", "contains-words"))]
 SYMMETRIC = ["exact", "exact-normalised", "either", "rouge-l-f", "rouge-score-f", "token-iou", "token-f1", "ratio"]
 
@@ -116,7 +116,7 @@ def test_rouge_by_parts_is_rouge(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [(ours.replace(".", ""), theirs.replace(".", "")) for ours, theirs in some_pairs(13, 300)]
     pairs = [pair for pair in pairs if all(side.strip() for side in pair)]
     expected = degrees_of(matcher("rouge"), pairs)
-    monkeypatch.setattr(rouge, "KEPT_ROWS", 3)
+    monkeypatch.setattr(rouge, "STORED_ROWS", 3)
     assert degrees_of(matcher("rouge"), pairs).tolist() == expected.tolist()
 
 
@@ -367,7 +367,7 @@ class FirstWord(Matcher):
 
 def test_a_new_matcher_is_a_class_and_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "my_matchers", SimpleNamespace(FirstWord=FirstWord))
-    monkeypatch.setitem(_HOME, "first-word", "my_matchers")
+    monkeypatch.setitem(_MODULES, "first-word", "my_matchers")
     assert str(matcher("first-word>0.4")) == "first-word>0.4"
     items = [{"retrieved": ["Rome is big.", "Paris, too."], "references": ["Paris is in France."]}]
     assert evaluate_texts(items, "RR", matching="first-word").mean == {"RR": 0.5}
@@ -382,7 +382,7 @@ def test_names_and_spellings(name: str) -> None:
     assert found.says
     assert type(found).__doc__
     assert str(matcher(str(found))) == str(found)
-    assert type(found).__module__ == _HOME[name]
+    assert type(found).__module__ == _MODULES[name]
     if found.threshold is None:
         assert str(found) == name
         with raises_code(OptionError, "takes-no-threshold"):
@@ -562,7 +562,7 @@ PAGE = places.ROOT / "docs" / "matching.md"
 
 def test_the_page_lists_all_matchers_with_their_thresholds() -> None:
     rows = re.findall(r"^\| `([^`]+)` \| ([\d.]*) ?\|", PAGE.read_text(), re.MULTILINE)
-    defaults = {name: matcher(name).threshold for name in _HOME}
+    defaults = {name: matcher(name).threshold for name in _MODULES}
     assert {name: float(shown) if shown else None for name, shown in rows} == defaults
 
 

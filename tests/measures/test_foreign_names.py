@@ -113,7 +113,7 @@ def test_a_measure_of_ones_own_wins_over_a_nickname():
     [
         ("runid", "text"),
         ("relstring.5", "text"),
-        ("P_5,1.5", "no list of cut-offs"),
+        ("P_5,1.5", "not a list of cut-offs"),
         ("P.5,0", "above 0"),
         ("P.5,5", "twice"),
         ("utility.1,2", "4 numbers"),

@@ -276,20 +276,20 @@ def asked_of(table: scan.FieldRanges | None) -> object:
 def test_text(seed, both):
     rng = random.Random(seed)
     text = random_text(rng)
-    one, other = both(lambda: asked_of(scan.split(scan.padded(text), wanted=scan.Wanted(0, 2, 4))))
+    one, other = both(lambda: asked_of(scan.split(scan.padded(text), roles=scan.FieldRoles(0, 2, 4))))
     assert one == other
 
 
 def test_regular_text_is_done_by_the_core():
-    table = scan.split(scan.padded(b"q 0 d 1 2.5 t\nq\t0 e 2 1.5 t\n"), wanted=scan.Wanted(0, 2, 4))
+    table = scan.split(scan.padded(b"q 0 d 1 2.5 t\nq\t0 e 2 1.5 t\n"), roles=scan.FieldRoles(0, 2, 4))
     assert table is not None
-    assert table.found is not None
+    assert table.results is not None
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_numbers_are_the_nearest_doubles(number):
     """Python's float() is the second opinion; what the core does not do is among `left`."""
-    table = scan.split(scan.padded(f"q 0 d 1 {number} t\n".encode()), wanted=scan.Wanted(0, 2, 4))
+    table = scan.split(scan.padded(f"q 0 d 1 {number} t\n".encode()), roles=scan.FieldRoles(0, 2, 4))
     assert table is not None
     score, left = table.decimals(4)
     if len(left):
@@ -307,7 +307,7 @@ def test_random_numbers_are_the_nearest_doubles():
         point = rng.randrange(len(digits) + 1)
         texts.append(("-" if rng.random() < 0.3 else "") + digits[:point] + "." + digits[point:])
     data = scan.padded("".join(f"q 0 d 1 {text} t\n" for text in texts).encode())
-    table = scan.split(data, wanted=scan.Wanted(0, 2, 4))
+    table = scan.split(data, roles=scan.FieldRoles(0, 2, 4))
     assert table is not None
     score, left = table.decimals(4)
     assert not len(left)

@@ -168,7 +168,7 @@ def test_rare_forms_are_done_by_the_core(form, tmp_path, monkeypatch):
 )
 def test_exponents_are_the_nearest_doubles(text, both):
     def work():
-        table = scan.split(scan.padded(f"q 0 d 1 {text} t\n".encode()), wanted=scan.Wanted(0, 2, 4))
+        table = scan.split(scan.padded(f"q 0 d 1 {text} t\n".encode()), roles=scan.FieldRoles(0, 2, 4))
         score, left = table.decimals(4)
         return None if len(left) else score[0]
 
@@ -182,7 +182,7 @@ def test_random_exponents(both):
     texts = [f"{rng.randrange(10 ** rng.randrange(1, 18))}e{rng.randrange(-30, 31)}" for _ in range(many(5_000))]
     texts += [f"{rng.uniform(-1e9, 1e9):.{rng.randrange(17)}e}" for _ in range(many(5_000))]
     data = scan.padded("".join(f"q 0 d 1 {text} t\n" for text in texts).encode())
-    score, left = scan.split(data, wanted=scan.Wanted(0, 2, 4)).decimals(4)
+    score, left = scan.split(data, roles=scan.FieldRoles(0, 2, 4)).decimals(4)
     done = np.setdiff1d(np.arange(len(texts)), left)
     assert score[done].tolist() == [float(texts[i]) for i in done]
 

@@ -312,14 +312,34 @@ def test_the_image_has_no_rights_and_what_a_referee_needs():
     assert text.rstrip().endswith('ENTRYPOINT ["goldrank"]')
 
 
-def test_a_referee_needs_three_packages_only(tmp_path):
-    """As in the image: numpy, click and scipy, in a folder that cannot be written to."""
-    absent = ("polars", "rich", "jinja2", "rapidfuzz", "pyarrow", "pandas")
-    code = f"import sys\nsys.modules.update(dict.fromkeys({absent}))\nfrom goldrank.cli import main\nmain()"
+def packages_in(text: str) -> set[str]:
+    """The names of packages in quotation marks with a lowest version."""
+    return set(re.findall(r'"([a-z0-9.]+)>=', text))
+
+
+def test_the_image_has_the_versions_of_the_project():
+    image = re.findall(r'"([a-z0-9]+>=[0-9.]+)"', (places.ROOT / "Dockerfile").read_text())
+    project = (places.ROOT / "pyproject.toml").read_text()
+    assert len(image) == 4
+    assert all(f'"{package}"' in project for package in image)
+
+
+@pytest.mark.parametrize(
+    "words", [("eval", "records.jsonl", "-m", "RR"), ("gate", "records.jsonl", "records.jsonl", "--rule", "RR >= 0.5")]
+)
+def test_a_referee_needs_the_packages_of_the_image_only(tmp_path, words):
+    """As in the image: what pyproject.toml names and the Dockerfile does not is not there; nothing can be written."""
+    project = (places.ROOT / "pyproject.toml").read_text()
+    dependencies = project.partition("dependencies = [")[2].partition("\n]")[0]
+    absent = packages_in(dependencies) - packages_in((places.ROOT / "Dockerfile").read_text())
+    assert {"polars", "rich", "jinja2", "rapidfuzz"} <= absent
+
+    modules = [*sorted(absent), "pyarrow", "pandas"]
+    code = f"import sys\nsys.modules.update(dict.fromkeys({modules}))\nfrom goldrank.cli import main\nmain()"
     (tmp_path / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
     tmp_path.chmod(0o555)
     done = subprocess.run(
-        [sys.executable, "-c", code, "eval", "records.jsonl", "-m", "RR"],
+        [sys.executable, "-c", code, *words],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(Path(goldrank.__file__).parent.parent), "HOME": "/nowhere"},
         capture_output=True,

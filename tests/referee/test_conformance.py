@@ -303,7 +303,7 @@ def test_other_lines_are_counted_and_quoted(tmp_path):
     report = check_conformance(program(tmp_path, text), measures=["Bpref"])
     assert report.answers.noise == ["Loading model"]
     assert report.exit_code == 1
-    assert "lines that are no answers: 1" in str(report)
+    assert "lines that are not answers: 1" in str(report)
 
 
 def test_a_crash_is_told_with_its_last_words(tmp_path):

@@ -19,7 +19,7 @@ import results
 import goldrank
 from goldrank import Baseline, GoldrankError, OptionError, Result, Scores, ScoresByRun
 from goldrank.data.showing import Form
-from goldrank.data.table import ChartPart, Fold, Sentence, Table, told
+from goldrank.data.table import ChartPart, Fold, Sentence, Table, without_charts
 from goldrank.report import show
 
 ENDINGS = [".json", ".csv", ".tsv", ".md", ".tex", ".html", ".svg", ".parquet", ".txt"]
@@ -218,7 +218,7 @@ def test_wrong_words_are_explained():
     scores = results.made("Scores")
     with pytest.raises(OptionError, match="it must be one of: terminal, markdown"):
         scores.show("markdwon")
-    with pytest.raises(OptionError, match="parquet is no text"):
+    with pytest.raises(OptionError, match="parquet is not text"):
         goldrank.show(scores, "parquet")
     with pytest.raises(OptionError, match="form is 'svg'"):
         scores.to_svg()
@@ -234,7 +234,7 @@ def test_wrong_words_are_explained():
 def rst_lines(parts) -> list[str]:
     """Parts as reStructuredText: what the one file of a new form holds."""
     lines = []
-    for part in told(parts):
+    for part in without_charts(parts):
         if isinstance(part, Sentence):
             lines += ["", part.text]
         elif isinstance(part, Fold):

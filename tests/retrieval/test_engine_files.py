@@ -20,7 +20,7 @@ from goldrank.retrieval.addresses import is_allowed, is_public
 from goldrank.retrieval.engine_file import EngineLimits, SearchEngine
 from goldrank.retrieval.engine_run import run_engine
 from goldrank.retrieval.failures import AskFailed
-from goldrank.retrieval.hits import AnswerPaths, at, read_answer
+from goldrank.retrieval.hits import AnswerPaths, read_answer, value_at
 from goldrank.retrieval.secret_values import Secrets
 
 pytest.importorskip("httpx")
@@ -173,9 +173,9 @@ def test_results_at_paths(data: Any, paths: AnswerPaths, documents: list[tuple[s
 
 def test_paths_of_all() -> None:
     data = {"rows": [{"id": 1}, {"id": 2}]}
-    assert at(data, "rows[*].id") == [1, 2]
-    assert at(data, "rows[5].id") is None
-    assert at({"a.b": 3}, "a.b") == 3
+    assert value_at(data, "rows[*].id") == [1, 2]
+    assert value_at(data, "rows[5].id") is None
+    assert value_at({"a.b": 3}, "a.b") == 3
 
 
 @pytest.mark.parametrize(

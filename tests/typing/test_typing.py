@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 import typing
@@ -62,6 +63,29 @@ def test_mypy_says_so(file: str) -> None:
     about = {of_lines[int(line.split(":")[1])] for line in complaints}
     assert about - WAITING[file] == set(), "\n".join(complaints)
     assert WAITING[file] - about == set(), "these wait no longer"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("pyright") is None, reason="pyright is not installed")
+def test_pyright_says_so_too(tmp_path: Path) -> None:
+    """In strict mode; an unused `type: ignore` is an error, so that what must be refused is refused."""
+    for file in WAITING:
+        shutil.copy(HERE / file, tmp_path)
+    settings = {
+        "include": list(WAITING),
+        "pythonVersion": "3.11",
+        "typeCheckingMode": "strict",
+        "reportUnnecessaryTypeIgnoreComment": True,
+        "reportUnusedExpression": False,
+        "reportWildcardImportFromLibrary": False,
+        "extraPaths": [str(places.ROOT / "src")],
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=600, check=False)
+    if " errors, " not in done.stdout and " error, " not in done.stdout:
+        pytest.skip(f"pyright does not start here: {done.stdout[-200:]}{done.stderr[-200:]}")
+    assert done.stdout.splitlines()[-1].startswith("0 errors"), done.stdout
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """BrowseComp-Plus's recall and citations (evaluate_run.py of the project) from its run files.
 
-Recall is that of the set of retrieved documents; every number in any bracket of the answer is a citation, years too.
+Recall counts the set of retrieved documents; every number in any bracket of the answer is a citation, years too.
 Files are averaged, so that two runs of a question count twice, and unfinished runs count.
 """
 
@@ -56,6 +56,23 @@ class FileScores:
     citations: CitedDocuments | None
     """None of an unfinished run."""
 
+    def row(self) -> dict[str, Any]:
+        """A flat record; without citations their numbers are None."""
+        row: dict[str, Any] = {
+            "query": self.query,
+            "recall": self.recall,
+            "retrieved": len(self.retrieved),
+            "cited": None,
+            "citation_precision": None,
+            "citation_recall": None,
+        }
+
+        if self.citations is not None:
+            row["cited"] = len(self.citations.cited)
+            row["citation_precision"] = self.citations.precision
+            row["citation_recall"] = self.citations.recall
+        return row
+
 
 @dataclass(frozen=True, repr=False)
 class BrowseCompScores(Result):
@@ -92,17 +109,7 @@ class BrowseCompScores(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each file."""
-        return [
-            {
-                "query": each.query,
-                "recall": each.recall,
-                "retrieved": len(each.retrieved),
-                "cited": None if each.citations is None else len(each.citations.cited),
-                "citation_precision": None if each.citations is None else each.citations.precision,
-                "citation_recall": None if each.citations is None else each.citations.recall,
-            }
-            for each in self.files
-        ]
+        return [each.row() for each in self.files]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
@@ -155,6 +162,7 @@ def _scored(record: Mapping[str, Any], gold: Mapping[str, Iterable[str]]) -> Fil
     retrieved = record.get("retrieved_docids")
     if retrieved is None:
         retrieved = [doc for search in searches_of(record, query) for doc in search.retrieved]
+
     distinct = tuple(sorted(set(map(str, retrieved))))
     recall = len(set(distinct) & set(evidence)) / len(evidence)
     return FileScores(query, recall, distinct, _citations(record, evidence))
@@ -168,6 +176,9 @@ def _citations(record: Mapping[str, Any], evidence: list[str]) -> CitedDocuments
         answer = str(answers[-1])
     else:
         answer = ""
-    inside = [first or second for first, second in _BRACKETS.findall(answer)]
-    cited = tuple(sorted({number for text in inside for number in re.findall(r"\d+", text)}))
+
+    numbers: set[str] = set()
+    for square, lenticular in _BRACKETS.findall(answer):
+        numbers.update(re.findall(r"\d+", square or lenticular))
+    cited = tuple(sorted(numbers))
     return CitedDocuments(cited, len(set(cited) & set(evidence)), len(evidence))

@@ -16,7 +16,7 @@ KINDS: dict[SearchKind, str] = {
     "empty": "returned nothing",
     "late": "all was found before",
     "repeat": "returned only what was seen before",
-    "miss": "returned something unseen, and nothing wanted",
+    "miss": "returned something unseen, and nothing expected",
 }
 """What a search may be; all but the first are wasted."""
 
@@ -39,7 +39,7 @@ class Counted:
     budget: float | None = None
     """How many tokens of results are allowed."""
     cover: float = 1.0
-    """The share of what is wanted that counts as covered."""
+    """The share of the expected things that counts as covered."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class QuestionSearches:
         return self._reached(self.needed)
 
     def _reached(self, least: int) -> int | None:
-        return next((number for number, found in enumerate(self.found, 1) if found >= least), None)
+        return next((number for number, total in enumerate(self.found, 1) if total >= least), None)
 
     @property
     def reciprocal_first(self) -> float:
@@ -158,17 +158,16 @@ def count_searches(
     """What the searches of a question found."""
     lists = [list(dict.fromkeys(search.retrieved))[: counted.k] for search in searches]
     seen: set[str] = set()
-    found: list[int] = []
+    totals: list[int] = []
     kinds: list[SearchKind] = []
+    before = 0
     for docs in lists:
-        if found:
-            before = found[-1]
-        else:
-            before = 0
         unseen = set(docs) - seen
         seen |= unseen
-        found.append(covered(groups, seen))
-        kinds.append(_kind(docs, unseen, found[-1] > before, before == len(groups)))
+        total = covered(groups, seen)
+        kinds.append(_kind(docs, unseen, is_new=total > before, is_late=before == len(groups)))
+        totals.append(total)
+        before = total
 
     spent = [search.tokens for search in searches]
     if not spent or None in spent:
@@ -179,11 +178,11 @@ def count_searches(
     return QuestionSearches(
         query=query,
         wanted=len(groups),
-        found=tuple(found),
+        found=tuple(totals),
         alone=tuple(covered(groups, set(docs)) for docs in lists),
         kinds=tuple(kinds),
         tokens=tokens,
-        within=_within(found, spent, counted.budget, len(groups)),
+        within=_within(totals, spent, counted.budget, len(groups)),
         needed=max(1, math.ceil(counted.cover * len(groups) - 1e-9)),
     )
 
@@ -202,17 +201,22 @@ def _kind(docs: Sequence[str], unseen: Collection[str], is_new: bool, is_late: b
 
 def covered(groups: Sequence[IdGroup], docs: Collection[str]) -> int:
     """How many groups some documents cover."""
-    return sum(any(set(alternative) <= set(docs) for alternative in group.alternatives) for group in groups)
+    available = set(docs)
+    return sum(_is_covered(group, available) for group in groups)
 
 
-def _within(found: Sequence[int], spent: Sequence[float | None], budget: float | None, wanted: int) -> float | None:
+def _is_covered(group: IdGroup, docs: set[str]) -> bool:
+    return any(set(alternative) <= docs for alternative in group.alternatives)
+
+
+def _within(totals: Sequence[int], spent: Sequence[float | None], budget: float | None, needed: int) -> float | None:
     """The share found by the longest beginning of the searches that fits into the budget."""
     if budget is None or None in spent:
         return None
-    total, share = 0.0, 0.0
-    for now, tokens in zip(found, spent, strict=True):
-        total += tokens or 0.0
-        if total > budget:
+    spent_so_far, share = 0.0, 0.0
+    for total, tokens in zip(totals, spent, strict=True):
+        spent_so_far += tokens or 0.0
+        if spent_so_far > budget:
             break
-        share = now / wanted
+        share = total / needed
     return share

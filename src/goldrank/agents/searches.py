@@ -33,7 +33,7 @@ from goldrank.report.numbers import interval as shown_interval
 
 LEVEL = 0.95
 EXPECTED = ("expected", "expected_ids", "gold", "relevant", "retrieval_gt")
-"""Fields of a record that may hold what is wanted."""
+"""Fields of a record that may hold what is expected."""
 SEARCH_TOOL = re.compile("search|retrieval", re.IGNORECASE)
 _DOCID = re.compile(r'"?docid"?\s*[:=]\s*"?([^",}\s]+)')
 
@@ -72,13 +72,17 @@ class SearchScores(Result):
             fields[f"UnionRecall(tokens={self.counted.budget:g})"] = ("within", True)
         for name, (attribute, higher_is_better) in fields.items():
             column = self._values(attribute)
-            summary = float(np.nanmean(column)) if not np.isnan(column).all() else math.nan
+            summary = math.nan
+            if not np.isnan(column).all():
+                summary = float(np.nanmean(column))
             columns[name] = Column(name, column, summary, "mean", higher_is_better)
-        return Scores(self.run, tuple(each.query for each in self.per_question), columns)
+
+        queries = tuple(each.query for each in self.per_question)
+        return Scores(self.run, queries, columns)
 
     def _values(self, attribute: str) -> np.ndarray:
-        values = [getattr(each, attribute) for each in self.per_question]
-        return np.array([math.nan if value is None else value for value in values], np.float64)
+        """A value of each question; NaN where it is None."""
+        return np.array([getattr(each, attribute) for each in self.per_question], np.float64)
 
     @property
     def mean(self) -> Mapping[str, float]:
@@ -89,9 +93,10 @@ class SearchScores(Result):
         """Of "searches_to_first" or "searches_to_cover": the share of questions that reach it, and the median number
         of searches, where never is infinite.
         """
-        numbers = [getattr(each, name) for each in self.per_question]
-        share = sum(number is not None for number in numbers) / len(numbers)
-        return share, median(math.inf if number is None else float(number) for number in numbers)
+        searches = self._values(name)
+        never = np.isnan(searches)
+        searches[never] = math.inf
+        return float((~never).mean()), median(searches.tolist())
 
     @property
     def new_per_search(self) -> float | None:
@@ -127,15 +132,17 @@ class SearchScores(Result):
         wasted = sum(each.wasted for each in self.per_question)
         return (
             f"{searches:,} searches for {len(self.per_question):,} questions find {mean['UnionRecall']:.1%} of what is "
-            f"wanted; {wasted:,} searches add nothing."
+            f"expected; {wasted:,} searches add nothing."
         )
 
     def parts(self) -> list[Part]:
         """What people read: means, how soon, and what wasted searches were."""
         rows: list[Cells] = []
         for name, column in self.scores.columns.items():
-            ends = (0.0, math.inf) if name == "NewPerSearch" else (0.0, 1.0)
-            within = mean_interval(column.counted, level=LEVEL, low=ends[0], high=ends[1])
+            highest = 1.0
+            if name == "NewPerSearch":
+                highest = math.inf
+            within = mean_interval(column.counted, level=LEVEL, low=0.0, high=highest)
             rows.append([name, column.summary, Cell(shown_interval(within), within.low)])
 
         ratio = self.recall_per_1000_tokens
@@ -147,10 +154,11 @@ class SearchScores(Result):
             share, middle = self.reached(name)
             soon.append([name.replace("_", " "), Cell(f"{share:.1%}", share), Cell(f"{middle:g}", middle)])
 
-        counts = [sum(each.kinds.count(kind) for each in self.per_question) for kind in KINDS]
-        kinds: list[Cells] = [
-            [kind, Cell(f"{count:,}", count), about] for (kind, about), count in zip(KINDS.items(), counts, strict=True)
-        ]
+        kinds: list[Cells] = []
+        for kind, meaning in KINDS.items():
+            count = sum(each.kinds.count(kind) for each in self.per_question)
+            kinds.append([kind, Cell(f"{count:,}", count), meaning])
+
         return [
             Sentence(self.words),
             Table([*Head.names("measure"), *Head.numbers("mean", "95% interval")], rows, "Searches"),
@@ -167,6 +175,7 @@ class SearchScores(Result):
         """Everything, as plain Python values."""
         low, high = self.recall_per_1000_tokens_interval
         questions = [{**each.row(), "new": list(each.new), "kinds": list(each.kinds)} for each in self.per_question]
+
         return {
             "format": "goldrank-search-scores",
             "version": 1,
@@ -202,7 +211,7 @@ def score_searches(
     tokens : number, optional
         A budget: recall is also measured for the searches whose tokens fit into it.
     cover : float
-        The share of what is wanted that counts as covered.
+        The share of what is expected that counts as covered.
 
     Returns
     -------
@@ -221,12 +230,13 @@ def score_searches(
     (1.0, ('useful', 'repeat', 'useful'))
     """
     if real_number(cover, "cover", 0.0, 1.0) == 0:
-        raise OptionError("cover is 0; it must be more", hint="1 is all that is wanted.")
+        raise OptionError("cover is 0; it must be more", hint="1 is all that is expected.")
     if k is not None:
         whole_number(k, "k", 1)
     if tokens is not None:
         real_number(tokens, "tokens")
     check_gold(gold)
+
     counted = Counted(k, tokens, cover)
     name, read = read_searches(records)
     questions: list[QuestionSearches] = []
@@ -238,23 +248,27 @@ def score_searches(
             without.append(query)
             continue
         questions.append(count_searches(query, searches_of(record, query), groups, counted))
+
     if not questions:
         hint = "Say it in `expected`, or give gold={'q1': ['d1']}."
         raise InputError("no question says what is expected", where=name, hint=hint, code="no-gold")
-    notes = (Note.of("searches-without-gold", count=len(without), samples=without),) if without else ()
+
+    notes: tuple[Note, ...] = ()
+    if without:
+        notes = (Note.of("searches-without-gold", count=len(without), samples=without),)
     return SearchScores(name, tuple(questions), counted, notes)
 
 
 def check_gold(gold: Gold | None) -> None:
-    """Refuse what is no gold: not by question, or not lists of ids or grades by id."""
+    """Refuse gold that is not given by question, or not as lists of ids or grades by id."""
     if gold is None:
         return
     of_type(gold, Mapping, "gold", "what is expected, by question")
-    for query, wanted in gold.items():
-        is_grades = isinstance(wanted, Mapping) and all(isinstance(grade, Real) for grade in wanted.values())
-        if not is_grades and not isinstance(wanted, list | tuple | set | frozenset):
+    for query, expected in gold.items():
+        is_grades = isinstance(expected, Mapping) and all(isinstance(grade, Real) for grade in expected.values())
+        if not is_grades and not isinstance(expected, list | tuple | set | frozenset):
             hint = "Give {'q1': ['d1', 'd2']} or {'q1': {'d1': 1}}."
-            raise InputError(f"what question {ids.show(str(query))!r} expects is no list of ids", hint=hint)
+            raise InputError(f"what question {ids.show(str(query))!r} expects is not a list of ids", hint=hint)
 
 
 def _query(record: Mapping[str, Any], number: int) -> str:
@@ -266,12 +280,12 @@ def _query(record: Mapping[str, Any], number: int) -> str:
 
 def _groups(record: Mapping[str, Any], gold: Gold | None, query: str) -> list[IdGroup]:
     if gold is not None:
-        wanted: Any = gold.get(query, ())
+        expected: Any = gold.get(query, ())
     else:
-        wanted = next((record[name] for name in EXPECTED if record.get(name)), ())
-    if isinstance(wanted, Mapping):
-        wanted = [doc for doc, grade in wanted.items() if grade > 0]
-    return id_groups(list(wanted), f"question {query!r}")
+        expected = next((record[name] for name in EXPECTED if record.get(name)), ())
+    if isinstance(expected, Mapping):
+        expected = [doc for doc, grade in expected.items() if grade > 0]
+    return id_groups(list(expected), f"question {query!r}")
 
 
 def searches_of(record: Mapping[str, Any], query: str) -> list[Search]:
@@ -288,14 +302,23 @@ def searches_of(record: Mapping[str, Any], query: str) -> list[Search]:
     raise InputError("has no searches", where=f"question {query!r}", hint=hint, code="no-searches")
 
 
-def _search(entry: Any, at: str) -> Search:
+def _search(entry: Any, position: str) -> Search:
     if not isinstance(entry, Mapping):
         entry = {"retrieved": entry}
     docs = entry.get("retrieved", entry.get("retrieved_ids"))
     if not isinstance(docs, list | tuple):
-        raise InputError("has no list of retrieved ids", where=at, hint='For example {"retrieved": ["d1", "d2"]}.')
-    names = [doc["id"] if isinstance(doc, Mapping) and "id" in doc else doc for doc in docs]
-    return Search(tuple(ids.as_text(name, "document id", at) for name in names), entry.get("tokens"))
+        raise InputError(
+            "has no list of retrieved ids", where=position, hint='For example {"retrieved": ["d1", "d2"]}.'
+        )
+    retrieved = tuple(ids.as_text(_document_id(doc), "document id", position) for doc in docs)
+    return Search(retrieved, entry.get("tokens"))
+
+
+def _document_id(doc: Any) -> Any:
+    """The id of a document that is a record with "id", or that is its id."""
+    if isinstance(doc, Mapping) and "id" in doc:
+        return doc["id"]
+    return doc
 
 
 def docids(output: Any) -> list[str]:
@@ -311,11 +334,14 @@ def docids(output: Any) -> list[str]:
 
 
 def read_searches(source: SearchRecords) -> tuple[str, Sequence[Mapping[str, Any]]]:
-    """A name and the records of a file, of a folder with a file for each question, or as they are."""
+    """A name and the records: of a file, of a folder with a file for each question, or the records themselves."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        files = sorted(path.glob("*.json")) if os.path.isdir(path) else [path]
-        return path.name, _checked([record for file in files for record in _records(file)], path.name)
+        files = [path]
+        if os.path.isdir(path):
+            files = sorted(path.glob("*.json"))
+        records = [record for file in files for record in _records(file)]
+        return path.name, _checked(records, path.name)
     if isinstance(source, Mapping):
         return "searches", [source]
     if isinstance(source, bytes) or not isinstance(source, Iterable):
@@ -326,7 +352,7 @@ def read_searches(source: SearchRecords) -> tuple[str, Sequence[Mapping[str, Any
 def _checked(records: list[Any], name: str) -> list[Mapping[str, Any]]:
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            raise InputError(f"record {number} is no object", where=name, hint="Each record is a JSON object.")
+            raise InputError(f"record {number} is not an object", where=name, hint="Each record is a JSON object.")
     return records
 
 
@@ -343,7 +369,7 @@ def _records(path: Path) -> list[Mapping[str, Any]]:
         try:
             content = [json.loads(line) for line in lines]
         except ValueError as error:
-            raise InputError(f"is no JSON: {error}", where=str(path), code="bad-json") from None
+            raise InputError(f"is not JSON: {error}", where=str(path), code="bad-json") from None
 
     if isinstance(content, list):
         return content

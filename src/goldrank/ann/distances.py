@@ -1,8 +1,8 @@
-"""Recall by distances, as the project ann-benchmarks counts it, with what that leads to.
+"""Recall by distances, as the project ann-benchmarks counts it, with the effects of counting so.
 
-Only distances are compared, so the same neighbour k times has recall 1; the tolerance of 0.001 is absolute, so that
-small distances all pass; with negative distances the factors make the threshold stricter. `ann_recall` has none of
-this.
+Only distances are compared, so a list with one neighbour k times has recall 1; the tolerance of 0.001 is absolute, so
+that small distances all pass; with negative distances the factors make the threshold stricter. `ann_recall` has none
+of these effects.
 """
 
 from __future__ import annotations
@@ -75,12 +75,16 @@ class AnnBenchmarks(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values; an infinite `rel` is None."""
+        rel: float | None = None
+        if math.isfinite(self.rel):
+            rel = self.rel
+
         return {
             "format": "goldrank-ann-benchmarks",
             "version": 1,
             "words": self.words,
             "recalls": [{**row, "counts": list(self.recalls[row["recall"]].counts)} for row in self.rows()],
-            "rel": self.rel if math.isfinite(self.rel) else None,
+            "rel": rel,
         }
 
 
@@ -95,7 +99,7 @@ def ann_benchmarks(true_distances: Distances, run_distances: Distances, k: int =
     run_distances : lists of numbers
         For each query the distances of what was returned, as returned; infinity for a missing result.
     k : int
-        How many neighbours were asked for.
+        How many neighbours the search should return.
 
     Returns
     -------
@@ -116,17 +120,20 @@ def ann_benchmarks(true_distances: Distances, run_distances: Distances, k: int =
     true_distances = _numbers(true_distances, "true distances")
     run_distances = _numbers(run_distances, "returned distances")
     if len(true_distances) != len(run_distances) or not len(true_distances):
-        what = f"true distances of {len(true_distances):,} queries and returned ones of {len(run_distances):,}"
-        raise InputError(what, hint="Both are lists with one entry for each query.", code="different-lengths")
+        message = f"true distances of {len(true_distances):,} queries and returned ones of {len(run_distances):,}"
+        raise InputError(message, hint="Both are lists with one entry for each query.", code="different-lengths")
     if min(map(len, true_distances)) < k:
-        what = f"a query has fewer than {k} true neighbours"
-        raise InputError(what, hint="Choose a smaller k; ann_recall divides by what there is.", code="short-truth")
+        message = f"a query has fewer than {k} true neighbours"
+        raise InputError(message, hint="Choose a smaller k; ann_recall divides by what there is.", code="short-truth")
 
-    at_k = [true[k - 1] for true in true_distances]
-    thresholds = {"knn": [distance + TOLERANCE for distance in at_k]}
-    thresholds |= {name: [distance * factor for distance in at_k] for name, factor in FACTORS.items()}
-    recalls = {name: _counted(run_distances, most, k) for name, most in thresholds.items()}
-    true_sum, run_sum = (float(sum(map(sum, lists))) for lists in (true_distances, run_distances))
+    distances_at_k = [distances[k - 1] for distances in true_distances]
+    thresholds = {"knn": [distance + TOLERANCE for distance in distances_at_k]}
+    for name, factor in FACTORS.items():
+        thresholds[name] = [distance * factor for distance in distances_at_k]
+    recalls = {name: _counted(run_distances, limits, k) for name, limits in thresholds.items()}
+
+    true_sum = float(sum(map(sum, true_distances)))
+    run_sum = float(sum(map(sum, run_distances)))
     if true_sum < LEAST_SUM:
         rel = math.inf
     else:
@@ -134,17 +141,20 @@ def ann_benchmarks(true_distances: Distances, run_distances: Distances, k: int =
     return AnnBenchmarks(recalls, rel)
 
 
-def _numbers(given: Distances, what: str) -> list[list[float]]:
+def _numbers(rows: Distances, noun: str) -> list[list[float]]:
     """Lists of numbers, checked."""
-    lists = isinstance(given, list | tuple | np.ndarray)
-    if not lists or not all(isinstance(row, list | tuple | np.ndarray) for row in given):
-        raise InputError(f"{what} are no lists of numbers", hint="For example [[0.1, 0.2], [0.3, 0.4]].")
-    return [[real_number(distance, what) for distance in row] for row in given]
+    is_list = isinstance(rows, list | tuple | np.ndarray)
+    if not is_list or not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
+        raise InputError(f"{noun} are not lists of numbers", hint="For example [[0.1, 0.2], [0.3, 0.4]].")
+
+    checked = []
+    for row in rows:
+        checked.append([real_number(distance, noun) for distance in row])
+    return checked
 
 
-def _counted(run_distances: Distances, most: Sequence[float], k: int) -> CountedRecall:
-    counts = [
-        sum(distance <= threshold for distance in returned[:k])
-        for returned, threshold in zip(run_distances, most, strict=True)
-    ]
+def _counted(run_distances: Distances, limits: Sequence[float], k: int) -> CountedRecall:
+    counts = []
+    for returned, limit in zip(run_distances, limits, strict=True):
+        counts.append(sum(distance <= limit for distance in returned[:k]))
     return CountedRecall(tuple(counts), k)

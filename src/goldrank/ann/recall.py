@@ -32,7 +32,7 @@ class AnnRecall(Result):
     epsilon: float
     per_query: Mapping[str, float]
     ties_at_end: tuple[str, ...]
-    """Queries whose exact list ends inside the tie at rank k: documents that are as near may lack there."""
+    """Queries whose exact list ends inside the tie at rank k: documents that are as near may be missing there."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -56,11 +56,13 @@ class AnnRecall(Result):
         """What people read: the mean, then the queries with the least recall."""
         worst = sorted(self.per_query.items(), key=lambda item: item[1])[:MOST_QUERIES]
         rows: list[Cells] = [[query, Cell(f"{value:.4f}", value)] for query, value in worst]
+
         left_out = len(self.per_query) - len(worst)
         if left_out:
             caption = f"{left_out:,} more queries have no less."
         else:
             caption = ""
+
         heads = [*Head.names("query"), *Head.numbers(f"recall@{self.k}")]
         table = Table(heads, rows, "Queries with the least recall", caption)
         return [Sentence(self.words), table, *note_sentences(self.notes)]
@@ -89,16 +91,16 @@ def ann_recall(exact: RunLike, run: RunLike, k: int = 10, epsilon: float = 0.0) 
     """How many of the k nearest documents an approximate search finds.
 
     A document in the first k of the run counts if exact search scores it no lower than its own k-th document, less
-    epsilon: of equally near documents any counts. Scores are those of the exact run, the higher the nearer.
+    epsilon: of equally near documents any counts. The scores are from the exact run, the higher the nearer.
 
     Parameters
     ----------
     exact : run
         What exact search returns, with scores, deep enough to hold all ties at rank k.
     run : run
-        What approximate search returns. A repeated document uses up a place and counts once.
+        What approximate search returns. A repeated document uses up a rank and counts once.
     k : int
-        How many neighbours are asked for.
+        How many neighbours the search should return.
     epsilon : float
         How much lower a score may be.
 
@@ -127,7 +129,7 @@ def ann_recall(exact: RunLike, run: RunLike, k: int = 10, epsilon: float = 0.0) 
     if not queries:
         raise InputError("the exact run has no documents", where=truth.name, code="empty-input")
 
-    # A repeated document uses up a place, as it does in the list that a user gets.
+    # A repeated document uses up a rank, as it does in the list that a user gets.
     rules = conventions.get("trec_eval-10").with_policies(duplicates="count")
     first_k = engine_for(opened).top_documents(opened, queries, k, rules)
     per_query: dict[str, float] = {}
@@ -146,10 +148,11 @@ def ann_recall(exact: RunLike, run: RunLike, k: int = 10, epsilon: float = 0.0) 
         notes.append(Note.of("ann-tie-at-end", count=len(ties_at_end), samples=ties_at_end))
     if short:
         notes.append(Note.of("ann-short-truth", count=len(short)))
+
     missing = [query for query, docs in zip(queries, first_k, strict=True) if not docs]
     if len(missing) == len(queries) and len(opened):
-        what = "no query of the exact run has results in the run"
-        raise InputError(what, where=opened.name, hint="Are these results of the same queries?", code="no-overlap")
+        message = "no query of the exact run has results in the run"
+        raise InputError(message, where=opened.name, hint="Are these results of the same queries?", code="no-overlap")
     if missing:
         notes.append(Note.of("ann-missing-queries", count=len(missing), samples=missing))
     return AnnRecall(k, epsilon, per_query, tuple(ties_at_end), tuple(notes))
@@ -162,7 +165,7 @@ class Neighbours:
     scores: Mapping[str, float]
     least: float
     """The lowest score that counts."""
-    wanted: int
+    size: int
     """How many neighbours there are to find: k, or all that exact search has."""
     ends_inside_tie: bool
 
@@ -170,13 +173,14 @@ class Neighbours:
     def of(cls, scores: Mapping[str, float], k: int, epsilon: float) -> Neighbours:
         """The neighbours by the scores of exact search."""
         ordered = sorted(scores.values(), reverse=True)
-        wanted = min(k, len(ordered))
-        at_k = ordered[wanted - 1]
-        least = at_k - epsilon
-        is_tied = len(ordered) > k or ordered.count(at_k) > 1
-        return cls(scores, least, wanted, len(ordered) >= k and is_tied and ordered[-1] >= least)
+        size = min(k, len(ordered))
+        score_at_k = ordered[size - 1]
+        least = score_at_k - epsilon
+        is_tied = len(ordered) > k or ordered.count(score_at_k) > 1
+        ends_inside_tie = len(ordered) >= k and is_tied and ordered[-1] >= least
+        return cls(scores, least, size, ends_inside_tie)
 
     def recall(self, docs: Sequence[str]) -> float:
         """The share of the neighbours that some documents hold."""
         near = {doc for doc in docs if doc in self.scores and self.scores[doc] >= self.least}
-        return len(near) / self.wanted
+        return len(near) / self.size

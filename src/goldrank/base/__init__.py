@@ -1,1 +1,1 @@
-"""What everything stands on: errors, ids, notes, escaping, writing. Nothing here imports from above."""
+"""The lowest layer: errors, ids, notes, escaping, writing. It imports nothing from the layers above."""

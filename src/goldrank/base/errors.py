@@ -1,7 +1,7 @@
 """Every exception of goldrank: what is wrong, where, and what to do about it.
 
-All of them are `GoldrankError`, so that a caller can catch them together, and each carries the exit
-code that the command line returns for it.
+All of them are `GoldrankError`, so a caller can catch them together. Each carries the exit code that the
+command line returns for it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any, TypeVar
 from goldrank.base.escaping import log_line, shown
 
 Value = TypeVar("Value")
-PLACE_LIMIT = 500
-"""Characters of a place in a message."""
+POSITION_LIMIT = 500
+"""Most characters of a file position in a message."""
 MOST_NAMES = 1_000
-"""Names of files that are looked at for one that is near."""
+"""Most names of files that are compared with a name that does not exist."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """A spot in a file. `column` is the first character's column, counted from 1 as editors do."""
+    """A position in a file. `column` is the first character's column, counted from 1 as editors do."""
 
     file: str
     line: int | None = None
@@ -37,9 +37,9 @@ class Position:
 
 
 class GoldrankError(Exception):
-    """Base of all errors. `what` states the problem, `where` the place, `hint` the way out.
+    """Base of all errors. `what` states the problem, `where` the position, `hint` the way out.
 
-    `code` names the error for programs, whatever its words; docs/errors.md lists all codes.
+    `code` names the error for programs and stays when the words change; docs/errors.md lists all codes.
     """
 
     exit_code = 2
@@ -54,28 +54,22 @@ class GoldrankError(Exception):
         super().__init__(what)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is wrong, where, what to do and the code, as plain values for programs."""
+        """Problem, position, hint and code as plain values for programs."""
         where: Any = self.where
         if isinstance(where, Position):
             where = {"file": where.file, "line": where.line, "column": where.column}
         return {"code": self.code, "what": self.what, "where": where, "hint": self.hint}
 
     def __str__(self) -> str:
-        """Two lines at most, safe for any terminal and log: names and ids in them may be anybody's."""
+        """At most two lines, safe for any terminal and log: names and ids in them come from outside."""
         if isinstance(self.what, str):
-            what = self.what
+            problem = self.what
         else:
-            what = repr(self.what)
+            problem = repr(self.what)
 
+        text = log_line(problem)
         if self.where:
-            where = f"{log_line(str(self.where), PLACE_LIMIT)}: "
-        else:
-            where = ""
-
-        if where:
-            text = where + log_line(what)
-        else:
-            text = log_line(what)
+            text = f"{log_line(str(self.where), POSITION_LIMIT)}: {text}"
 
         if self.hint:
             return f"{text}\n  {log_line(self.hint)}"
@@ -99,19 +93,19 @@ class NoRelevantError(InputError):
 
 
 class RetrievalError(GoldrankError):
-    """A retriever failed on every question, or cannot be called. `items`, if any, are what there is."""
+    """A retriever failed on every question, or cannot be called. `items` are the results so far, if any."""
 
     items: object = None
 
 
 class StoreError(GoldrankError, OSError):
-    """A history or a log of judgements that cannot be read or written, or does not have what was asked for."""
+    """A history or a log of judgements that cannot be read or written, or does not have the requested entry."""
 
     exit_code = 3
 
 
 class JudgeError(GoldrankError):
-    """A judge that cannot be asked. What it answered before is in the log; `judged`, if any, is what there is."""
+    """A judge that cannot be asked. Its earlier answers are in the log, and in `judged` if there are any."""
 
     judged: object = None
 
@@ -141,27 +135,28 @@ class MemoryLimitError(GoldrankError, MemoryError):
 
 
 def _numbered(word: str) -> str:
-    """A word without the zeros before its numbers: q4 and q04 are the same to people."""
+    """Remove the leading zeros of the numbers in a word: people read q4 and q04 as the same id."""
     return re.sub(r"(?<!\d)0+(?=\d)", "", word)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """A hint for a mistyped word, or None when nothing is near."""
-    by_folded = {name.casefold(): name for name in known}
-    if isinstance(word, str):
-        word = word
-    else:
+    """A hint for a mistyped word, or None when no known word is near."""
+    if not isinstance(word, str):
         word = repr(word)
-    wanted = word.casefold()
-    number = _numbered(wanted)
-    numbered = [name for folded, name in by_folded.items() if _numbered(folded) == number]
-    if len(numbered) == 1 and numbered[0] != word:
-        return f"Did you mean {numbered[0]}?"
-    if len(wanted) > 3 * max(map(len, by_folded), default=0):
+    by_folded = {name.casefold(): name for name in known}
+    folded_word = word.casefold()
+
+    unpadded = _numbered(folded_word)
+    same_number = [name for folded, name in by_folded.items() if _numbered(folded) == unpadded]
+    if len(same_number) == 1 and same_number[0] != word:
+        return f"Did you mean {same_number[0]}?"
+
+    if len(folded_word) > 3 * max(map(len, by_folded), default=0):
         return None  # too long to be near any of them
+
     import difflib
 
-    near = difflib.get_close_matches(wanted, by_folded, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(folded_word, by_folded, n=1, cutoff=0.6)
     if near and by_folded[near[0]] != word:
         return f"Did you mean {by_folded[near[0]]}?"
     return None
@@ -170,21 +165,23 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 def cannot_open(
     error: Exception, name: str, kind: type[GoldrankError] = InputError, hint: str | None = None
 ) -> GoldrankError:
-    """The error for a path that cannot be opened, in the system's words, with the name of a file that may be meant."""
+    """The error for a path that cannot be opened: the system's reason, and a similar file name as a hint."""
     if len(name) < 200 and name.isprintable():
-        shown = name
+        shown_name = name
     else:
-        shown = f"{name[:60]!r}..."
+        shown_name = f"{name[:60]!r}..."
+
     if len(name) > 200 or "\n" in name:
         hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame."
     elif isinstance(error, FileNotFoundError):
         hint = _near_file(name) or hint
-    what = f"cannot be opened: {getattr(error, 'strerror', None) or error}"
-    return kind(what, where=shown, hint=hint, code="cannot-open")
+
+    reason = getattr(error, "strerror", None) or error
+    return kind(f"cannot be opened: {reason}", where=shown_name, hint=hint, code="cannot-open")
 
 
 def _near_file(name: str) -> str | None:
-    """A hint for the name of a file that is not there."""
+    """A hint for the name of a file that does not exist."""
     folder, file = os.path.split(name)
     try:
         with os.scandir(folder or ".") as entries:
@@ -196,68 +193,77 @@ def _near_file(name: str) -> str | None:
     return did_you_mean(file, names)
 
 
-def of_type(value: Value, kinds: type | tuple[type, ...], what: str, wanted: str, hint: str | None = None) -> Value:
-    """`value` if it is of one of the kinds, else an `InputError` that says what it is and what it must be."""
+def of_type(value: Value, kinds: type | tuple[type, ...], label: str, expected: str, hint: str | None = None) -> Value:
+    """Return `value` if it is of one of the kinds; else raise an `InputError` that states its type and `expected`."""
     if isinstance(value, kinds):
         return value
     if isinstance(value, type):
         kind = f"the type {value.__name__}"
     else:
         kind = f"of type {type(value).__name__}"
-    raise InputError(f"{what} is {kind}, not {wanted}", hint=hint, code="wrong-type")
+    raise InputError(f"{label} is {kind}, not {expected}", hint=hint, code="wrong-type")
 
 
-def file_name(value: object, what: str = "a file") -> str:
-    """The text of a path, else an `InputError`."""
-    return os.fsdecode(of_type(value, (str, os.PathLike), f"what names {what}", "text or a path"))  # type: ignore[arg-type]
+def file_name(value: object, label: str = "a file") -> str:
+    """The text of a path; an `InputError` if the value is not a path."""
+    path = of_type(value, (str, os.PathLike), f"the name of {label}", "text or a path")
+    return os.fsdecode(path)  # type: ignore[arg-type]
 
 
-def as_list(value: Iterable[Value], what: str, kinds: type = object, wanted: str = "") -> list[Value]:
-    """The things of a list or of anything that has some in order, all of one of the kinds; else an `InputError`."""
+def as_list(value: Iterable[Value], label: str, kinds: type = object, entry_noun: str = "") -> list[Value]:
+    """The entries of a list or of another ordered iterable; an `InputError` if one is not of the kinds."""
     unordered = isinstance(value, str | bytes | set | frozenset) or not isinstance(value, Iterable)
     if unordered or isinstance(value, type):
-        of_type(value, (), what, f"a list{f' of {wanted}' if wanted else ''}")
-    return [of_type(entry, kinds, f"one of {what}", wanted) for entry in value]
+        expected = "a list"
+        if entry_noun:
+            expected = f"a list of {entry_noun}"
+        of_type(value, (), label, expected)
+
+    return [of_type(entry, kinds, f"one of {label}", entry_noun) for entry in value]
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a finite real number; a flag is none."""
+    """Whether a value is a finite real number; True and False are not."""
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # a whole number beyond doubles
         return False
 
 
-def whole_number(value: object, what: str, least: int = 0, most: int | None = None) -> int:
-    """`value` if it is a whole number within its limits, else an `OptionError` that says them."""
+def whole_number(value: object, label: str, least: int = 0, most: int | None = None) -> int:
+    """Return `value` if it is a whole number within its limits; else raise an `OptionError` that states them."""
     if isinstance(value, int) and not isinstance(value, bool) and least <= value and (most is None or value <= most):
         return value
-    limits = f"from {least:,}" + (f" to {most:,}" if most is not None else "")
-    raise OptionError(f"{what} is {shown(value)}; it must be a whole number {limits}", code="bad-number")
+
+    limits = f"from {least:,}"
+    if most is not None:
+        limits += f" to {most:,}"
+    raise OptionError(f"{label} is {shown(value)}; it must be a whole number {limits}", code="bad-number")
 
 
 def _is_infinite(value: object) -> bool:
     return isinstance(value, float) and math.isinf(value)
 
 
-def real_number(value: object, what: str, least: float = -math.inf, most: float = math.inf) -> float:
-    """`value` as a float if it is a number within its limits, else an `OptionError` that says them."""
+def real_number(value: object, label: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """Return `value` as a float if it is a number within its limits; else raise an `OptionError` that states them."""
     if is_number(value) or _is_infinite(value):
         number = float(value)  # type: ignore[arg-type]
         if least <= number <= most:
             return number
+
     if math.isfinite(least) and math.isfinite(most):
         limits = f" from {least:g} to {most:g}"
     else:
         limits = ""
-    raise OptionError(f"{what} is {shown(value)}; it must be a number{limits}", code="bad-number")
+    raise OptionError(f"{label} is {shown(value)}; it must be a number{limits}", code="bad-number")
 
 
-def one_of(value: object, allowed: Iterable[str], what: str) -> str:
-    """`value` if it is one of the `allowed` words, else an `OptionError` that lists them."""
+def one_of(value: object, allowed: Iterable[str], label: str) -> str:
+    """Return `value` if it is one of the `allowed` words; else raise an `OptionError` that lists them."""
     words = list(allowed)
     if isinstance(value, str) and value in words:
         return value
     listed = ", ".join(words)
     hint = did_you_mean(shown(value), words)
-    raise OptionError(f"{what} is {shown(value)}; it must be one of: {listed}", hint=hint, code="unknown-choice")
+    raise OptionError(f"{label} is {shown(value)}; it must be one of: {listed}", hint=hint, code="unknown-choice")

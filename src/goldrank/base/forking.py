@@ -1,7 +1,7 @@
-"""polars in forked processes: its threads stay behind in the parent, and whoever waits for them waits for ever.
+"""polars in forked processes: its threads exist only in the parent, so work in the child would wait for ever.
 
-That is how `multiprocessing` and `ProcessPoolExecutor` start workers on Linux before Python 3.14, and servers that
-load the application before they fork (gunicorn --preload). Nothing can repair it in the child, so it is said at once.
+`multiprocessing` and `ProcessPoolExecutor` start workers this way on Linux before Python 3.14, and so do servers that
+load the application before they fork (gunicorn --preload). The child cannot repair it, so it raises an error at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TASKS = "/proc/self/task"
 PATIENCE = 2.0
 """Seconds that new threads may take to get their names."""
 _sound_in = 0
-"""The process in which polars was found to work."""
+"""The id of the process in which polars is known to work."""
 _loaded_at_fork = False
 
 
@@ -51,14 +51,16 @@ def check_polars() -> None:
 
 
 def _has_threads(polars: Any) -> bool:
-    """Whether polars' threads are in this process; it starts them if it has not done so anywhere."""
+    """Whether the threads of polars are in this process; polars starts them if it has not done so before."""
     size = polars.thread_pool_size()
     end = time.monotonic() + PATIENCE
+
     while True:
         try:
             tasks = os.listdir(_TASKS)
-        except OSError:  # not Linux: what was loaded before a fork may have been used
+        except OSError:  # not Linux: polars that was loaded before a fork may have been used
             return not _loaded_at_fork
+
         if len(tasks) <= size:
             return False  # not even as many threads as polars needs
         if not _loaded_at_fork or any(map(_is_of_polars, tasks)):

@@ -1,7 +1,7 @@
 """Ids as text and as bytes.
 
 Files hold bytes and Python holds text. An id is the same id on both sides: bytes that are not UTF-8
-survive as surrogate escapes, integers are their decimal digits, and order is always that of the bytes.
+survive as surrogate escapes, integers are their decimal digits, and ids are always ordered by their bytes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from goldrank.base.escaping import show as show
 
 MAX_ID_BYTES = 65_536
 SHORT = MAX_ID_BYTES // 4
-"""Characters that are surely not too many for an id."""
+"""A number of characters that always fits into `MAX_ID_BYTES`."""
 _TOO_LONG = 10**1000
-"""An integer that is no id: Python writes none of more than some thousand digits."""
+"""The least integer that cannot be an id: Python refuses to write integers of several thousand digits."""
 
 
 def encode(text: str) -> bytes:
@@ -46,9 +46,9 @@ def _escaped_bytes(text: str) -> bytes | None:
     return None
 
 
-def _no_text(text: str, what: str, where: str | None) -> InputError:
+def _no_text(text: str, noun: str, where: str | None) -> InputError:
     return InputError(
-        f"the {what} '{show(text)}' is not text: it has half of a surrogate pair in it",
+        f"the {noun} '{show(text)}' is not text: it has half of a surrogate pair in it",
         where=where,
         hint="Repair it where it was decoded, or give it as bytes.",
         code="bad-id",
@@ -61,7 +61,7 @@ def decode(raw: bytes) -> str:
 
 
 def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
-    """The text of many ids, in one go where all are plain UTF-8."""
+    """The texts of many ids, decoded at once where all are plain UTF-8."""
     encoded = list(raw)
     try:
         return tuple([text.decode() for text in encoded])
@@ -70,29 +70,29 @@ def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
 
 
 def is_plain(value: object) -> TypeGuard[str]:
-    """Whether an id is text that needs no closer look: of ASCII, neither empty nor long."""
+    """Whether an id is text that needs no further check: ASCII, neither empty nor long."""
     return type(value) is str and value.isascii() and 0 < len(value) <= SHORT
 
 
-def as_text(value: object, what: str, where: str | None = None) -> str:
-    """An id given as text, bytes or an integer, as text. Exact: no float ever passes through."""
+def as_text(value: object, noun: str, where: str | None = None) -> str:
+    """The text of an id that is text, bytes or an integer. Exact: floats are refused."""
     if isinstance(value, str | bytes):
         if isinstance(value, str):
             text = value
         else:
             text = decode(value)
         if not 0 < len(text) <= SHORT or not text.isascii():
-            check(text, what, where)
+            check(text, noun, where)
         return text
 
     if isinstance(value, Integral) and not isinstance(value, bool):
-        whole = int(value)
-        if abs(whole) < _TOO_LONG:
-            return str(whole)
-        raise InputError(f"{what} is an integer of more than 1,000 digits", where=where, code="bad-id")
+        number = int(value)
+        if abs(number) < _TOO_LONG:
+            return str(number)
+        raise InputError(f"{noun} is an integer of more than 1,000 digits", where=where, code="bad-id")
 
     raise InputError(
-        f"{what} {value!r} is of type {type(value).__name__}",
+        f"{noun} {value!r} is of type {type(value).__name__}",
         where=where,
         hint="Ids are text (or integers, which are read as their digits). Convert them before evaluating.",
         code="bad-id",
@@ -100,7 +100,7 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
 
 
 def is_missing(value: object) -> bool:
-    """Whether it stands for no id at all: None, NaN, NaT, pandas' NA, or text without a character.
+    """Whether a value means that there is no id: None, NaN, NaT, pandas' NA, or text without a character.
 
     >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing(0)
     (True, True, True, False)
@@ -111,41 +111,43 @@ def is_missing(value: object) -> bool:
         return not value
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas' NA does not say
+    except (TypeError, ValueError):  # pandas' NA has no truth value
         return True
 
 
-def missing(value: object, what: str, where: str | None = None) -> InputError:
-    """The error for something that stands for no id."""
+def missing(value: object, noun: str, where: str | None = None) -> InputError:
+    """The error for a value that means that there is no id."""
     return InputError(
-        f"the {what} is {value!r}, which is no id",
+        f"the {noun} is {value!r}, which is not an id",
         where=where,
         hint="Every query and document has an id: is the field that holds it named rightly?",
         code="bad-id",
     )
 
 
-def check(text: str, what: str, where: str | None = None) -> None:
-    """Raises if an id is empty, too long, or has no bytes: the same rule for files and for objects."""
+def check(text: str, noun: str, where: str | None = None) -> None:
+    """Raise if an id is empty, too long, or cannot be encoded. The rule holds for files and for objects."""
     if not text:
-        raise InputError(f"the {what} is empty", where=where, hint="Every query and document has an id.", code="bad-id")
-    check_text(text, what, where)
+        raise InputError(f"the {noun} is empty", where=where, hint="Every query and document has an id.", code="bad-id")
+    check_text(text, noun, where)
     if len(text) > MAX_ID_BYTES or len(encode(text)) > MAX_ID_BYTES:
-        what = f"the {what} '{show(text, 20)}' has more than {MAX_ID_BYTES:,} bytes"
-        raise InputError(what, where=where, hint="Is it the text of a document? Give each a short id.", code="bad-id")
+        problem = f"the {noun} '{show(text, 20)}' has more than {MAX_ID_BYTES:,} bytes"
+        raise InputError(
+            problem, where=where, hint="Is it the text of a document? Give each a short id.", code="bad-id"
+        )
 
 
-def check_text(text: str, what: str, where: str | None = None) -> None:
-    """Raises if a name has half of a surrogate pair in it, which nothing can write."""
+def check_text(text: str, noun: str, where: str | None = None) -> None:
+    """Raise if a name contains half of a surrogate pair, which cannot be encoded."""
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError:
         if _escaped_bytes(text) is None:
-            raise _no_text(text, what, where) from None
+            raise _no_text(text, noun, where) from None
 
 
-def check_keys(texts: Mapping[str, object], what: str, where: str) -> None:
-    """`check` for the keys of a mapping, all of which are text (a TypeError if not). It is quick where all is well."""
+def check_keys(texts: Mapping[str, object], noun: str, where: str) -> None:
+    """Call `check` for the keys of a mapping; fast where all are valid. All must be text (a TypeError if not)."""
     try:
         size = len("".join(texts).encode())
     except UnicodeEncodeError:
@@ -153,37 +155,37 @@ def check_keys(texts: Mapping[str, object], what: str, where: str) -> None:
     if size > MAX_ID_BYTES or "" in texts:
         for text in texts:
             if not 0 < len(text) <= SHORT or not text.isascii():
-                check(text, what, where)
+                check(text, noun, where)
 
 
-def has_no_order(given: object) -> bool:
-    """Whether it is a set or a view of a mapping: what comes first in it says nothing.
+def has_no_order(value: object) -> bool:
+    """Whether a value is a set or a view of a mapping, whose order has no meaning.
 
     >>> has_no_order({"d1", "d2"}), has_no_order(iter(frozenset("ab"))), has_no_order(["d1", "d2"])
     (True, True, False)
     """
-    return isinstance(given, Set | MappingView | _SetIterator)
+    return isinstance(value, Set | MappingView | _SetIterator)
 
 
 _SetIterator: type = type(iter(set()))
 
 
-def _kind_of_type(given_type: type) -> str:
-    if issubclass(given_type, Integral):
+def _kind_of_type(id_type: type) -> str:
+    if issubclass(id_type, Integral):
         return "int"
-    if issubclass(given_type, bytes):
+    if issubclass(id_type, bytes):
         return "bytes"
     return "str"
 
 
 def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> str:
-    """What ids given as objects were: 'int', 'str' or 'bytes'; 'str/int' if queries and documents differ."""
+    """The kind of ids that came as objects: 'int', 'str' or 'bytes'; 'str/int' if queries and documents differ."""
     kinds = []
-    for what, types in (("query", query_types), ("document", doc_types)):
-        names = {_kind_of_type(given_type) for given_type in types}
+    for noun, types in (("query", query_types), ("document", doc_types)):
+        names = {_kind_of_type(id_type) for id_type in types}
         if len(names) > 1:
             raise InputError(
-                f"some {what} ids are of type {' and some of type '.join(sorted(names))}",
+                f"some {noun} ids are of type {' and some of type '.join(sorted(names))}",
                 where=where,
                 hint="Make all ids text, for example with str(id).",
             )
@@ -195,14 +197,16 @@ def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> 
     return f"{queries}/{docs}"
 
 
-def kinds_differ(ours: str, theirs: str) -> tuple[str, str, str] | None:
-    """Which ids are integers on one side and text on the other: (what, kind of one, kind of other)."""
-    if ours == theirs:
+def kinds_differ(first: str, second: str) -> tuple[str, str, str] | None:
+    """Which ids are integers on one side and text on the other: (noun, kind of the first, kind of the second)."""
+    if first == second:
         return None
-    pair = ((ours.split("/")[0], theirs.split("/")[0]), (ours.split("/")[-1], theirs.split("/")[-1]))
-    for what, kinds in zip(("query", "document"), pair, strict=True):
+
+    query_kinds = first.split("/")[0], second.split("/")[0]
+    doc_kinds = first.split("/")[-1], second.split("/")[-1]
+    for noun, kinds in (("query", query_kinds), ("document", doc_kinds)):
         if set(kinds) == {"int", "str"}:
-            return what, *kinds
+            return noun, *kinds
     return None
 
 
@@ -215,5 +219,7 @@ def other_forms(text: str) -> set[str]:
 
 def samples(ids: Iterable[str], limit: int = 3) -> str:
     """The first few ids, quoted, for a message."""
-    first = [f"'{show(text)}'" for text in islice(ids, limit + 1)]
-    return ", ".join([*first[:limit], "..."] if len(first) > limit else first) or "none"
+    quoted = [f"'{show(text)}'" for text in islice(ids, limit + 1)]
+    if len(quoted) > limit:
+        quoted[limit:] = ["..."]
+    return ", ".join(quoted) or "none"

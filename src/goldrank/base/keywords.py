@@ -1,4 +1,4 @@
-"""Public verbs that are called with an argument that they do not have name the one that is meant."""
+"""Public verbs that get an unknown argument raise an error that names the argument the caller probably meant."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ SYNONYMS = {
     "human": "qrels",
     "latency": "queries",
 }
-"""What other tools call arguments, and what they are called here."""
+"""Names of arguments in other tools, and their names here."""
 
 COLUMNS_OF_QUERIES = {"clusters": "cluster", "weights": "weight", "strata": "stratum"}
-"""What is known of each query is a column of `queries`."""
+"""Arguments that are columns of `queries` here."""
 
 NOUNS = {
     "Statistics": "statistics test correction interval alpha power margin samples seed unjudged level holes",
@@ -49,10 +49,10 @@ NOUNS = {
     "Fusion": "fusion normalization",
     "Rules": "rules strict worst allow_changed_qrels",
 }
-"""The argument that takes a noun, and what that noun holds."""
+"""For each noun: the argument that takes it, then the fields of the noun."""
 
 OF_EVALUATE = ("depth", *NOUNS["Convention"].split(), *NOUNS["Catalogue"].split())
-"""How runs are scored, for verbs that take scores."""
+"""Options of scoring, which verbs that take scores do not have."""
 
 READERS = {
     "relevant_from": "read_qrels(source, relevant_from=...)",
@@ -75,27 +75,28 @@ READERS = {
     "criteria": "the judge: Endpoint(model, criteria=...), Command(words, criteria=...)",
     "model": "the judgements: human.with_model(model)",
 }
-"""Arguments that belong to what is given to a verb."""
+"""Arguments that belong to the objects which a verb takes."""
 
 
 def named_arguments(verb: Verb) -> Verb:
-    """A verb that says which argument is meant where it gets one that it does not have."""
+    """Wrap a verb so that an unknown argument raises an error which names the probable one."""
     return named_arguments_or(())(verb)
 
 
-def named_arguments_or(more: Iterable[str]) -> Callable[[Verb], Verb]:
-    """`named_arguments` for a verb that takes more arguments, by these names."""
-    return partial(_checked, frozenset(more))
+def named_arguments_or(extra_names: Iterable[str]) -> Callable[[Verb], Verb]:
+    """`named_arguments` for a verb that also takes `extra_names` as arguments."""
+    return partial(_checked, frozenset(extra_names))
 
 
-def _checked(more: frozenset[str], verb: Verb) -> Verb:
+def _checked(extra_names: frozenset[str], verb: Verb) -> Verb:
     code = verb.__code__
-    known = more | frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    known = extra_names | frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
     @wraps(verb)
     def call(*arguments: Any, **named: Any) -> Any:
         if not named.keys() <= known:
-            raise unknown_argument(verb.__name__, next(name for name in named if name not in known), known)
+            unknown_name = next(name for name in named if name not in known)
+            raise unknown_argument(verb.__name__, unknown_name, known)
         try:
             return verb(*arguments, **named)
         except (OptionError, RuleError) as error:
@@ -105,7 +106,7 @@ def _checked(more: frozenset[str], verb: Verb) -> Verb:
 
 
 def with_short_tracebacks(verb: Verb) -> Verb:
-    """A verb whose errors about misspelled words do not show the way through goldrank."""
+    """Wrap a verb so that its errors about misspelled words have no frames of goldrank in their traceback."""
 
     @wraps(verb)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -118,7 +119,7 @@ def with_short_tracebacks(verb: Verb) -> Verb:
 
 
 def _without_inner_frames(error: OptionError | RuleError) -> OptionError | RuleError:
-    """The error without the way to where it was noticed, which says nothing to who misspelled a word."""
+    """The error without its traceback inside goldrank, which does not help to correct a misspelled word."""
     if os.environ.get("GOLDRANK_TRACEBACK"):
         return error
     return error.with_traceback(None)
@@ -126,10 +127,12 @@ def _without_inner_frames(error: OptionError | RuleError) -> OptionError | RuleE
 
 def unknown_argument(verb: str, name: str, known: frozenset[str] | set[str]) -> OptionError:
     """The error for an argument that a verb does not have."""
-    return OptionError(f"{verb} has no argument {name!r}", hint=_meant(verb, name, known), code="unknown-argument")
+    return OptionError(
+        f"{verb} has no argument {name!r}", hint=_argument_hint(verb, name, known), code="unknown-argument"
+    )
 
 
-def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
+def _argument_hint(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
     synonym = SYNONYMS.get(name)
     if synonym in known:
         return f"It is called {synonym}=."
@@ -143,10 +146,10 @@ def _meant(verb: str, name: str, known: frozenset[str] | set[str]) -> str:
 
     if name in OF_EVALUATE and "convention" not in known and known & {"scores", "runs"}:
         if "runs" in known:
-            scored = "evaluate(qrels, Runs(runs)"
+            call = "evaluate(qrels, Runs(runs)"
         else:
-            scored = "evaluate(qrels, run"
-        return f"How runs are scored is said to evaluate: {verb}({scored}, {name}=...))."
+            call = "evaluate(qrels, run"
+        return f"It is an argument of evaluate: {verb}({call}, {name}=...))."
 
     if name in READERS:
         return f"It belongs to {READERS[name]}."

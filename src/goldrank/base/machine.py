@@ -1,4 +1,4 @@
-"""The memory of this machine: whether what must be held whole fits into it."""
+"""The memory of this machine, and whether data that must be held at once fits into it."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from pathlib import Path
 
 from goldrank.base.errors import MemoryLimitError
 
-ASKED_FROM = 64 << 20
-"""Bytes below which the machine is not asked: so much there is."""
+CHECKED_FROM = 64 << 20
+"""Fewer bytes than this are not checked: they are always available."""
 HINT = "Use a machine (or a container) with more memory, or split the queries into shards: docs/scale.md."
 
 _ROOT = Path("/")
-"""Where the files of the system are; tests have their own."""
+"""The root of the system's files; tests replace it."""
 
 
-def fits(needed: int, what: str, where: str, hint: str = HINT) -> None:
-    """Raise if so many bytes more are not there. Asked before something is held whole.
+def fits(needed: int, activity: str, where: str, hint: str = HINT) -> None:
+    """Raise if fewer than `needed` bytes of memory are available. Call it before data is held at once.
 
     Parameters
     ----------
     needed : int
-        How many bytes it takes, about.
-    what : str
-        What takes them, as the begin of a sentence: "holding a table".
+        About how many bytes are needed.
+    activity : str
+        What needs them, as the beginning of a sentence: "holding a table".
     where : str
-        The file, or whatever else it is about.
+        The file or other source that the error names.
     hint : str, optional
-        What to do.
+        What the user can do.
 
     Raises
     ------
@@ -40,13 +40,13 @@ def fits(needed: int, what: str, where: str, hint: str = HINT) -> None:
     --------
     >>> fits(1_000_000, "holding a table", "run.csv")
     """
-    if needed < ASKED_FROM:
+    if needed < CHECKED_FROM:
         return
-    there = available()
-    if there is None or needed <= there:
+    free = available()
+    if free is None or needed <= free:
         return
     raise MemoryLimitError(
-        f"{what} takes about {in_words(needed)}, and {in_words(there)} of memory are available",
+        f"{activity} takes about {in_words(needed)}, and {in_words(free)} of memory are available",
         where=where,
         hint=hint,
         code="over-memory-limit",
@@ -54,9 +54,9 @@ def fits(needed: int, what: str, where: str, hint: str = HINT) -> None:
 
 
 def available() -> int | None:
-    """Bytes of memory that can be had now: of the machine, and of the control group that this process is in.
+    """Bytes of memory available now, limited by the machine and by the control groups of this process.
 
-    None where the system does not say.
+    None where the system does not report it.
     """
     limits = [_of_machine(), *_of_control_groups()]
     known = [limit for limit in limits if limit is not None]
@@ -66,7 +66,7 @@ def available() -> int | None:
 
 
 def _of_machine() -> int | None:
-    """Memory that is free or can be freed, and free swap; else all that is built in."""
+    """Memory that is free or can be freed, and free swap; the installed memory where that is unknown."""
     amounts = _numbers(_ROOT / "proc/meminfo")
     if "MemAvailable:" in amounts:
         return 1024 * (amounts["MemAvailable:"] + amounts.get("SwapFree:", 0))
@@ -77,19 +77,20 @@ def _of_machine() -> int | None:
 
 
 def _of_control_groups() -> list[int]:
-    """What is left to each control group (of version 1 or 2) that holds this process."""
+    """Bytes left in each control group (of version 1 or 2) of this process."""
     left = []
     for line in _lines(_ROOT / "proc/self/cgroup"):
         _, controllers, path = line.split(":", 2)
         if not controllers:
-            root, names = _ROOT / "sys/fs/cgroup", ("memory.max", "memory.current", "inactive_file")
+            root = _ROOT / "sys/fs/cgroup"
+            names = ("memory.max", "memory.current", "inactive_file")
         elif "memory" in controllers.split(","):
             root = _ROOT / "sys/fs/cgroup/memory"
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
         else:
             continue
 
-        # A limit of any group above holds too. Within a container, the root is the group itself.
+        # The limits of all groups above apply too. Within a container, the root is the group itself.
         inner = root / path.strip("/")
         for folder in (inner, *inner.parents):
             if folder.is_relative_to(root):
@@ -98,8 +99,9 @@ def _of_control_groups() -> list[int]:
 
 
 def _left_in(folder: Path, limit_name: str, usage_name: str, reclaimable_name: str) -> list[int]:
-    """What is left to one control group; nothing if it has no limit."""
-    limit, usage = _lines(folder / limit_name), _lines(folder / usage_name)
+    """Bytes left in one control group, as a list of one; an empty list if it has no limit."""
+    limit = _lines(folder / limit_name)
+    usage = _lines(folder / usage_name)
     if not limit or not usage or not limit[0].isdigit() or not usage[0].isdigit():
         return []
     reclaimable = _numbers(folder / "memory.stat").get(reclaimable_name, 0)
@@ -107,7 +109,7 @@ def _left_in(folder: Path, limit_name: str, usage_name: str, reclaimable_name: s
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a file of the system; none if there is no such file."""
+    """The lines of a file of the system; an empty list if there is no such file."""
     try:
         return path.read_text().splitlines()
     except (OSError, UnicodeDecodeError):
@@ -122,18 +124,19 @@ def _numbers(path: Path) -> dict[str, int]:
 
 @contextmanager
 def memory_errors_name(where: str) -> Iterator[None]:
-    """Say what was being read when memory ran out."""
+    """Turn a `MemoryError` into an error that names what was being read."""
     try:
         yield
-    except MemoryLimitError:  # somebody said more already
+    except MemoryLimitError:  # it has a more precise message
         raise
     except MemoryError:
-        what, hint = "memory ran out while it was read", f"Is it what it should be? {HINT}"
-        raise MemoryLimitError(what, where=where, hint=hint, code="memory-ran-out") from None
+        problem = "memory ran out while it was read"
+        hint = f"Is it what it should be? {HINT}"
+        raise MemoryLimitError(problem, where=where, hint=hint, code="memory-ran-out") from None
 
 
 def in_words(size: int) -> str:
-    """Bytes for people.
+    """A number of bytes in words.
 
     >>> in_words(1_500_000_000), in_words(20_000_000)
     ('1.5 GB', '20 MB')

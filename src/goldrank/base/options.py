@@ -1,4 +1,4 @@
-"""What nouns of "how" share."""
+"""The base class of nouns that are sets of options."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 class Options:
-    """Base of frozen dataclasses that say how something is done. They show what differs from the usual."""
+    """Base of frozen dataclasses that hold options. Their `repr` shows the fields that differ from the default."""
 
     def changes(self) -> dict[str, Any]:
-        """The fields whose values are not the usual ones."""
+        """The fields whose values differ from the default."""
         changed = {}
         for field in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
             value = getattr(self, field.name)

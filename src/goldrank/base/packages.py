@@ -1,4 +1,4 @@
-"""Packages that may be missing, and the line that installs each. docs/install.md says what works without them."""
+"""Optional packages, and the command that installs each. docs/install.md says what works without them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ PARTS = {
     "uvicorn": "serve",
     "pyspark": "spark",
 }
-"""The part (extra) of goldrank that brings a package. Any other package is installed by its own name."""
+"""The extra of goldrank that installs a package. Any other package is installed by its name."""
 PLAIN = ("polars", "scipy", "rapidfuzz", "jinja2", "rich", "backports.zstd")
-"""What a plain install brings. Who misses one has a light install, and may want to keep it light."""
+"""Packages of a plain install. A user without one of them has a light install, and may want to keep it light."""
 
 
 class MissingPackageError(GoldrankError, ImportError):
     """A package that this needs is not installed."""
 
 
-class needed:  # noqa: N801 - it is used as a function is
-    """Where a package is imported, and may be missing: then the error is one that says how to install it.
+class needed:  # noqa: N801 - it is used like a function
+    """Wrap the import of an optional package: if it is missing, the error says how to install it.
 
-    `install` is what pip calls it, if that is another name; `instead` what people can do without it. It may stand in a
-    loop, so it is no generator and looks nothing up unless something is missing.
+    `install` is the name that pip uses, if it differs; `instead` is what a user can do without the package. It is used
+    in loops, so it is a class and not a generator, and looks nothing up unless a package is missing.
 
     >>> with needed("no_such_package", install="no-such-package", instead="leave it out"):
     ...     import no_such_package
@@ -49,22 +49,23 @@ class needed:  # noqa: N801 - it is used as a function is
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        # What the package itself needs may be missing too; the same line brings it. Our own modules are never missing.
+        # A dependency of the package may be missing too; the command installs it as well. goldrank's modules are there.
         if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("goldrank"):
             hint = install_hint(self.package, self.install)
-            hint += f", or {self.instead}." if self.instead else ""
+            if self.instead:
+                hint += f", or {self.instead}."
             raise MissingPackageError(f"{error.name or self.package} is not installed", hint=hint) from None
 
 
 def installed(package: str) -> bool:
-    """Whether a package is there that things only look better with."""
+    """Whether an optional package is installed."""
     from importlib.util import find_spec
 
     return find_spec(package) is not None
 
 
 def install_hint(package: str, install: str | None = None) -> str:
-    """The command that installs a package, with the rest of the part of goldrank that it belongs to."""
+    """The command that installs a package, together with the other packages of its extra."""
     if package.partition(".")[0] in sys.stdlib_module_names:
         return "This Python was built without it. Take another build of Python"
     if package not in PARTS:
@@ -77,13 +78,13 @@ def install_hint(package: str, install: str | None = None) -> str:
 
 
 class Lazy:
-    """A module of a package that may be missing; it is imported when something of it is first asked for."""
+    """A module of an optional package; it is imported when one of its names is first used."""
 
     def __init__(self, module: str) -> None:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # who looks at objects asks for such names, and shall not load anything
+        if name.startswith("__"):  # tools that inspect objects ask for such names, and must not load the package
             raise AttributeError(name)
         with needed(self._module.partition(".")[0]):
             value = getattr(import_module(self._module), name)

@@ -1,16 +1,16 @@
-"""Satellites: the folders beside the core, each of which says as data which names and commands it brings.
+"""Satellites: the folders beside the core, each with tables of the names and commands that it adds.
 
-A satellite's `__init__` may have two tables and imports nothing:
+The `__init__` of a satellite imports nothing and may have two tables:
 
     PUBLIC = {"fuse": "goldrank.fusion.combine"}
     COMMANDS = {"fuse": ("compare", "goldrank.fusion.fuse_command", "Combine runs, and say whether that helps.")}
 
-A third table, `PROVIDES`, has functions that a command of the core calls where the satellite is there:
+A third table, `PROVIDES`, has functions that a command of the core calls if the satellite exists:
 
     PROVIDES = {"record scores": "goldrank.history.comparing:scores_of_records"}
 
-The core knows no satellite by name. Packages that somebody installs beside goldrank join by the entry point
-`goldrank.satellites`, which names a module with the same tables.
+The core knows no satellite by name. Other installed packages join by the entry point `goldrank.satellites`, which
+names a module with such tables.
 """
 
 from __future__ import annotations
@@ -34,23 +34,24 @@ ENTRY_POINT = "goldrank.satellites"
 
 
 class CommandEntry(NamedTuple):
-    """Where a command is, and what the help page says of it."""
+    """The module of a command, and its entry in the help page."""
 
     group: str
-    """The heading of the help page that it stands under."""
+    """Its heading in the help page."""
     module: str
-    """The module whose `command` it is."""
+    """The module that defines it as `command`."""
     help: str
 
 
 def folders() -> list[str]:
-    """The names of goldrank's own satellites, in the order of the alphabet."""
-    here = [str(Path(__file__).parent.parent)]
-    return sorted(found.name for found in pkgutil.iter_modules(here) if found.ispkg and found.name not in CORE)
+    """The names of goldrank's own satellites, sorted."""
+    package = [str(Path(__file__).parent.parent)]
+    modules = pkgutil.iter_modules(package)
+    return sorted(module.name for module in modules if module.ispkg and module.name not in CORE)
 
 
 def satellites() -> Iterator[ModuleType]:
-    """The tables of every satellite: goldrank's own, then those that were installed beside it."""
+    """The modules of all satellites: goldrank's own, then those of other packages."""
     for name in folders():
         yield import_module(f"goldrank.{name}")
 
@@ -61,7 +62,7 @@ def satellites() -> Iterator[ModuleType]:
 
 
 def public_names() -> dict[str, str]:
-    """The public names of all satellites, with the modules that they are in."""
+    """The public names of all satellites, with their modules."""
     names: dict[str, str] = {}
     for satellite in satellites():
         names |= getattr(satellite, "PUBLIC", {})

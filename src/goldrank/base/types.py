@@ -1,4 +1,4 @@
-"""What public functions take, by name, so that editors complete and type checkers check."""
+"""Types of the arguments of public functions, with names for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Path: TypeAlias = str | os.PathLike[str]
 """A file, a folder of part files, a pattern, or '-' for standard input."""
 
 Source: TypeAlias = Path | IO[bytes]
-"""A file, or one that is open."""
+"""A path, or an open file."""
 
 Id: TypeAlias = str | int | bytes
 """A query or document id. Integers count as their digits."""
@@ -41,22 +41,22 @@ class SparkFrame(Protocol):
     """A Spark DataFrame, classic or Connect."""
 
     @property
-    def sparkSession(self) -> Any:  # noqa: N802 - Spark's name; its type is not ours
+    def sparkSession(self) -> Any:  # noqa: N802 - Spark's name and type
         ...
 
 
 Frame: TypeAlias = ArrowStream | SparkFrame
 
 Columns: TypeAlias = Mapping[str, str]
-"""Names of columns or fields by what they hold: {"query": "qid", "doc": "docno"}."""
+"""Names of columns or fields by their role: {"query": "qid", "doc": "docno"}."""
 Rows: TypeAlias = Iterable[tuple[Any, ...]] | Iterable[Mapping[str, Any]]
 """Records: dicts, or tuples."""
 
 IdList: TypeAlias = "list[str] | list[int] | list[bytes] | tuple[Id, ...] | np.ndarray[Any, Any]"
-"""Ids of documents, the best first. No list of paths and no list of runs is one."""
+"""Ids of documents, the best first; not a list of paths and not a list of runs."""
 
 QrelsMapping: TypeAlias = "Mapping[Any, Mapping[Any, SupportsFloat] | IdList | set[str] | frozenset[str]]"
-"""{"q1": {"d1": 2}} or {"q1": ["d1"]}. Grades are whatever can be made a number: numpy's and pandas' are too."""
+"""{"q1": {"d1": 2}} or {"q1": ["d1"]}. Grades are any values that `float` accepts, also those of numpy and pandas."""
 
 RunMapping: TypeAlias = "Mapping[Any, Mapping[Any, SupportsFloat] | IdList | list[tuple[Any, Any]]]"
 """{"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]} or {"q1": [("d1", 0.9)]}: one run. Several runs are `Runs`."""
@@ -65,7 +65,7 @@ QrelsLike: TypeAlias = "Qrels | Source | Frame | QrelsMapping | Rows"
 """Judgements: `Qrels`, a file, a data frame, {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade)."""
 
 JudgementsLike: TypeAlias = "QrelsLike | AspectQrels | Preferences"
-"""The same, or judgements that say more than one grade."""
+"""Judgements of one grade (`QrelsLike`), by aspects, or as preferences."""
 
 RunLike: TypeAlias = "Run | Source | Frame | RunMapping | Rows"
 """What a system returned: `Run`, a file, a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]} or rows."""
@@ -74,34 +74,33 @@ RunsLike: TypeAlias = "Runs | Mapping[str, RunLike] | Iterable[Run | Path] | Ite
 """Several runs: `Runs`, runs by name, a list of paths or of `Run`s, or a list of (name, run)."""
 
 DocumentOf: TypeAlias = "str | re.Pattern[str] | os.PathLike[str] | Mapping[Any, Any] | Callable[[str], Any]"
-"""How the document of a chunk is told by its id: `Run.rolled_up`."""
+"""How to find the document of a chunk from the chunk's id: `Run.rolled_up`."""
 
 SeenLike: TypeAlias = "UserHistory | Mapping[Any, Iterable[Any]] | Iterable[Sequence[Any]] | Path | IO[bytes] | Frame"
-"""What users had: {"u1": ["i1", "i2"]}, {"u1": {"i1": 4.5}}, rows of (user, item, ...), a file or a data frame."""
+"""Earlier items of users: {"u1": ["i1", "i2"]}, {"u1": {"i1": 4.5}}, rows (user, item, ...), a file or a data frame."""
 
 CatalogueLike: TypeAlias = "Catalogue | Iterable[Id]"
-"""All items that could be recommended: a `Catalogue`, or their ids."""
+"""All items that can be recommended: a `Catalogue`, or their ids."""
 
 QueriesLike: TypeAlias = (
     "Queries | Path | IO[bytes] | Frame | Mapping[Any, str] | Mapping[Any, Mapping[str, Any]] | Iterable[Any]"
 )
-"""What is known of queries: `Queries`, a file, a data frame, {"q1": "some words"} or {"q1": {"kind": "short"}}."""
+"""Data about queries: `Queries`, a file, a data frame, {"q1": "some words"} or {"q1": {"kind": "short"}}."""
 
-DocumentsLike: TypeAlias = (
-    "Documents | Path | IO[bytes] | Frame | Mapping[Any, str] | Mapping[Any, Mapping[str, str]]"
-    " | Iterable[Any] | Callable[[str], Any]"
-)
+DocumentsMapping: TypeAlias = "Mapping[Any, str] | Mapping[Any, Mapping[str, str]]"
+"""{"d1": "some text"} or {"d1": {"title": "A title", "text": "some text"}}."""
+
+DocumentsLike: TypeAlias = "Documents | Source | Frame | DocumentsMapping | Iterable[Any] | Callable[[str], Any]"
 """Texts of documents: `Documents`, a file, a data frame, {"d1": "some text"}, or a function of an id."""
 
 MeasureLike: TypeAlias = "str | Measure | Callable[..., Any]"
-"""'nDCG@10', a `Measure`, or a function of one's own (see `goldrank.measure`)."""
+"""'nDCG@10', a `Measure`, or a function (see `goldrank.measure`)."""
 
 MeasuresLike: TypeAlias = "MeasureLike | Iterable[MeasureLike] | None"
 """One measure, several, or None for the usual ones."""
 
 Pack: TypeAlias = Literal["prefix", "skip", "truncate"]
-"""How texts are packed into a budget of tokens: up to the first that does not fit, without those, or cut."""
-
+"""How texts fill a budget of tokens: stop at the first that does not fit, leave such texts out, or cut them."""
 
 ConventionName: TypeAlias = Literal[
     "trec_eval-10",
@@ -120,7 +119,7 @@ ConventionName: TypeAlias = Literal[
     "continuous_eval_released",
     "ir_eval_numba",
 ]
-"""Whose rules to follow."""
+"""The name of a tool whose rules are followed."""
 
 ConventionLike: TypeAlias = "ConventionName | Convention"
 """A convention, or its name."""
@@ -136,7 +135,7 @@ Overlap: TypeAlias = Literal["error", "allow"]
 
 
 class Policies(TypedDict, total=False):
-    """What tools differ in; each by default as the convention has it. `goldrank.conventions.POLICIES` explains them."""
+    """Rules in which tools differ. The default is the convention's. `goldrank.conventions.POLICIES` explains them."""
 
     ties: Ties
     score_type: ScoreType

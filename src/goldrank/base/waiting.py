@@ -1,4 +1,4 @@
-"""Waiting for asynchronous work in code that is not asynchronous, also where an event loop is running (a notebook)."""
+"""Waiting for asynchronous work in synchronous code, also where an event loop is running (a notebook)."""
 
 from __future__ import annotations
 
@@ -11,24 +11,28 @@ from functools import partial
 from typing import Any, NamedTuple
 
 AT_A_TIME = 16
-"""Answers that are waited for at the same time, if nothing else is said: services refuse more."""
+"""Calls that are awaited at the same time by default: services refuse more."""
 
 
-# `Any`: whatever the work gives.
+# `Any`: the result of the work.
 def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """What some work gives, or raises; a `TimeoutError` if it takes longer. It then goes on, and nobody listens."""
+    """Return what `work` returns, or raise what it raises; a `TimeoutError` if it takes longer.
+
+    After a `TimeoutError` the work continues in its thread, and its result is dropped.
+    """
     answer: list[Any] = []
     errors: list[BaseException] = []
 
-    def listen() -> None:
+    def run() -> None:
         try:
             answer.append(work())
-        except BaseException as error:  # whoever waits raises it
+        except BaseException as error:  # the waiting thread raises it
             errors.append(error)
 
-    thread = threading.Thread(target=listen, name="goldrank-within", daemon=True)
+    thread = threading.Thread(target=run, name="goldrank-within", daemon=True)
     thread.start()
     thread.join(seconds)
+
     if errors:
         raise errors[0]
     if not answer:
@@ -37,7 +41,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
 
 
 class EventLoop:
-    """An event loop in a thread of its own, so that it works where another is running; started when needed."""
+    """An event loop in a separate thread, so that it works where another loop is running; started when needed."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -45,9 +49,9 @@ class EventLoop:
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    # `Any`: whatever the work gives.
+    # `Any`: the result of the work.
     def result(self, awaitable: Awaitable[Any], timeout: float | None) -> Any:
-        """What the work gives; it is cancelled if waiting for it is interrupted."""
+        """The result of the work; the work is cancelled if the waiting is interrupted."""
         with self._lock:
             if self._closed:
                 if inspect.iscoroutine(awaitable):
@@ -65,8 +69,8 @@ class EventLoop:
             waiting.cancel()
 
     @property
-    def runs_this(self) -> bool:
-        """Whether the code that asks is run by this loop."""
+    def runs_caller(self) -> bool:
+        """Whether this loop runs the calling code."""
         return threading.current_thread() is self._thread
 
     def close(self) -> None:
@@ -77,10 +81,10 @@ class EventLoop:
             loop, self._loop = self._loop, None
 
         async def end() -> None:
-            others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            for task in others:
+            other_tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+            for task in other_tasks:
                 task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.gather(*other_tasks, return_exceptions=True)
             await loop.shutdown_asyncgens()
 
         asyncio.run_coroutine_threadsafe(end(), loop).result()
@@ -90,7 +94,7 @@ class EventLoop:
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run a loop until it is stopped. Work that wants to end the program ends a loop; who waits for it is told then."""
+    """Run a loop until it is stopped. Work that ends the program ends `run_forever`; the waiting thread raises that."""
     while True:
         try:
             return loop.run_forever()
@@ -99,13 +103,13 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 _shared: dict[int, EventLoop] = {}
-"""The loop that serves everybody, by the number of the process: a forked one has no threads, and makes its own."""
+"""The shared loop, by process id: a forked process has no threads of its parent and needs a new loop."""
 
 
 def finished(answer: Any) -> Any:  # `Any`: an answer of any type
-    """An answer as it is, or what it gives in the end if it must be awaited.
+    """Return an answer as it is, or its result if it must be awaited.
 
-    All are awaited by one loop, so that clients which belong to a loop can be used again.
+    One loop awaits all answers, so that a client which belongs to a loop can be used several times.
 
     >>> async def later():
     ...     return 5
@@ -118,9 +122,9 @@ def finished(answer: Any) -> Any:  # `Any`: an answer of any type
         raise RuntimeError("a task of the running event loop cannot be waited for here; return the coroutine itself")
 
     shared = _shared.setdefault(os.getpid(), EventLoop())
-    if not shared.runs_this:
+    if not shared.runs_caller:
         return shared.result(answer, None)
-    inner = EventLoop()  # who waits inside what is waited for has a loop for it alone
+    inner = EventLoop()  # code that the shared loop runs needs another loop to wait on
     try:
         return inner.result(answer, None)
     finally:
@@ -135,17 +139,17 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 class UnansweredError(Exception):
-    """A call that failed: `at` says which, `__cause__` why."""
+    """A call that failed: `index` is its index among the calls, `__cause__` the reason."""
 
-    def __init__(self, at: int) -> None:
-        self.at = at
-        super().__init__(at)
+    def __init__(self, index: int) -> None:
+        self.index = index
+        super().__init__(index)
 
 
 def finished_each(calls: Sequence[Callable[[], Any]], at_a_time: int = AT_A_TIME) -> list[Any]:
-    """What each call gives in the end, in order. Those that must be awaited are waited for together, some at a time.
+    """The results of all calls, in order. Up to `at_a_time` calls that must be awaited are awaited together.
 
-    The first call that fails ends it, with an `UnansweredError` that says which.
+    The first call that fails ends it with an `UnansweredError`, which has the index of the call.
 
     >>> async def later(number):
     ...     return number
@@ -153,39 +157,41 @@ def finished_each(calls: Sequence[Callable[[], Any]], at_a_time: int = AT_A_TIME
     [1, 2]
     """
     answers: list[Any] = []
-    for at, call in enumerate(calls):
+    for index, call in enumerate(calls):
         try:
             answer = call()
             if _is_to_be_awaited(answer):
-                return [*answers, *finished(_together(answer, calls[at:], at, at_a_time))]
+                return [*answers, *finished(_together(answer, calls[index:], index, at_a_time))]
             answers.append(finished(answer))
         except UnansweredError:
             raise
         except Exception as error:
-            raise UnansweredError(at) from error
+            raise UnansweredError(index) from error
     return answers
 
 
 def _is_to_be_awaited(answer: Any) -> bool:
-    """Whether it is a coroutine, say. A future belongs to a loop already."""
+    """Whether an answer must be awaited and is not a future, which belongs to a loop already."""
     return inspect.isawaitable(answer) and not asyncio.isfuture(answer)
 
 
 async def _together(first: Any, calls: Sequence[Callable[[], Any]], before: int, at_a_time: int) -> list[Any]:
-    """What calls give, of which the first was made; `before` it there were so many others."""
+    """The results of calls, of which the first was made already; `before` is the number of calls before these."""
     answers: list[Any] = [None] * len(calls)
-    left = iter(range(len(calls)))
+    indices = iter(range(len(calls)))
 
     async def work() -> None:
-        for at in left:
+        for index in indices:
             try:
-                if at:
-                    answer = calls[at]()
+                if index:
+                    answer = calls[index]()
                 else:
                     answer = first
-                answers[at] = await answer if inspect.isawaitable(answer) else answer
+                if inspect.isawaitable(answer):
+                    answer = await answer
+                answers[index] = answer
             except Exception as error:
-                raise UnansweredError(before + at) from error
+                raise UnansweredError(before + index) from error
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -203,10 +209,10 @@ class FailedCall(NamedTuple):
 
 
 def outcomes(calls: Sequence[Callable[[], Any]], groups: Sequence[int], at_a_time: int = AT_A_TIME) -> list[Any]:
-    """What each call gives in the end, or its `FailedCall`, in order; as `finished_each`, but others go on.
+    """The result of each call or its `FailedCall`, in order. Unlike in `finished_each`, other calls continue.
 
-    After a failure no more calls of its group are begun, and have None. All before it in its group were begun, so that
-    the first failure of a group is the same whatever is faster.
+    After a failure no more calls of its group begin; their results are None. All earlier calls of the group began
+    before, so the first failure of a group does not depend on which call is faster.
     """
     failed: set[int] = set()
 
@@ -220,7 +226,7 @@ def outcomes(calls: Sequence[Callable[[], Any]], groups: Sequence[int], at_a_tim
         except Exception as error:
             return failure(group, error)
 
-    def made(call: Callable[[], Any], group: int) -> Any:
+    def begin(call: Callable[[], Any], group: int) -> Any:
         if group in failed:
             return None
         try:
@@ -231,4 +237,4 @@ def outcomes(calls: Sequence[Callable[[], Any]], groups: Sequence[int], at_a_tim
         except Exception as error:
             return failure(group, error)
 
-    return finished_each([partial(made, *pair) for pair in zip(calls, groups, strict=True)], at_a_time)
+    return finished_each([partial(begin, *pair) for pair in zip(calls, groups, strict=True)], at_a_time)

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: a full disk or a signal leaves what was there before."""
+"""Writing files completely or not at all: after a full disk or a signal the old file is still there."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from goldrank.base.errors import GoldrankError, file_name
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes, *, make_folder: bool = False) -> None:
-    """Replace a file by one with this content, or raise an error that says why not and leave everything as it was.
+    """Replace a file by one with this content, or raise an error with the reason and change nothing.
 
-    What is no file (a pipe, a device) is written to. `make_folder` makes the folder too.
+    A pipe or a device is written to directly. `make_folder` creates the folder too.
     """
     name = file_name(path)
     try:
@@ -29,14 +29,16 @@ def write_whole(path: str | os.PathLike[str], content: bytes, *, make_folder: bo
 
 
 def cache_folder() -> Path:
-    """Where goldrank keeps what it can make again: GOLDRANK_CACHE, or in the user's folder for such things."""
-    given = os.environ.get("GOLDRANK_CACHE")
+    """The folder of files that goldrank can make again: GOLDRANK_CACHE, or a folder in the user's cache."""
+    folder = os.environ.get("GOLDRANK_CACHE")
+    if folder:
+        return Path(folder)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(given or os.path.join(base, "goldrank"))
+    return Path(base, "goldrank")
 
 
 def new_folder(path: str | os.PathLike[str]) -> Path:
-    """A folder, made if it is not there."""
+    """A folder, created if it does not exist."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
@@ -49,25 +51,27 @@ _HINTS: dict[type, str] = {FileNotFoundError: "Is its folder there?"}
 
 
 def _write(name: str, content: bytes) -> None:
-    target = os.path.realpath(name)  # a link stays one
+    target = os.path.realpath(name)  # a link stays a link
+    mode: int | None = None
     try:
-        there = os.stat(target)
+        status = os.stat(target)
     except FileNotFoundError:
-        there = None
-
-    if there is not None and not stat.S_ISREG(there.st_mode):
-        _write_to(target, content)
-        return
+        pass
+    else:
+        if not stat.S_ISREG(status.st_mode):
+            _write_to(target, content)
+            return
+        mode = stat.S_IMODE(status.st_mode)
 
     folder, last = os.path.split(target)
-    # Short enough in any alphabet, and another one for each thread that writes the same file.
+    # Short enough in any alphabet, and different for each thread that writes this file.
     temporary = os.path.join(folder, f".{last[:40]}.{os.getpid()}.{threading.get_ident()}.new")
     try:
-        with _new_file(temporary, None if there is None else stat.S_IMODE(there.st_mode)) as file:
+        with _new_file(temporary, mode) as file:
             _fill(file, content)
         os.replace(temporary, target)
     except PermissionError:
-        # A folder that takes no new file, or (Windows) a file that is open elsewhere.
+        # The folder allows no new file, or (Windows) another program has the file open.
         _remove(temporary)
         _write_to(target, content)
     except BaseException:
@@ -81,17 +85,18 @@ def private_file(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def _new_file(path: str | os.PathLike[str], mode: int | None) -> BinaryIO:
-    """A new file, open for writing, with these permissions before anything stands in it; None: the usual ones."""
-    usual = 0o666  # less what the umask takes away
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, usual if mode is None else 0o600)
-    file = os.fdopen(descriptor, "wb")
-    if mode is not None:
-        os.chmod(path, mode)
+    """Open a new file for writing, with these permissions from the start; None: the usual permissions."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+    if mode is None:
+        return os.fdopen(os.open(path, flags, 0o666), "wb")  # the umask removes some permissions
+
+    file = os.fdopen(os.open(path, flags, 0o600), "wb")
+    os.chmod(path, mode)
     return file
 
 
 _BINARY = getattr(os, "O_BINARY", 0)
-"""Of Windows."""
+"""A flag that only Windows has."""
 
 
 def _write_to(path: str, content: bytes) -> None:

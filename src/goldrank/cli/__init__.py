@@ -18,7 +18,7 @@ from goldrank.base.errors import GoldrankError, did_you_mean
 from goldrank.base.satellites import CommandEntry
 from goldrank.cli import examples, hints, old_names
 from goldrank.cli.commands import Group, Helpful
-from goldrank.cli.output import echo, say
+from goldrank.cli.output import discard, echo, say
 
 COMMANDS = {
     name: CommandEntry(group, f"goldrank.cli.{module}", words)
@@ -43,7 +43,7 @@ BELOW = {
     "judge": "Ask a model for judgements, and see how far to trust it.",
     "judgements": "Make judgements of clicks, or export those that people and models gave.",
 }
-"""What commands are about that have others below them."""
+"""The help of commands that have others below them."""
 
 WITHOUT_MATRICES = ("eval", "trec_eval", "convert")
 
@@ -54,29 +54,46 @@ def all_commands() -> dict[str, CommandEntry]:
 
 
 def load(name: str) -> click.Command:
-    """A command by its whole name, such as `eval` or `history show`; it is imported now."""
-    entries = COMMANDS if name in COMMANDS else all_commands()  # satellites are read only where they are asked for
-    below = {
-        whole.removeprefix(f"{name} "): entry.help for whole, entry in entries.items() if whole.startswith(f"{name} ")
-    }
-    made = import_module(entries[name].module).command if name in entries else None
-    assert made is None or isinstance(made, click.Command)
-    if below:
-        made = Group(
-            name.rpartition(" ")[2],
-            lambda word: load(f"{name} {word}"),
-            below,
-            params=[] if made is None else made.params,
-            callback=None if made is None else made.callback,
-            help=BELOW.get(name) if made is None else made.help,
-            invoke_without_command=made is not None,
-            no_args_is_help=made is None,
-        )
+    """A command by its full name, such as `eval` or `history show`; it is imported now."""
+    entries = COMMANDS
+    if name not in COMMANDS:  # satellites are read only for their own commands
+        entries = all_commands()
+    loaded: click.Command | None = None
+    if name in entries:
+        loaded = import_module(entries[name].module).command
 
-    assert made is not None
-    closing = (getattr(made, "closing", ""), examples.epilog(name))
-    made.epilog = "\n\n".join(text for text in closing if text)
-    return made
+    below = {}
+    for full_name, entry in entries.items():
+        if full_name.startswith(f"{name} "):
+            below[full_name.removeprefix(f"{name} ")] = entry.help
+    if below:
+        loaded = _group(name, loaded, below)
+
+    assert isinstance(loaded, click.Command)
+    closing = (getattr(loaded, "closing", ""), examples.epilog(name))
+    loaded.epilog = "\n\n".join(text for text in closing if text)
+    return loaded
+
+
+def _group(name: str, command: click.Command | None, below: dict[str, str]) -> Group:
+    """The commands below a name; `command` is what the name does alone, None for nothing."""
+
+    def load_below(word: str) -> click.Command:
+        return load(f"{name} {word}")
+
+    short_name = name.rpartition(" ")[2]
+    if command is None:
+        return Group(short_name, load_below, below, help=BELOW.get(name), no_args_is_help=True)
+    return Group(
+        short_name,
+        load_below,
+        below,
+        params=command.params,
+        callback=command.callback,
+        help=command.help,
+        invoke_without_command=True,
+        no_args_is_help=False,
+    )
 
 
 def top_level() -> dict[str, CommandEntry]:
@@ -93,7 +110,7 @@ def top_level() -> dict[str, CommandEntry]:
 
 class _Commands(Helpful, click.Group):
     running: click.Command | None = None
-    """The command that was asked for last."""
+    """The command that was looked up last."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(top_level())
@@ -122,9 +139,9 @@ class _Commands(Helpful, click.Group):
 
     def format_subcommands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         entries = top_level()
-        others = sorted({entry.group for entry in entries.values()} - set(GROUPS))
+        other_groups = sorted({entry.group for entry in entries.values()} - set(GROUPS))
 
-        for group in (*GROUPS, *others):
+        for group in (*GROUPS, *other_groups):
             rows = [(name, entry.help) for name, entry in entries.items() if entry.group == group]
             if rows:
                 with formatter.section(group.capitalize()):
@@ -182,16 +199,13 @@ def _end(number: int, frame: object) -> None:
 
 
 def _flush() -> None:
-    """Write out what is left; what cannot be written was complained about, and Python shall not do so again."""
+    """Write what is buffered; an error in writing was reported before, and Python must not report it again."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
                 stream.flush()
         except (OSError, ValueError):
-            with contextlib.suppress(OSError, ValueError):
-                nowhere = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nowhere, stream.fileno())
-                os.close(nowhere)
+            discard(stream)
 
 
 def _show_usage_error(error: click.ClickException) -> None:
@@ -205,13 +219,13 @@ def _show_usage_error(error: click.ClickException) -> None:
 
 
 def _check_words(args: Iterable[str]) -> None:
-    """No shell hands over such words; a program that calls `run` may, and no file can have such a name."""
+    """Refuse words that no shell passes and no file name can have; a program that calls `run` may pass them."""
     for word in args:
         try:
-            wrong = b"\0" in os.fsencode(word)
+            is_wrong = b"\0" in os.fsencode(word)
         except UnicodeEncodeError:
-            wrong = True
-        if wrong:
+            is_wrong = True
+        if is_wrong:
             raise click.UsageError(f"{word!r} holds what no word of a command line can hold: NUL or half a character")
 
 
@@ -236,13 +250,16 @@ def _report(error: GoldrankError, as_json: bool) -> None:
 
 def run(args: list[str] | None = None) -> int:
     """Run the command; whatever happens, people get a sentence and never a traceback."""
-    as_json = _wants_json(sys.argv[1:] if args is None else args)
+    words = args
+    if words is None:
+        words = sys.argv[1:]
+    as_json = _wants_json(words)
     try:
         _check_words(args or ())
         # click returns the code of a command that exits; commands return nothing themselves.
         code = group.main(args, prog_name="goldrank", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        return done.exit_code
+    except click.exceptions.Exit as finished:
+        return finished.exit_code
     except click.ClickException as error:
         if as_json:
             _report(GoldrankError(error.format_message(), code="usage"), as_json)
@@ -258,7 +275,7 @@ def run(args: list[str] | None = None) -> int:
     except Terminated as signalled:
         return 128 + signalled.number
     except SystemExit:
-        # click's way of saying that whoever read our output has gone, as `head` does.
+        # How click says that the reader of a help page has gone, as `head` does. Results go through `echo`.
         return 0
     except MemoryError:
         _report(GoldrankError("out of memory", code="out-of-memory"), as_json)
@@ -266,15 +283,17 @@ def run(args: list[str] | None = None) -> int:
     except OSError as error:
         if os.environ.get("GOLDRANK_TRACEBACK"):
             raise
-        where = None if error.filename is None else os.fsdecode(error.filename)
-        _report(GoldrankError(str(error.strerror or error), where=where, code="cannot-read"), as_json)
+        file_name = None
+        if error.filename is not None:
+            file_name = os.fsdecode(error.filename)
+        _report(GoldrankError(str(error.strerror or error), where=file_name, code="cannot-read"), as_json)
         return 2
     except Exception as error:
         if os.environ.get("GOLDRANK_TRACEBACK"):
             raise
-        what = f"internal error: {type(error).__name__}: {error}"
+        message = f"internal error: {type(error).__name__}: {error}"
         hint = "This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it."
-        _report(GoldrankError(what, hint=hint, code="internal"), as_json)
+        _report(GoldrankError(message, hint=hint, code="internal"), as_json)
         return 2
 
     if isinstance(code, int):

@@ -1,4 +1,4 @@
-"""What every command has: help in groups with the usual options first, and words of old versions answered."""
+"""What every command has: help in groups with the usual options first, and errors for names of old versions."""
 
 from __future__ import annotations
 
@@ -84,18 +84,19 @@ class Helpful(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options under their headings."""
-        whole = ctx.meta.get(WHOLE_HELP, False)
+        shows_all = ctx.meta.get(WHOLE_HELP, False)
         groups: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
         left_out = 0
         for param in self.params:
             if not isinstance(param, click.Option) or param.hidden:
                 continue
-            if self._is_more(param) and not whole:
+            if self._is_more(param) and not shows_all:
                 left_out += 1
                 continue
             record = param.get_help_record(ctx)
             if record is not None:
                 groups.setdefault(getattr(param, "heading", "Output"), []).append(record)
+
         for heading, records in groups.items():
             if records:
                 with formatter.section(heading):

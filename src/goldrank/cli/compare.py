@@ -85,8 +85,8 @@ def command(
     from goldrank.comparison.result import Comparison
 
     output.check(Comparison)
-    known = known_queries(queries, slices)
-    request = CompareRequest(baseline, primary, known, slices, statistics_of(statistics), measures or None)
+    query_table = known_queries(queries, slices)
+    request = CompareRequest(baseline, primary, query_table, slices, statistics_of(statistics), measures or None)
     scores, request = _scores(inputs, db, request, reading, documents)
     if same_queries:
         scores = ScoresByRun(scores, queries="same")
@@ -137,7 +137,7 @@ def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tupl
 
 def _pairs(scores: Sequence[Scores]) -> list[tuple[str, Scores]]:
     """Scores with their names; those of one name are runs of one system."""
-    return [(each.run, each) for each in scores]
+    return [(system_scores.run, system_scores) for system_scores in scores]
 
 
 def comparison_parts(comparison: Comparison) -> list[Part]:
@@ -145,7 +145,7 @@ def comparison_parts(comparison: Comparison) -> list[Part]:
     from goldrank.report import leaderboard
     from goldrank.report.comparison import parts
 
-    shown = parts(comparison)
+    shown_parts = parts(comparison)
     if len(comparison.runs) < 3 or comparison.baseline is not None:
-        return shown
-    return [*leaderboard.parts(comparison.leaderboard()), *shown]
+        return shown_parts
+    return [*leaderboard.parts(comparison.leaderboard()), *shown_parts]

@@ -23,7 +23,7 @@ class MeasureNames(click.ParamType[Any]):
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Names that begin with what stands behind the last comma."""
+        """Names that begin with the text after the last comma."""
         from goldrank.measures import REGISTRY
 
         before, comma, last = incomplete.rpartition(",")
@@ -41,32 +41,31 @@ class MapWords(click.ParamType[Any]):
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Roles, and behind a = the columns of the files that were typed."""
+        """Roles, and after a = the columns of the files that were typed."""
         from goldrank.io.columns import ROLES
 
         before, comma, last = incomplete.rpartition(",")
-        role, sign, begun = last.partition("=")
+        role, sign, typed_column = last.partition("=")
         words = [f"{name}=" for name in ROLES if name.startswith(role)]
         if sign:
-            words = [f"{role}={column}" for column in _columns(ctx) if column.startswith(begun)]
+            words = [f"{role}={column}" for column in _columns(ctx) if column.startswith(typed_column)]
         return [CompletionItem(f"{before}{comma}{word}") for word in dict.fromkeys(words)]
 
 
 def _columns(ctx: click.Context) -> Iterator[str]:
     """Names of columns or fields in the files of a command line."""
-    # click understands no arguments while the value of an option is being typed; the shell tells all words.
+    # click knows no arguments while the value of an option is being typed; the shell passes all words.
     typed = os.environ.get("COMP_WORDS", "").split()
     for text in [*ctx.args, *typed]:
-        if os.path.isfile(text):
-            path = text
-        else:
+        path = text
+        if not os.path.isfile(text):
             path = text.partition("=")[2]
         if os.path.isfile(path):
             yield from columns_of(path)
 
 
 def columns_of(path: str) -> list[str]:
-    """The names in the first line of a table or of JSON Lines; none of what cannot be read so."""
+    """The names in the first line of a table or of JSON Lines; an empty list for any other file."""
     import json
 
     try:
@@ -74,13 +73,15 @@ def columns_of(path: str) -> list[str]:
             line = file.read(HEAD).split(b"\n")[0].decode("utf-8", "replace").strip()
     except OSError:
         return []
+
     if line.startswith("{"):
         try:
             record = json.loads(line)
         except ValueError:
             return []
         return [str(name) for name in record]
-    sign = next((each for each in "\t,;|" if each in line), None)
-    if sign is None:
+
+    delimiter = next((separator for separator in "\t,;|" if separator in line), None)
+    if delimiter is None:
         return []
-    return [cell.strip().strip('"') for cell in line.split(sign)]
+    return [cell.strip().strip('"') for cell in line.split(delimiter)]

@@ -61,7 +61,7 @@ OF_JUDGEMENTS = ("--real-grades", "--relevant-from", "--judged-by", "--model-qre
 
 @contextmanager
 def _way_out(source: str, reading: ReadingOptions) -> Iterator[None]:
-    """Where what is no run can be read as judgements, the error says so."""
+    """Where a file that is not a run can be read as judgements, the error says so."""
     from goldrank import io
 
     try:

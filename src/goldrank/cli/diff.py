@@ -71,15 +71,17 @@ def command(
     old, new = open_whole(inputs[1:], reading).values()
     measure = one_measure(measures) or "nDCG@10"
     changes = diff(judged, old, new, measure, k=one_number(k, "-k"), convention=reading.convention)
+    agreement_parts = []
     if agreement:
-        alike = [Sentence(f"How alike the rankings are: {rank_agreement(old, new).words}.")]
-    else:
-        alike = []
+        agreement_parts = [Sentence(f"How alike the rankings are: {rank_agreement(old, new).words}.")]
+    limit = SHOWN
+    if count is not None:
+        limit = count
 
-    def shown(result: Diff) -> list[Part]:
-        return [*parts(result, SHOWN if count is None else count), *alike]
+    def shown_parts(result: Diff) -> list[Part]:
+        return [*parts(result, limit), *agreement_parts]
 
-    output.show(changes, shown)
+    output.show(changes, shown_parts)
 
 
 def _without_judgements(
@@ -91,16 +93,16 @@ def _without_judgements(
     reading: ReadingOptions,
     output: Output,
 ) -> None:
-    """What changed between two runs that nobody has judged; with -n also what to judge first."""
+    """What changed between two runs without judgements; with -n also what to judge first."""
     if measures:
         raise click.UsageError("-m needs QRELS: nothing is measured without judgements")
     before, after = open_whole(inputs, reading).values()
     compared = satellites.provided("rankings compared")
     churn = compared(before, after, k=one_number(k, "-k") or 10, queries=queries)
 
-    def shown(result: Any) -> list[Part]:
+    def shown_parts(result: Any) -> list[Part]:
         if count is None:
             return list(result.parts())
         return [*result.parts(), *result.judging_parts(count)]
 
-    output.show(churn, shown)
+    output.show(churn, shown_parts)

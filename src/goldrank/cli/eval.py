@@ -84,8 +84,8 @@ def command(
         scores = list(_measured(inputs, measures, reading).values())
 
     if interval or slices:
-        known = known_queries(queries, slices)
-        show_intervals(scores, known, slices, statistics_of(statistics), output)
+        query_table = known_queries(queries, slices)
+        show_intervals(scores, query_table, slices, statistics_of(statistics), output)
     else:
         show_scores(scores, output, by_query)
 
@@ -105,7 +105,7 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
         if qrels == "-":
             source = open_source(qrels)
 
-    # Measures of subtopics and of preferences say how their file is read; any other is left for `open_qrels`.
+    # Measures of subtopics and of preferences decide how their file is read; `open_qrels` reads any other.
     judged = judgements_for(parse_all(measures or None), source)
     if judged is source:
         judged = open_qrels(source, reading)
@@ -113,9 +113,9 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
         opened = open_runs(runs, reading)
     else:
         opened = Runs([_retrieved(source, reading)])
-    if reading.by_tag:
-        watched = []
-    else:
+
+    watched = []
+    if not reading.by_tag:
         watched = [run for _, run in opened.items()]
     with progress(*watched):
         return evaluate(
@@ -151,7 +151,7 @@ def _saved(files: tuple[str, ...], measures: tuple[str, ...]) -> list[Scores]:
 
 
 def _retrieved(source: Any, reading: ReadingOptions) -> Run:
-    """The run that stands in one file with its judgements."""
+    """The run of a file that has its judgements too."""
     from goldrank.io import read_run
 
     try:
@@ -159,12 +159,13 @@ def _retrieved(source: Any, reading: ReadingOptions) -> Run:
         reading.columns.check_used()
         len(run)  # of some formats nothing was read so far
     except InputError as error:
-        what = "Missing argument 'RUN...'. Without it, QRELS must hold both the ids that were expected and those that "
-        if error.where is None:
-            place = ""
-        else:
-            place = f"{error.where}: "
-        raise click.UsageError(f"{what}were retrieved: {place}{error.what}") from None
+        problem = error.what
+        if error.where is not None:
+            problem = f"{error.where}: {error.what}"
+        raise click.UsageError(
+            "Missing argument 'RUN...'. Without it, QRELS must hold both the ids that were expected and those that "
+            f"were retrieved: {problem}"
+        ) from None
     return run
 
 
@@ -175,18 +176,21 @@ def show_intervals(
     from goldrank.comparison.one_system import RunIntervals, score_intervals
     from goldrank.report import one_system
 
-    writers = {form: write for form, write in one_system.WRITERS.items() if form in IN_ROWS or form in IN_WHOLE}
-    output.check(RunIntervals if len(scores) == 1 else None, writers)
-    found = [score_intervals(run, queries=queries, slice_by=slices, statistics=statistics) for run in scores]
-    if len(found) == 1:
-        output.show(found[0])
+    writers = {form: write for form, write in one_system.WRITERS.items() if form in (*IN_ROWS, *COMPLETE)}
+    kind = None
+    if len(scores) == 1:
+        kind = RunIntervals
+    output.check(kind, writers)
+    intervals = [score_intervals(run, queries=queries, slice_by=slices, statistics=statistics) for run in scores]
+    if len(intervals) == 1:
+        output.show(intervals[0])
     else:
-        output.show(found, one_system.all_parts, writers)
+        output.show(intervals, one_system.all_parts, writers)
 
 
 IN_ROWS = ("csv", "tsv", "markdown", "latex")
 """Forms that have rows: of runs, or with -q of queries."""
-IN_WHOLE = ("json", "html")
+COMPLETE = ("json", "html")
 """Forms that have everything."""
 
 
@@ -194,7 +198,7 @@ def show_scores(scores: Sequence[Scores], output: Output, by_query: bool) -> Non
     """Show scores, and write them to files; those that end in .json can be loaded again."""
     result: Scores | ScoresByRun = scores[0]
     if len(scores) > 1:
-        result = ScoresByRun([(each.run, each) for each in scores])
+        result = ScoresByRun([(run_scores.run, run_scores) for run_scores in scores])
 
     writers = {form: partial(_rows, form, by_query, scores) for form in IN_ROWS}
     output.show(result, lambda _: parts(scores, by_query), writers)

@@ -1,4 +1,4 @@
-"""Examples at the end of each page of help. A test holds them to the options that there are."""
+"""Examples at the end of each page of help. A test checks that their options exist."""
 
 from __future__ import annotations
 

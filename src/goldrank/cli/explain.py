@@ -34,7 +34,7 @@ from goldrank.conventions import Convention
     type=NounType(CONVENTION),
     metavar="NAME,KEY=VALUE",
     heading=MEASURE,
-    help="Whose rules to follow, and rules of one's own: ranx,missing=skip.",
+    help="Whose rules to follow, and changed rules: ranx,missing=skip.",
 )
 @option("--value", metavar="NUMBER", heading=MEASURE, help="The number beside a signature, such as 0.4213.")
 @reading_options(convention=False)
@@ -65,22 +65,20 @@ def command(
         raise click.UsageError(f"give --convention twice, once for each side; it was given {len(conventions)} times")
     if not measures:
         raise click.UsageError("Missing option '-m' / '--measure': the measure whose values differ.")
+
     first, second = conventions
     # Files are read by the rules of each convention, unless options say how; standard input comes only once.
-    judged: Any
+    judged: Any = qrels
     if reading.flags or qrels == "-":
         judged = open_qrels(qrels, reading)
-    else:
-        judged = qrels
-    opened: Any
+    opened: Any = run
     if reading.flags or run == "-":
         opened = open_run(run, reading)
-    else:
-        opened = run
-    found = [explain_difference(judged, opened, measure, first, second) for measure in measures]
-    text = "\n\n".join(map(str, found))
+
+    differences = [explain_difference(judged, opened, measure, first, second) for measure in measures]
+    text = "\n\n".join(map(str, differences))
     files_alone = replace(output, is_quiet=True)
-    files_alone.show(found, lambda _: [], {"terminal": lambda _: f"{text}\n"})
+    files_alone.show(differences, lambda _: [], {"terminal": lambda _: f"{text}\n"})
     if not output.is_quiet:
         echo(text)
 

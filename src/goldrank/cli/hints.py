@@ -22,7 +22,7 @@ SPELLED = {
     r"To score one, use evaluate\b": "To score one: goldrank eval",
     r"queries='common' compares": "Without --same-queries it compares",
 }
-"""What Python says, as regular expressions, and what the prompt says in its place."""
+"""What messages for Python say, as regular expressions, and what the prompt says instead."""
 
 
 def at_the_prompt(text: str, command: click.Command | None) -> str:
@@ -40,17 +40,20 @@ def at_the_prompt(text: str, command: click.Command | None) -> str:
         if flag is None:
             return matched[0]
         value = matched[3] or matched[2]
-        if flag.endswith("="):
-            return f"{flag}{value.lower() if value == 'True' else value}"
+        is_key = flag.endswith("=")
+        if value == "True" and is_key:
+            return f"{flag}true"
         if value == "True":
             return flag
+        if is_key:
+            return f"{flag}{value}"
         return f"{flag} {value}"
 
     return _ARGUMENT.sub(spelled, text)
 
 
 def _flags(command: click.Command) -> dict[str, str]:
-    """By argument of Python, the option that stands for it: one of its own, or a key of a noun's."""
+    """By argument of Python, its option: a separate one, or a key of a noun's option."""
     flags: dict[str, str] = {}
     for option in options_of(command, click.Context(command)):
         if isinstance(option.type, NounType):

@@ -35,10 +35,10 @@ WORKING_DELAY = 2.0
 
 
 def open_qrels(path: Any, reading: ReadingOptions) -> Qrels:
-    """Judgements, read as the options say: whose they are, and which part of the queries."""
+    """Judgements, read by the options: whose they are, and which part of the queries."""
     from goldrank.io import read_qrels
 
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "format": reading.qrels_format,
         "columns": reading.columns,
         "real_grades": reading.real_grades,
@@ -46,9 +46,10 @@ def open_qrels(path: Any, reading: ReadingOptions) -> Qrels:
         "judgements": reading.convention.policies["judgements"],
     }
     with working("reading the judgements"):
-        judged = read_qrels(path, **asked)
+        judged = read_qrels(path, **options)
         if reading.model_qrels is not None:
-            judged = judged.with_model(read_qrels(reading.model_qrels, **asked))
+            judged = judged.with_model(read_qrels(reading.model_qrels, **options))
+
     if "qrels" in reading.doc_of:
         judged = judged.rolled_up(reading.doc_of["qrels"])
     if reading.judged_by is not None:
@@ -58,28 +59,29 @@ def open_qrels(path: Any, reading: ReadingOptions) -> Qrels:
     return judged
 
 
-def open_runs(given: Sequence[str], reading: ReadingOptions) -> Runs:
-    """Runs by name: that of NAME=FILE, else the file's; told apart where files have the same name."""
-    runs = open_systems(given, reading)
-    for name, of_system in runs.systems.items():
-        if len(of_system) > 1:
+def open_runs(files: Sequence[str], reading: ReadingOptions) -> Runs:
+    """Runs by name: the NAME of NAME=FILE, else the file's name, made unique where files have the same name."""
+    runs = open_systems(files, reading)
+    for name, runs_of_system in runs.systems.items():
+        if len(runs_of_system) > 1:
             raise click.UsageError(f"two runs are both named {name!r}")
     return runs
 
 
-def open_systems(given: Sequence[str], reading: ReadingOptions) -> Runs:
+def open_systems(texts: Sequence[str], reading: ReadingOptions) -> Runs:
     """Runs by name, where a system may have been run several times: its NAME=FILE is then repeated."""
     from goldrank.io import read_run, read_runs
 
-    once(given)
+    once(texts)
     catalogue_of(reading)  # read before names of columns are called unused
     if reading.by_tag:
-        if len(given) > 1:
+        if len(texts) > 1:
             raise click.UsageError("--by-tag takes one file, folder or quoted pattern")
-        tagged = read_runs(given[0], format=reading.run_format, columns=reading.columns)
+        tagged = read_runs(texts[0], format=reading.run_format, columns=reading.columns)
         reading.columns.check_used()
         return _rolled_up(tagged, reading)
-    files = [named_file(text) for text in given]
+
+    files = [named_file(text) for text in texts]
     with working("reading the runs"):
         opened = [read_run(path, format=reading.run_format, columns=reading.columns) for _, path in files]
     reading.columns.check_used()
@@ -93,23 +95,23 @@ def open_systems(given: Sequence[str], reading: ReadingOptions) -> Runs:
 
 
 def _rolled_up(runs: Runs, reading: ReadingOptions) -> Runs:
-    """Runs with documents in the place of chunks, if --doc-of says how these are told."""
+    """Runs with documents instead of chunks, if --doc-of says how to find the document of a chunk."""
     if "run" not in reading.doc_of:
         return runs
     return runs.rolled_up(reading.doc_of["run"])
 
 
-def open_run(given: str, reading: ReadingOptions) -> Run:
+def open_run(text: str, reading: ReadingOptions) -> Run:
     """One run, from FILE or NAME=FILE."""
-    runs = open_runs((given,), reading)
+    runs = open_runs((text,), reading)
     if len(runs.names) > 1:
-        raise click.UsageError(f"{given} has {len(runs.names)} runs; this command takes one")
+        raise click.UsageError(f"{text} has {len(runs.names)} runs; this command takes one")
     return runs[runs.names[0]]
 
 
-def open_whole(given: Sequence[str], reading: ReadingOptions) -> dict[str, Run]:
+def open_whole(files: Sequence[str], reading: ReadingOptions) -> dict[str, Run]:
     """Runs without what users had before, for commands that take no catalogue."""
-    opened = open_runs(given, reading)
+    opened = open_runs(files, reading)
     return {name: without_seen(run, reading) for name, run in opened.items()}
 
 
@@ -125,12 +127,12 @@ def catalogue_of(reading: ReadingOptions) -> Catalogue | None:
     """What --catalogue says; its files are read once."""
     if reading.catalogue is None:
         return None
-    made = vars(reading).get("_made_catalogue")
-    if made is None:
-        made = _catalogue(dict(reading.catalogue), reading)
-        object.__setattr__(reading, "_made_catalogue", made)
-    assert isinstance(made, Catalogue)
-    return made
+    catalogue = vars(reading).get("_catalogue")
+    if catalogue is None:
+        catalogue = _catalogue(dict(reading.catalogue), reading)
+        object.__setattr__(reading, "_catalogue", catalogue)
+    assert isinstance(catalogue, Catalogue)
+    return catalogue
 
 
 def _catalogue(words: dict[str, Any], reading: ReadingOptions) -> Catalogue:
@@ -151,13 +153,13 @@ def _catalogue(words: dict[str, Any], reading: ReadingOptions) -> Catalogue:
 
 
 def item_ids(path: str) -> list[str]:
-    """The ids of items: a line each, or the first column of a CSV or TSV file with a head."""
+    """The ids of items: a line each, or the first column of a CSV or TSV file whose first line names columns."""
     lines = Path(path).read_text("utf-8").splitlines()
-    ending = Path(path).suffix.lower()
-    if ending in (".csv", ".tsv"):
+    delimiter = {".csv": ",", ".tsv": "\t"}.get(Path(path).suffix.lower())
+    if delimiter is not None:
         import csv
 
-        rows = csv.reader(lines[1:], delimiter="\t" if ending == ".tsv" else ",")
+        rows = csv.reader(lines[1:], delimiter=delimiter)
         return list(dict.fromkeys(row[0] for row in rows if row))
     return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
 
@@ -181,20 +183,22 @@ def is_saved(text: str) -> bool:
     """Whether FILE or NAME=FILE holds saved scores or a baseline."""
     try:
         with Path(named_file(text)[1]).open("rb") as file:
-            head = file.read(100)
+            beginning = file.read(100)
     except OSError:
         return False
-    return any(mark in head for mark in _SAVED)
+    return any(mark in beginning for mark in _SAVED)
 
 
-def load_saved(given: Sequence[str]) -> list[Scores]:
+def load_saved(texts: Sequence[str]) -> list[Scores]:
     """Saved scores from FILE or NAME=FILE, which names them; a file may hold those of several runs."""
     saved: list[Scores] = []
-    for name, path in map(named_file, given):
-        of_file = _loaded(path)
-        if name is not None and len(of_file) > 1:
-            raise click.UsageError(f"{path} has {len(of_file)} runs, which have names of their own")
-        saved += of_file if name is None else [of_file[0].renamed(name)]
+    for name, path in map(named_file, texts):
+        scores_of_file = _loaded(path)
+        if name is not None and len(scores_of_file) > 1:
+            raise click.UsageError(f"{path} has {len(scores_of_file)} runs, which have their own names")
+        if name is not None:
+            scores_of_file = [scores_of_file[0].renamed(name)]
+        saved += scores_of_file
     return saved
 
 
@@ -223,10 +227,11 @@ def named_file(text: str) -> tuple[str | None, str]:
     return (None, text)
 
 
-def key_values(given: Sequence[str], option: str, form: str = "NAME=FIELD") -> dict[str, str]:
-    """What repeated options of the form NAME=VALUE say; a comma begins another where a NAME= follows it."""
+def key_values(option_values: Sequence[str], option: str, form: str = "NAME=FIELD") -> dict[str, str]:
+    """The values of repeated options of the form NAME=VALUE; a comma begins another where a NAME= follows it."""
     by_key: dict[str, str] = {}
-    for text in (part for whole in given for part in re.split(r",(?=[\w.]+=)", whole)):
+    texts = [text for option_value in option_values for text in re.split(r",(?=[\w.]+=)", option_value)]
+    for text in texts:
         key, sign, value = (part.strip() for part in text.partition("="))
         if not sign or not key or not value:
             raise click.UsageError(f"{option} takes {form}, not {text!r}")
@@ -242,20 +247,21 @@ def progress(*runs: Run) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
+def working(activity: str) -> Iterator[None]:
     """A word on the terminal about work that has taken a while and cannot say how far it is; nothing in a pipe."""
     if not (sys.stderr.isatty() and installed("rich")):
         yield
         return
-    shown: list[Any] = []
+
+    started: list[Any] = []
 
     def begin() -> None:
         with needed("rich"):
             from rich.console import Console
 
-        status = Console(stderr=True).status(what)
+        status = Console(stderr=True).status(activity)
         status.start()
-        shown.append(status)
+        started.append(status)
 
     timer = threading.Timer(WORKING_DELAY, begin)
     timer.daemon = True
@@ -265,27 +271,28 @@ def working(what: str) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
-        for status in shown:
+        for status in started:
             status.stop()
 
 
 @contextmanager
 def watching(sources: Sequence[ByteSource]) -> Iterator[None]:
-    """The same for files that are read in other ways."""
+    """`progress` for files that are read in other ways."""
     total = sum(source.size or 0 for source in sources)
     if not total or not (sys.stderr.isatty() and installed("rich")):
         with working("measuring"):
             yield
         return
-    began = time.monotonic()
+
+    start_time = time.monotonic()
     bar: Any = None
     task: Any = None
     done = dict.fromkeys(range(len(sources)), 0)
 
-    def watch(which: int, offset: int) -> None:
+    def watch(number: int, offset: int) -> None:
         nonlocal bar, task
-        done[which] = offset
-        if bar is None and time.monotonic() - began > PROGRESS_DELAY:
+        done[number] = offset
+        if bar is None and time.monotonic() - start_time > PROGRESS_DELAY:
             with needed("rich"):
                 from rich.console import Console
                 from rich.progress import Progress

@@ -1,4 +1,4 @@
-"""`--judge MODEL@URL,KEY=VALUE` or `--judge command:PROGRAM,KEY=VALUE`: who is asked."""
+"""`--judge MODEL@URL,KEY=VALUE` or `--judge command:PROGRAM,KEY=VALUE`: the model or program that is asked."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ _ADDRESS = re.compile(r"(.+?)@(https?://.*)", re.DOTALL)
 
 
 class JudgeWord:
-    """Who is asked, as text; the judge is made when the prompt that it is asked by is known."""
+    """The text of --judge; the judge is made when its prompt is known."""
 
     def __init__(self, text: str) -> None:
         self.word = take_apart(text, "--judge").word
         if not self.word:
             hint = "It is MODEL@URL, or command:PROGRAM."
-            raise OptionError(f"--judge {text!r:.80} names nobody", hint=hint, code="unknown-judge")
+            raise OptionError(f"--judge {text!r:.80} names no judge", hint=hint, code="unknown-judge")
+        kind = ENDPOINT
         if self.is_program:
             kind = PROGRAM
-        else:
-            kind = ENDPOINT
         self.arguments: dict[str, Any] = kind.arguments(text)
 
     @property
@@ -41,15 +40,12 @@ class JudgeWord:
         return str(self.word).startswith(_PREFIX)
 
     def judge(self, **usual: Any) -> Any:
-        """The judge; the option may say `usual` fields otherwise: `prompt` of a model, `scale` of a program."""
+        """The judge; the option may change `usual` fields: `prompt` of a model, `scale` of a program."""
         if self.is_program:
-            if "scale" in usual:
-                fields = {"scale": usual["scale"]}
-            else:
-                fields = {}
-            fields |= {key: value for key, value in self.arguments.items() if key != "command"}
-            if "name" in usual:
-                fields.setdefault("name", usual["name"])
+            fields = {key: value for key, value in self.arguments.items() if key != "command"}
+            for key in ("scale", "name"):
+                if key in usual:
+                    fields.setdefault(key, usual[key])
             return PROGRAM.noun(str(self.word).removeprefix(_PREFIX), **fields)
 
         fields = {key: value for key, value in self.arguments.items() if key != "model"}
@@ -68,7 +64,7 @@ class JudgeWord:
 
 
 def judge_option(**more: Any) -> Callable[[Any], Any]:
-    """Who is asked."""
+    """The option `--judge`."""
     return option(
         "--judge",
         type=NounType(ENDPOINT, JudgeWord),

@@ -1,4 +1,4 @@
-"""`goldrank measures`: what there is, and the page of one measure."""
+"""`goldrank measures`: the list of measures, and the page of one measure."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def command(name: str | None, output: Output) -> None:
         writers = {"terminal": lambda _: plain(listed), "json": lambda _: measures.listed_json()}
         output.show(None, lambda _: listed, writers)
         return
+
     declared_measure = _declared(name)
     page = measures.page(declared_measure)
     writers = {"terminal": lambda _: plain(page), "json": lambda _: measures.page_json(declared_measure)}

@@ -28,18 +28,17 @@ _FALSE = ("false", "no", "0")
 
 
 def split_at_commas(text: str) -> list[str]:
-    """The parts between commas that stand outside of brackets and quotes.
+    """The parts between commas that are outside of brackets and quotes.
 
     >>> split_at_commas('nDCG@10, P(rel=2, judged_only=True)@5')
     ['nDCG@10', 'P(rel=2, judged_only=True)@5']
     """
     parts, depth, quote, begin = [], 0, "", 0
     for i, sign in enumerate(text):
-        if quote:
-            if sign == quote:
-                quote = ""
-            else:
-                quote = quote
+        if quote and sign == quote:
+            quote = ""
+        elif quote:
+            continue
         elif sign in "\"'":
             quote = sign
         elif sign in "([{":
@@ -85,36 +84,36 @@ _FORM = "It is {flag} WORD,KEY=VALUE,KEY=VALUE; values of a list have + between 
 
 @dataclass(frozen=True)
 class NounOption:
-    """An option whose text stands for a noun."""
+    """An option whose text describes a noun."""
 
     flag: str
     path: str
     """Where the noun is: MODULE:CLASS. It is imported when the option is used."""
     word: str = ""
-    """The field that a word without a key is for; none: a word is an error."""
+    """The field that a word without a key is for; if empty, a word is an error."""
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """Fields that are no keys: they have an option of their own, which is named, or cannot be said at a prompt."""
+    """Fields that are not keys, with a hint: they have a separate option, or cannot be written at a prompt."""
 
     @cached_property
     def noun(self) -> Callable[..., Any]:
         """The class."""
         module, _, name = self.path.partition(":")
-        made: Callable[..., Any] = getattr(import_module(module), name)
-        return made
+        noun_class: Callable[..., Any] = getattr(import_module(module), name)
+        return noun_class
 
     @cached_property
     def fields(self) -> dict[str, Any]:
         """The fields of the noun with their types, those of `**options` among them."""
-        every = _fields_of(self.noun)
-        return {name: kind for name, kind in every.items() if name not in self.elsewhere}
+        all_fields = _fields_of(self.noun)
+        return {name: kind for name, kind in all_fields.items() if name not in self.elsewhere}
 
     @property
     def keys(self) -> list[str]:
-        """What can stand before a =."""
+        """The keys that can be before a =."""
         return [name for name in self.fields if name != self.word]
 
     def arguments(self, text: str) -> dict[str, Any]:
-        """The arguments of the noun that a text stands for."""
+        """The arguments of the noun that a text describes."""
         words = take_apart(text, self.flag)
         arguments: dict[str, Any] = {}
         if words.word is not None:
@@ -136,24 +135,27 @@ class NounOption:
         return arguments
 
     def parse(self, text: str) -> Any:
-        """The noun that a text stands for."""
+        """The noun that a text describes."""
         return self.noun(**self.arguments(text))
 
     def _unknown(self, key: str) -> OptionError:
-        own = self.elsewhere.get(key)
-        if own:
-            return OptionError(f"{self.flag} has no key {key!r}", hint=own, code="unknown-key")
-        listed = f"Its keys are: {', '.join(_shown_keys(self.keys, self.fields))}."
-        near = did_you_mean(key, self.keys)
-        if near is None:
-            hint = listed
-        else:
-            hint = f"{near} {listed}"
+        elsewhere_hint = self.elsewhere.get(key)
+        if elsewhere_hint:
+            return OptionError(f"{self.flag} has no key {key!r}", hint=elsewhere_hint, code="unknown-key")
+        hint = f"Its keys are: {', '.join(_shown_keys(self.keys, self.fields))}."
+        suggestion = did_you_mean(key, self.keys)
+        if suggestion is not None:
+            hint = f"{suggestion} {hint}"
         return OptionError(f"{self.flag} has no key {key!r:.80}", hint=hint, code="unknown-key")
 
 
 def _shown_keys(keys: Iterable[str], fields: Mapping[str, Any]) -> list[str]:
-    return [f"{key}.NAME" if _is_mapping(fields[key]) else key for key in keys]
+    shown = []
+    for key in keys:
+        if _is_mapping(fields[key]):
+            key = f"{key}.NAME"
+        shown.append(key)
+    return shown
 
 
 class NounType(click.ParamType[Any]):
@@ -172,7 +174,7 @@ class NounType(click.ParamType[Any]):
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        """The keys that are not yet there, and the words of a choice behind a =."""
+        """The keys that are not yet there, and the words of a choice after a =."""
         from click.shell_completion import CompletionItem
 
         before, comma, last = incomplete.rpartition(",")
@@ -187,39 +189,40 @@ class NounType(click.ParamType[Any]):
 
 
 def convert(text: str, kind: Any, flag: str) -> Any:
-    """A text as a value of a type: the first kind of a union that takes it."""
-    kinds = _members(kind)
+    """A text as a value of a type: the first member of a union that accepts it."""
+    members = _members(kind)
     words = _choices(kind)
-    sequence = next((each for each in kinds if _is_sequence(each)), None)
+    sequence = next(filter(_is_sequence, members), None)
     if text in words and sequence is None:
         return text
 
-    if sequence is not None and str not in kinds:
-        if text == "none":
-            parts = []
-        else:
+    if sequence is not None and str not in members:
+        parts = []
+        if text != "none":
             parts = text.split("+")
         return tuple(convert(part.strip(), _element(sequence), flag) for part in parts)
 
-    if text == "none" and type(None) in kinds:
+    if text == "none" and type(None) in members:
         return None
-    if any(_is_function(each) for each in kinds) and ":" in text and not _is_known_word(text):
+    if any(map(_is_function, members)) and ":" in text and not _is_known_word(text):
         return _function(text, flag)
 
-    for each in kinds:
-        if each in _NUMBERS:
-            return _number(text, each, flag)
+    for member in members:
+        if member in _NUMBERS:
+            return _number(text, member, flag)
 
-    if words and str not in kinds:
-        near = did_you_mean(text, words)
-        listed = f"Choices are: {', '.join(words)}."
-        raise OptionError(f"{flag} is {text!r:.80}", hint=f"{near} {listed}" if near else listed, code="unknown-choice")
+    if words and str not in members:
+        hint = f"Choices are: {', '.join(words)}."
+        suggestion = did_you_mean(text, words)
+        if suggestion:
+            hint = f"{suggestion} {hint}"
+        raise OptionError(f"{flag} is {text!r:.80}", hint=hint, code="unknown-choice")
 
     return text
 
 
 def _is_known_word(text: str) -> bool:
-    """Whether a word with a colon names a tokenizer, and no function."""
+    """Whether a word with a colon names a tokenizer, and not a function."""
     from goldrank.evaluation.tokenizers import is_tokenizer
 
     return is_tokenizer(text)
@@ -248,7 +251,7 @@ _NUMBERS = (bool, int, float)
 
 
 def _plain(text: str) -> Any:
-    """A value of a mapping, whose type nothing says: none, true, false, a number, or the text."""
+    """A value of a mapping, whose type is not declared: none, true, false, a number, or the text."""
     for word, value in {"none": None, "true": True, "false": False}.items():
         if text == word:
             return value
@@ -273,35 +276,31 @@ def _function(text: str, flag: str) -> Callable[..., Any]:
     return function
 
 
-# What a signature says.
+# The types of a signature.
 
 
 def _fields_of(noun: Callable[..., Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    function: Any = noun
     if inspect.isclass(noun):
-        initial = noun.__init__
-    else:
-        initial = noun
+        function = noun.__init__
 
     names = vars(sys.modules[noun.__module__])
-    for parameter in list(inspect.signature(initial).parameters.values())[1:]:
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
         kind = _evaluated(parameter.annotation, names)
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            if get_args(kind):
-                more = get_args(kind)[0]
-            else:
-                more = None
-            if more is not None:
-                inner = vars(sys.modules[more.__module__])
-                found |= {name: _evaluated(each, inner) for name, each in more.__annotations__.items()}
-        else:
-            found[parameter.name] = kind
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            fields[parameter.name] = kind
+        elif get_args(kind):
+            options_type = get_args(kind)[0]
+            inner = vars(sys.modules[options_type.__module__])
+            for name, annotation in options_type.__annotations__.items():
+                fields[name] = _evaluated(annotation, inner)
 
-    return found
+    return fields
 
 
 def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
-    """A type, from its text; text that cannot be evaluated now, since it is for type checkers, stands for text."""
+    """A type, from its text; `str` for text that cannot be evaluated now, since it is for type checkers."""
     if isinstance(annotation, typing.ForwardRef):
         annotation = annotation.__forward_arg__
     if not isinstance(annotation, str):
@@ -317,12 +316,12 @@ def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
 def _members(kind: Any) -> tuple[Any, ...]:
     """The kinds of a union, unions within it included."""
     if get_origin(kind) in (Union, types.UnionType):
-        return tuple(member for each in get_args(kind) for member in _members(each))
+        return tuple(member for argument in get_args(kind) for member in _members(argument))
     return (kind,)
 
 
 def _choices(kind: Any) -> list[str]:
-    return [word for each in _members(kind) if get_origin(each) is Literal for word in get_args(each)]
+    return [word for member in _members(kind) if get_origin(member) is Literal for word in get_args(member)]
 
 
 def _is_sequence(kind: Any) -> bool:
@@ -331,8 +330,8 @@ def _is_sequence(kind: Any) -> bool:
 
 
 def _is_mapping(kind: Any) -> bool:
-    """Whether a field takes nothing that a prompt can say but values by name."""
-    kinds = [each for each in _members(kind) if each is not type(None)]
+    """Whether values by name are all that a prompt can write for a field."""
+    kinds = [member for member in _members(kind) if member is not type(None)]
     return len(kinds) == 1 and inspect.isclass(get_origin(kinds[0])) and issubclass(get_origin(kinds[0]), Mapping)
 
 
@@ -342,4 +341,4 @@ def _is_function(kind: Any) -> bool:
 
 def _element(kind: Any) -> Any:
     """The kind of the elements of a sequence."""
-    return next((each for each in get_args(kind) if each is not ...), str)
+    return next((argument for argument in get_args(kind) if argument is not ...), str)

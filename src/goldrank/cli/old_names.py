@@ -125,8 +125,8 @@ def renamed_command(name: str, context: click.Context) -> click.UsageError | Non
 
 
 def explained(error: click.NoSuchOption) -> click.UsageError:
-    """The error for an option that there is not, with what it is called now."""
-    now = OPTIONS.get(error.option_name)
-    if now is None:
+    """The error for an option that does not exist, with its new name."""
+    new_name = OPTIONS.get(error.option_name)
+    if new_name is None:
         return error
-    return click.UsageError(f"{error.option_name} is now: {now}", error.ctx)
+    return click.UsageError(f"{error.option_name} is now: {new_name}", error.ctx)

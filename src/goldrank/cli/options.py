@@ -31,12 +31,12 @@ OUTPUT = "Output"
 HISTORY = "History"
 
 FILE = click.Path(allow_dash=True)
-"""A file to read: paths complete, and patterns and NAME=FILE are taken as they are."""
+"""A file to read: paths complete, and patterns and NAME=FILE are accepted."""
 
 
 def with_options(options: Iterable[Callable[[Function], Function]], function: Function) -> Function:
     """A command with options, in the order of its help page."""
-    return reduce(lambda made, each: each(made), reversed(list(options)), function)
+    return reduce(lambda decorated, decorate: decorate(decorated), reversed(list(options)), function)
 
 
 def explained(meanings: Mapping[str, str]) -> str:
@@ -47,8 +47,8 @@ def explained(meanings: Mapping[str, str]) -> str:
 # Measures and numbers.
 
 
-def _split_measures(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for text in given for name in split_at_commas(text))
+def _split_measures(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for text in texts for name in split_at_commas(text))
 
 
 measures_option = option(
@@ -158,7 +158,7 @@ convention_option = option(
     show_default="trec_eval-10",
     metavar="NAME,KEY=VALUE",
     heading=MEASURE,
-    help="Whose rules to follow, and rules of one's own: ranx,missing=skip.",
+    help="Whose rules to follow, and changed rules: ranx,missing=skip.",
 )
 statistics_option = option(
     "--statistics",
@@ -176,11 +176,11 @@ catalogue_option = option(
 )
 
 
-def statistics_of(given: Statistics | None) -> Statistics:
-    """What --statistics says, else the usual."""
+def statistics_of(statistics: Statistics | None) -> Statistics:
+    """The statistics of --statistics, else the usual ones."""
     from goldrank.comparison.settings import Statistics
 
-    return given or Statistics()
+    return statistics or Statistics()
 
 
 # What is read.
@@ -188,7 +188,7 @@ def statistics_of(given: Statistics | None) -> Statistics:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How judgements and runs are read and scored, as options say (`reading_options`)."""
+    """How judgements and runs are read and scored, from options (`reading_options`)."""
 
     columns: Columns = field(default_factory=Columns)
     qrels_format: str | None = None
@@ -199,25 +199,25 @@ class ReadingOptions:
     model_qrels: str | None = None
     by_tag: bool = False
     doc_of: Mapping[str, str] = field(default_factory=dict)
-    """By side, how the document of a chunk is told by its id (`Run.rolled_up`)."""
+    """By side, how the document of a chunk follows from its id (`Run.rolled_up`)."""
     shard: tuple[int, int] | None = None
     depth: int | None = None
     catalogue: Mapping[str, Any] | None = None
     """The arguments of a `Catalogue`, as text."""
     convention: Convention = field(default_factory=Convention)
     flags: tuple[str, ...] = ()
-    """The options of these that were given."""
+    """The flags of these that were used."""
 
     def refuse(self, instead: str) -> None:
-        """An error if any of the options was given, where there is nothing to read or to score by them."""
+        """Raise an error if any of these options was used, where there is nothing to read or to score by them."""
         if self.flags:
             raise click.UsageError(f"{self.flags[0]} is for judgements and runs; {instead}")
 
 
-def _formats(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def _formats(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
     """The format by side, from FORMAT, qrels.FORMAT and run.FORMAT; one without a side is for all that is read."""
     by_side: dict[str, str] = {}
-    for text in given:
+    for text in texts:
         side, dot, name = text.partition(".")
         if not dot or side not in ("qrels", "run"):
             side, name = "", text
@@ -227,12 +227,14 @@ def _formats(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
     return by_side
 
 
-def _parents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def _parents(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
     """The rule by side: RULE is for runs, qrels.RULE for judgements."""
     by_side: dict[str, str] = {}
-    for text in given:
-        side = "qrels" if text.startswith("qrels.") else "run"
-        by_side[side] = text.removeprefix("qrels.")
+    for text in texts:
+        if text.startswith("qrels."):
+            by_side["qrels"] = text.removeprefix("qrels.")
+        else:
+            by_side["run"] = text
     return by_side
 
 
@@ -250,7 +252,7 @@ input_option = option(
     multiple=True,
     metavar="FORMAT",
     callback=_formats,
-    help="The format of what is read, if its content does not tell; qrels.FORMAT or run.FORMAT for one side.",
+    help="The format of what is read, if its content does not show it; qrels.FORMAT or run.FORMAT for one side.",
 )
 map_option = option(
     "--map",
@@ -263,15 +265,17 @@ map_option = option(
 )
 
 
-def parse_shard(context: click.Context, option: click.Parameter, given: str | None) -> tuple[int, int] | None:
+def parse_shard(context: click.Context, option: click.Parameter, text: str | None) -> tuple[int, int] | None:
     """Which of how many, from I/N."""
-    if given is None:
+    if text is None:
         return None
-    matched = re.fullmatch(r"(\d{1,9})/(\d{1,9})", given)
-    number, of = (int(matched[1]), int(matched[2])) if matched else (0, 0)
-    if not 1 <= number <= of:
-        raise OptionError(f"shard is {given!r:.80}", hint="For example 2/8, the second of eight.")
-    return number, of
+    matched = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+    number, count = 0, 0
+    if matched:
+        number, count = int(matched[1]), int(matched[2])
+    if not 1 <= number <= count:
+        raise OptionError(f"shard is {text!r:.80}", hint="For example 2/8, the second of eight.")
+    return number, count
 
 
 model_qrels_option = file_option("--model-qrels", help="A model's judgements, beside those of people in QRELS.")
@@ -288,7 +292,7 @@ OF_QRELS = [
 
 OF_SCORED_RUNS = [
     option("--by-tag", is_flag=True,
-           help="RUN holds several runs: each tag (column 6 of TREC) is one of its own."),
+           help="RUN holds several runs: each tag (column 6 of TREC) is a separate run."),
     option("--shard", metavar="I/N", callback=parse_shard,
            help="Score part I of N parts of the queries; eval puts saved parts together."),
     option("--depth", type=click.IntRange(1), metavar="N", heading=MEASURE,
@@ -332,7 +336,7 @@ def reading_options(*, qrels: bool = True, scored: bool = False, convention: boo
         def command(*args: Any, fields: tuple[str, ...], formats: dict[str, str], **more: Any) -> Any:
             from goldrank.cli.inputs import key_values
 
-            found: dict[str, Any] = {
+            values: dict[str, Any] = {
                 "columns": Columns(key_values(fields, "--map", "ROLE=COLUMN")),
                 "qrels_format": formats.get("qrels", formats.get("")),
                 "run_format": formats.get("run", formats.get("")),
@@ -340,11 +344,12 @@ def reading_options(*, qrels: bool = True, scored: bool = False, convention: boo
             chosen = more.get("convention")
             for name in (*_FIELDS, "convention"):
                 if name in more:
-                    found[name] = more.pop(name)
-            flags = [flag for name, flag in _FIELDS.items() if found.get(name)]
+                    values[name] = more.pop(name)
+
+            flags = [flag for name, flag in _FIELDS.items() if values.get(name)]
             if chosen is not None and chosen != Convention():
                 flags.append("--convention")
-            reading = ReadingOptions(**found, flags=tuple(dict.fromkeys(flags)))
+            reading = ReadingOptions(**values, flags=tuple(dict.fromkeys(flags)))
             return function(*args, reading=reading, **more)
 
         return with_options(options, command)  # type: ignore[return-value]
@@ -352,7 +357,7 @@ def reading_options(*, qrels: bool = True, scored: bool = False, convention: boo
     return decorate
 
 
-# What is known of queries and documents.
+# Queries and documents.
 
 queries_option = option(
     "--queries",
@@ -378,7 +383,7 @@ slice_option = option(
 
 
 def known_queries(path: str | None, slices: tuple[str, ...] = ()) -> Queries | None:
-    """What --queries says; a --slice by one of its fields needs it."""
+    """The queries of --queries; a --slice by one of its fields needs it."""
     from goldrank.comparison.slices import AUTOMATIC
     from goldrank.io.by_id.query_files import read_queries
 
@@ -395,7 +400,7 @@ baseline_option = option(
     "--baseline",
     metavar="NAME|FILE",
     heading=MEASURE,
-    help="What the others are held against: a system, a setting or a record, or a baseline's file or name.",
+    help="What the others are compared with: a system, a setting or a record, or a baseline's file or name.",
 )
 primary_option = option(
     "--primary", metavar="MEASURE", heading=MEASURE, help="The measure that decides; the others are secondary."
@@ -416,14 +421,8 @@ def _usual_db() -> str:
 
 
 def db_option(usual: bool = True) -> Callable[[Function], Function]:
-    """The history; `usual` if the command takes the usual one where none is named."""
-    shown = f"{DEFAULT_DB}, or the environment's GOLDRANK_DB" if usual else False
-    return option(
-        "--db",
-        type=click.Path(),
-        metavar="FILE",
-        default=_usual_db if usual else None,
-        show_default=shown,
-        heading=HISTORY,
-        help="The history's file.",
-    )
+    """The history; `usual` if the command uses the usual one where none is named."""
+    more: dict[str, Any] = {}
+    if usual:
+        more = {"default": _usual_db, "show_default": f"{DEFAULT_DB}, or the environment's GOLDRANK_DB"}
+    return option("--db", type=click.Path(), metavar="FILE", heading=HISTORY, help="The history's file.", **more)

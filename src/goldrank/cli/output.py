@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -31,17 +32,17 @@ def echo(text: str | bytes, err: bool = False, styled: bool = False) -> None:
     """Text and a line end if it has none, on standard output or error; bytes are written as they are.
 
     Text is made safe for terminals and logs (`styled` text keeps its colours); characters that cannot be encoded are
-    shown as escapes. A stream without a buffer, such as that of a notebook or an `io.StringIO`, gets text. If standard
-    output cannot take it, standard error gets it: what was computed is not lost.
+    shown as escapes. A stream without a buffer, such as a notebook's or an `io.StringIO`, gets text. If standard output
+    fails, standard error gets it: what was computed is not lost.
     """
     if isinstance(text, str):
-        text = log_text(text if text.endswith("\n") else f"{text}\n", styled).encode("utf-8", "backslashreplace")
+        text = log_text(_with_line_end(text), styled).encode("utf-8", "backslashreplace")
+    stream = sys.stdout
     if err:
         stream = sys.stderr
-    else:
-        stream = sys.stdout
     if stream is None:
         return
+
     try:
         buffer = getattr(stream, "buffer", None)
         if buffer is None:
@@ -51,18 +52,32 @@ def echo(text: str | bytes, err: bool = False, styled: bool = False) -> None:
             buffer.write(text)
         stream.flush()
     except BrokenPipeError:
-        raise  # whoever read it has gone, as `head` does
+        discard(stream)  # the reader has gone, as `head` does; files are still written, and the exit code holds
     except (OSError, ValueError) as error:  # a ValueError for a stream that was closed
         if err:
             return
         echo(text, err=True)
         reason = getattr(error, "strerror", None) or error
-        what = f"cannot be written: {reason}"
-        raise GoldrankError(what, where="standard output", hint=_ON_ERROR, code="cannot-write") from None
+        message = f"cannot be written: {reason}"
+        raise GoldrankError(message, where="standard output", hint=_ON_ERROR, code="cannot-write") from None
+
+
+def _with_line_end(text: str) -> str:
+    if text.endswith("\n"):
+        return text
+    return f"{text}\n"
+
+
+def discard(stream: IO[Any]) -> None:
+    """Discard what is written to a stream from now on: its reader has gone."""
+    with contextlib.suppress(OSError, ValueError):  # a stream that is not a file has no descriptor
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def echo_all(texts: Iterable[str | bytes]) -> None:
-    """Many pieces, one after the other; from the first that standard output cannot take, all go to standard error."""
+    """Many pieces, one after the other; if standard output fails, that piece and all after it go to standard error."""
     failure: GoldrankError | None = None
     for text in texts:
         try:
@@ -80,8 +95,11 @@ def echo_form(text: str, form: str) -> None:
     """A result in one of the forms, on standard output. HTML, JSON and a build server's annotations are safe by their
     own rules, and nothing else may be changed in them."""
     if form in ("json", "jsonl"):
-        text = json_text(text if text.endswith("\n") else f"{text}\n")
-    echo(text.encode("utf-8", "backslashreplace") if form in ("html", "json", "jsonl", "github") else text)
+        text = json_text(_with_line_end(text))
+    if form in ("html", "json", "jsonl", "github"):
+        echo(text.encode("utf-8", "backslashreplace"))
+    else:
+        echo(text)
 
 
 def say(text: str, err: bool = True) -> None:
@@ -97,7 +115,9 @@ def show(parts: Iterable[Part], width: int | None = None, err: bool = False) -> 
         from goldrank.report.terminal import view
 
         _print(view(parts))
-    elif text := plain(parts, width):
+        return
+    text = plain(parts, width)
+    if text:
         echo(text, err)
 
 
@@ -125,19 +145,19 @@ def _print(renderable: object) -> None:
 
 
 def write(path: str | Path, text: str) -> None:
-    """Write a file whole, making its folder if need be."""
+    """Write a complete file, and make its folder if it does not exist."""
     write_whole(path, text.encode("utf-8", "backslashreplace"), make_folder=True)
 
 
 def written(path: str | None, make: Callable[[], str]) -> Callable[[], object] | None:
-    """A step that writes what `make` returns; none if no file was asked for."""
+    """A step that writes what `make` returns; None without a file."""
     if path is None:
         return None
     return lambda: write(path, make())
 
 
 def deliver(*steps: Callable[[], object] | None) -> None:
-    """Take every step, such as writing a file or printing a table, whatever becomes of the others.
+    """Take every step, such as writing a file or printing a table, even if others fail.
 
     So nothing that was computed is lost because one file cannot be written. The first error is raised at the end, the
     others are printed.
@@ -148,13 +168,14 @@ def deliver(*steps: Callable[[], object] | None) -> None:
             step()
         except (GoldrankError, OSError) as error:
             errors.append(error)
-    for more in errors[1:]:
-        echo(f"goldrank: {more}", err=True)
+
+    for other_error in errors[1:]:
+        echo(f"goldrank: {other_error}", err=True)
     if errors:
         raise errors[0]
 
 
-# What `-o`, `--as`, `--quiet` and `--notes` say.
+# `-o`, `--as`, `--quiet` and `--notes`.
 
 SHOWN = ("terminal", "markdown", "csv", "latex", "json", "html")
 """What the terminal may show; files may have other forms too."""
@@ -165,7 +186,7 @@ Writers = Mapping[str, Callable[[Any], str]]
 
 @dataclass(frozen=True)
 class Output:
-    """Where a result goes, as options say: to files, and to the terminal in a form, with some of its notes or all."""
+    """Where a result goes, from options: to files, and to the terminal in a form, with some of its notes or all."""
 
     files: tuple[str, ...] = ()
     form: str = "terminal"
@@ -173,12 +194,14 @@ class Output:
     shows_notes: bool = False
 
     def check(self, kind: type[Result] | None, writers: Iterable[str] = ()) -> None:
-        """An error if a file's ending names no form of a kind of result, before anything is computed."""
-        known = {**({} if kind is None else forms_of(kind)), **dict.fromkeys(writers)}
+        """Raise an error if a file's ending names no form of a kind of result, before anything is computed."""
+        forms: dict[str, Any] = dict.fromkeys(writers)
+        if kind is not None:
+            forms = {**forms_of(kind), **forms}
         for path in self.files:
-            form_of(path, known)
-        if self.form != "terminal" and self.form not in known:
-            listed = ", ".join(form for form in (*SHOWN, *_OF_GATES) if form in known or form == "terminal")
+            form_of(path, forms)
+        if self.form != "terminal" and self.form not in forms:
+            listed = ", ".join(form for form in (*SHOWN, *_OF_GATES) if form in forms or form == "terminal")
             raise click.UsageError(f"--as {self.form} is not a form of this result; forms are: {listed}")
 
     def show(
@@ -188,12 +211,15 @@ class Output:
         writers: Writers | None = None,
         notes: Iterable[Sentence] = (),
     ) -> None:
-        """Write the files, then show the result; what cannot be written keeps nothing else from being shown.
+        """Write the files, then show the result, even if a file cannot be written.
 
         `parts` and `writers` are what this command shows in its own way; other forms are those of the result.
         """
         own = writers or {}
-        self.check(type(result) if isinstance(result, Result) else None, own)
+        kind = None
+        if isinstance(result, Result):
+            kind = type(result)
+        self.check(kind, own)
         steps: list[Callable[[], object]] = [partial(self._write, path, result, own) for path in self.files]
         deliver(*steps, lambda: self._print(result, parts, own, notes))
 
@@ -218,11 +244,15 @@ class Output:
         if self.is_quiet:
             return
 
-        shown, own_notes = split_notes(result.parts() if parts is None else parts(result))
-        every = [*own_notes, *notes]
+        if parts is None:
+            result_parts = result.parts()
+        else:
+            result_parts = parts(result)
+        shown_parts, own_notes = split_notes(result_parts)
+        all_notes = [*own_notes, *notes]
         if self.form == "terminal":
-            self.print_parts(shown)
-            self.print_notes(every)
+            self.print_parts(shown_parts)
+            self.print_notes(all_notes)
             return
 
         if self.form in writers:
@@ -231,11 +261,11 @@ class Output:
             text = result_forms.render(result, self.form)
 
         if self.form == "json":
-            echo_form(_with_notes(text, every), "json")
+            echo_form(_with_notes(text, all_notes), "json")
             return
 
         echo_form(text, self.form)
-        self.print_notes(every)
+        self.print_notes(all_notes)
 
     def print_parts(self, parts: Iterable[Part]) -> None:
         """Tables and sentences on standard output."""
@@ -252,13 +282,11 @@ class Output:
             return
         command = _running()
         worded = (note._replace(text=hints.at_the_prompt(note.text, command)) for note in notes)
-        every = warnings_first(dict.fromkeys(worded))
-        if self.shows_notes:
-            shown = every
-        else:
-            shown = few_notes(every, "--notes")
-        if shown:
-            show(shown, WIDTH, err=True)
+        shown_notes = warnings_first(dict.fromkeys(worded))
+        if not self.shows_notes:
+            shown_notes = few_notes(shown_notes, "--notes")
+        if shown_notes:
+            show(shown_notes, WIDTH, err=True)
 
     def say(self, text: str) -> None:
         """One line on standard error about what was done."""
@@ -266,11 +294,13 @@ class Output:
             say(text)
 
     def files_of(self, forms: Iterable[str]) -> tuple[Output, tuple[str, ...]]:
-        """The output with the files alone that are reports in one of these forms, and the other files."""
-        known = set(forms)
-        reports = tuple(path for path in self.files if result_forms.ENDINGS.get(Path(path).suffix.lower()) in known)
-        others = tuple(path for path in self.files if path not in reports)
-        return replace(self, files=reports), others
+        """The output with only those files that are reports in one of these forms, and the other files."""
+        report_forms = set(forms)
+        reports = tuple(
+            path for path in self.files if result_forms.ENDINGS.get(Path(path).suffix.lower()) in report_forms
+        )
+        other_files = tuple(path for path in self.files if path not in reports)
+        return replace(self, files=reports), other_files
 
 
 _OF_GATES = ("github", "junit")
@@ -278,7 +308,7 @@ _OLD_FORMS = ("table", "text", "jsonl")
 
 
 def forms_of_any(result: Any) -> dict[str, Any]:
-    """The forms of a result; none of what is not a `Result`."""
+    """The forms of a result; an empty dict for what is not a `Result`."""
     if isinstance(result, Result):
         return dict(forms_of(result))
     return {}
@@ -287,7 +317,9 @@ def forms_of_any(result: Any) -> dict[str, Any]:
 def form_of(path: str, forms: Mapping[str, Any]) -> str:
     """The form that a file's ending names, of those that a result has."""
     ending = Path(path).suffix.lower()
-    endings = {each: name for each, name in _every_ending(forms).items() if name in forms or name == "terminal"}
+    endings = {
+        known_ending: name for known_ending, name in _every_ending(forms).items() if name in forms or name == "terminal"
+    }
     if ending in endings:
         return endings[ending]
     hint = f"Endings are {', '.join(endings)}."
@@ -303,7 +335,7 @@ def _every_ending(forms: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _running() -> click.Command | None:
-    """The command that runs, whose options notes are worded by."""
+    """The command that runs; notes use the names of its options."""
     context = click.get_current_context(silent=True)
     if context is None:
         return None
@@ -386,4 +418,4 @@ def _with_output(options: list[Any], function: Any) -> Any:
     ) -> Any:
         return function(*args, output=Output(files, form, quiet, notes), **more)
 
-    return reduce(lambda made, each: each(made), reversed(options), command)
+    return reduce(lambda decorated, decorate: decorate(decorated), reversed(options), command)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
 
 
-def _numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[float, ...]:
-    return tuple(number for text in given for number in decimals(text, param.opts[-1]))
+def _numbers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[float, ...]:
+    return tuple(number for text in texts for number in decimals(text, param.opts[-1]))
 
 
 @declared(usual="-m --difference --n-queries --tolerance --statistics -o", help_alone=True)
@@ -48,7 +48,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
     callback=_numbers,
     metavar="N,N",
     heading=MEASURE,
-    help="Say what so many queries find; may be repeated.",
+    help="Say what this number of queries finds; may be repeated.",
 )
 @option("--tolerance", metavar="5%|0.02", heading=MEASURE, help="Say how sure a gate with this tolerance is.")
 @baseline_option
@@ -73,7 +73,7 @@ def command(
     output: Output,
     **options: Any,
 ) -> None:  # fmt: skip
-    """Say how many queries a difference needs, from a pilot, and how sure a gate with so many queries is.
+    """Say how many queries a difference needs, from a pilot, and how certain a gate with this number of queries is.
 
     The pilot is two or more runs on the queries that there are (or their scores, as `eval -o x.json` wrote them): what
     matters is how much the differences of queries vary. The first run is the gate's baseline.
@@ -90,6 +90,7 @@ def command(
         pilot = compare(scores, baseline=baseline, statistics=chosen)
     elif deviation is None:
         raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")
+
     result = plan(
         pilot,
         difference=differences or DIFFERENCES,

@@ -39,7 +39,7 @@ EVIDENCE = NounOption("--evidence", "goldrank.evaluation.text_settings:Evidence"
 ANSWERS = NounOption(
     "--answers",
     "goldrank.evaluation.text_settings:Answers",
-    elsewhere={"judge": "It has an option of its own: --judge."},
+    elsewhere={"judge": "It has a separate option: --judge."},
 )
 
 gold_option = file_option(
@@ -61,7 +61,7 @@ def matching_option(**more: Any) -> Callable[[Function], Function]:
 
 
 def evidence_option(make: Callable[[str], Any] | None = None, **more: Any) -> Callable[[Function], Function]:
-    """Where the evidence stands."""
+    """Where the evidence is."""
     return option(
         "--evidence",
         type=NounType(EVIDENCE, make),
@@ -93,7 +93,7 @@ class ItemOptions(TypedDict):
 
 @dataclass(frozen=True)
 class TextArguments:
-    """What the options of `text_options` say."""
+    """The values of the options of `text_options`."""
 
     reading: ItemOptions
     matching: Matching
@@ -130,9 +130,9 @@ def text_options(evidence: Callable[[Function], Function] | None = None) -> Call
             convention: Convention,
             **more: Any,
         ) -> Any:
-            where: dict[str, str | None] = {**key_values(fields, "--map")}
+            names: dict[str, str | None] = {**key_values(fields, "--map")}
             reading: ItemOptions = {
-                "fields": where or None,
+                "fields": names or None,
                 "format": formats.get(""),
                 "nulls": nulls,
                 "failures": failures,
@@ -147,22 +147,40 @@ def text_options(evidence: Callable[[Function], Function] | None = None) -> Call
 
 
 def named_sets(
-    given: Sequence[str], reading: ItemOptions, gold: str | None = None
+    texts: Sequence[str], reading: ItemOptions, gold: str | None = None
 ) -> tuple[list[Items], list[ByteSource]]:
-    """Items and what was opened of FILE or NAME=FILE. A name that was given is the name that is shown."""
-    once(given)
-    files = [named_file(text) for text in given]
-    opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in files]
-    sets = [read_items(source, gold=gold, **reading) for source in opened]  # type: ignore[arg-type]  # an opened file
-    labels = [system.name for system in sets]
-    own = [path if labels.count(label) > 1 else label for label, (_, path) in zip(labels, files, strict=True)]
-    given_names = [name for name, _ in files if name]
-    names: list[str] = []
-    for (name, _), other in zip(files, own, strict=True):
-        if name is not None and given_names.count(name) > 1:
-            raise click.UsageError(f"two systems are both named {name!r}; name them apart: NAME=FILE")
-        tries = (other, *(f"{other} {i}" for i in range(2, len(files) + 2)))
-        names.append(name or next(label for label in tries if label not in names and label not in given_names))
+    """The items of FILE or NAME=FILE, under the NAME if there is one, and the files that were opened."""
+    once(texts)
+    files = [named_file(text) for text in texts]
+    opened_files: list[ByteSource] = []
+    sets: list[Items] = []
+    for _, path in files:
+        source: Any = path
+        if os.path.isfile(path) or path == "-":
+            source = open_source(path)
+            opened_files.append(source)
+        sets.append(read_items(source, gold=gold, **reading))
 
-    renamed = [items.renamed(name) for items, name in zip(sets, names, strict=True)]
-    return renamed, [source for source in opened if not isinstance(source, str)]
+    names = _set_names(files, [items.name for items in sets])
+    return [items.renamed(name) for items, name in zip(sets, names, strict=True)], opened_files
+
+
+def _set_names(files: Sequence[tuple[str | None, str]], labels: Sequence[str]) -> list[str]:
+    """A name for each set: its NAME, else its label, else its path where labels repeat; with a number if it is used."""
+    chosen_names = [name for name, _ in files if name]
+    names: list[str] = []
+    for (name, path), label in zip(files, labels, strict=True):
+        if name:
+            if chosen_names.count(name) > 1:
+                raise click.UsageError(f"two systems are both named {name!r}; name them apart: NAME=FILE")
+            names.append(name)
+            continue
+
+        base = label
+        if labels.count(label) > 1:
+            base = path
+        unique, number = base, 2
+        while unique in names or unique in chosen_names:
+            unique, number = f"{base} {number}", number + 1
+        names.append(unique)
+    return names

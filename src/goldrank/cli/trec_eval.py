@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,10 @@ from goldrank.data.table import note_sentences
 
 if TYPE_CHECKING:
     from goldrank.base.notes import Note
+    from goldrank.conventions import Convention
+    from goldrank.data.placements import Placements
     from goldrank.evaluation.inputs import Judgements
+    from goldrank.evaluation.pipeline import Placed
     from goldrank.measures import Measure
     from goldrank.measures.declare import Declaration
     from goldrank.measures.trec_names import OutputLine
@@ -31,7 +34,7 @@ FORMATS = ("qrels", "prefs", "qrels_prefs", "qrels_jg")
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the arguments say."""
+    """The arguments, parsed."""
 
     qrels: str
     run: str
@@ -48,53 +51,111 @@ class Arguments:
     only_query: str | None
 
 
-def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None = None) -> Iterator[str]:
+def output(settings: Arguments, number: str = "%6.4f", notes: list[Note] | None = None) -> Iterator[str]:
     """What trec_eval would print, query by query and then the summary; `number` formats values.
 
-    `told` gets the notes on what was read, of which trec_eval says nothing.
+    `notes` gets the notes on what was read, which trec_eval does not print.
     """
     from goldrank import io
-    from goldrank.conventions import Convention
     from goldrank.evaluation import pipeline
-    from goldrank.evaluation import run_notes as footer
     from goldrank.io import sources
     from goldrank.io.text import trec
     from goldrank.measures import trec_names
-    from goldrank.measures.apply import logarithms
-    from goldrank.measures.judged import grade_strings
     from goldrank.measures.spelling import of_line
 
     one_of(settings.format, FORMATS, "-R")
     lines = trec_names.lines_of(settings.measures or ["official"])
     # trec_eval counts grades from 0 up: a negative one means pooled but unjudged, and is relevant at no level.
-    measured = [of_line(line, max(settings.level, 0), settings.docs) for line in lines]
+    measures = [of_line(line, max(settings.level, 0), settings.docs) for line in lines]
+    rules = _rules(settings)
+    source = sources.open_source(settings.run)
+    judgements = _judgements(settings)
+    placed = pipeline.place(judgements, io.read_run(source, format="trec"), rules)
+    tables = dict(pipeline.tables_of(placed, [measure for measure in measures if measure is not None]))
+    placements = placed.placements
+    if notes is not None:
+        notes += _notes(settings, judgements, placed, rules)
+
+    chosen = _chosen_queries(settings, placements)
+    tables = _with_settings(settings, tables, placements)
+    queries = list(compress(placements.queries, chosen))
+    zscores = None
+    if settings.zscores is not None:
+        zscores = _read_zscores(settings.zscores)
+
+    values: list[np.ndarray | list[str]] = []
+    for line, measure in zip(lines, measures, strict=True):
+        if measure is None:
+            values.append(list(compress(_strings(line, tables, placements.answered), chosen)))
+            continue
+        _check_format(line, measure, tables, settings)
+        column = _column(line, measure, tables, rules, placements.answered)[chosen]
+        if zscores is not None:
+            column = _to_zscores(line.name, column, queries, zscores)
+        values.append(column)
+
+    shows_counts = zscores is None
+    labels = [_label(line, is_zscore=zscores is not None) for line in lines]
+    if settings.by_query:
+        yield from _by_query(queries, lines, labels, values, number, shows_counts)
+    if not settings.summary:
+        return
+
+    n = len(queries)
+    if settings.complete:
+        n = len(placements.answered)
+    for line, measure, label, column_values in zip(lines, measures, labels, values, strict=True):
+        if line.name == "runid":
+            yield f"{label}\tall\t{ids.decode(trec.last_tag(source))}\n"
+        elif isinstance(column_values, np.ndarray):
+            total = _summary(line, measure, column_values, n, settings, placements)
+            text = number % total
+            if line.entry.count and shows_counts:
+                text = str(int(total))
+            yield f"{label}\tall\t{text}\n"
+
+
+def _rules(settings: Arguments) -> Convention:
+    from goldrank.conventions import Convention
+
     # trec_eval orders ties the other way round when it looks at preferences.
     ties: Ties = "docid"
     if settings.format in ("prefs", "qrels_prefs"):
         ties = "docid-ascending"
-    rules = Convention("trec_eval-10", ties=ties, overlap="allow")
-    source = sources.open_source(settings.run)
-    judgements: Judgements
+    return Convention("trec_eval-10", ties=ties, overlap="allow")
+
+
+def _judgements(settings: Arguments) -> Judgements:
+    """The judgements, in the format of -R."""
+    from goldrank import io
+
     if settings.format == "qrels":
-        judgements = io.read_qrels(settings.qrels, format="trec")
-    elif settings.format == "qrels_jg":
-        judgements = io.read_aspects(settings.qrels)
-    else:
-        judgements = io.read_preferences(settings.qrels, format=settings.format)
-    placed = pipeline.place(judgements, io.read_run(source, format="trec"), rules)
-    tables = dict(pipeline.tables_of(placed, [measure for measure in measured if measure is not None]))
-    placements = placed.placements
-    answered = placements.answered
-    if told is not None:
-        numbers = footer.counts_of(placements, placed.counts)
-        how = rules.with_policies(missing="zero" if settings.complete else "skip")
-        told += footer.notes_of(numbers, placed.counts, judgements.notes, placed.run.notes, how, placements, {})
+        return io.read_qrels(settings.qrels, format="trec")
+    if settings.format == "qrels_jg":
+        return io.read_aspects(settings.qrels)
+    return io.read_preferences(settings.qrels, format=settings.format)
+
+
+def _notes(settings: Arguments, judgements: Judgements, placed: Placed, rules: Convention) -> Iterable[Note]:
+    """The notes on what was read."""
+    from goldrank.evaluation import run_notes
+
+    rules = rules.with_policies(missing="skip")
     if settings.complete:
-        chosen = np.ones(len(answered), bool)
-    else:
-        chosen = answered.copy()
+        rules = rules.with_policies(missing="zero")
+    numbers = run_notes.counts_of(placed.placements, placed.counts)
+    scored = run_notes.ScoredRun(placed.counts, judgements.notes, placed.run.notes, rules, placed.placements)
+    return run_notes.notes_of(numbers, scored)
+
+
+def _chosen_queries(settings: Arguments, placements: Placements) -> np.ndarray:
+    """Which queries are measured."""
+    chosen = placements.answered.copy()
+    if settings.complete:
+        chosen = np.ones(len(chosen), bool)
     if settings.only_query is not None:
         chosen &= np.array([query == settings.only_query for query in placements.queries], bool)
+
     if not chosen.any():
         raise InputError(
             "no query has both results and judgements",
@@ -102,62 +163,62 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
             hint="Are these the right two files? -c counts judged queries that are not in the run.",
             code="no-common-queries",
         )
-    # A query that is not in the run is measured as if it had returned one document that nobody judged.
-    tables["placements"] = replace(placements, retrieved=np.where(answered, placements.retrieved, 1))
+    return chosen
+
+
+def _with_settings(settings: Arguments, tables: dict[str, Any], placements: Placements) -> dict[str, Any]:
+    """The tables that measures read, cut and condensed by -M and -J."""
+    # A query that is not in the run is measured as if it had returned one unjudged document.
+    retrieved = np.where(placements.answered, placements.retrieved, 1)
+    tables["placements"] = replace(placements, retrieved=retrieved)
     if settings.depth is not None:
         tables = {key: table.cut(max(settings.depth, 0)) for key, table in tables.items()}
     if settings.judged_only:
         tables = {key: table.condensed for key, table in tables.items()}
+    return tables
 
-    queries = list(compress(placements.queries, chosen))
-    if settings.zscores is None:
-        known = None
-    else:
-        known = _read_zscores(settings.zscores)
-    values: list[np.ndarray | list[str]] = []
-    for line, measure in zip(lines, measured, strict=True):
-        if measure is None:
-            strings = grade_strings(tables["placements"], line.length)
-            if line.name == "relstring":
-                strings = [text if there else "" for text, there in zip(strings, answered.tolist(), strict=True)]
-            values.append(list(compress(strings, chosen)))
-            continue
-        needed = measure.declaration.over
-        wrong = needed not in tables or (needed == "placements" and settings.format != "qrels")
-        if wrong and line.name != "num_q":
-            raise MeasureError(
-                f"trec_eval: '{line.name}' cannot be measured with -R {settings.format}",
-                hint="Preferences go with -R prefs or qrels_prefs, *_avgjg with -R qrels_jg, others with -R qrels.",
-            )
-        column = pipeline.values_of(measure, tables, rules)
-        column = logarithms(measure, column)
-        if line.name in ("num_ret", "utility", "rbp_resid") or line.name.startswith("unj"):
-            column = np.where(answered, column, 0.0)
-        values.append(column[chosen] if known is None else _to_zscores(line.name, column[chosen], queries, known))
 
-    if known is None:
-        prefix = ""
-    else:
-        prefix = "Z"
-    whole = known is None
-    labels = [f"{prefix if line.measure is not None else ''}{line.name:<22}" for line in lines]
-    if settings.by_query:
-        yield from _by_query(queries, lines, labels, values, number, whole)
-    if settings.summary:
-        if settings.complete:
-            n = len(answered)
-        else:
-            n = len(queries)
-        for line, measure, label, each in zip(lines, measured, labels, values, strict=True):
-            if line.name == "runid":
-                yield f"{label}\tall\t{ids.decode(trec.last_tag(source))}\n"
-            elif isinstance(each, np.ndarray):
-                total = _summary(line, measure, each, n, settings, placements)
-                if line.entry.count and whole:
-                    text = str(int(total))
-                else:
-                    text = number % total
-                yield f"{label}\tall\t{text}\n"
+def _strings(line: OutputLine, tables: Mapping[str, Any], answered: np.ndarray) -> list[str]:
+    """The text of each query for a line that is not a number."""
+    from goldrank.measures.judged import grade_strings
+
+    strings = grade_strings(tables["placements"], line.length)
+    if line.name == "relstring":
+        strings = [text if is_answered else "" for text, is_answered in zip(strings, answered.tolist(), strict=True)]
+    return strings
+
+
+def _check_format(line: OutputLine, measure: Measure, tables: Mapping[str, Any], settings: Arguments) -> None:
+    """Refuse a measure that the format of the judgements does not allow."""
+    needed = measure.declaration.over
+    is_wrong = needed not in tables
+    if needed == "placements" and settings.format != "qrels":
+        is_wrong = True
+    if is_wrong and line.name != "num_q":
+        raise MeasureError(
+            f"trec_eval: '{line.name}' cannot be measured with -R {settings.format}",
+            hint="Preferences go with -R prefs or qrels_prefs, *_avgjg with -R qrels_jg, others with -R qrels.",
+        )
+
+
+def _column(
+    line: OutputLine, measure: Measure, tables: Mapping[str, Any], rules: Convention, answered: np.ndarray
+) -> np.ndarray:
+    """The value of each query."""
+    from goldrank.evaluation import pipeline
+    from goldrank.measures.apply import logarithms
+
+    column = logarithms(measure, pipeline.values_of(measure, tables, rules))
+    if line.name in ("num_ret", "utility", "rbp_resid") or line.name.startswith("unj"):
+        return np.where(answered, column, 0.0)
+    return column
+
+
+def _label(line: OutputLine, is_zscore: bool) -> str:
+    label = f"{line.name:<22}"
+    if is_zscore and line.measure is not None:
+        return f"Z{label}"
+    return label
 
 
 def _by_query(
@@ -166,21 +227,21 @@ def _by_query(
     labels: Sequence[str],
     values: Sequence[np.ndarray | list[str]],
     number: str,
-    whole: bool,
+    shows_counts: bool,
 ) -> Iterator[str]:
-    shown: list[tuple[str, list[str]]] = []
+    texts_of_lines: list[tuple[str, list[str]]] = []
     for line, label, column in zip(lines, labels, values, strict=True):
         if not line.entry.single:
             continue
         if not isinstance(column, np.ndarray):
-            shown.append((label, [f"'{text}'" for text in column]))
-        elif line.entry.count and whole:
-            shown.append((label, [str(int(value)) for value in column.tolist()]))
+            texts_of_lines.append((label, [f"'{text}'" for text in column]))
+        elif line.entry.count and shows_counts:
+            texts_of_lines.append((label, [str(int(value)) for value in column.tolist()]))
         else:
-            shown.append((label, [number % value for value in column.tolist()]))
+            texts_of_lines.append((label, [number % value for value in column.tolist()]))
 
     for i, query in enumerate(queries):
-        yield "".join([f"{label}\t{query}\t{texts[i]}\n" for label, texts in shown])
+        yield "".join([f"{label}\t{query}\t{texts[i]}\n" for label, texts in texts_of_lines])
 
 
 def _summary(
@@ -207,39 +268,43 @@ def _read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     from goldrank.io import sources
     from goldrank.io.text.number_text import score_of
 
-    known: dict[tuple[str, str], tuple[float, float]] = {}
+    zscores: dict[tuple[str, str], tuple[float, float]] = {}
     source = sources.open_source(path)
     for number, line in enumerate(source.read(lines=True).split(b"\n"), 1):
         columns = line.split()
         if not columns:
             continue
-        where = f"{source.name}:{number}"
+        position = f"{source.name}:{number}"
         if len(columns) != 4:
             raise InputError(
-                f"found {len(columns)} columns, expected 4 (query, measure, mean, standard deviation)", where=where
+                f"found {len(columns)} columns, expected 4 (query, measure, mean, standard deviation)", where=position
             )
         mean, deviation = (
-            score_of(text, where, what=what)
-            for text, what in zip(columns[2:], ("mean", "standard deviation"), strict=True)
+            score_of(text, position, noun=label)
+            for text, label in zip(columns[2:], ("mean", "standard deviation"), strict=True)
         )
         key = ids.decode(columns[0]), ids.decode(columns[1])
-        if known.setdefault(key, (mean, deviation)) != (mean, deviation):
-            raise InputError(f"query '{key[0]}' has two z-scores of '{key[1]}'", where=where, hint="Leave one of them.")
-    if not known:
+        if zscores.setdefault(key, (mean, deviation)) != (mean, deviation):
+            raise InputError(
+                f"query '{key[0]}' has two z-scores of '{key[1]}'", where=position, hint="Leave one of them."
+            )
+    if not zscores:
         raise source.empty()
-    return known
+    return zscores
 
 
 def _to_zscores(
-    name: str, column: np.ndarray, queries: Sequence[str], known: Mapping[tuple[str, str], tuple[float, float]]
+    name: str, column: np.ndarray, queries: Sequence[str], zscores: Mapping[tuple[str, str], tuple[float, float]]
 ) -> np.ndarray:
     scores = []
     for query, value in zip(queries, column.tolist(), strict=True):
-        mean, deviation = known.get((query, name), (math.nan, 0.0))
+        mean, deviation = zscores.get((query, name), (math.nan, 0.0))
         if deviation:
             scores.append((value - mean) / deviation)
+        elif value == mean:
+            scores.append(0.0)
         else:
-            scores.append(0.0 if value == mean else MISSING_ZSCORE)
+            scores.append(MISSING_ZSCORE)
     return np.array(scores)
 
 
@@ -260,8 +325,10 @@ def _help(measures: Sequence[str]) -> str:
     ]
     pages: dict[str, Declaration] = {}
     for line in trec_names.lines_of(measures):
-        if line.measure is None:
-            text += ["", line.name, "    The run's tag." if line.name == "runid" else "    The first grades as signs."]
+        if line.name == "runid":
+            text += ["", line.name, "    The run's tag."]
+        elif line.measure is None:
+            text += ["", line.name, "    The first grades as signs."]
         else:
             pages[line.measure] = REGISTRY[line.measure]
     for name, declaration in pages.items():
@@ -270,10 +337,10 @@ def _help(measures: Sequence[str]) -> str:
 
 
 def _number_option(*names: str, default: str | None = None) -> Callable[[Any], Any]:
-    return click.option(*names, default=default, callback=_whole)
+    return click.option(*names, default=default, callback=_leading_number)
 
 
-def _whole(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+def _leading_number(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
     """The number that an option starts with, as C reads it."""
     from goldrank.measures.trec_names import to_whole
 
@@ -286,16 +353,17 @@ class _Abbreviating(click.Command):
     """A command whose long options may be cut short, as trec_eval's may, as long as only one begins so."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        known = [name for parameter in self.params for name in parameter.opts if name.startswith("--")]
-        written = []
+        long_options = [name for parameter in self.params for name in parameter.opts if name.startswith("--")]
+        full_arguments = []
         for argument in args:
             name, sign, value = argument.partition("=")
+            matching = []
             if name.startswith("--") and name != "--":
-                meant = [full for full in known if full.startswith(name)]
-            else:
-                meant = []
-            written.append(meant[0] + sign + value if len(meant) == 1 else argument)
-        return super().parse_args(ctx, written)
+                matching = [full for full in long_options if full.startswith(name)]
+            if len(matching) == 1:
+                argument = f"{matching[0]}{sign}{value}"
+            full_arguments.append(argument)
+        return super().parse_args(ctx, full_arguments)
 
 
 @click.command("trec_eval", cls=_Abbreviating, add_help_option=False)
@@ -338,10 +406,17 @@ def command(
         raise click.UsageError("trec_eval takes two files: QRELS RUN")
     if run_format != "trec_results":
         raise OptionError(f"-T is {run_format!r}; the only format of results is trec_results")
+
     _, point, query = debug.partition(".")
-    settings = Arguments(*files, **options, summary=not quiet, only_query=query if point else None)
+    only_query = None
+    if point:
+        only_query = query
+    settings = Arguments(*files, **options, summary=not quiet, only_query=only_query)
     # Files and programs get trec_eval's bytes; a terminal must not obey what is in an id.
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    told: list[Note] = []
-    echo_all(text if is_terminal else ids.encode(text) for text in output(settings, told=told))
-    show(note_sentences(told), err=True)
+    notes: list[Note] = []
+    texts = output(settings, notes=notes)
+    if sys.stdout is not None and sys.stdout.isatty():
+        echo_all(texts)
+    else:
+        echo_all(map(ids.encode, texts))
+    show(note_sentences(notes), err=True)

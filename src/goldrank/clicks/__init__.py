@@ -1,4 +1,4 @@
-"""Clicks -> judgements, one click model for each file; and which of two interleaved rankings users click."""
+"""Judgements from clicks, one file for each click model; and which of two interleaved rankings users click."""
 
 PUBLIC = {
     "judgements_from_clicks": "goldrank.clicks.judgements",

@@ -1,4 +1,4 @@
-"""Click logs: a row for each document that was shown, or a record for each page view. Cleaning is the user's.
+"""Click logs: a row for each document that was shown, or a record for each page view. The user cleans them before.
 
 Rows have a query, a document, its rank, whether it was clicked, and the id of the page view; records have a query, the
 documents that were `shown`, best first, and those of them that got `clicks`. Users are kept if they are named.
@@ -35,22 +35,28 @@ class ShownDocument(NamedTuple):
 def read_clicks(
     log: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None
 ) -> tuple[list[ShownDocument], tuple[Note, ...]]:
-    """What was shown and clicked, from a file, a frame or an iterable of records, and what was noticed on the way."""
+    """Read shown documents and clicks from a file, a frame or records; return them with notes about the reading."""
     finder = RecordFields(columns, {role: (known,) for role, known in CLICK_FIELDS.items()})
     records = open_records(log, finder, format, name="clicks")
     counts: Counter[str] = Counter()
     shown: list[ShownDocument] = []
-    for number, given in records.rows(counts):
-        where = records.place(number)
-        record = as_mapping(given, where)
-        fields = {
-            role: FieldValue(from_cell(field.value, where, counts), field.path)
-            if records.cells and role in _LISTS
-            else field
-            for role, field in finder.find(record, where).items()
-            if role in finder.given or not absent(field.value)
-        }
-        shown += _page(fields, number, where) if "shown" in fields else [_row(fields, record, where)]
+    for number, row in records.rows(counts):
+        where = records.position(number)
+        record = as_mapping(row, where)
+
+        fields: dict[str, FieldValue] = {}
+        for role, field in finder.find(record, where).items():
+            if role not in finder.path_of and absent(field.value):
+                continue
+            if records.cells and role in _LISTS:
+                fields[role] = FieldValue(from_cell(field.value, where, counts), field.path)
+            else:
+                fields[role] = field
+
+        if "shown" in fields:
+            shown += _page(fields, number, where)
+        else:
+            shown.append(_row(fields, record, where))
 
     if not shown:
         raise InputError("nothing was shown", where=records.name, hint=HINT)
@@ -67,12 +73,14 @@ def _row(fields: Mapping[str, FieldValue], record: Mapping[str, Any], where: str
     if missing is not None:
         hint = f"Say which field it is: --map {missing}=NAME. {HINT}"
         raise InputError(f"there is no {missing}; fields are: {fields_of(record)}", where=where, hint=hint)
-    given = fields["click"].value
-    is_count = isinstance(given, int) and not isinstance(given, bool) and given >= 0
+
+    value = fields["click"].value
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     if is_count:
-        clicked = given > 0
+        clicked = value > 0
     else:
-        clicked = yes_or_no(given, f"{where}: click")
+        clicked = yes_or_no(value, f"{where}: click")
+
     query, doc, page = (ids.as_text(fields[role].value, f"{role} id", where) for role in ("query", "doc", "page"))
     return ShownDocument(page, query, doc, _rank(fields["rank"].value, where), clicked, _user(fields, where))
 
@@ -87,9 +95,9 @@ def _page(fields: Mapping[str, FieldValue], number: int, where: str) -> Iterator
         raise InputError(f"there is no {missing}", where=where, hint=HINT)
 
     shown, clicked = (_ids(fields[role].value, role, where) for role in _LISTS)
-    others = set(clicked) - set(shown)
-    if others:
-        raise InputError(f"clicks has '{ids.show(sorted(others)[0])}', which was not shown", where=where, hint=HINT)
+    not_shown = set(clicked) - set(shown)
+    if not_shown:
+        raise InputError(f"clicks has '{ids.show(sorted(not_shown)[0])}', which was not shown", where=where, hint=HINT)
 
     query = ids.as_text(fields["query"].value, "query id", where)
     if "page" in fields:
@@ -122,19 +130,19 @@ def _user(fields: Mapping[str, FieldValue], where: str) -> str | None:
 
 
 def _check_pages(rows: Iterable[ShownDocument], where: str) -> None:
-    """A page view is of one query, and has one document at a rank and a document once."""
+    """Raise unless every page view has one query, one document at each rank, and each document once."""
     queries: dict[str, str] = {}
-    seen: set[tuple[str, int]] = set()
-
+    ranks: set[tuple[str, int]] = set()
     docs: set[tuple[str, str]] = set()
+
     for row in rows:
         page = f"page view '{ids.show(row.page)}'"
         if queries.setdefault(row.page, row.query) != row.query:
             hint = "A page view is one list that one search showed."
             raise InputError(f"{page} is of two queries", where=where, hint=hint)
-        if (row.page, row.rank) in seen:
+        if (row.page, row.rank) in ranks:
             raise InputError(f"{page} has two documents at rank {row.rank}", where=where, hint=HINT)
         if (row.page, row.doc) in docs:
             raise InputError(f"{page} has '{ids.show(row.doc)}' twice", where=where, hint=HINT)
-        seen.add((row.page, row.rank))
+        ranks.add((row.page, row.rank))
         docs.add((row.page, row.doc))

@@ -12,33 +12,33 @@ MOST = 20
 """Pairs that are shown."""
 
 
-def parts(found: ClickJudgements) -> list[Part]:
+def parts(judgements: ClickJudgements) -> list[Part]:
     """The pairs that were shown most often, and what to know of all of them."""
-    rows = sorted(found.pairs, key=lambda row: -row.shown)[:MOST]
-    if len(found) > MOST:
-        more = f"the {MOST} shown most often of {len(found):,}; --as csv has all"
-    else:
-        more = ""
+    rows = sorted(judgements.pairs, key=lambda row: -row.shown)[:MOST]
+    caption = ""
+    if len(judgements) > MOST:
+        caption = f"the {MOST} shown most often of {len(judgements):,}; --as csv has all"
+
     return [
-        Sentence(f"{found.model}: {MODELS[found.model][1]}."),
-        _table(found, rows, more),
-        *note_sentences(found.notes),
+        Sentence(f"{judgements.model}: {MODELS[judgements.model][1]}."),
+        _table(judgements, rows, caption),
+        *note_sentences(judgements.notes),
     ]
 
 
 def _table(judgements: ClickJudgements, rows: Sequence[ClickJudgement], caption: str = "") -> Table:
-    heads = [*Head.names("query", "doc"), *Head.numbers("value", "low", "high", "shown", "clicks")]
-    listed = [
-        Row(
-            [row.query, row.doc, row.value, row.low, row.high, Cell(f"{row.shown:,}", row.shown),
-             Cell(f"{row.clicks:,}", row.clicks)],
-            "" if row.shown >= judgements.min_views else "dim",
-        )
-        for row in rows
-    ]  # fmt: skip
-    return Table(heads, listed, caption=caption)
+    columns = [*Head.names("query", "doc"), *Head.numbers("value", "low", "high", "shown", "clicks")]
+    return Table(columns, [_row(row, judgements.min_views) for row in rows], caption=caption)
 
 
-def csv(found: ClickJudgements) -> str:
+def _row(pair: ClickJudgement, min_views: int) -> Row:
+    shown, clicks = Cell(f"{pair.shown:,}", pair.shown), Cell(f"{pair.clicks:,}", pair.clicks)
+    style = ""
+    if pair.shown < min_views:
+        style = "dim"
+    return Row([pair.query, pair.doc, pair.value, pair.low, pair.high, shown, clicks], style)
+
+
+def csv(judgements: ClickJudgements) -> str:
     """Every pair, for programs."""
-    return separated.write(_table(found, list(found.pairs)))
+    return separated.write(_table(judgements, list(judgements.pairs)))

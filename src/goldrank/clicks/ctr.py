@@ -1,7 +1,7 @@
 """Click-through with smoothing: (clicks + a) / (shown + a + b).
 
-The interval is that of Beta(clicks + a, shown - clicks + b). It takes every document that was shown as seen, so that
-high ranks look better than they are.
+The interval comes from Beta(clicks + a, shown - clicks + b). The model takes every shown document as seen, so
+documents at high ranks look better than they are.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def prior_of(clicks: np.ndarray, shown: np.ndarray) -> tuple[float, float]:
     rates = ratio(clicks, shown)
     mean, variance = float(rates.mean()), float(rates.var())
     mean = min(max(mean, 1e-6), 1 - 1e-6)
+
+    total = 2.0
     if variance > 0:
-        total = max(2.0, mean * (1 - mean) / variance - 1)
-    else:
-        total = 2.0
+        total = max(total, mean * (1 - mean) / variance - 1)
     return mean * total, (1 - mean) * total
 
 
@@ -43,13 +43,10 @@ def interval(clicks: np.ndarray, shown: np.ndarray, prior: tuple[float, float], 
 
 
 def checked(prior: tuple[float, float] | None) -> tuple[float, float] | None:
-    """A prior that was given, if it is one."""
+    """The prior as two floats, or None without one; raise unless it is two numbers above 0."""
     if prior is None:
         return None
-    if isinstance(prior, tuple | list):
-        numbers = tuple(prior)
-    else:
-        numbers = ()
-    if len(numbers) != 2 or not all(isinstance(x, int | float) and 0 < x <= sys.float_info.max for x in numbers):
+    is_pair = isinstance(prior, tuple | list) and len(prior) == 2
+    if not is_pair or not all(isinstance(x, int | float) and 0 < x <= sys.float_info.max for x in prior):
         raise OptionError(f"prior is {shown(prior, 80)}", hint="It is two numbers above 0, such as (1, 9).")
-    return float(numbers[0]), float(numbers[1])
+    return float(prior[0]), float(prior[1])

@@ -3,8 +3,8 @@
 People look from the top, click what attracts them, and stop when they are satisfied; else they go on with probability
 gamma. Relevance is attraction times satisfaction.
 
-With gamma 1 both are counted: documents below the last click were not looked at. Below 1 it is fitted by
-expectation-maximisation.
+With gamma = 1 both are counted: documents below the last click were not looked at. With gamma below 1 they are fitted
+by expectation-maximisation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from goldrank.clicks.sessions import ClickLog, ratio
 
 ROUNDS = 200
 ENOUGH = 1e-7
-"""Change of any estimate at which fitting ends."""
+"""Fitting ends when no estimate changes by more."""
 
 
 class DbnFit(NamedTuple):
@@ -48,10 +48,11 @@ def fit(log: ClickLog, weights: np.ndarray, gamma: float) -> DbnFit:
     satisfaction = np.where(clicks > 0, np.clip(start.satisfaction, 0.01, 0.99), 0.0)
     for _ in range(ROUNDS):
         looked, satisfied = grid.expected(attraction[log.pair], satisfaction[log.pair], gamma)
-        new = np.minimum(ratio(clicks, log.per_pair(weights * looked)), 1.0)
-        content = ratio(log.per_pair(weights * satisfied), clicks)
-        change = max(np.abs(new - attraction).max(), np.abs(content - satisfaction).max())
-        attraction, satisfaction = new, content
+        new_attraction = np.minimum(ratio(clicks, log.per_pair(weights * looked)), 1.0)
+        new_satisfaction = ratio(log.per_pair(weights * satisfied), clicks)
+        change = max(np.abs(new_attraction - attraction).max(), np.abs(new_satisfaction - satisfaction).max())
+
+        attraction, satisfaction = new_attraction, new_satisfaction
         if change < ENOUGH:
             break
 
@@ -59,49 +60,56 @@ def fit(log: ClickLog, weights: np.ndarray, gamma: float) -> DbnFit:
 
 
 class _Grid:
-    """Rows as a matrix of page views and places, so that steps from place to place are taken for all pages at once."""
+    """Rows as a matrix of page views and positions: a step from position to position is taken for all pages at once."""
 
     def __init__(self, log: ClickLog) -> None:
         first = np.searchsorted(log.page, np.arange(log.pages))
-        self.place = np.arange(len(log.page)) - first[log.page]
+        self.position = np.arange(len(log.page)) - first[log.page]
         self.page = log.page
-        self.shape = (log.pages, int(self.place.max()) + 1)
+        self.shape = (log.pages, int(self.position.max()) + 1)
         self.is_last = log.is_last
-        self.clicked = log.click > 0
-        last_place = np.full(log.pages, -1)
-        last_place[log.page[log.is_last]] = self.place[log.is_last]
-        self.last = last_place
+
+        last_position = np.full(log.pages, -1)
+        last_position[log.page[log.is_last]] = self.position[log.is_last]
+        self.last = last_position
 
     def expected(self, attraction: np.ndarray, satisfaction: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
         """For each row, how likely it was looked at and how likely its click ended the search, given all clicks."""
-        a = np.zeros(self.shape)
-        present = np.zeros(self.shape, bool)
-        a[self.page, self.place] = attraction
-        present[self.page, self.place] = True
-        width = self.shape[1]
-        silent = np.ones((self.shape[0], width + 1))
-        """No clicks from a place on, given that it is looked at; beyond the end there is nothing to click."""
-        for i in range(width - 1, -1, -1):
-            value = (1 - a[:, i]) * (gamma * silent[:, i + 1] + 1 - gamma)
-            silent[:, i] = np.where(present[:, i], value, 1.0)
+        pages, width = self.shape
+        silent = self._silent(attraction, gamma)
 
-        after = gamma * silent[:, 1:] + 1 - gamma
-        s = satisfaction * self.is_last
-        rest = after[self.page, self.place]
-        satisfied = np.where(self.is_last, s / np.maximum(s + (1 - s) * rest, 1e-300), 0.0)
-        ended = np.zeros(self.shape[0])
+        no_click_after = (gamma * silent[:, 1:] + 1 - gamma)[self.page, self.position]
+        ends_here = satisfaction * self.is_last
+        evidence = np.maximum(ends_here + (1 - ends_here) * no_click_after, 1e-300)
+        satisfied = np.where(self.is_last, ends_here / evidence, 0.0)
+        ended = np.zeros(pages)
         ended[self.page[self.is_last]] = satisfied[self.is_last]
+
         looked = np.zeros(self.shape)
         for i in range(width):
-            on = gamma * silent[:, i] / np.maximum(gamma * silent[:, i] + 1 - gamma, 1e-300)
-            if i:
-                before = looked[:, i - 1] * on
+            if i == 0:
+                going_on = before = np.ones(pages)
             else:
-                before = np.ones(self.shape[0])
-            below = np.where(i == self.last + 1, (1 - ended) * (on if i else 1.0), before)
+                going_on = gamma * silent[:, i] / np.maximum(gamma * silent[:, i] + 1 - gamma, 1e-300)
+                before = looked[:, i - 1] * going_on
+            below = np.where(i == self.last + 1, (1 - ended) * going_on, before)
             looked[:, i] = np.where(i <= self.last, 1.0, below)
 
-        return looked[self.page, self.place], satisfied
+        return looked[self.page, self.position], satisfied
+
+    def _silent(self, attraction: np.ndarray, gamma: float) -> np.ndarray:
+        """How likely nothing is clicked from a position on, if it is looked at; 1 beyond the end of the page."""
+        attractions = np.zeros(self.shape)
+        attractions[self.page, self.position] = attraction
+        present = np.zeros(self.shape, bool)
+        present[self.page, self.position] = True
+
+        pages, width = self.shape
+        silent = np.ones((pages, width + 1))
+        for i in range(width - 1, -1, -1):
+            value = (1 - attractions[:, i]) * (gamma * silent[:, i + 1] + 1 - gamma)
+            silent[:, i] = np.where(present[:, i], value, 1.0)
+        return silent
 
 
 def exposure(log: ClickLog, gamma: float = 1.0) -> np.ndarray:
@@ -117,4 +125,6 @@ def estimate(log: ClickLog, weights: np.ndarray, gamma: float = 1.0) -> np.ndarr
     """The relevance of each pair: attraction times satisfaction."""
     if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 < gamma <= 1:
         raise OptionError(f"gamma is {shown(gamma, 80)}", hint="It is a share above 0 and up to 1.")
-    return (counted(log, weights) if gamma == 1 else fit(log, weights, float(gamma))).relevance
+    if gamma == 1:
+        return counted(log, weights).relevance
+    return fit(log, weights, float(gamma)).relevance

@@ -46,10 +46,10 @@ class ClickModel:
         gamma: float | None = None,
     ) -> None:
         self.name = cast(ModelName, one_of(name, get_args(ModelName), "--model"))
-        given: dict[str, Any] = {"prior": prior, "unbiased": unbiased, "gamma": gamma}
+        parameters: dict[str, Any] = {"prior": prior, "unbiased": unbiased, "gamma": gamma}
         if propensities is not None:
-            given["propensities"] = dict(enumerate(propensities, 1))
-        self.parameters = {key: value for key, value in given.items() if value is not None}
+            parameters["propensities"] = dict(enumerate(propensities, 1))
+        self.parameters = {key: value for key, value in parameters.items() if value is not None}
 
 
 @declared(usual="-o --model --cuts --min-views --map --statistics")
@@ -71,7 +71,7 @@ class ClickModel:
     default=10,
     show_default=True,
     heading=MEASURE,
-    help="Judge what was shown at least so often.",
+    help="Judge pairs that were shown at least this often.",
 )
 @statistics_option
 @input_option
@@ -107,15 +107,18 @@ def command(
         statistics=statistics_of(statistics),
         **chosen.parameters,
     )
-    qrels = judged.qrels(None if cuts is None else decimals(cuts, "--cuts"))
-    if files and not len(qrels):
-        what = f"no pair was shown {judged.min_views:,} times or more, so that there is nothing to write"
-        raise InputError(what, where=clicks, hint="--min-views takes a lower number.", code="too-few-views")
-    deliver(*(partial(save_qrels, qrels, path) for path in files), partial(reports.show, judged))
-    if cuts is None:
-        more = "; evaluate with --real-grades"
-    else:
+
+    cut_points = None
+    more = "; evaluate with --real-grades"
+    if cuts is not None:
+        cut_points = decimals(cuts, "--cuts")
         more = ""
+    qrels = judged.qrels(cut_points)
+    if files and not len(qrels):
+        message = f"no pair was shown {judged.min_views:,} times or more, so that there is nothing to write"
+        raise InputError(message, where=clicks, hint="--min-views takes a lower number.", code="too-few-views")
+
+    deliver(*(partial(save_qrels, qrels, path) for path in files), partial(reports.show, judged))
     for path in files:
         judgements = sum(map(len, qrels.values()))
         output.say(f"{path}: {count(len(qrels), 'query')}, {count(judgements, 'judgement')}{more}")

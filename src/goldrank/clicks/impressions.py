@@ -1,11 +1,11 @@
-"""Logs of interleaving experiments: what was shown to whom, whose pick each document was, and what was clicked.
+"""Logs of interleaving experiments: the lists that were shown, whose pick each document was, and the clicks.
 
 JSON Lines, an object for each time that a list was shown (an impression):
 
 - `shown`: the documents, best first; `clicks`: those that were clicked (each counts once);
 - team draft: `team`, for each shown document "a" or "b", whose pick it was (null for a pick of both);
 - probabilistic: `a` and `b`, the two rankings that the list was drawn from;
-- `user` and `query`, if known: what belongs together is not independent.
+- `user` and `query`, if known: lists of one user, or of one query, are not independent.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ class Impression:
 
 
 def read_impressions(log: Source | Frame | Rows) -> tuple[list[Impression], tuple[Note, ...]]:
-    """The impressions of a JSON Lines file, a data frame or records, and what was noticed on the way."""
+    """The impressions of a JSON Lines file, a data frame or records, and notes about the reading."""
     if is_frame(log):
         rows = open_records(log, AllFields(()), None, name="log").rows(Counter())
         return [_impression(row, Position("log", number)) for number, row in rows], ()
     if isinstance(log, Iterable) and not isinstance(log, str | bytes) and not hasattr(log, "read"):
         return [_impression(row, Position("log", number)) for number, row in enumerate(log, 1)], ()
+
     source = open_source(log)
     counts: Counter[str] = Counter()
     lines = json_text.read_lines(source, counts, "Each field has one name.")
@@ -63,10 +64,10 @@ def _impression(row: object, where: Position) -> Impression:
     if not isinstance(row, Mapping):
         raise InputError(f"{_short(row)} is not an object", where=where, hint=_HINT)
 
-    unknown = [name for name in ("shown", "clicks") if name not in row]
-    if unknown:
+    missing = [name for name in ("shown", "clicks") if name not in row]
+    if missing:
         listed = ", ".join(ids.show(str(name), 40) for name in list(row)[:8]) or "none"
-        raise InputError(f"there is no field {unknown[0]!r}; there are: {listed}", where=where, hint=_HINT)
+        raise InputError(f"there is no field {missing[0]!r}; there are: {listed}", where=where, hint=_HINT)
 
     shown = _documents(row, "shown", where)
     position = {doc: i for i, doc in enumerate(shown)}
@@ -80,8 +81,8 @@ def _impression(row: object, where: Position) -> Impression:
         shown=shown,
         clicks=clicks,
         team=_team(row, shown, where),
-        a=_documents(row, "a", where) if row.get("a") is not None else None,
-        b=_documents(row, "b", where) if row.get("b") is not None else None,
+        a=_ranking(row, "a", where),
+        b=_ranking(row, "b", where),
         user=_name(row, "user", where),
         query=_name(row, "query", where),
         where=where,
@@ -98,10 +99,16 @@ def _team(row: Mapping[str, Any], shown: tuple[str, ...], where: Position) -> tu
     if len(team) != len(shown):
         raise InputError(f"team has {len(team):,} entries for {len(shown):,} shown documents", where=where, hint=_HINT)
     known: dict[object, str | None] = {"a": "a", "A": "a", "b": "b", "B": "b", None: None}
-    for of in team:
-        if not isinstance(of, str | None) or of not in known:
-            raise InputError(f"team has {_short(of)}; it must be 'a', 'b' or null", where=where, hint=_HINT)
-    return tuple(known[of] for of in team)
+    for pick in team:
+        if not isinstance(pick, str | None) or pick not in known:
+            raise InputError(f"team has {_short(pick)}; it must be 'a', 'b' or null", where=where, hint=_HINT)
+    return tuple(known[pick] for pick in team)
+
+
+def _ranking(row: Mapping[str, Any], field: str, where: Position) -> tuple[str, ...] | None:
+    if row.get(field) is None:
+        return None
+    return _documents(row, field, where)
 
 
 def _documents(row: Mapping[str, Any], field: str, where: Position) -> tuple[str, ...]:
@@ -113,17 +120,17 @@ def _documents(row: Mapping[str, Any], field: str, where: Position) -> tuple[str
 
 
 def _texts(row: Mapping[str, Any], field: str, where: Position) -> tuple[str, ...]:
-    given = row[field]
-    if not isinstance(given, list | tuple):
-        raise InputError(f"{field} is {_short(given)}, not a list of document ids", where=where, hint=_HINT)
-    return tuple(ids.as_text(doc, "document id", str(where)) for doc in given)
+    docs = row[field]
+    if not isinstance(docs, list | tuple):
+        raise InputError(f"{field} is {_short(docs)}, not a list of document ids", where=where, hint=_HINT)
+    return tuple(ids.as_text(doc, "document id", str(where)) for doc in docs)
 
 
 def _name(row: Mapping[str, Any], field: str, where: Position) -> str | None:
-    given = row.get(field)
-    if given is None:
+    name = row.get(field)
+    if name is None:
         return None
-    return ids.as_text(given, f"{field} id", str(where))
+    return ids.as_text(name, f"{field} id", str(where))
 
 
 def _short(value: object) -> str:

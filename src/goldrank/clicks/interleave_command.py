@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
 
 
-def _two_names(ctx: click.Context, param: click.Parameter, given: str) -> tuple[str, str]:
-    names = [name.strip() for name in given.split(",")]
+def _two_names(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, str]:
+    names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or not all(names):
-        raise click.UsageError(f"--names {given!r} is not two names with a comma between them: old,new")
+        raise click.UsageError(f"--names {text!r} is not two names with a comma between them: old,new")
     return names[0], names[1]
 
 
@@ -28,7 +28,7 @@ def _two_names(ctx: click.Context, param: click.Parameter, given: str) -> tuple[
 @option(
     "--method",
     type=click.Choice(get_args(Method)),
-    help="How lists were made; without it, that of a log with the field team is team-draft.",
+    help="How lists were made; by default team-draft if the log has the field team, otherwise probabilistic.",
 )
 @option("--names", default="A,B", callback=_two_names, metavar="A,B", help="What the two rankings are called.")
 @statistics_option

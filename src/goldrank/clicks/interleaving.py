@@ -4,10 +4,10 @@ Credit goes by impression and lies between -1/2 and 1/2; more is better for B:
 
 - **team draft** (Radlinski, Kurup, Joachims 2008): the sign of clicks on B's picks less clicks on A's, halved;
 - **probabilistic** (Hofmann, Whiteson, de Rijke 2011): rankings are softmax distributions, a document's chance being
-  1 / rank^3. A click gives B the share P_B / (P_A + P_B) that its distribution had in drawing the document, after what
-  stands above was taken out; d is the mean over clicks of 2 x share - 1, halved.
+  1 / rank^3. A click gives B the share P_B / (P_A + P_B) that its distribution had in drawing the document, after the
+  documents above it were taken out; d is the mean over clicks of 2 x share - 1, halved.
 
-The rest is that of every comparison: flips of signs and intervals over what is drawn together, here the user.
+The test and the interval are those of every comparison: flips of signs, and intervals over units, here users.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ STEEPNESS = 3
 
 @dataclass(frozen=True, repr=False)
 class Preference(Result):
-    """What clicks say about B against A."""
+    """Whether users prefer B to A, by their clicks."""
 
     method: Method
     a: str
     b: str
     impressions: int
-    """With a click; those without say nothing."""
+    """Impressions with a click; the others do not count."""
     wins: int
     """Impressions that B won."""
     losses: int
     ties: int
     unit: str
-    """What is drawn together: 'user', 'query' or 'impression'."""
+    """The unit of draws: 'user', 'query' or 'impression'."""
     units: int
     share: float
     """B's: 1/2 if users see no difference."""
@@ -73,7 +73,8 @@ class Preference(Result):
     @property
     def verdict(self) -> Decided:
         """'better' or 'worse' for B, or 'unclear'."""
-        if self.p > self.alpha or (self.unit != "impression" and self.units < FEWEST_CLUSTERS):
+        has_few_clusters = self.unit != "impression" and self.units < FEWEST_CLUSTERS
+        if has_few_clusters or self.p > self.alpha:
             return "unclear"
         if self.share > 0.5:
             return "better"
@@ -83,11 +84,14 @@ class Preference(Result):
     def words(self) -> str:
         """The result as a sentence."""
         level = f"{percent(1 - self.alpha)} interval {self.interval.low:.1%} to {self.interval.high:.1%}"
-        said = {"better": f"Users prefer {self.b} to {self.a}", "worse": f"Users prefer {self.a} to {self.b}"}
+        preferences: dict[Decided, str] = {
+            "better": f"Users prefer {self.b} to {self.a}",
+            "worse": f"Users prefer {self.a} to {self.b}",
+            "unclear": f"No clear preference between {self.b} and {self.a}",
+        }
         return (
-            f"{said.get(self.verdict, f'No clear preference between {self.b} and {self.a}')}: {self.b} gets "
-            f"{self.share:.1%} of the credit ({level}), wins {self.wins:,} and loses {self.losses:,} of "
-            f"{self.impressions:,} impressions with a click"
+            f"{preferences[self.verdict]}: {self.b} gets {self.share:.1%} of the credit ({level}), "
+            f"wins {self.wins:,} and loses {self.losses:,} of {self.impressions:,} impressions with a click"
         )
 
     def parts(self) -> list[Part]:
@@ -121,7 +125,7 @@ def analyse_interleaving(
         For each list `shown` and `clicks` (document ids); for team draft `team` ("a" or "b" for each shown document),
         for probabilistic interleaving `a` and `b` (the two rankings); `user` and `query` if they are known.
     method : {"team-draft", "probabilistic"}, optional
-        How lists were made; without it, those of a log with the field `team` are team draft's.
+        How lists were made; by default "team-draft" if the log has the field `team`, otherwise "probabilistic".
     names : tuple of str
         What the two rankings are called.
     statistics : Statistics
@@ -152,7 +156,7 @@ def analyse_interleaving(
         raise OptionError(f"names is {shown(names)}; it must be two names", code="two-names-needed")
     alpha = statistics.alpha
 
-    impressions, noticed = read_impressions(log)
+    impressions, reading_notes = read_impressions(log)
     if not impressions:
         raise InputError("the log is empty", hint="A line for each list that was shown.", code="empty-log")
     if method is None:
@@ -160,20 +164,23 @@ def analyse_interleaving(
             method = "team-draft"
         else:
             method = "probabilistic"
+
     clicked = [impression for impression in impressions if impression.clicks]
     credit = np.array([_CREDIT[method](impression) for impression in clicked])
     if not clicked:
-        what = f"none of {len(impressions):,} impressions has a click"
-        raise InputError(what, hint="There is nothing to compare.", code="no-clicks")
+        message = f"none of {len(impressions):,} impressions has a click"
+        raise InputError(message, hint="There is nothing to compare.", code="no-clicks")
+
     unit, units = _units(clicked)
     flipped = flip(unit_sums(credit[None], units), seed=statistics.seed)
     p = raw_p(flipped, 0)
-    if unit == "impression" or len(set(units.tolist())) == len(units):
-        clusters = None
-    else:
+
+    clusters = None
+    if unit != "impression" and len(set(units.tolist())) < len(units):
         clusters = units
     interval = difference_interval(credit, level=statistics.level, reach=REACH, units=clusters)
     mean = float(credit.mean())
+
     return Preference(
         method=method,
         a=str(names[0]),
@@ -187,9 +194,9 @@ def analyse_interleaving(
         share=0.5 + mean,
         interval=Interval(0.5 + interval.low, 0.5 + interval.high),
         p=p.value,
-        how=p.how,
+        how=p.method,
         alpha=alpha,
-        notes=(*noticed, *_notes(impressions, clicked, unit), *_caveats(credit, units, unit, interval, alpha)),
+        notes=(*reading_notes, *_notes(impressions, clicked, unit), *_caveats(credit, units, unit, interval, alpha)),
     )
 
 
@@ -197,10 +204,12 @@ def team_draft_credit(impression: Impression) -> float:
     """The sign of B's clicks less A's, halved."""
     if impression.team is None:
         raise InputError("team draft needs the field 'team'", where=impression.where, hint="Whose pick each was.")
-    clicked = [impression.team[at] for at in impression.clicks]
-    if lead := clicked.count("b") - clicked.count("a"):
-        return math.copysign(0.5, lead)
-    return 0.0
+
+    clicked = [impression.team[position] for position in impression.clicks]
+    lead = clicked.count("b") - clicked.count("a")
+    if lead == 0:
+        return 0.0
+    return math.copysign(0.5, lead)
 
 
 def probabilistic_credit(impression: Impression) -> float:
@@ -212,21 +221,34 @@ def probabilistic_credit(impression: Impression) -> float:
             hint="The two rankings that the list was drawn from.",
         )
 
-    chances = [{doc: rank**-STEEPNESS for rank, doc in enumerate(of, 1)} for of in (impression.a, impression.b)]
-    left = [math.fsum(of.values()) for of in chances]
-    leads = []
+    from_a, from_b = _Softmax(impression.a), _Softmax(impression.b)
     clicks = set(impression.clicks)
-    for at, doc in enumerate(impression.shown):
-        of_a, of_b = (
-            of[doc] / max(rest, of[doc]) if doc in of else 0.0 for of, rest in zip(chances, left, strict=True)
-        )
-        if not of_a and not of_b:
+    leads = []
+    for position, doc in enumerate(impression.shown):
+        chance_a, chance_b = from_a.take(doc), from_b.take(doc)
+        if not chance_a and not chance_b:
             raise InputError(f"'{ids.show(doc)}' was shown but is in neither ranking", where=impression.where)
-        if at in clicks:
-            leads.append(2 * of_b / (of_a + of_b) - 1)
-        left = [rest - of.pop(doc, 0.0) for of, rest in zip(chances, left, strict=True)]
+        if position in clicks:
+            leads.append(2 * chance_b / (chance_a + chance_b) - 1)
 
     return math.fsum(leads) / len(leads) / 2
+
+
+class _Softmax:
+    """The distribution of a ranking: documents are drawn without putting them back, by 1 / rank^3."""
+
+    def __init__(self, ranking: Sequence[str]) -> None:
+        self._weights: dict[str, float] = {doc: rank**-STEEPNESS for rank, doc in enumerate(ranking, 1)}
+        self._total = math.fsum(self._weights.values())
+
+    def take(self, doc: str) -> float:
+        """The chance that the next draw is this document, which is then taken out; 0 if the ranking lacks it."""
+        weight = self._weights.pop(doc, 0.0)
+        if not weight:
+            return 0.0
+        chance = weight / max(self._total, weight)
+        self._total -= weight
+        return chance
 
 
 _CREDIT: dict[Method, Callable[[Impression], float]] = {
@@ -236,12 +258,12 @@ _CREDIT: dict[Method, Callable[[Impression], float]] = {
 
 
 def _units(impressions: Sequence[Impression]) -> tuple[str, np.ndarray]:
-    """What is drawn together, and the number of each impression's, in the order of the ids."""
+    """The unit of draws, and the number of each impression's unit; numbers are in the order of the ids."""
     for unit in UNITS[:2]:
-        named = [getattr(impression, unit) for impression in impressions]
-        if None not in named:
-            number = {name: i for i, name in enumerate(sorted(set(named)))}
-            return unit, np.array([number[name] for name in named])
+        unit_ids = [getattr(impression, unit) for impression in impressions]
+        if None not in unit_ids:
+            number = {unit_id: i for i, unit_id in enumerate(sorted(set(unit_ids)))}
+            return unit, np.array([number[unit_id] for unit_id in unit_ids])
     return "impression", np.arange(len(impressions))
 
 
@@ -253,12 +275,16 @@ def _caveats(credit: np.ndarray, units: np.ndarray, unit: str, interval: Interva
     return [Note.of(code, units=count, unit=plural, differing=changed, end=interval.high) for code in codes]
 
 
-def _notes(all_of_them: Sequence[Impression], clicked: Sequence[Impression], unit: str) -> list[Note]:
+def _notes(impressions: Sequence[Impression], clicked: Sequence[Impression], unit: str) -> list[Note]:
     notes = []
-    if silent := len(all_of_them) - len(clicked):
-        notes.append(Note.of("no-clicks", count=silent, impressions=len(all_of_them)))
-    if repeated := sum(impression.repeated for impression in all_of_them):
+    silent = len(impressions) - len(clicked)
+    if silent:
+        notes.append(Note.of("no-clicks", count=silent, impressions=len(impressions)))
+
+    repeated = sum(impression.repeated for impression in impressions)
+    if repeated:
         notes.append(Note.of("repeated-clicks", count=repeated))
+
     known = sum(impression.user is not None for impression in clicked)
     if unit != "user" and known:
         notes.append(Note.of("partly-known-users", count=len(clicked) - known, impressions=len(clicked), unit=unit))

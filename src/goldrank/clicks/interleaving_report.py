@@ -1,4 +1,4 @@
-"""What clicks say about two interleaved rankings."""
+"""The preference between two interleaved rankings, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from goldrank.report.forms import writers
 from goldrank.report.numbers import p_value
 
 
-def parts(found: Preference) -> list[Part]:
+def parts(preference: Preference) -> list[Part]:
     """The verdict, its numbers, and what to know of them."""
-    heads = [*Head.names("B", "A"), *Head.numbers("B's share", "low", "high", "wins", "losses", "ties", "p")]
-    shares = [Cell(f"{value:.1%}", value) for value in (found.share, *found.interval)]
-    counts = [Cell(f"{value:,}", value) for value in (found.wins, found.losses, found.ties)]
-    rows: list[Cells] = [[found.b, found.a, *shares, *counts, Cell(p_value(found.p), found.p)]]
-    if found.unit == "impression":
-        together = ""
-    else:
-        together = f"; those of one {found.unit} are drawn together"
+    columns = [*Head.names("B", "A"), *Head.numbers("B's share", "low", "high", "wins", "losses", "ties", "p")]
+    shares = [Cell(f"{value:.1%}", value) for value in (preference.share, *preference.interval)]
+    counts = [Cell(f"{value:,}", value) for value in (preference.wins, preference.losses, preference.ties)]
+    rows: list[Cells] = [[preference.b, preference.a, *shares, *counts, Cell(p_value(preference.p), preference.p)]]
+    together = ""
+    if preference.unit != "impression":
+        together = f"; those of one {preference.unit} are drawn together"
 
-    method = f"{found.method}; {count(found.units, found.unit)}{together}; p-value: {found.how}"
+    method = f"{preference.method}; {count(preference.units, preference.unit)}{together}; p-value: {preference.how}"
     return [
-        Sentence(f"{found.words}.", found.verdict),
-        Table(heads, rows),
+        Sentence(f"{preference.words}.", preference.verdict),
+        Table(columns, rows),
         Sentence(method, "remark"),
-        *note_sentences(found.notes),
+        *note_sentences(preference.notes),
     ]
 
 

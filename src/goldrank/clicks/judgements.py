@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, cast, get_args
 
 import numpy as np
@@ -28,16 +29,16 @@ ModelName: TypeAlias = Literal["ctr", "propensity", "pbm", "dbn", "dcm"]
 
 
 class ModelParameters(TypedDict, total=False):
-    """What click models take; each its own."""
+    """Parameters of click models; the name of the model is at the beginning of each sentence."""
 
     prior: tuple[float, float]
-    """ctr: a and b of its Beta distribution; else found in the log."""
+    """ctr: a and b of its Beta distribution; by default estimated from the log."""
     propensities: Mapping[int, float]
     """propensity: how likely each rank is looked at."""
     unbiased: bool
     """propensity: the sum of click / p over views, which varies more."""
     gamma: float
-    """dbn: how likely people go on when they are not satisfied; 1 unless it is given."""
+    """dbn: how likely people go on when they are not satisfied; by default 1."""
 
 
 MODELS: dict[ModelName, tuple[Model, str, tuple[str, ...]]] = {
@@ -47,7 +48,7 @@ MODELS: dict[ModelName, tuple[Model, str, tuple[str, ...]]] = {
     "dbn": (dbn.estimate, "dynamic Bayesian network: attraction times satisfaction", ("gamma",)),
     "dcm": (dcm.estimate, "dependent click model: attraction", ()),
 }
-"""Each model with what it is and the options that it takes. A new one is one file here and one line."""
+"""Each model: its function, what it is, and its options. A new one is one file here and one line."""
 
 EXPOSURES: dict[ModelName, Model] = {
     "propensity": propensity.exposure,
@@ -55,7 +56,7 @@ EXPOSURES: dict[ModelName, Model] = {
     "dbn": dbn.exposure,
     "dcm": dcm.exposure,
 }
-"""How many views of each pair were looked at, by each model: what a share of them is known from."""
+"""By model, the function that gives how many views of each pair were looked at: the sample size of a share."""
 
 USUAL_SAMPLES = 200
 MOST_SAMPLES = 100_000
@@ -65,7 +66,7 @@ MIN_VIEWS = 10
 
 
 class ClickJudgement(NamedTuple):
-    """What clicks say of one document for one query."""
+    """The estimate from clicks for one document and one query."""
 
     query: str
     doc: str
@@ -89,8 +90,8 @@ class ClickJudgements(Result, Sequence[ClickJudgement]):
     def __repr__(self) -> str:
         return f"ClickJudgements({self.model!r}, {len(self.pairs):,} pairs)"
 
-    def __getitem__(self, at: Any) -> Any:
-        return self.pairs[at]
+    def __getitem__(self, index: Any) -> Any:
+        return self.pairs[index]
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -120,21 +121,22 @@ class ClickJudgements(Result, Sequence[ClickJudgement]):
         Raises
         ------
         OptionError
-            If the cuts are no ascending numbers.
+            If the cuts are not ascending numbers.
         """
-        table: dict[str, dict[str, float]] = {}
-        if cuts is None:
-            points = None
-        else:
+        criteria = f"clicks by the model {self.model}"
+        points = None
+        if cuts is not None:
             points = _ascending(cuts)
+            criteria += f", cut at {points}"
+
+        table: dict[str, dict[str, float]] = {}
         for row in self.judged:
             if points is None:
                 grade = row.value
             else:
                 grade = sum(row.value >= point for point in points)
             table.setdefault(row.query, {})[row.doc] = grade
-        how = f"clicks by the model {self.model}" + ("" if points is None else f", cut at {points}")
-        return Qrels(table, name="clicks", criteria=how, real_grades=True)
+        return Qrels(table, name="clicks", criteria=criteria, real_grades=True)
 
     def parts(self) -> list[Part]:
         """What people read."""
@@ -161,7 +163,7 @@ def judgements_from_clicks(
     statistics: Statistics = Statistics(),
     **parameters: Unpack[ModelParameters],
 ) -> ClickJudgements:
-    """What clicks say of documents: an estimate for each query and document, with counts and an interval.
+    """Estimate relevance from clicks: a value for each query and document, with counts and an interval.
 
     Intervals of "ctr" are those of its Beta distribution; others are bootstrapped over page views within queries, over
     users where all are known, and are at least as wide as the number of views leaves open (Jeffreys' interval).
@@ -182,8 +184,8 @@ def judgements_from_clicks(
     statistics : Statistics
         The level of intervals, how many samples they are made of (200), and the seed.
     **parameters
-        Of the model: `prior` (a, b) of "ctr", which is found in the log unless it is given; `propensities` {1: 1.0,
-        2: 0.6} and `unbiased` of "propensity"; `gamma` of "dbn".
+        Of the model: `prior` (a, b) of "ctr", by default estimated from the log; `propensities` {1: 1.0, 2: 0.6} and
+        `unbiased` of "propensity"; `gamma` of "dbn".
 
     Returns
     -------
@@ -211,27 +213,36 @@ def judgements_from_clicks(
     whole_number(min_views, "min_views", 0, MOST_VIEWS)
     samples = whole_number(statistics.draws(USUAL_SAMPLES), "samples", 20, MOST_SAMPLES)
     level = statistics.level
-    rows, noticed = read_clicks(log, columns=columns, format=format)
+
+    rows, reading_notes = read_clicks(log, columns=columns, format=format)
     click_log = ClickLog.of(rows)
-    ones = np.ones(len(click_log.pair))
-    values = estimate(click_log, ones, **parameters)
-    clicks, shown = click_log.per_pair(click_log.click), click_log.per_pair(ones)
-    notes = list(noticed)
+    unit_weights = np.ones(len(click_log.pair))
+    values = estimate(click_log, unit_weights, **parameters)
+    clicks, shown = click_log.per_pair(click_log.click), click_log.per_pair(unit_weights)
+
+    notes = list(reading_notes)
     if model == "ctr":
         prior = ctr.checked(parameters.get("prior")) or ctr.prior_of(clicks, shown)
         bounds = ctr.interval(clicks, shown, prior, level)
         notes.append(Note.of("click-prior", a=f"{prior[0]:.3g}", b=f"{prior[1]:.3g}"))
     else:
-        sampled: Callable[[np.ndarray], np.ndarray] = lambda weights: estimate(click_log, weights, **parameters)  # noqa: E731
-        bounds = _bootstrap(click_log, sampled, level, samples, statistics.seed)
+        bounds = _bootstrap(click_log, partial(estimate, click_log, **parameters), level, samples, statistics.seed)
         looked = EXPOSURES[model](click_log, **parameters)
         bounds = _widened(bounds, share_interval(values, looked, level))
-        notes.append(Note.of("click-bootstrap", draws=samples, unit="users" if click_log.by_user else "page views"))
-    if model == "propensity" and (clipped := propensity.of_rows(click_log, parameters.get("propensities"))[1]):
-        notes.append(Note.of("clipped-propensities", count=clipped, least=propensity.LEAST))
-    few = int((shown < min_views).sum())
-    if few:
-        notes.append(Note.of("too-few-views", count=few, pairs=len(shown), least=min_views))
+        unit = "page views"
+        if click_log.by_user:
+            unit = "users"
+        notes.append(Note.of("click-bootstrap", draws=samples, unit=unit))
+
+    if model == "propensity":
+        _, clipped = propensity.of_rows(click_log, parameters.get("propensities"))
+        if clipped:
+            notes.append(Note.of("clipped-propensities", count=clipped, least=propensity.LEAST))
+
+    rarely_shown = int((shown < min_views).sum())
+    if rarely_shown:
+        notes.append(Note.of("too-few-views", count=rarely_shown, pairs=len(shown), least=min_views))
+
     low, high = np.minimum(bounds[0], values), np.maximum(bounds[1], values)
     judgements = [
         ClickJudgement(query, doc, float(values[i]), float(low[i]), float(high[i]), int(shown[i]), int(clicks[i]))
@@ -240,10 +251,10 @@ def judgements_from_clicks(
     return ClickJudgements(tuple(judgements), model, level, min_views, tuple(notes))
 
 
-def _check_parameters(model: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Raises for a parameter that the model, or the whole verb, does not have."""
+def _check_parameters(model: str, parameters: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise for a parameter that the model, or every model, does not have."""
     of_any_model = {name for _, _, names in MODELS.values() for name in names}
-    for name in given:
+    for name in parameters:
         if name not in of_any_model:
             raise unknown_argument("judgements_from_clicks", name, {*_ARGUMENTS, *of_any_model})
         if name not in known:
@@ -260,7 +271,7 @@ _ARGUMENTS = ("log", "model", "columns", "format", "min_views", "statistics")
 def _bootstrap(
     log: ClickLog, estimate: Callable[[np.ndarray], np.ndarray], level: float, samples: int, seed: int
 ) -> np.ndarray:
-    """Percentile intervals: page views are drawn within their query, or users as a whole."""
+    """Percentile intervals: page views are drawn within their query, or users with all their page views."""
     generator = np.random.default_rng(seed)
     drawn = np.empty((samples, len(log.pairs)))
     if log.by_user:
@@ -277,17 +288,17 @@ def _bootstrap(
         times = np.bincount(picks, minlength=len(groups)).astype(np.float64)
         weights = times[log.unit_of_page][log.page]
         values = estimate(weights)
-        there = log.per_pair(weights) > 0
-        drawn[i] = np.where(there, values, np.nan)
+        drawn_pairs = log.per_pair(weights) > 0
+        drawn[i] = np.where(drawn_pairs, values, np.nan)
 
     tail = (1 - level) / 2
-    never = np.isnan(drawn).all(axis=0) | (shown == 0)
-    drawn[:, never] = 0.0
+    never_drawn = np.isnan(drawn).all(axis=0) | (shown == 0)
+    drawn[:, never_drawn] = 0.0
     return np.nanquantile(drawn, [tail, 1 - tail], axis=0)
 
 
 def share_interval(values: np.ndarray, looked: np.ndarray, level: float) -> np.ndarray:
-    """Jeffreys' interval of each share of so many views, as two rows: Beta(clicks + 1/2, others + 1/2).
+    """Jeffreys' interval of each share of `looked` views, as two rows: Beta(clicks + 1/2, others + 1/2).
 
     A document that was looked at 12 times without a click may still have a share of 0.18.
     """
@@ -298,16 +309,15 @@ def share_interval(values: np.ndarray, looked: np.ndarray, level: float) -> np.n
     return np.array([np.where(clicks > 0, low, 0.0), np.where(clicks < looked, high, np.maximum(values, 1.0))])
 
 
-def _widened(bounds: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Intervals that hold both: few views are no sample to draw from, and Beta's take the model at its word."""
-    return np.array([np.minimum(bounds[0], others[0]), np.maximum(bounds[1], others[1])])
+def _widened(bounds: np.ndarray, share_bounds: np.ndarray) -> np.ndarray:
+    """Intervals that contain both: few views are too small a sample to draw from, and Beta's trust the model."""
+    return np.array([np.minimum(bounds[0], share_bounds[0]), np.maximum(bounds[1], share_bounds[1])])
 
 
 def _ascending(cuts: Sequence[float]) -> list[float]:
+    points = []
     if isinstance(cuts, list | tuple):
         points = list(cuts)
-    else:
-        points = []
     if not points or any(isinstance(point, bool) or not isinstance(point, int | float) for point in points):
         raise OptionError(f"cuts is {shown(cuts, 80)}", hint="It is a list of numbers, such as [0.05, 0.2].")
     if sorted(set(points)) != points:

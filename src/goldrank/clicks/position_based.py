@@ -1,7 +1,7 @@
 """The position-based model: P(click) = e(rank) a(query, document), fitted to the log by expectation-maximisation.
 
-Only the product is identified, so that the first rank is taken as always looked at: e is divided by e(1), a multiplied.
-Documents must have been shown at several ranks, and ranks be connected by such documents.
+Only the product is identified, so the first rank counts as always looked at: e is divided by e(1), a is multiplied by
+it. Documents must have been shown at several ranks, and such documents must connect all ranks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from goldrank.clicks.sessions import ClickLog, ratio
 
 ROUNDS = 200
 ENOUGH = 1e-6
-"""Change of the likelihood per row at which fitting ends."""
+"""Fitting ends when the likelihood per row changes by less."""
 
 
 class PositionFit(NamedTuple):
@@ -41,7 +41,7 @@ class PositionFit(NamedTuple):
 
 
 def check(log: ClickLog) -> None:
-    """Raise if the log cannot tell how much ranks are looked at from how good documents are."""
+    """Raise if the log cannot separate how often ranks are looked at from how good documents are."""
     group = {rank: rank for rank in set(log.rank.tolist())}
 
     def root(rank: int) -> int:
@@ -53,11 +53,12 @@ def check(log: ClickLog) -> None:
     first: dict[int, int] = {}
     for pair, rank in zip(log.pair.tolist(), log.rank.tolist(), strict=True):
         group[root(rank)] = root(first.setdefault(pair, rank))
+
     parts = {root(rank) for rank in group}
     if len(parts) > 1:
         hint = "The model needs documents that were shown at several ranks. Give propensities, or use the model dbn."
-        what = f"ranks are not connected: no document was shown both at rank {min(parts)} and at rank {max(parts)}"
-        raise InputError(f"{what}, or by way of others", where="clicks", hint=hint, code="not-identified")
+        message = f"ranks are not connected: no document was shown both at rank {min(parts)} and at rank {max(parts)}"
+        raise InputError(f"{message}, or by way of others", where="clicks", hint=hint, code="not-identified")
 
 
 def fit(log: ClickLog, weights: np.ndarray, rounds: int = ROUNDS) -> PositionFit:
@@ -72,8 +73,10 @@ def fit(log: ClickLog, weights: np.ndarray, rounds: int = ROUNDS) -> PositionFit
         missed = np.maximum(1 - e * a, 1e-300)
         examined = np.where(log.click > 0, 1.0, e * (1 - a) / missed)
         attractive = np.where(log.click > 0, 1.0, a * (1 - e) / missed)
+
         examination = ratio(log.per_rank(weights * examined), per_rank)
         attraction = ratio(log.per_pair(weights * attractive), per_pair)
+
         product = np.clip(examination[log.rank] * attraction[log.pair], 1e-300, 1 - 1e-16)
         likelihood = float((weights * np.where(log.click > 0, np.log(product), np.log1p(-product))).sum())
         if abs(likelihood - before) < ENOUGH * len(log.rank) and rounds == ROUNDS:

@@ -17,7 +17,7 @@ LEAST = 0.05
 
 
 def of_rows(log: ClickLog, propensities: Mapping[int, float] | None) -> tuple[np.ndarray, int]:
-    """The propensity of each row, and how many rows had a lower one."""
+    """The propensity of each row, and the number of rows whose propensity was raised to `LEAST`."""
     if not propensities:
         hint = (
             "Give one for each rank, {1: 1.0, 2: 0.6} (--model propensity,propensities=1+0.6), "
@@ -39,8 +39,8 @@ def of_rows(log: ClickLog, propensities: Mapping[int, float] | None) -> tuple[np
         if rank < len(table):
             table[rank] = value
 
-    given = table[log.rank]
-    return np.maximum(given, LEAST), int((given < LEAST).sum())
+    by_row = table[log.rank]
+    return np.maximum(by_row, LEAST), int((by_row < LEAST).sum())
 
 
 def exposure(log: ClickLog, propensities: Mapping[int, float] | None = None, unbiased: bool = False) -> np.ndarray:

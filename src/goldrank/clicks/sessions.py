@@ -13,7 +13,7 @@ from goldrank.clicks.click_log import ShownDocument
 
 @dataclass(frozen=True)
 class ClickLog:
-    """Rows ordered by page view and rank. Models take weights of rows: a bootstrap is another weighing."""
+    """Rows ordered by page view and rank. Models take weights of rows: a bootstrap sample is other weights."""
 
     pairs: tuple[tuple[str, str], ...]
     """(query, document), as `pair` numbers them."""
@@ -24,7 +24,7 @@ class ClickLog:
     """Page views, numbered from 0 in the order of rows."""
     query_of_page: np.ndarray
     unit_of_page: np.ndarray
-    """What is drawn in a bootstrap: the user, or the page view where users are not known."""
+    """The unit that a bootstrap draws: the user, or the page view where users are not known."""
     by_user: bool
 
     @classmethod
@@ -32,21 +32,30 @@ class ClickLog:
         pages: dict[str, int] = {}
         numbered = sorted((pages.setdefault(row.page, len(pages)), row.rank, i) for i, row in enumerate(rows))
         ordered = [rows[i] for _, _, i in numbered]
+        page_numbers = [number for number, _, _ in numbered]
+        ranks = [row.rank for row in ordered]
+        clicks = [row.click for row in ordered]
+
         pairs: dict[tuple[str, str], int] = {}
         pair = [pairs.setdefault((row.query, row.doc), len(pairs)) for row in ordered]
+
+        row_of_page = {pages[row.page]: row for row in ordered}
         queries: dict[str, int] = {}
-        first = {pages[row.page]: row for row in ordered}
-        by_user = all(row.user is not None for row in first.values())
-        users: dict[str, int] = {}
-        units = [users.setdefault(str(first[i].user), len(users)) if by_user else i for i in range(len(pages))]
+        query_of_page = [queries.setdefault(row_of_page[i].query, len(queries)) for i in range(len(pages))]
+
+        by_user = all(row.user is not None for row in row_of_page.values())
+        units = list(range(len(pages)))
+        if by_user:
+            users: dict[str, int] = {}
+            units = [users.setdefault(str(row_of_page[i].user), len(users)) for i in range(len(pages))]
 
         return cls(
             pairs=tuple(pairs),
             pair=np.array(pair),
-            rank=np.array([row.rank for row in ordered]),
-            click=np.array([row.click for row in ordered], np.float64),
-            page=np.array([number for number, _, _ in numbered]),
-            query_of_page=np.array([queries.setdefault(first[i].query, len(queries)) for i in range(len(pages))]),
+            rank=np.array(ranks),
+            click=np.array(clicks, np.float64),
+            page=np.array(page_numbers),
+            query_of_page=np.array(query_of_page),
             unit_of_page=np.array(units),
             by_user=by_user,
         )
@@ -82,6 +91,6 @@ class ClickLog:
         return np.asarray((last == 0) | (self.rank <= last))
 
 
-def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Quotients, 0 where there is nothing to divide by."""
-    return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0))
+    return np.asarray(np.divide(part, total, out=np.zeros(len(part)), where=total > 0))

@@ -46,10 +46,7 @@ class RankAgreement(Result):
     @property
     def mean(self) -> dict[str, float]:
         """The mean of each statistic; NaN if it is defined for no query."""
-        return {
-            name: float(np.nanmean(values)) if not np.isnan(values).all() else math.nan
-            for name, values in self.values.items()
-        }
+        return {name: _mean_of_defined(values) for name, values in self.values.items()}
 
     @property
     def words(self) -> str:
@@ -59,9 +56,12 @@ class RankAgreement(Result):
 
     def parts(self) -> list[Part]:
         """The mean of each statistic, with what it is."""
-        rows: list[Cells] = [[name, Cell(_shown(value), value), STATISTICS[name]] for name, value in self.mean.items()]
-        heads = [*Head.names("statistic"), *Head.numbers("mean"), *Head.texts("what it is")]
-        return [Table(heads, rows), Sentence(count(len(self.queries), "query"), "remark")]
+        rows: list[Cells] = []
+        for name, value in self.mean.items():
+            rows.append([name, Cell(_four_decimals(value), value), STATISTICS[name]])
+
+        columns = [*Head.names("statistic"), *Head.numbers("mean"), *Head.texts("what it is")]
+        return [Table(columns, rows), Sentence(count(len(self.queries), "query"), "remark")]
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per query, with each statistic."""
@@ -83,7 +83,13 @@ class RankAgreement(Result):
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
 
-def _shown(value: float) -> str:
+def _mean_of_defined(values: np.ndarray) -> float:
+    if np.isnan(values).all():
+        return math.nan
+    return float(np.nanmean(values))
+
+
+def _four_decimals(value: float) -> str:
     if math.isnan(value):
         return "-"
     return f"{value:.4f}"
@@ -123,16 +129,19 @@ def rank_agreement(a: RunLike, b: RunLike, *, k: int = 10, p: float = 0.9, depth
     """
     whole_number(k, "k", 1)
     whole_number(depth, "depth", 1)
+
     first, second = io.as_run(a), io.as_run(b)
     queries = tuple(query for query in first if query in second.results)
     if not queries:
-        what = "the two runs have no query in common"
-        raise MismatchError(what, where=f"{first.name}, {second.name}", code="no-common-queries")
+        message = "the two runs have no query in common"
+        raise MismatchError(message, where=f"{first.name}, {second.name}", code="no-common-queries")
+
     rows = []
     for query in queries:
         rankings = first.ranking(query)[:depth], second.ranking(query)[:depth]
         shared = _shared(*rankings)
         rows.append((rbo(*rankings, p), kendall_tau(*shared), tau_ap(*shared), jaccard(*rankings, k)))
+
     return RankAgreement(queries, dict(zip(STATISTICS, np.array(rows).T, strict=True)))
 
 
@@ -147,22 +156,25 @@ def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
         if not a and not b:
             return 1.0
         return 0.0
+
     short, long = sorted((a, b), key=len)
     s, n = len(short), len(long)
-    place = {item: i for i, item in enumerate(short)}
+    rank_in_short = {item: i for i, item in enumerate(short)}
     joining = [0] * n  # how many items become common to both at each depth
     for i, item in enumerate(long):
-        if item in place:
-            joining[max(i, place[item])] += 1
-    at_short = sum(joining[:s])
+        if item in rank_in_short:
+            joining[max(i, rank_in_short[item])] += 1
+
+    overlap_at_short = sum(joining[:s])
     overlap, total = 0, 0.0
     for d, joined in enumerate(joining, 1):
         overlap += joined
         share = overlap / d
         if d > s:
-            share += at_short * (d - s) / (s * d)
+            share += overlap_at_short * (d - s) / (s * d)
         total += share * p**d
-    final = (overlap - at_short) / n + at_short / s
+
+    final = (overlap - overlap_at_short) / n + overlap_at_short / s
     return (1 - p) / p * total + final * p**n
 
 
@@ -170,8 +182,8 @@ def kendall_tau(a: Sequence[str], b: Sequence[str]) -> float:
     """Kendall's tau of two orders of the same things; NaN for fewer than two."""
     if len(a) < 2:
         return math.nan
-    at = {item: i for i, item in enumerate(b)}
-    return float(stats.kendalltau(range(len(a)), [at[item] for item in a]).statistic)
+    rank_of = {item: i for i, item in enumerate(b)}
+    return float(stats.kendalltau(range(len(a)), [rank_of[item] for item in a]).statistic)
 
 
 def tau_ap(a: Sequence[str], b: Sequence[str]) -> float:
@@ -182,10 +194,10 @@ def tau_ap(a: Sequence[str], b: Sequence[str]) -> float:
 
 
 def _tau_ap(ranked: Sequence[str], truth: Sequence[str]) -> float:
-    at = {item: i for i, item in enumerate(truth)}
-    places = np.array([at[item] for item in ranked])
-    right = sum(float((places[:i] < places[i]).sum()) / i for i in range(1, len(places)))
-    return 2 * right / (len(places) - 1) - 1
+    rank_of = {item: i for i, item in enumerate(truth)}
+    ranks = np.array([rank_of[item] for item in ranked])
+    concordant = sum(float((ranks[:i] < ranks[i]).sum()) / i for i in range(1, len(ranks)))
+    return 2 * concordant / (len(ranks) - 1) - 1
 
 
 def jaccard(a: Sequence[str], b: Sequence[str], k: int = 10) -> float:
@@ -198,15 +210,20 @@ def jaccard(a: Sequence[str], b: Sequence[str], k: int = 10) -> float:
 
 
 def _shared(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
-    both = set(a) & set(b)
-    return [item for item in a if item in both], [item for item in b if item in both]
+    """The documents that both rankings have, in the order of each."""
+    common = set(a) & set(b)
+    first = [item for item in a if item in common]
+    second = [item for item in b if item in common]
+    return first, second
 
 
 def measures_agree(comparison: Comparison) -> dict[tuple[str, str], float]:
     """Kendall's tau-b between the orders in which each two measures put the systems."""
     taus = {}
-    for both in combinations(comparison.measures, 2):
-        taus[both] = tau_b(*([comparison.summaries[measure, run].mean for run in comparison.runs] for measure in both))
+    for first, second in combinations(comparison.measures, 2):
+        first_means = [comparison.summaries[first, run].mean for run in comparison.runs]
+        second_means = [comparison.summaries[second, run].mean for run in comparison.runs]
+        taus[first, second] = tau_b(first_means, second_means)
     return taus
 
 

@@ -130,7 +130,9 @@ def compare(
     >>> compare(evaluate(qrels, Runs(runs), "RR")).pair.difference
     0.5
     """
-    known = None if queries is None else read_queries(queries)
+    query_table = None
+    if queries is not None:
+        query_table = read_queries(queries)
     names = slice_names(slice_by)
     if baseline is not None:
         of_type(baseline, str, "baseline", "the name of a system")
@@ -144,7 +146,7 @@ def compare(
         scores = _scores_of(qrels)
         if measures is not None:
             raise _scored_already("measures")
-    return compare_scores(scores, CompareRequest(baseline, primary, known, names, statistics))
+    return compare_scores(scores, CompareRequest(baseline, primary, query_table, names, statistics))
 
 
 def scores_to_compare(
@@ -159,12 +161,12 @@ def scores_to_compare(
     """What `evaluate` gives for runs, each of which is read once for all that a comparison looks at."""
     rules = convention or Convention()
     judgements = qrels if io.is_spark(qrels) else as_judgements(qrels, rules)
-    wanted = resolve_measures(measures, rules)
-    top = pipeline.wanted_top(wanted, catalogue)
+    resolved = resolve_measures(measures, rules)
+    top = pipeline.wanted_top(resolved, catalogue)
     if statistics.unjudged == "check" and isinstance(judgements, Qrels):
-        top = max(top, depth_to_keep(wanted, len(judgements)))
+        top = max(top, depth_to_keep(resolved, len(judgements)))
 
-    return score_runs(judgements, runs, pipeline.Asked(wanted, rules, whole_depth(depth), top), catalogue)
+    return score_runs(judgements, runs, pipeline.Asked(resolved, rules, whole_depth(depth), top), catalogue)
 
 
 @dataclass(frozen=True)
@@ -188,20 +190,21 @@ def compare_scores(scores: ScoresByRun, request: CompareRequest) -> Comparison:
     replicates = _replicates(scores)
     systems = list(scores.values())
     if replicates:
-        systems = [averaged(name, of_system) for name, of_system in replicates.items()]
+        systems = [averaged(name, runs_of_system) for name, runs_of_system in replicates.items()]
     names = [system.run for system in systems]
     _check_names(names, request.baseline, scores)
 
     common, rows = _align(systems, notes)
-    shared = _measures(systems, _asked(request.measures, systems), notes)
-    by_measure = {name: [system.columns[name] for system in systems] for name in shared}
+    shared = _measures(systems, _requested_names(request.measures, systems), notes)
+    by_measure = {name: _columns(name, systems) for name in shared}
     values = {name: _values(name, by_measure[name], rows, notes) for name in shared}
 
     facts = [facts_of(by_measure[name][0], values[name]) for name in shared]
-    facts.sort(key=lambda about: about.diagnostic)  # what decides comes first
-    primary = None if request.primary is None else _primary(request.primary, facts)
-    if primary is not None:
-        facts.sort(key=lambda about: about.name != primary)
+    facts.sort(key=lambda measure_facts: measure_facts.diagnostic)  # what decides comes first
+    primary = None
+    if request.primary is not None:
+        primary = _primary(request.primary, facts)
+        facts.sort(key=lambda measure_facts: measure_facts.name != primary)
 
     design = make_design(common, request.queries, notes)
     _check_design(design, statistics, bool(replicates))
@@ -220,21 +223,17 @@ def compare_scores(scores: ScoresByRun, request: CompareRequest) -> Comparison:
     tested = compared.tested()
     notes += _notes_on(systems, replicates, compared)
 
-    placed = placed_alike([runs_of[0] for runs_of in replicates.values()] or systems)
+    first_runs = [runs[0] for runs in replicates.values()]
+    placed_runs = placed_alike(first_runs or systems)
     if statistics.unjudged == "check":
-        known_places = () if replicates else placed
-        tested = _checked_for_unjudged(tested, known_places, compared, common, systems, notes)
+        tested = _checked_for_unjudged(tested, placed_runs, compared, common, systems, notes)
 
     comparison = Comparison(
         runs=tuple(names),
-        measures=tuple(about.name for about in facts),
+        measures=tuple(measure_facts.name for measure_facts in facts),
         queries=common,
         values=values,
-        summaries={
-            (about.name, name): _summary(values[about.name][i], by_measure[about.name][i], about, statistics, design)
-            for about in facts
-            for i, name in enumerate(names)
-        },
+        summaries=_summaries(compared, by_measure),
         pairs=tuple(tested),
         baseline=request.baseline,
         statistics=statistics,
@@ -242,7 +241,7 @@ def compare_scores(scores: ScoresByRun, request: CompareRequest) -> Comparison:
         notes=tuple(dict.fromkeys(notes)),
         scores=scores,
         systems=tuple(systems),
-        placed=placed,
+        placed=placed_runs,
         design=None if design.is_plain else design,
         replicates=replicates,
         known=request.queries,
@@ -253,93 +252,111 @@ def compare_scores(scores: ScoresByRun, request: CompareRequest) -> Comparison:
     return with_slices(comparison, request.slice_by)
 
 
-def _are_scores(given: object) -> bool:
-    """Whether what stands in the place of judgements is scores of one system or several."""
-    if isinstance(given, Scores | ScoresByRun):
+def _columns(measure: str, systems: Sequence[Scores]) -> list[Column]:
+    return [system.columns[measure] for system in systems]
+
+
+def _are_scores(source: object) -> bool:
+    """Whether the first argument of `compare` is the scores of one system or several, and not judgements."""
+    if isinstance(source, Scores | ScoresByRun):
         return True
     entries: Iterable[object] = ()
-    if isinstance(given, list | tuple):
-        entries = given
-    elif isinstance(given, dict):
-        entries = given.values()
+    if isinstance(source, list | tuple):
+        entries = source
+    elif isinstance(source, dict):
+        entries = source.values()
     return any(isinstance(entry, Scores) for entry in entries)
 
 
-def _scores_of(given: object) -> ScoresByRun:
-    """The scores of several systems, from what `compare` takes in the place of judgements."""
-    if isinstance(given, ScoresByRun):
-        return given
+def _scores_of(source: object) -> ScoresByRun:
+    """The scores of several systems, from the first argument of `compare`."""
+    if isinstance(source, ScoresByRun):
+        return source
 
-    listed: Any = given
-    if isinstance(given, Scores):
-        listed = [given]
+    systems: Any = source
+    if isinstance(source, Scores):
+        systems = [source]
 
-    values = list(listed.values()) if isinstance(listed, Mapping) else listed
-    is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes)
-    entries = list(values) if is_list else []
+    entries: list[Any] = []
+    if isinstance(systems, Mapping):
+        entries = list(systems.values())
+    elif isinstance(systems, Iterable) and not isinstance(systems, str | bytes):
+        entries = list(systems)
+
     if any(_are_scores(entry) for entry in entries if isinstance(entry, list | tuple)):
         raise _runs_of_a_system()
     if not any(isinstance(entry, Scores) for entry in entries):
         raise _nothing_to_compare()
 
     if not all(isinstance(entry, Scores) for entry in entries):
-        what = "some of the systems are Scores and others are not"
-        raise InputError(what, hint="Evaluate all of them first.", code="mixed-systems")
+        message = "some of the systems are Scores and others are not"
+        raise InputError(message, hint="Evaluate all of them first.", code="mixed-systems")
 
-    return ScoresByRun(listed if isinstance(listed, Mapping) else entries)
+    if isinstance(systems, Mapping):
+        return ScoresByRun(systems)
+    return ScoresByRun(entries)
 
 
 def _nothing_to_compare() -> InputError:
-    what = "there is nothing to compare: neither runs nor the scores of several systems"
+    message = "there is nothing to compare: neither runs nor the scores of several systems"
     hint = "Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores."
-    return InputError(what, hint=hint, code="nothing-to-compare")
+    return InputError(message, hint=hint, code="nothing-to-compare")
 
 
 def _runs_of_a_system() -> InputError:
-    what = "a system has several scores"
+    message = "a system has several scores"
     hint = "Runs of one system are pairs: compare(ScoresByRun([('dense', scores), ('dense', scores)]))."
-    return InputError(what, hint=hint, code="several-scores")
+    return InputError(message, hint=hint, code="several-scores")
 
 
 def _scored_already(argument: str) -> InputError:
-    what = f"scores are compared as they are; {argument} has no meaning for them"
+    message = f"scores are compared as they are; {argument} has no meaning for them"
     hint = "Either compare(qrels, runs, measures), or compare(evaluate(qrels, Runs(runs), measures))."
-    return InputError(what, hint=hint, code="no-meaning-for-scores")
+    return InputError(message, hint=hint, code="no-meaning-for-scores")
 
 
 def _replicates(scores: ScoresByRun) -> dict[str, tuple[Scores, ...]]:
     """The scores of each system's runs, if a system was run several times; else nothing."""
     if all(len(runs) == 1 for runs in scores.systems.values()):
         return {}
-    return {name: tuple(scores[run] for run in runs) for name, runs in scores.systems.items()}
+    replicates = {}
+    for name, runs in scores.systems.items():
+        replicates[name] = tuple(scores[run] for run in runs)
+    return replicates
 
 
 def _pairs_of(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     if baseline is None:
         return list(combinations(names, 2))
-    return [(baseline, other) for other in names if other != baseline]
+    return [(baseline, name) for name in names if name != baseline]
 
 
-def _asked(measures: MeasuresLike, systems: Sequence[Scores]) -> set[str] | None:
-    if measures is None:
+def _requested_names(requested: MeasuresLike, systems: Sequence[Scores]) -> set[str] | None:
+    if requested is None:
         return None
-    return {_spelled(measure, systems) for measure in parse_all(measures)}
+    return {_spelled(measure, systems) for measure in parse_all(requested)}
 
 
 def _notes_on(systems: Sequence[Scores], replicates: Mapping[str, Sequence[Scores]], compared: Compared) -> list[Note]:
-    """What a reader must know of the systems and measures that are compared."""
+    """What a reader must know about the systems and measures that are compared."""
     notes: list[Note] = []
-    single = [name for name, runs_of in replicates.items() if len(runs_of) == 1]
-    if single:
-        notes.append(Note.of("single-runs", systems=", ".join(map(ids.show, single))))
+    single_runs = [name for name, runs in replicates.items() if len(runs) == 1]
+    if single_runs:
+        notes.append(Note.of("single-runs", systems=", ".join(map(ids.show, single_runs))))
 
     design = compared.design
     if design.weights is not None:
         notes.append(Note.of("effective-queries", count=design.effective, queries=len(design.weights)))
 
-    unbounded = [about.name for about in compared.facts if not about.is_bounded and not about.diagnostic]
+    unbounded = [
+        measure_facts.name
+        for measure_facts in compared.facts
+        if not measure_facts.is_bounded and not measure_facts.diagnostic
+    ]
     if unbounded:
-        code = "no-bounded-interval" if compared.statistics.interval == "bounded" else "no-bounds"
+        code = "no-bounds"
+        if compared.statistics.interval == "bounded":
+            code = "no-bounded-interval"
         notes.append(Note.of(code, measures=", ".join(unbounded)))
 
     measures = list(compared.values)
@@ -353,52 +370,57 @@ def _notes_on(systems: Sequence[Scores], replicates: Mapping[str, Sequence[Score
 
 def _checked_for_unjudged(
     tested: list[Pair],
-    placed: Sequence[Placed],
+    placed_runs: Sequence[Placed],
     compared: Compared,
     common: Sequence[str],
     systems: Sequence[Scores],
     notes: list[Note],
 ) -> list[Pair]:
-    """The pairs, each with what unjudged documents mean for it; a note where that cannot be told."""
-    why = ""
+    """The pairs, each with what unjudged documents mean for it; a note where that is not known."""
+    reason = ""
     if compared.replicates:
-        why = "several runs per system"
-    elif not placed:
-        why = "scores do not tell the documents"
-    elif placed[0].rules.ties == "expected":
-        why = "values are means over the orders of tied documents"
-    if not why:
-        tested, remarks = with_holes(tested, placed, compared, common)
+        reason = "several runs per system"
+    elif not placed_runs:
+        reason = "scores do not tell the documents"
+    elif placed_runs[0].rules.ties == "expected":
+        reason = "values are means over the orders of tied documents"
+    if not reason:
+        tested, remarks = with_holes(tested, placed_runs, compared, common)
         notes += remarks
         return tested
 
     # Texts are all judged: by their matcher.
-    unjudged = any(s.counts.get("judged_retrieved", math.inf) < s.counts.get("retrieved", 0) for s in systems)
+    unjudged = any(
+        system.counts.get("judged_retrieved", math.inf) < system.counts.get("retrieved", 0) for system in systems
+    )
     if unjudged:
-        notes.append(Note.of("holes-not-looked-at", why=why))
+        notes.append(Note.of("holes-not-looked-at", why=reason))
     return tested
 
 
-def _primary(given: MeasureLike, facts: Sequence[MeasureFacts]) -> str:
+def _primary(spelling: MeasureLike, facts: Sequence[MeasureFacts]) -> str:
     """The full name of the measure that decides."""
-    (wanted,) = (str(measure) for measure in parse_all(given))
-    names = [about.name for about in facts]
-    # A convention may have given the measure options that its short spelling does not show.
-    matching = [name for name in names if name == wanted] or [name for name in names if _plain_name(name) == wanted]
+    (primary,) = (str(measure) for measure in parse_all(spelling))
+    names = [measure_facts.name for measure_facts in facts]
+    matching = [name for name in names if name == primary]
+    if not matching:
+        # A convention may have given the measure options that its short spelling does not show.
+        matching = [name for name in names if _plain_name(name) == primary]
+
     if len(matching) != 1:
-        what = f"the primary measure {wanted} is not among those compared: {', '.join(names)}"
-        hint = did_you_mean(wanted, names) or "Name it among the measures too."
-        raise OptionError(what, hint=hint, code="not-compared")
-    if next(about for about in facts if about.name == matching[0]).diagnostic:
-        what = f"{matching[0]} is a diagnostic, by which no system is better"
-        raise OptionError(what, hint="Name another measure.", code="diagnostic-measure")
+        message = f"the primary measure {primary} is not among those compared: {', '.join(names)}"
+        hint = did_you_mean(primary, names) or "Name it among the measures too."
+        raise OptionError(message, hint=hint, code="not-compared")
+    if next(measure_facts for measure_facts in facts if measure_facts.name == matching[0]).diagnostic:
+        message = f"{matching[0]} is a diagnostic, by which no system is better"
+        raise OptionError(message, hint="Name another measure.", code="diagnostic-measure")
     return matching[0]
 
 
 def _plain_name(measure: str) -> str:
     """A measure's name and cut-off without its options."""
-    head, _, tail = measure.partition("(")
-    return head + tail.rpartition(")")[2]
+    name, _, options_and_cutoff = measure.partition("(")
+    return name + options_and_cutoff.rpartition(")")[2]
 
 
 def _leave_out_weightless(values: dict[str, np.ndarray], design: Design, notes: list[Note]) -> None:
@@ -409,16 +431,16 @@ def _leave_out_weightless(values: dict[str, np.ndarray], design: Design, notes: 
     for measure, matrix in values.items():
         values[measure] = np.where(weightless, np.nan, matrix)
         if np.isnan(values[measure][0]).all():
-            what = f"all queries that count for {measure} weigh 0"
-            raise InputError(what, hint="Give some of them a weight above 0.", code="weights-are-zero")
+            message = f"all queries that count for {measure} weigh 0"
+            raise InputError(message, hint="Give some of them a weight above 0.", code="weights-are-zero")
     notes.append(Note.of("weightless-queries", count=int(weightless.sum()), queries=len(weightless)))
 
 
 def _check_design(design: Design, statistics: Statistics, has_replicates: bool) -> None:
-    """Refuse what no method here is right for."""
+    """Refuse combinations of options that no method supports."""
     if has_replicates and statistics.interval == "bounded":
-        what = "interval='bounded' knows nothing of how runs vary"
-        raise OptionError(what, hint="Use interval='standard'.", code="options-conflict")
+        message = "interval='bounded' knows nothing of how runs vary"
+        raise OptionError(message, hint="Use interval='standard'.", code="options-conflict")
 
     if design.is_plain:
         return
@@ -428,33 +450,50 @@ def _check_design(design: Design, statistics: Statistics, has_replicates: bool) 
         "correction='tukey'": statistics.used_correction == "tukey",
         "interval='bounded'": statistics.interval == "bounded",
     }
-    for what, is_asked in refused.items():
-        if is_asked:
-            text = f"{what} cannot be combined with clusters or weights"
-            raise OptionError(text, hint="Leave one of them out.", code="options-conflict")
+    for option, is_used in refused.items():
+        if is_used:
+            message = f"{option} cannot be combined with clusters or weights"
+            raise OptionError(message, hint="Leave one of them out.", code="options-conflict")
+
+
+def _summaries(compared: Compared, by_measure: Mapping[str, Sequence[Column]]) -> dict[tuple[str, str], Summary]:
+    """The mean of each system by each measure."""
+    summaries = {}
+    for facts in compared.facts:
+        columns = by_measure[facts.name]
+        for i, system in enumerate(compared.names):
+            values = compared.values[facts.name][i]
+            summaries[facts.name, system] = _summary(values, columns[i], facts, compared.statistics, compared.design)
+    return summaries
 
 
 def _summary(
-    values: np.ndarray, column: Column, about: MeasureFacts, statistics: Statistics, design: Design
+    values: np.ndarray, column: Column, facts: MeasureFacts, statistics: Statistics, design: Design
 ) -> Summary:
     """One system's mean with its interval."""
     counted = ~np.isnan(values)
-    part, n = design.part(counted)._asdict(), int(counted.sum())
-    interval = intervals.mean_interval(values[counted], level=statistics.level, low=about.low, high=about.high, **part)
-    mean, shown = design.mean(values[counted], counted), column.summary
+    n = int(counted.sum())
+    units, weights = design.part(counted)
+    interval = intervals.mean_interval(
+        values[counted], level=statistics.level, low=facts.low, high=facts.high, units=units, weights=weights
+    )
+
+    mean = design.mean(values[counted], counted)
+    summary = column.summary
     if design.weights is not None:
-        shown = mean
+        summary = mean
         if column.average == "geometric":
-            shown = math.exp(mean)
+            summary = math.exp(mean)
         elif column.average == "sum":
-            shown = mean * n
-    return Summary(mean, interval, shown, column.average, n)
+            summary = mean * n
+
+    return Summary(mean, interval, summary, column.average, n)
 
 
 def _check_texts(comparison: Comparison) -> None:
-    """Refuse texts of which none is about a query of the comparison."""
-    known = comparison.known
-    if known is not None and known.has("text") and not comparison.texts:
+    """Refuse texts if no query of the comparison has one."""
+    query_table = comparison.known
+    if query_table is not None and query_table.has("text") and not comparison.texts:
         raise InputError("no query of the comparison has a text", hint="Are the ids the same?", code="no-texts")
 
 
@@ -465,30 +504,31 @@ def _spelled(measure: Measure, systems: Sequence[Scores]) -> str:
 
 def _check_names(names: Sequence[str], baseline: str | None, scores: ScoresByRun) -> None:
     if len(names) < 2:
-        what = f"a comparison needs at least two systems, {len(names)} given"
+        message = f"a comparison needs at least two systems, {len(names)} given"
         hint = "To score one, use evaluate."
         if len(scores) > 1:
             hint = f"All {len(scores)} are named '{ids.show(names[0])}': name them apart with scores.renamed(name)."
-        raise InputError(what, hint=hint, code="too-few-systems")
+        raise InputError(message, hint=hint, code="too-few-systems")
+
     if baseline is not None and baseline not in names:
         listed = ", ".join(map(ids.show, names))
-        what = f"no system is named '{ids.show(str(baseline))}'; there are: {listed}"
-        raise InputError(what, hint=did_you_mean(baseline, names), code="unknown-system")
+        message = f"no system is named '{ids.show(str(baseline))}'; there are: {listed}"
+        raise InputError(message, hint=did_you_mean(baseline, names), code="unknown-system")
 
 
 def _align(scores: Sequence[Scores], notes: list[Note]) -> tuple[tuple[str, ...], list[np.ndarray]]:
-    """The queries that all systems have, and where they are in each system."""
+    """The queries that all systems have, and their positions in each system."""
     first = scores[0].queries
     if all(system.queries == first for system in scores):
-        every = np.arange(len(first))
-        return first, [every] * len(scores)
+        all_positions = np.arange(len(first))
+        return first, [all_positions] * len(scores)
 
     common = set(first).intersection(*(system.queries for system in scores[1:]))
     sizes = ", ".join(f"{ids.show(system.run)} {len(system.queries):,}" for system in scores)
     if not common:
         samples = "; ".join(f"{ids.show(system.run)}: {ids.samples(system.queries)}" for system in scores[:3])
-        what = f"the systems have no query in common ({sizes} queries)"
-        raise MismatchError(what, hint=samples, code="no-common-queries")
+        message = f"the systems have no query in common ({sizes} queries)"
+        raise MismatchError(message, hint=samples, code="no-common-queries")
 
     if any(len(system.queries) != len(common) for system in scores):
         notes.append(Note.of("common-queries", count=len(common), all="all systems", sizes=sizes))
@@ -502,16 +542,17 @@ def _align(scores: Sequence[Scores], notes: list[Note]) -> tuple[tuple[str, ...]
     return ordered, rows
 
 
-def _measures(scores: Sequence[Scores], asked: set[str] | None, notes: list[Note]) -> list[str]:
+def _measures(scores: Sequence[Scores], requested: set[str] | None, notes: list[Note]) -> list[str]:
     """The measures that all systems have, in order."""
     listed = list(dict.fromkeys(name for system in scores for name in system.columns))
-    shared = [name for name in listed if all(name in system.columns for system in scores)]
-    if asked is not None:
-        for absent in sorted(asked - set(shared)):
+    measured_by_all = set(listed).intersection(*(system.columns for system in scores))
+    shared = [name for name in listed if name in measured_by_all]
+    if requested is not None:
+        for absent in sorted(requested - set(shared)):
             lacking = ", ".join(ids.show(system.run) for system in scores if absent not in system.columns)
-            what = f"{absent} was not measured for {lacking}"
-            raise InputError(what, hint="Evaluate all systems with it.", code="not-measured")
-        return [name for name in shared if name in asked]
+            message = f"{absent} was not measured for {lacking}"
+            raise InputError(message, hint="Evaluate all systems with it.", code="not-measured")
+        return [name for name in shared if name in requested]
 
     if not shared:
         hint = "Evaluate them with the same measures."
@@ -525,7 +566,7 @@ def _measures(scores: Sequence[Scores], asked: set[str] | None, notes: list[Note
 
 
 def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray], notes: list[Note]) -> np.ndarray:
-    matrix = np.array([column.values[at] for column, at in zip(columns, rows, strict=True)])
+    matrix = np.array([column.values[positions] for column, positions in zip(columns, rows, strict=True)])
     kinds = {column.average for column in columns}
     if "geometric" in kinds:
         matrix = on_scale(matrix, "geometric")
@@ -534,16 +575,16 @@ def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray],
     if "sum" in kinds:
         notes.append(Note.of("mean-of-sum", measure=measure))
 
-    absent = ~np.isfinite(matrix)
-    dropped = absent.any(axis=0)
+    undefined = ~np.isfinite(matrix)
+    dropped = undefined.any(axis=0)
     if dropped.all():
-        what = f"{measure} has no value that counts on any query"
-        raise InputError(what, hint="Leave this measure out.", code="no-values")
+        message = f"{measure} has no value that counts on any query"
+        raise InputError(message, hint="Leave this measure out.", code="no-values")
 
     if dropped.any():
         matrix[:, dropped] = np.nan
-        kept = int((~dropped).sum())
-        notes.append(Note.of("partly-compared", measure=measure, count=kept, queries=matrix.shape[1]))
+        counted = int((~dropped).sum())
+        notes.append(Note.of("partly-compared", measure=measure, count=counted, queries=matrix.shape[1]))
 
     return matrix
 
@@ -555,12 +596,16 @@ def _unequal_weights(scores: Sequence[Scores], values: Mapping[str, np.ndarray])
         columns = [system.columns[measure] for system in scores]
         if columns[0].average != "mean" or all(len(column.values) == matrix.shape[1] for column in columns):
             continue
-        same = np.nanmean(matrix, axis=1)
+        means = np.nanmean(matrix, axis=1)
         for i, j in combinations(range(len(scores)), 2):
             own = columns[j].summary - columns[i].summary
-            if own * (same[j] - same[i]) < 0:
-                ahead, behind = (ids.show(scores[x].run) for x in ((j, i) if own > 0 else (i, j)))
-                notes.append(Note.of("simpson", measure=measure, ahead=ahead, behind=behind))
+            if not own * (means[j] - means[i]) < 0:
+                continue
+            ahead, behind = scores[j].run, scores[i].run
+            if own < 0:
+                ahead, behind = behind, ahead
+            notes.append(Note.of("simpson", measure=measure, ahead=ids.show(ahead), behind=ids.show(behind)))
+
     return notes
 
 
@@ -571,11 +616,12 @@ def different_lengths(scores: Sequence[Scores], measures: Sequence[str]) -> list
         for system in scores
         if system.counts.get("characters") and system.counts.get("retrieved")
     }
-    ranked = [name for name in measures if (measure := known_measure(name)) is not None and _reads_ranks(measure)]
+    ranked = [name for name in measures if _reads_ranks(name)]
     if len(means) < 2 or not ranked:
         return []
 
-    shorter, longer = min(means, key=lambda run: means[run]), max(means, key=lambda run: means[run])
+    shorter = min(means, key=lambda run: means[run])
+    longer = max(means, key=lambda run: means[run])
     if means[longer] < LENGTHS_DIFFER * means[shorter]:
         return []
 
@@ -583,17 +629,27 @@ def different_lengths(scores: Sequence[Scores], measures: Sequence[str]) -> list
     return [Note.of("different-lengths", long=means[longer], short=means[shorter], **facts)]
 
 
-def _reads_ranks(measure: Measure) -> bool:
-    """Whether its value depends on how many texts something takes."""
+def _reads_ranks(name: str) -> bool:
+    """Whether the value of a measure depends on how a source is cut into texts."""
+    measure = known_measure(name)
+    if measure is None:
+        return False
     declared = measure.declaration
     if declared.diagnostic or measure.option("tokens") is not None:
         return False
-    return measure.k is not None or (declared.over == "placements" and declared.ties != "unordered")
+    if measure.k is not None:
+        return True
+    return declared.over == "placements" and declared.ties != "unordered"
 
 
 def scored_notes(scores: Sequence[Scores]) -> list[Note]:
     """The notes of the single systems: once where all systems share them."""
-    shared = [note for note in scores[0].notes if all(note in system.notes for system in scores)]
-    return shared + [
-        note.with_about(ids.show(system.run)) for system in scores for note in system.notes if note not in shared
-    ]
+    shared = []
+    for note in scores[0].notes:
+        if all(note in system.notes for system in scores):
+            shared.append(note)
+
+    notes = list(shared)
+    for system in scores:
+        notes += [note.with_about(ids.show(system.run)) for note in system.notes if note not in shared]
+    return notes

@@ -60,7 +60,10 @@ class Difference(Result):
         """Both values in a sentence."""
         sides = []
         for name, value, problem in zip(self.conventions, self.values, self.problems, strict=True):
-            sides.append(f"{name} {'an error' if problem else format_value(value)}")
+            outcome = format_value(value)
+            if problem:
+                outcome = "an error"
+            sides.append(f"{name} {outcome}")
         return f"{self.measure}: {', '.join(sides)}"
 
     @property
@@ -71,37 +74,44 @@ class Difference(Result):
     def parts(self) -> list[Part]:
         """Both values, what each rule changes alone, and the rules without effect."""
         first, second = self.conventions
-        ends: list[Cells] = []
+        value_rows: list[Cells] = []
         for name, value, problem in zip(self.conventions, self.values, self.problems, strict=True):
-            ends.append([name, f"an error: {problem}" if problem else Cell(format_value(value), value)])
-        values = Table(Head.texts("", ""), ends, self.measure)
+            cell = Cell(format_value(value), value)
+            if problem:
+                cell = Cell(f"an error: {problem}")
+            value_rows.append([name, cell])
+        values = Table(Head.texts("", ""), value_rows, self.measure)
 
         effective = [rule for rule in self.rules if rule.matters]
         if not effective:
-            same = _same(*self.values) and self.problems[0] == self.problems[1]
-            told = (
-                f"None of the {len(self.rules)} rules that differ matters alone: {'the same' if same else _TOGETHER}."
-            )
-            return [values, Sentence(told, "remark")]
+            outcome = "different only together"
+            if _same(*self.values) and self.problems[0] == self.problems[1]:
+                outcome = "the same"
+            sentence = f"None of the {len(self.rules)} rules that differ matters alone: {outcome}."
+            return [values, Sentence(sentence, "remark")]
 
         rows: list[Cells] = [
             [rule.label, str(rule.first), str(rule.second), *self._outcome(rule)] for rule in effective
         ]
-        heads = [*Head.texts("rule", first, second), *Head.numbers("value", "change")]
+        columns = [*Head.texts("rule", first, second), *Head.numbers("value", "change")]
         title = f"What changes if one rule of {first} is replaced by that of {second}"
-        shown: list[Part] = [values, Table(heads, rows, title)]
+        parts: list[Part] = [values, Table(columns, rows, title)]
+
         without_effect = [rule.label for rule in self.rules if not rule.matters]
         if without_effect:
-            shown.append(Sentence(f"Also different, but without effect here: {', '.join(without_effect)}.", "remark"))
-        return shown
+            parts.append(Sentence(f"Also different, but without effect here: {', '.join(without_effect)}.", "remark"))
+        return parts
 
     def _outcome(self, rule: RuleDifference) -> tuple[Cell, Cell]:
         """The value with one rule replaced, or the error that it makes, and the change."""
         if rule.problem:
             return Cell(ids.show(rule.problem, 300)), Cell("")
+
         change = rule.alone - self.values[0]
-        known = not self.problems[0] and not math.isnan(change)
-        return Cell(format_value(rule.alone), rule.alone), Cell(f"{change:+.4f}", change) if known else Cell("")
+        change_cell = Cell(f"{change:+.4f}", change)
+        if self.problems[0] or math.isnan(change):
+            change_cell = Cell("")
+        return Cell(format_value(rule.alone), rule.alone), change_cell
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per rule that differs."""
@@ -139,7 +149,7 @@ def explain_difference(
     Parameters
     ----------
     qrels : judgements
-        `Qrels`, a file, a data frame, a mapping or rows. What is no `Qrels` is read by the rules of each convention.
+        `Qrels`, a file, a data frame, a mapping or rows. All but `Qrels` are read by the rules of each convention.
     run : run
         `Run`, a file, a data frame, a mapping or rows.
     measure : measure
@@ -155,7 +165,7 @@ def explain_difference(
     Raises
     ------
     GoldrankError
-        The error that both conventions make, if it is the same: then no rule of theirs is the reason.
+        The error that both conventions make, if it is the same: then none of their rules is the reason.
 
     Examples
     --------
@@ -172,56 +182,53 @@ def explain_difference(
       Also different, but without effect here: missing.
     """
     old, new = _rules_of(first), _rules_of(second)
-    wanted = parse(measure)
+    parsed = parse(measure)
     # A stream or an iterator comes only once; judgements are then read by the first convention.
     if isinstance(qrels, Iterator) or hasattr(qrels, "read"):
         qrels = io.as_qrels(qrels, judgements=old.policies["judgements"])
     judged: dict[str, Qrels] = {}
     opened: list[Run] = []
-
     failed: list[GoldrankError] = []
 
     def value(rules: Tool) -> tuple[float, str | None]:
         try:
-            # What is judged twice is settled in reading, so that this rule needs a reading of its own.
+            # Repeated judgements are settled in reading, so that each value of this rule needs another reading.
             judgements = rules.policies["judgements"]
             if judgements not in judged:
                 judged[judgements] = io.as_qrels(qrels, judgements=judgements)
             if not opened:
                 opened.append(io.as_run(run))
-            scores = evaluate(judged[judgements], opened[0], wanted, convention=convention_of(rules))
-            return scores[wanted.having(rules.options_of(wanted))], None
+            scores = evaluate(judged[judgements], opened[0], parsed, convention=convention_of(rules))
+            return scores[parsed.having(rules.options_of(parsed))], None
         except GoldrankError as error:
             failed.append(error)
             return math.nan, error.what
 
-    start, problem = value(old)
-    end, at_end = value(new)
-    if problem is not None and problem == at_end:
-        raise failed[0]  # no rule of theirs is the reason: a file is missing, a measure needs other judgements
+    start, start_problem = value(old)
+    end, end_problem = value(new)
+    if start_problem is not None and start_problem == end_problem:
+        raise failed[0]  # none of their rules is the reason: a file is missing, a measure needs other judgements
 
     differences: list[RuleDifference] = []
-    for name, (label, mine, theirs) in _differing(old, new, wanted).items():
-        alone, why = value(with_rule(old, name, new, wanted))
-        matters = why != problem or not _same(alone, start)
-        if why != problem:
-            own_problem = why
-        else:
-            own_problem = None
-        differences.append(RuleDifference(name, label, mine, theirs, alone, own_problem, matters))
-    differences.sort(key=lambda rule: (not rule.matters, _least(rule.alone - start)))
-    return Difference(str(wanted), (old.name, new.name), (start, end), tuple(differences), (problem, at_end))
+    for name, (label, first_value, second_value) in _differing(old, new, parsed).items():
+        alone, rule_problem = value(with_rule(old, name, new, parsed))
+        matters = rule_problem != start_problem or not _same(alone, start)
+        if rule_problem == start_problem:
+            rule_problem = None
+        differences.append(RuleDifference(name, label, first_value, second_value, alone, rule_problem, matters))
+
+    differences.sort(key=lambda rule: (not rule.matters, _sort_key(rule.alone - start)))
+    return Difference(str(parsed), (old.name, new.name), (start, end), tuple(differences), (start_problem, end_problem))
 
 
-_TOGETHER = "different only together"
-
-
-def _same(value: float, other: float) -> bool:
+def _same(first: float, second: float) -> bool:
     """Whether two values are equal; no value is equal to no value."""
-    return value == other or (math.isnan(value) and math.isnan(other))
+    if math.isnan(first) and math.isnan(second):
+        return True
+    return first == second
 
 
-def _least(change: float) -> float:
+def _sort_key(change: float) -> float:
     """A key that sorts great changes first, and errors before them."""
     if math.isnan(change):
         return -math.inf
@@ -231,7 +238,7 @@ def _least(change: float) -> float:
 # A rule is a policy with the quirks that refine it, an option of the measure, another quirk, or when it is refused.
 
 REFUSED = "refused"
-"""The rule that is when a measure is refused."""
+"""The name of the rule that says when a measure is refused."""
 
 
 def _rules_of(convention: ConventionLike) -> Tool:
@@ -241,9 +248,9 @@ def _rules_of(convention: ConventionLike) -> Tool:
 
 
 def _differing(old: Tool, new: Tool, measure: Measure) -> dict[str, tuple[str, object, object]]:
-    """By name, the rules in which two tools differ for a measure: label, what the first says, what the second says.
+    """By name, the rules in which two tools differ for a measure: label, value of the first, value of the second.
 
-    What the measure spells out is no rule of a tool.
+    Options that the measure itself spells out are not rules of a tool.
     """
     rules: dict[str, tuple[str, object, object]] = {}
     for policy in POLICIES:
@@ -256,14 +263,14 @@ def _differing(old: Tool, new: Tool, measure: Measure) -> dict[str, tuple[str, o
 
     for quirk in (*old.quirks, *new.quirks):
         if quirk.refines is None:
-            rules[quirk.rule] = quirk.label, _said(old, quirk, measure), _said(new, quirk, measure)
+            rules[quirk.rule] = quirk.label, _quirk_words(old, quirk, measure), _quirk_words(new, quirk, measure)
 
     rules[REFUSED] = "refused with an error", _refused(old, measure), _refused(new, measure)
     return {name: rule for name, rule in rules.items() if rule[1] != rule[2]}
 
 
 def _policy(tool: Tool, policy: str, measure: Measure) -> str:
-    """What a policy says of a measure, with what quirks make of it."""
+    """The value of a policy for a measure, as the tool's quirks refine it."""
     word = str(tool.policies[policy])  # type: ignore[literal-required]  # a key of POLICIES
     for quirk in tool.quirks:
         if quirk.refines == policy:
@@ -276,11 +283,11 @@ def _option(tool: Tool, option: str, measure: Measure) -> object:
     return {**measure.declaration.defaults, **tool.options_of(measure)}.get(option)
 
 
-def _said(tool: Tool, quirk: Quirk, measure: Measure) -> str:
-    """What a tool says where a tool has this quirk."""
-    for own in tool.quirks:
-        if own.rule == quirk.rule:
-            return own.says(measure)
+def _quirk_words(tool: Tool, quirk: Quirk, measure: Measure) -> str:
+    """What a tool does where some tools have this quirk."""
+    for tool_quirk in tool.quirks:
+        if tool_quirk.rule == quirk.rule:
+            return tool_quirk.says(measure)
     return quirk.usual
 
 
@@ -298,15 +305,15 @@ def with_rule(old: Tool, name: str, new: Tool, measure: Measure) -> Tool:
         return replace(old, refusals=new.refusals)
 
     if name in POLICIES:
-        kept = tuple(quirk for quirk in old.quirks if quirk.refines != name)
-        taken = tuple(quirk for quirk in new.quirks if quirk.refines == name)
+        own_quirks = tuple(quirk for quirk in old.quirks if quirk.refines != name)
+        new_quirks = tuple(quirk for quirk in new.quirks if quirk.refines == name)
         policies = cast(Policies, {**old.policies, name: cast(dict[str, str], new.policies)[name]})
-        return replace(old, policies=policies, quirks=(*kept, *taken))
+        return replace(old, policies=policies, quirks=(*own_quirks, *new_quirks))
 
     if name in measure.declaration.defaults:
         options = {**old.options_of(measure), name: _option(new, name, measure)}
         return replace(old, options={**old.options, measure.name: options})
 
-    kept = tuple(quirk for quirk in old.quirks if quirk.rule != name)
-    taken = tuple(quirk for quirk in new.quirks if quirk.rule == name)
-    return replace(old, quirks=(*kept, *taken))
+    own_quirks = tuple(quirk for quirk in old.quirks if quirk.rule != name)
+    new_quirks = tuple(quirk for quirk in new.quirks if quirk.rule == name)
+    return replace(old, quirks=(*own_quirks, *new_quirks))

@@ -42,7 +42,7 @@ def adjust(p_values: np.ndarray, method: str) -> np.ndarray:
 
 
 def randomized_tukey(values: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:
-    """P-values of all pairs of systems, corrected for there being so many pairs, for one or more measures.
+    """P-values of all pairs of systems, corrected for the number of pairs, for one or more measures.
 
     `values` has measures, systems and queries as its axes. Within each query the systems are permuted, which
     is what the null hypothesis allows; the p-value of a pair is how often the best and the worst permuted
@@ -51,7 +51,8 @@ def randomized_tukey(values: np.ndarray, samples: int, rng: np.random.Generator)
     """
     measures, systems, n = values.shape
     sums = values.sum(axis=2)
-    apart = np.abs(sums[:, :, None] - sums[:, None, :])
+    distances = np.abs(sums[:, :, None] - sums[:, None, :])
+
     ranges = np.empty((samples, measures))
     rows = np.ascontiguousarray(values.transpose(2, 1, 0)).reshape(n * systems, measures)
     numbers = np.arange(n * systems).reshape(n, systems)
@@ -59,11 +60,12 @@ def randomized_tukey(values: np.ndarray, samples: int, rng: np.random.Generator)
         order = rng.permuted(numbers, axis=1).ravel()
         permuted = np.take(rows, order, axis=0).reshape(n, systems * measures).sum(axis=0)
         ranges[i] = np.ptp(permuted.reshape(systems, measures), axis=0)
+
     p_values = np.empty((measures, systems, systems))
     for m in range(measures):
         tolerance = 1e-11 * float(np.abs(values[m]).sum())
-        as_large = samples - np.searchsorted(np.sort(ranges[:, m]), apart[m] - tolerance, "left")
-        p_values[m] = (as_large + 1) / (samples + 1)
+        reached = samples - np.searchsorted(np.sort(ranges[:, m]), distances[m] - tolerance, "left")
+        p_values[m] = (reached + 1) / (samples + 1)
         np.fill_diagonal(p_values[m], 1.0)
     return p_values
 

@@ -17,7 +17,7 @@ from goldrank.data.queries import Queries
 
 
 class DesignPart(NamedTuple):
-    """The same for some of the queries: as the functions of `intervals` take it."""
+    """Units and weights of some queries, as the functions of `intervals` take them."""
 
     units: np.ndarray | None
     weights: np.ndarray | None
@@ -42,53 +42,68 @@ class Design:
     @property
     def effective(self) -> float:
         """As how many queries, or clusters, of the same weight they count (Kish)."""
-        weights = np.ones(len(self.order)) if self.weights is None else self.weights
-        of_units = weights if self.clusters is None else np.bincount(self.clusters, weights)
-        shares = of_units / of_units.sum()
+        weights: np.ndarray = np.ones(len(self.order))
+        if self.weights is not None:
+            weights = self.weights
+        if self.clusters is not None:
+            weights = np.bincount(self.clusters, weights)
+        shares = weights / weights.sum()
         return 1 / float(np.dot(shares, shares))
 
     @property
     def words(self) -> str:
         """What is not plain, for the sentence on the method."""
-        clusters = "" if self.clusters is None else f"{int(self.clusters.max()) + 1:,} clusters of queries"
-        return " and ".join(part for part in (clusters, "weighted queries" * (self.weights is not None)) if part)
+        words = []
+        if self.clusters is not None:
+            words.append(f"{int(self.clusters.max()) + 1:,} clusters of queries")
+        if self.weights is not None:
+            words.append("weighted queries")
+        return " and ".join(words)
 
-    def part(self, which: np.ndarray) -> DesignPart:
+    def part(self, chosen: np.ndarray) -> DesignPart:
         """Clusters and weights of some queries."""
-        clusters = None if self.clusters is None else np.unique(self.clusters[which], return_inverse=True)[1]
-        return DesignPart(clusters, None if self.weights is None else self.weights[which])
+        units = None
+        weights = None
+        if self.clusters is not None:
+            units = np.unique(self.clusters[chosen], return_inverse=True)[1]
+        if self.weights is not None:
+            weights = self.weights[chosen]
+        return DesignPart(units, weights)
 
     def unit_columns(self, rows: np.ndarray) -> np.ndarray:
         """Rows with a column per query as rows with a column per unit, in the order of the units' ids."""
-        if self.clusters is None:
-            rows = rows if self.weights is None else rows * self.weights
-            return np.asarray(rows[:, self.order])
-        return unit_sums(rows, self.clusters, self.weights)
+        if self.clusters is not None:
+            return unit_sums(rows, self.clusters, self.weights)
+        if self.weights is not None:
+            rows = rows * self.weights
+        return np.asarray(rows[:, self.order])
 
-    def mean(self, values: np.ndarray, which: np.ndarray | None = None) -> float:
+    def mean(self, values: np.ndarray, chosen: np.ndarray | None = None) -> float:
         """The weighted mean of some queries' values; NaN if they weigh nothing."""
         if self.weights is None:
             return float(values.mean())
-        weights = self.weights if which is None else self.weights[which]
+        weights = self.weights
+        if chosen is not None:
+            weights = weights[chosen]
         if weights.any():
             return float(np.dot(weights, values) / weights.sum())
         return math.nan
 
 
-def make_design(queries: Sequence[str], known: Queries | None, notes: list[Note]) -> Design:
+def make_design(queries: Sequence[str], query_table: Queries | None, notes: list[Note]) -> Design:
     """The design of queries, with clusters and weights if they are known."""
     order = np.array(sorted(range(len(queries)), key=queries.__getitem__), np.int64)
     clusters = None
     weights = None
-    if known is not None and known.has("cluster"):
-        clusters = _clusters(queries, known.column("cluster"), notes)
-    if known is not None and known.has("weight"):
-        weights = _weights(queries, known.column("weight"))
+    if query_table is not None and query_table.has("cluster"):
+        clusters = _clusters(queries, query_table.column("cluster"), notes)
+    if query_table is not None and query_table.has("weight"):
+        weights = _weights(queries, query_table.column("weight"))
     return Design(order, clusters, weights)
 
 
 def _clusters(queries: Sequence[str], cluster_of: Mapping[str, str], notes: list[Note]) -> np.ndarray:
-    """The number of each query's cluster. A query without one is a cluster of its own, and counted."""
+    """The number of each query's cluster. A query without one is a cluster by itself, and a note counts these."""
     alone = [query for query in queries if query not in cluster_of]
     if len(alone) == len(queries):
         raise InputError("no query of the comparison has a cluster", hint="Are the ids the same?", code="no-clusters")
@@ -104,10 +119,11 @@ def _clusters(queries: Sequence[str], cluster_of: Mapping[str, str], notes: list
 
 def _weights(queries: Sequence[str], weight_of: Mapping[str, float]) -> np.ndarray:
     """What each query weighs, 1 in the mean."""
-    without = [query for query in queries if query not in weight_of]
-    if without:
-        what = f"{len(without):,} queries of the comparison have no weight: {ids.samples(without)}"
-        raise InputError(what, hint="Give every query of the comparison a weight, 0 to leave it out.")
+    weightless = [query for query in queries if query not in weight_of]
+    if weightless:
+        message = f"{len(weightless):,} queries of the comparison have no weight: {ids.samples(weightless)}"
+        raise InputError(message, hint="Give every query of the comparison a weight, 0 to leave it out.")
+
     weights = np.array([weight_of[query] for query in queries], np.float64)
     if not weights.any():
         raise InputError("all weights are 0", hint="Give some query a weight above 0.", code="weights-are-zero")

@@ -3,7 +3,7 @@
 If two systems were the same, which of them is called A would be a coin flip for each unit of the data. A unit is what
 is drawn together: a query, or a cluster of queries. A **row** holds one number per unit, the weighted sum of the
 differences of its queries; a unit that the row is not about has 0. Under flips of signs u = sum / root of the sum of
-squares has variance 1 in every row, so that rows of any scale and size can be held against each other.
+squares has variance 1 in every row, so that rows of any scale and size can be compared.
 
 Everything here takes arrays with a row per comparison and a column per unit, and knows no ids.
 """
@@ -24,19 +24,19 @@ from goldrank.base.packages import special
 SAMPLES = 9_999
 """Flips that are drawn; the data as they are count as one more."""
 EXACT_UP_TO = 13
-"""With at most so many units that differ, all flips of signs are looked at, not a sample of them."""
+"""Up to this number of units that differ, all flips of signs are looked at, not a sample of them."""
 EXACT_TAIL_UP_TO = 20
-"""The same for a single row that hardly any sampled flip reaches."""
+"""The limit of `EXACT_UP_TO` for a single row that hardly any sampled flip reaches."""
 FEW = 10
 """A share of sampled flips that rests on fewer than this is replaced by the saddlepoint's."""
 LATTICES = (1, 10, 20, 100, 2520)
 """Measures whose values are multiples of 1 / L have differences whose exact distribution can be added up."""
 MOST_STEPS = 1_000_000
-"""Above so many multiples of the unit in all, the exact distribution is too wide."""
+"""With more multiples of the unit in all, the exact distribution is too wide."""
 MOST_ADDITIONS = 5_000_000
-"""Above so many additions, a few milliseconds, the exact distribution takes too long."""
+"""With more additions, a few milliseconds, the exact distribution takes too long."""
 MOST_EQUAL = 256
-"""So many equal numbers are added to an exact distribution at a time: their binomials are far from overflow."""
+"""The most equal numbers that are added to an exact distribution at a time: their binomials are far from overflow."""
 CHUNK = 4_000_000
 """Numbers drawn at a time, which bounds the memory."""
 
@@ -76,10 +76,10 @@ def all_sums(columns: np.ndarray) -> np.ndarray:
 
 def sampled_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
     """The sum of each row under flips that are drawn, the data as they are first."""
-    return _sampled_blocks([_whole(columns)], columns.shape[1], samples, seed)
+    return _sampled_blocks([_block_of_all(columns)], columns.shape[1], samples, seed)
 
 
-def _whole(columns: np.ndarray) -> UnitBlock:
+def _block_of_all(columns: np.ndarray) -> UnitBlock:
     return UnitBlock(np.arange(columns.shape[1]), columns)
 
 
@@ -92,6 +92,7 @@ def _sums_of_blocks(blocks: Sequence[UnitBlock], units: int, samples: int, seed:
     differ = np.unique(np.concatenate([block.units[(block.rows != 0).any(axis=0)] for block in blocks]))
     if len(differ) > EXACT_UP_TO:
         return _sampled_blocks(blocks, units, samples, seed), False
+
     columns = np.zeros((sum(len(block.rows) for block in blocks), units))
     first = 0
     for block in blocks:
@@ -102,25 +103,27 @@ def _sums_of_blocks(blocks: Sequence[UnitBlock], units: int, samples: int, seed:
 
 def _sampled_blocks(blocks: Sequence[UnitBlock], units: int, samples: int, seed: int) -> np.ndarray:
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1])))
-    every = np.concatenate([block.rows.sum(axis=1) for block in blocks])
-    sums = np.empty((len(every), samples + 1))
-    sums[:, 0] = every
+    row_sums = np.concatenate([block.rows.sum(axis=1) for block in blocks])
+    sums = np.empty((len(row_sums), samples + 1))
+    sums[:, 0] = row_sums
+
     matrices = [np.ascontiguousarray(block.rows.T) for block in blocks]
     words, at_once = -(-units // 64), max(1, CHUNK // units)
     for low in range(0, samples, at_once):
-        part = slice(low + 1, min(low + at_once, samples) + 1)
-        drawn = rng.integers(0, 2**64, (part.stop - part.start, words), dtype=np.uint64).astype("<u8", copy=False)
-        kept = np.unpackbits(drawn.view(np.uint8), axis=1, count=units)
+        block_slice = slice(low + 1, min(low + at_once, samples) + 1)
+        drawn = rng.integers(0, 2**64, (block_slice.stop - block_slice.start, words), dtype=np.uint64).astype(
+            "<u8", copy=False
+        )
+        positive = np.unpackbits(drawn.view(np.uint8), axis=1, count=units)
         first = 0
         for block, matrix in zip(blocks, matrices, strict=True):
-            if len(block.units) == units:
-                of_block = kept
-            else:
-                of_block = kept[:, block.units]
-            sums[first : first + len(block.rows), part] = (of_block.astype(np.float64) @ matrix).T
+            positive_in_block = positive
+            if len(block.units) != units:
+                positive_in_block = positive[:, block.units]
+            sums[first : first + len(block.rows), block_slice] = (positive_in_block.astype(np.float64) @ matrix).T
             first += len(block.rows)
 
-    # What is kept less what is flipped is twice what is kept less everything.
+    # The units that stay positive less those that are flipped are twice the positive ones less all of them.
     sums[:, 1:] *= 2
     sums[:, 1:] -= sums[:, :1]
     return sums
@@ -140,7 +143,9 @@ class Flipped:
     """Whether these are all flips there are."""
 
     def __len__(self) -> int:
-        return len(self.columns if self.pairs is None else self.pairs)
+        if self.pairs is None:
+            return len(self.columns)
+        return len(self.pairs)
 
     def row(self, i: int) -> np.ndarray:
         """A row's number for each unit, of its block if there are several."""
@@ -165,7 +170,9 @@ class Flipped:
     def slacks(self) -> np.ndarray:
         """By how much two sums of a row may differ by rounding alone."""
         sizes = np.array([np.abs(column).sum() for column in self.columns])
-        return 1e-11 * np.asarray(sizes if self.pairs is None else sizes[self.pairs].sum(axis=1))
+        if self.pairs is not None:
+            sizes = sizes[self.pairs].sum(axis=1)
+        return 1e-11 * sizes
 
     @cached_property
     def u(self) -> np.ndarray:
@@ -184,27 +191,29 @@ def flip(columns: np.ndarray, pairs: np.ndarray | None = None, *, samples: int =
     """Rows under one set of flips: the rows of `columns`, or of `pairs` of them (minus, plus).
 
     Columns have 0 for units that they are not about, and no NaN. For pairs of systems, subtract one of them from all
-    first: differences stay as they are, and rounding is that of differences and not of values.
+    first: differences stay as they are, and rounding is as small as in differences.
     """
     columns = np.asarray(columns, np.float64)
-    return flip_blocks([_whole(columns)], columns.shape[1], pairs, samples=samples, seed=seed)
+    return flip_blocks([_block_of_all(columns)], columns.shape[1], pairs, samples=samples, seed=seed)
 
 
 def flip_blocks(
     blocks: Sequence[UnitBlock], units: int, pairs: np.ndarray | None = None, *, samples: int = SAMPLES, seed: int = 0
 ) -> Flipped:
-    """The same for blocks of rows, such as slices, each about some of the units; a pair is of one block.
+    """`flip` for blocks of rows, such as slices, each about some of the units; a pair is of one block.
 
-    The work is that of the units in each block, and signs are those of all units.
+    The work grows with the units in each block. Signs are those of all units.
     """
+    if pairs is not None:
+        pairs = np.asarray(pairs)
     blocks = [UnitBlock(block.units, without_rounding(np.asarray(block.rows, np.float64))) for block in blocks]
     sums, exact = _sums_of_blocks(blocks, units, samples, seed)
     columns = [row for block in blocks for row in block.rows]
-    return Flipped(columns, None if pairs is None else np.asarray(pairs), sums, exact)
+    return Flipped(columns, pairs, sums, exact)
 
 
 def without_rounding(differences: np.ndarray) -> np.ndarray:
-    """The differences, with 0 for what is none but for rounding."""
+    """The differences, with 0 where a difference is due to rounding alone."""
     return np.where(np.abs(differences) < 1e-12, 0.0, differences)
 
 
@@ -215,7 +224,7 @@ class PValue(NamedTuple):
     """A p-value, and how it was found: 'exact', 'sampled' or 'saddlepoint'."""
 
     value: float
-    how: str
+    method: str
 
 
 def raw_p(flipped: Flipped, i: int, tail: Tail = "both") -> PValue:
@@ -236,8 +245,10 @@ def raw_p(flipped: Flipped, i: int, tail: Tail = "both") -> PValue:
 
     sums = _turned(flipped.sums(i), tail)
     reached = int(np.count_nonzero(sums >= sums[0] - flipped.slacks[i]))
-    if flipped.exact or reached - 1 >= FEW:
-        return PValue(reached / len(sums), "exact" if flipped.exact else "sampled")
+    if flipped.exact:
+        return PValue(reached / len(sums), "exact")
+    if reached - 1 >= FEW:
+        return PValue(reached / len(sums), "sampled")
     if len(changed) <= EXACT_TAIL_UP_TO:
         return PValue(enumerated_p(changed, tail), "exact")
     return PValue(saddlepoint_p(changed, unit, tail), "saddlepoint")
@@ -255,7 +266,7 @@ def enumerated_p(changed: np.ndarray, tail: Tail = "both") -> float:
 
 
 def lattice_unit(changed: np.ndarray) -> float | None:
-    """The largest of the usual units that all numbers, none of them 0, are multiples of; None if there is none."""
+    """The largest of the usual units that divides all numbers, none of them 0; None if there is no such unit."""
     for parts in LATTICES:
         first = changed[:8] * parts
         if np.abs(first - np.rint(first)).max(initial=0.0) > 1e-9 * parts:
@@ -268,7 +279,7 @@ def lattice_unit(changed: np.ndarray) -> float | None:
 
 
 def lattice_p(changed: np.ndarray, unit: float, tail: Tail = "both") -> float | None:
-    """The same share from the exact distribution of the sum, one number after the other; None if that takes too long.
+    """`enumerated_p` from the exact distribution of the sum, one number after the other; None if that takes too long.
 
     A flip chooses which numbers count as positive; the sum is at least the observed one if their sizes come to at
     least half of what all sizes and the observed sum come to.
@@ -280,15 +291,15 @@ def lattice_p(changed: np.ndarray, unit: float, tail: Tail = "both") -> float | 
     observed = int(np.rint(changed / unit).sum())
     if tail == "both":
         observed = abs(observed)
+
     # How many flips come to each sum; halved now and then, so that their number stays within what doubles hold.
     ways = np.zeros(total + 1)
     ways[0] = 1.0
     doublings, reached = 0, 0
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        at_once = 1
         if count > size:
             at_once = MOST_EQUAL
-        else:
-            at_once = 1
         for first in range(0, count, at_once):
             equal = min(at_once, count - first)
             _add_equal(ways, reached, size, equal)
@@ -297,8 +308,11 @@ def lattice_p(changed: np.ndarray, unit: float, tail: Tail = "both") -> float | 
             if doublings >= 512:
                 ways[: reached + 1] *= 0.5**doublings
                 doublings = 0
+
     share = float(ways[-(-(total + observed) // 2) :].sum()) * 0.5**doublings
-    return max(sys.float_info.min, min(1.0, 2 * share if tail == "both" else share))
+    if tail == "both":
+        share = 2 * share
+    return max(sys.float_info.min, min(1.0, share))
 
 
 def _add_equal(ways: np.ndarray, reached: int, size: int, equal: int) -> None:
@@ -308,44 +322,49 @@ def _add_equal(ways: np.ndarray, reached: int, size: int, equal: int) -> None:
         return
     binomials = _binomials(equal)
     # Sums that differ by other than multiples of the size do not meet.
-    for rest in range(min(size, reached + 1)):
-        ways[rest : reached + equal * size + 1 : size] = np.convolve(ways[rest : reached + 1 : size], binomials)
+    for remainder in range(min(size, reached + 1)):
+        ways[remainder : reached + equal * size + 1 : size] = np.convolve(
+            ways[remainder : reached + 1 : size], binomials
+        )
 
 
 @cache
 def _binomials(equal: int) -> np.ndarray:
-    """In how many ways 0, 1, ... of so many numbers can be chosen."""
+    """In how many ways 0, 1, ... of these numbers can be chosen."""
     return np.cumprod([1.0, *((equal - i) / (i + 1) for i in range(equal))])
 
 
 def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "both") -> float:
-    """The same share by the saddlepoint of the sum's distribution (Lugannani and Rice 1980), for far tails.
+    """`enumerated_p` by the saddlepoint of the sum's distribution (Lugannani and Rice 1980), for far tails.
 
     On a lattice the sum is taken one unit nearer to 0, as sums lie two units apart.
     """
     scale = float(np.abs(changed).max())
     sizes = np.abs(changed) / scale
     observed = float(changed.sum()) / scale
+    doubled = 1.0
     if tail == "both":
-        observed = abs(observed)
-    if tail == "both":
-        doubled = 2.0
-    else:
-        doubled = 1.0
+        observed, doubled = abs(observed), 2.0
+
     all_one_way = doubled * 0.5 ** min(len(changed), 1_000)
     most = float(sizes.sum())
     if observed >= most * (1 - 1e-11):
         return max(sys.float_info.min, all_one_way)
-    x = observed - (unit / scale if unit is not None else 0.0)
+
+    x = observed
+    if unit is not None:
+        x -= unit / scale
     if x <= 0:
         if tail == "both":
             return 1.0
         return math.nan
+
     slope = _solve(sizes, x)
     grown = slope * sizes
     cumulant = float((grown + np.log1p(np.exp(-2 * grown)) - math.log(2)).sum())
     w = math.sqrt(max(0.0, 2 * (slope * x - cumulant)))
     v = slope * math.sqrt(float((sizes**2 / np.cosh(np.minimum(grown, 300)) ** 2).sum()))
+
     # Phi(-w) + phi(w)(1/v - 1/w), with Phi(-w) taken out so that far tails do not vanish too early.
     log_tail = float(special.log_ndtr(-w))
     mills = math.exp(-w * w / 2 - 0.5 * math.log(2 * math.pi) - log_tail)
@@ -364,10 +383,9 @@ def _solve(sizes: np.ndarray, x: float) -> float:
     for _ in range(1_000):
         leaning = np.tanh(slope * sizes)
         curve = float(np.dot(squares, 1 - leaning**2))
+        step = 0.0
         if curve > 0:
             step = (x - float(np.dot(sizes, leaning))) / curve
-        else:
-            step = 0.0
         slope += step
         if step <= 1e-13 * slope:
             break
@@ -401,49 +419,55 @@ def max_t(
 ) -> Family:  # fmt: skip
     """The joint correction over some rows, all of them by default. `raw` are their p-values by `raw_p`.
 
-    `demanded` has for each row another value of u that must pass as well, such as that of an interval that knows skew.
+    `demanded` has for each row another value of u that must pass as well, such as the u of an interval that knows skew.
 
     A row's p-value is how often the largest u of the rows that are not further out than it reaches its own. Rows are
-    gone through from the nearest to 0 outwards with a running maximum, so that memory does not grow with rows.
+    taken from the nearest to 0 outwards with a running maximum, so that memory does not grow with rows.
     """
-    chosen = list(range(len(flipped)) if rows is None else rows)
-    count = flipped.flips.shape[1]
+    if rows is None:
+        rows = range(len(flipped))
+    chosen = list(rows)
+    flips_count = flipped.flips.shape[1]
     adjusted, at_most = np.ones(len(chosen)), np.zeros(len(chosen), bool)
-    stages, of_demanded = np.full(len(chosen), math.nan), np.zeros(len(chosen))
+    stages, demanded_adjusted = np.full(len(chosen), math.nan), np.zeros(len(chosen))
     if not chosen:
-        return Family(adjusted, at_most, math.nan, np.full(count, -np.inf), stages, of_demanded)
+        return Family(adjusted, at_most, math.nan, np.full(flips_count, -np.inf), stages, demanded_adjusted)
+
     turned = _turned(flipped.u[chosen], tail)
-    largest = np.full(count, -np.inf)
+    largest = np.full(flips_count, -np.inf)
     outermost_first = np.argsort(-turned, kind="stable")
-    for place in reversed(range(len(chosen))):
-        at = int(outermost_first[place])
-        i = chosen[at]
+    for position in reversed(range(len(chosen))):
+        member = int(outermost_first[position])
+        i = chosen[member]
         norm = flipped.norms[i]
         if norm > 0:
             np.maximum(largest, _turned(flipped.sums(i), tail) / norm, out=largest)
-            reached = int(np.count_nonzero(largest >= turned[at] - flipped.slacks[i] / norm))
+            reached = int(np.count_nonzero(largest >= turned[member] - flipped.slacks[i] / norm))
         else:
             np.maximum(largest, 0.0, out=largest)
-            reached = count
-        adjusted[at] = reached / count
+            reached = flips_count
+
+        adjusted[member] = reached / flips_count
         if reached <= 1 and not flipped.exact:
             if raw is None:
-                known = raw_p(flipped, i, tail).value
+                raw_value = raw_p(flipped, i, tail).value
             else:
-                known = raw[at]
-            adjusted[at] = min(1 / count, (len(chosen) - place) * known)
-            at_most[at] = True
+                raw_value = raw[member]
+            adjusted[member] = min(1 / flips_count, (len(chosen) - position) * raw_value)
+            at_most[member] = True
         if raw is not None:  # sampled maxima may fall short of what is known exactly of the row alone
-            adjusted[at] = max(adjusted[at], raw[at])
-        if demanded is not None and norm > 0 and adjusted[at] <= alpha:
-            stages[at] = smallest_reached(largest, alpha)
-            reached = int(np.count_nonzero(largest >= demanded[at] - flipped.slacks[i] / norm))
-            of_demanded[at] = reached / count
+            adjusted[member] = max(adjusted[member], raw[member])
+
+        if demanded is not None and norm > 0 and adjusted[member] <= alpha:
+            stages[member] = smallest_reached(largest, alpha)
+            reached = int(np.count_nonzero(largest >= demanded[member] - flipped.slacks[i] / norm))
+            demanded_adjusted[member] = reached / flips_count
+
     adjusted[outermost_first] = np.maximum.accumulate(adjusted[outermost_first])
-    # A bound below a value that is known stays a bound; one that was raised to it is none.
-    raised = adjusted > 1 / count
+    # A bound below a known value stays a bound; a bound that was raised to it is a value.
+    raised = adjusted > 1 / flips_count
     critical = smallest_reached(largest, alpha)
-    return Family(adjusted, at_most & ~raised, critical, largest, stages, of_demanded)
+    return Family(adjusted, at_most & ~raised, critical, largest, stages, demanded_adjusted)
 
 
 def smallest_reached(maxima: np.ndarray, alpha: float) -> float:
@@ -453,12 +477,16 @@ def smallest_reached(maxima: np.ndarray, alpha: float) -> float:
 
 
 def _turned(values: np.ndarray, tail: Tail) -> np.ndarray:
-    """Values with those that speak against chance large."""
-    return np.abs(values) if tail == "both" else -values if tail == "less" else values
+    """Values turned so that those that speak against chance are large."""
+    if tail == "both":
+        return np.asarray(np.abs(values))
+    if tail == "less":
+        return np.asarray(-values)
+    return values
 
 
 def t_of_u(u: float, units: float) -> float:
-    """Student's t of a row with so many units; infinite where u is as large as it can be."""
+    """Student's t of a row with this number of units; infinite where u is as large as it can be."""
     if units < 2 or u * u >= units:
         if u >= 0:
             return math.inf
@@ -474,7 +502,7 @@ def u_of_t(t: float, units: float) -> float:
 
 
 def t_of_u_weighted(u: float, freedom: float) -> float:
-    """The same for clusters and weights, where u is about normal: the quantile of t with as much freedom."""
+    """`t_of_u` for clusters and weights, where u is about normal: the quantile of t with this freedom."""
     if freedom > 0:
         return float(special.stdtrit(freedom, special.ndtr(u)))
     return math.inf

@@ -1,8 +1,8 @@
 """What unjudged documents could change between two systems: bounds of each query's difference, and what to judge.
 
-A document that nobody judged has one unknown grade, 0 or the query's highest, and it is the same in both rankings. So
-a document that both systems return moves both of them, and two systems that differ in judged documents alone cannot
-be told apart by judging more. Holes of a pair are unjudged documents within the measure's reach in either ranking.
+An unjudged document has one unknown grade, 0 or the query's highest, and it is the same in both rankings. So a
+document that both systems return moves both of them, and judging more does not separate two systems that differ in
+judged documents alone. Holes of a pair are unjudged documents within the measure's reach in either ranking.
 How a measure follows them is declared beside its kernel (`Declaration.holes`):
 
 - linear: the h holes that help one system most are the first h by effect, so that trying every h is exact;
@@ -41,14 +41,14 @@ from goldrank.measures.unjudged_share import (
 )
 
 ALL_WAYS_UP_TO = 8
-"""With at most so many holes in a query all ways to judge them are tried."""
+"""Up to this number of holes in a query, all ways to judge them are tried."""
 MOST_WAYS = 2**16
-"""So many ways are tried for a measure, shared by all pairs, queries with few holes first."""
+"""How many ways are tried for a measure, shared by all pairs, queries with few holes first."""
 FEWEST_WAYS = 2**8
-"""So many at least are tried for each pair."""
+"""How many are tried for each pair at least."""
 AT_ONCE = 2**16
 MOST_DOCUMENTS = 2_000_000
-"""So many documents of a system are held by their ids."""
+"""How many documents of a system are kept by their ids."""
 MOST_FILLED = 3_000_000
 """Bounds 'at most' that take more work than this, shared by all systems, are the ends of the measure's scale."""
 
@@ -70,13 +70,13 @@ class ToJudge:
 
 @dataclass(frozen=True)
 class System:
-    """What must be known of a system: where judged documents are, and the first documents by id."""
+    """What must be known about a system: where judged documents are, and the first documents by id."""
 
     placements: Placements
-    heads: Sequence[Sequence[str]]
+    top_documents: Sequence[Sequence[str]]
     """The first documents of each query, best first."""
     depth: int
-    """How many of them are known, if so many were returned."""
+    """How many of them are known, where a query has as many."""
 
 
 class Ends(NamedTuple):
@@ -110,7 +110,7 @@ class PairHoles:
     """Ranks in the first system, 0 where the document is not within reach."""
     after: np.ndarray
     moves: Callable[[], np.ndarray]
-    """How far each hole, judged relevant, moves the difference of its query; made when somebody asks."""
+    """How far each hole, judged relevant, moves the difference of its query; computed on request."""
     shares: np.ndarray
     """By band of ranks, the share of relevant documents among the judged ones."""
     barren: np.ndarray
@@ -119,7 +119,7 @@ class PairHoles:
     """The share of documents within the measure's reach that are judged, in the first system."""
     judged_b: float
     ends: Callable[[], tuple[Ends, Ends]]
-    """What each system could have, under the same judgements as the difference; made when somebody asks."""
+    """What each system could have, under the same judgements as the difference; computed on request."""
 
     @cached_property
     def each_system(self) -> tuple[Ends, Ends]:
@@ -147,6 +147,7 @@ class PairHoles:
         later = self.barren[self.query].astype(int)
         if verdict:
             later = 2 * later + (move * verdict > 0)
+
         order = judging_order(self.shares, best, move, self.query, later)
         return [
             ToJudge(
@@ -172,7 +173,7 @@ class PairHoles:
 
 
 def _judged_share(p: Placements, depth: int) -> float:
-    """The share of the first so many documents that are judged; 1 if there are none."""
+    """The share of the documents to this depth that are judged; 1 if there are none."""
     returned = int(np.minimum(p.retrieved, depth).sum())
     if returned:
         return 1 - int(count_holes(p, depth).sum()) / returned
@@ -180,21 +181,25 @@ def _judged_share(p: Placements, depth: int) -> float:
 
 
 def _best_rank(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """The better of two ranks, where 0 is none."""
+    """The better of two ranks, where 0 is no rank."""
     return np.asarray(np.where((before > 0) & (after > 0), np.minimum(before, after), np.maximum(before, after)))
 
 
 def wanted_depth(measures: Sequence[Measure], placements: Sequence[Placements]) -> int:
     """How many documents of each query must be known by their ids: as deep as measures reach, and memory allows."""
+    if not placements:
+        return 0
+
     # Holes are of use if all of a query's are known; so a query that goes deeper than memory allows needs no ids.
-    most = MOST_DOCUMENTS // max(1, len(placements[0]) if placements else 1)
+    most = MOST_DOCUMENTS // max(1, len(placements[0]))
     deepest = 0
     for measure in measures:
-        if hole_rule(measure) is not None:
-            reach = max((hole_reach(measure, p) for p in placements), default=0)
-            for p in placements:
-                needed = np.minimum(p.retrieved, reach)
-                deepest = max(deepest, int(needed[needed <= most].max(initial=0)))
+        if hole_rule(measure) is None:
+            continue
+        reach = max(hole_reach(measure, p) for p in placements)
+        for p in placements:
+            needed = np.minimum(p.retrieved, reach)
+            deepest = max(deepest, int(needed[needed <= most].max(initial=0)))
     return deepest
 
 
@@ -227,12 +232,14 @@ class _Holes:
         ends, begin = np.cumsum(self.count), 0
         while begin < len(self.query):
             last = int(np.searchsorted(ends, begin + AT_ONCE, side="right")) - 1
-            yield slice(begin, begin := int(ends[max(last, int(self.query[begin]))]))
+            end = int(ends[max(last, int(self.query[begin]))])
+            yield slice(begin, end)
+            begin = end
 
 
 @dataclass(frozen=True)
 class _Documents(Sequence[str]):
-    """The ids of holes, each looked up when somebody asks: there may be millions, of which a few are named."""
+    """The ids of holes, each looked up on request: there may be millions, of which a few are named."""
 
     first: Sequence[Sequence[str]]
     second: Sequence[Sequence[str]]
@@ -241,11 +248,11 @@ class _Documents(Sequence[str]):
     def __len__(self) -> int:
         return len(self.holes.query)
 
-    def __getitem__(self, at: Any) -> Any:
-        query, before = int(self.holes.query[at]), int(self.holes.before[at])
+    def __getitem__(self, hole: Any) -> Any:
+        query, before = int(self.holes.query[hole]), int(self.holes.before[hole])
         if before:
             return self.first[query][before - 1]
-        return self.second[query][int(self.holes.after[at]) - 1]
+        return self.second[query][int(self.holes.after[hole]) - 1]
 
 
 @dataclass
@@ -266,7 +273,7 @@ class HoleFinder:
         sizes: list[list[int]] = [[] for _ in self.systems]
         flat = [array("i") for _ in self.systems]
         numbered = array("q")
-        for rows in zip(*(system.heads for system in self.systems), strict=True):
+        for rows in zip(*(system.top_documents for system in self.systems), strict=True):
             numbers: dict[str, int] = {}
             for i, row in enumerate(rows):
                 sizes[i].append(len(row))
@@ -302,10 +309,9 @@ class HoleFinder:
             at_most |= pair.all_ways(holes, low, high)
             moves = partial(pair.single_moves, holes, observed)
         else:
+            bound = pair.first_only
             if rule == "linear":
                 bound = pair.linear
-            else:
-                bound = pair.first_only
             moves = partial(np.asarray, bound(holes, low, high))
 
         if at_most.any():
@@ -319,7 +325,7 @@ class HoleFinder:
             condensed=pair.difference(first.condensed, second.condensed),
             at_most=at_most,
             query=holes.query,
-            doc=_Documents(self.systems[a].heads, self.systems[b].heads, holes),
+            doc=_Documents(self.systems[a].top_documents, self.systems[b].top_documents, holes),
             before=holes.before,
             after=holes.after,
             moves=moves,
@@ -330,15 +336,15 @@ class HoleFinder:
             ends=partial(pair.each_system, holes),
         )
 
-    def _ends(self, measure: Measure, at: int) -> Ends:
+    def _ends(self, measure: Measure, index: int) -> Ends:
         """The least and greatest values of a system by itself, whatever the other systems have found."""
-        key = measure, at
+        key = measure, index
         if key not in self._reached:
             tables = [system.placements for system in self.systems]
             depth = max(hole_reach(measure, p) for p in tables)
-            others = [count_holes(p, depth) for i, p in enumerate(tables) if i != at]
+            others = [count_holes(p, depth) for i, p in enumerate(tables) if i != index]
             most_filled = MOST_FILLED // len(tables)
-            self._reached[key] = _ends_alone(measure, tables[at], depth, np.max(others, axis=0), most_filled)
+            self._reached[key] = _ends_alone(measure, tables[index], depth, np.max(others, axis=0), most_filled)
         return self._reached[key]
 
     def _union(self, a: int, b: int, depth: int, known: np.ndarray) -> _Holes:
@@ -348,12 +354,13 @@ class HoleFinder:
         for i in (a, b):
             query, rank = find_holes(self.systems[i].placements, depth, known)
             column = np.zeros(int(start[-1]), np.int32)
-            # Of a document that is repeated the first place counts.
+            # A repeated document counts at its first rank.
             column[(start[query] + self._codes[i][query, rank - 1])[::-1]] = rank[::-1]
             columns.append(column)
-        at = np.flatnonzero(columns[0] + columns[1])
-        query = np.repeat(np.arange(len(known), dtype=np.int32), self._sizes)[at]
-        return _Holes(query, columns[0][at], columns[1][at], np.bincount(query, minlength=len(known)))
+
+        numbers = np.flatnonzero(columns[0] + columns[1])
+        query = np.repeat(np.arange(len(known), dtype=np.int32), self._sizes)[numbers]
+        return _Holes(query, columns[0][numbers], columns[1][numbers], np.bincount(query, minlength=len(known)))
 
 
 @dataclass(frozen=True)
@@ -383,14 +390,14 @@ class _Pair:
     # Measures of which more is known.
 
     def _alone(self, p: Placements, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        """The value of a ranking in which nothing but one hole is relevant, for holes of so many queries and ranks.
+        """The value of a ranking in which one hole alone is relevant, for the holes at these queries and ranks.
 
-        What a rank is worth does not depend on the query, so that one made-up query per rank and grade tells it.
+        What a rank is worth does not depend on the query, so that one made-up query per rank and grade shows it.
         """
-        grades, which = np.unique(self.grade, return_inverse=True)
+        grades, grade_index = np.unique(self.grade, return_inverse=True)
         deepest = int(rank.max(initial=1))
-        places = np.tile(np.arange(1, deepest + 1), len(grades))
-        size = len(places)
+        ranks = np.tile(np.arange(1, deepest + 1), len(grades))
+        size = len(ranks)
         made_up = Placements(
             queries=("",) * size,
             retrieved=np.full(size, deepest),
@@ -398,27 +405,28 @@ class _Pair:
             judged_start=np.arange(size + 1),
             judged=np.repeat(grades, deepest),
             query=np.arange(size),
-            rank=places,
+            rank=ranks,
             grade=np.repeat(grades, deepest),
-            tie_first=places,
-            tie_last=places,
+            tie_first=ranks,
+            tie_last=ranks,
         )
+
         worth = self.measure(made_up).reshape(len(grades), deepest)
         on_top = self._on_top(p, np.arange(len(p)), 0)
-        best = worth[which[query], 0]
-        share = np.divide(worth[which[query], rank - 1], best, out=np.zeros(len(query)), where=best != 0)
+        best = worth[grade_index[query], 0]
+        share = np.divide(worth[grade_index[query], rank - 1], best, out=np.zeros(len(query)), where=best != 0)
         return np.where(rank > 0, on_top[query] * share, 0.0)
 
     def _on_top(self, p: Placements, queries: np.ndarray, beyond: int) -> np.ndarray:
-        """The value of some queries if one hole, the first document, is relevant alone, and so many were not found."""
+        """The value of some queries if one hole, ranked first, is relevant alone, and `beyond` others are not found."""
         emptied = copies(p, queries, emptied=True)
-        every = np.arange(len(queries))
-        return self.measure(fill(emptied, every, np.ones(len(every), np.int64), self.grade[queries], beyond))
+        copy_of = np.arange(len(queries))
+        return self.measure(fill(emptied, copy_of, np.ones(len(copy_of), np.int64), self.grade[queries], beyond))
 
     def _with_one_more(self, p: Placements) -> np.ndarray:
         """The values if there were one more relevant document, which is not within reach."""
-        none = np.zeros(0, np.int64)
-        return self.measure(fill(p, none, none, self.grade, 1))
+        no_holes = np.zeros(0, np.int64)
+        return self.measure(fill(p, no_holes, no_holes, self.grade, 1))
 
     def linear(self, holes: _Holes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Exact bounds where each document adds its worth, over something that depends on how many there are.
@@ -442,26 +450,31 @@ class _Pair:
         return move
 
     def _shrunk(self, holes: _Holes) -> tuple[np.ndarray, np.ndarray]:
-        """What a document is worth with n relevant holes, as a share of that with one: a row for each kind of query.
+        """What a document is worth with n relevant holes, as a share of its worth with one; and each query's kind.
 
-        That depends on what was judged alone, so that queries judged alike are of one kind; and the kind of each query.
+        The table has a row for each kind of query. The share depends on the judged grades alone, so that queries with
+        the same grades are of one kind.
         """
         p, most = self.first, int(holes.count.max(initial=0))
         if most < 2:
             return np.ones((1, 1)), np.zeros(len(p), np.int64)
+
         alike: dict[bytes, int] = {}
         bounds = zip(p.judged_start[:-1].tolist(), p.judged_start[1:].tolist(), strict=True)
         kind = np.array([alike.setdefault(p.judged[low:high].tobytes(), len(alike)) for low, high in bounds])
         example = np.unique(kind, return_index=True)[1]
         count = np.zeros(len(alike), np.int64)
         np.maximum.at(count, kind, holes.count)
+
         table = np.ones((len(alike), most))
-        whole = replace(p, retrieved=np.full(len(p), self.depth))
-        single = self._on_top(whole, example, 0)
-        for nth in range(1, most):
-            some = np.flatnonzero(count > nth)
-            value = self._on_top(whole, example[some], nth)
-            table[some, nth] = np.divide(value, single[some], out=np.zeros(len(some)), where=single[some] != 0)
+        fully_returned = replace(p, retrieved=np.full(len(p), self.depth))
+        single = self._on_top(fully_returned, example, 0)
+        for extra in range(1, most):
+            larger = np.flatnonzero(count > extra)
+            value = self._on_top(fully_returned, example[larger], extra)
+            table[larger, extra] = np.divide(
+                value, single[larger], out=np.zeros(len(larger)), where=single[larger] != 0
+            )
         return table, kind
 
     def first_only(self, holes: _Holes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -480,30 +493,32 @@ class _Pair:
 
     def all_ways(self, holes: _Holes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Bounds by all ways to fill the holes, in place; returns which queries have too many for that."""
-        left = self._most_ways
+        ways_left = self._most_ways
         too_many = holes.count > ALL_WAYS_UP_TO
         start = np.cumsum(holes.count) - holes.count
         for size in np.unique(holes.count[(holes.count > 0) & ~too_many]).tolist():
             queries = np.flatnonzero(holes.count == size)
-            left -= len(queries) << size
-            if left < 0:
+            ways_left -= len(queries) << size
+            if ways_left < 0:
                 too_many[queries] = True
                 continue
             ways = (np.arange(2**size)[:, None] >> np.arange(size) & 1).astype(bool)
             step = max(1, AT_ONCE // len(ways))
             for begin in range(0, len(queries), step):
-                some = queries[begin : begin + step]
-                made, hole = np.nonzero(np.tile(ways, (len(some), 1)))
-                rows = start[some[made // len(ways)]] + hole
-                apart = self._filled(holes, np.repeat(some, len(ways)), made, rows).reshape(len(some), len(ways))
-                low[some] = np.minimum(low[some], apart.min(axis=1))
-                high[some] = np.maximum(high[some], apart.max(axis=1))
+                block = queries[begin : begin + step]
+                copy_of, hole = np.nonzero(np.tile(ways, (len(block), 1)))
+                rows = start[block[copy_of // len(ways)]] + hole
+                apart = self._filled(holes, np.repeat(block, len(ways)), copy_of, rows).reshape(len(block), len(ways))
+                low[block] = np.minimum(low[block], apart.min(axis=1))
+                high[block] = np.maximum(high[block], apart.max(axis=1))
 
         return too_many
 
     @property
     def _most_ways(self) -> int:
-        return self.most_ways // (16 if self.measure.declaration.per_query else 1)
+        if self.measure.declaration.per_query:
+            return self.most_ways // 16
+        return self.most_ways
 
     def single_moves(self, holes: _Holes, observed: np.ndarray) -> np.ndarray:
         """How far each hole moves the difference; 0 for the lowest ranks where there are too many holes to try."""
@@ -515,14 +530,14 @@ class _Pair:
             move[rows] = apart - observed[holes.query[rows]]
         return move
 
-    def _filled(self, holes: _Holes, owner: np.ndarray, made: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _filled(self, holes: _Holes, owner: np.ndarray, copy_of: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The difference of copies of queries, one for each `owner`, of which some holes (`rows`) are filled."""
         values = []
         for p, ranks in ((self.first, holes.before), (self.second, holes.after)):
             rank = ranks[rows]
             inside = rank > 0
-            beyond = np.bincount(made[~inside], minlength=len(owner))
-            values.append(self.values(fill(copies(p, owner), made[inside], rank[inside], self.grade[owner], beyond)))
+            beyond = np.bincount(copy_of[~inside], minlength=len(owner))
+            values.append(self.values(fill(copies(p, owner), copy_of[inside], rank[inside], self.grade[owner], beyond)))
         return np.asarray(values[1] - self.factor * values[0])
 
     def each_system(self, holes: _Holes) -> tuple[Ends, Ends]:
@@ -546,7 +561,7 @@ def _values(measure: Measure, p: Placements) -> np.ndarray:
 
 
 def _ends_alone(measure: Measure, p: Placements, depth: int, others: np.ndarray, most_filled: int) -> Ends:
-    """The least and greatest value of each query, with up to so many relevant documents found by others."""
+    """The least and greatest value of each query, with up to `others` relevant documents that only others found."""
     declared = measure.declaration
     count = count_holes(p, depth)
     most = int(count.max(initial=0))
@@ -575,7 +590,7 @@ HOLES = {
     "extreme": "only extreme judgements of unjudged documents could change it",
     "open": "unjudged documents could decide this",
 }
-"""What unjudged documents mean for a verdict; 'open' is none that stands."""
+"""What unjudged documents mean for a verdict; 'open': the verdict does not hold."""
 
 
 def standing(observed: object, condensed: object, worst: object, best: object) -> str:
@@ -591,10 +606,10 @@ def standing(observed: object, condensed: object, worst: object, best: object) -
     return "extreme"
 
 
-def finder_of(placed: Sequence[Placed], measures: Sequence[Measure], pairs: int = 1) -> HoleFinder:
+def finder_of(placed_runs: Sequence[Placed], measures: Sequence[Measure], pairs: int = 1) -> HoleFinder:
     """The holes of placed runs with the same judgements; reads the first documents of each run by their ids.
 
-    `pairs` says how many of them will be asked for.
+    `pairs` is the number of pairs that will be asked for.
     """
-    known = wanted_depth(measures, [run.placements for run in placed])
-    return HoleFinder([System(run.placements, run.top_documents(known), known) for run in placed], pairs)
+    depth = wanted_depth(measures, [run.placements for run in placed_runs])
+    return HoleFinder([System(run.placements, run.top_documents(depth), depth) for run in placed_runs], pairs)

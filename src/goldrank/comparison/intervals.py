@@ -2,8 +2,8 @@
 
 Both are closed forms, without random numbers, chosen by how often they hold the truth on skewed, tied and rare
 differences (docs/comparing.md has the tables). Where few queries differ, **pseudo-queries** are added: one as far up
-and one as far down as the measure, or the largest difference, reaches. They say what the data cannot: that a query that
-nobody saw may differ. Clusters and weights change the variance and its freedom, and nothing else.
+and one as far down as the measure, or the largest difference, reaches. They say what the data cannot: that a query
+outside the sample may differ. Clusters and weights change the variance and its freedom, and nothing else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BOUNDED_SAMPLES = 10_000
 
 
 class Interval(NamedTuple):
-    """Where a value lies with a stated confidence; NaN where it cannot be told."""
+    """Where a value lies with a stated confidence; NaN where that is not known."""
 
     low: float
     high: float
@@ -38,7 +38,7 @@ class Interval(NamedTuple):
         return Interval(min(max(self.low, low), high), min(max(self.high, low), high))
 
     def with_0(self) -> Interval:
-        """It, made so wide that it holds 0."""
+        """The interval, widened until it holds 0."""
         return Interval(min(self.low, 0.0), max(self.high, 0.0))
 
 
@@ -72,13 +72,12 @@ class Estimate(NamedTuple):
         return float(2 * special.stdtr(self.freedom, -abs(self.t)))
 
     def interval(self, quantile: float) -> Interval:
-        """The mean and so many standard errors either side."""
+        """The mean and `quantile` standard errors on either side."""
         if math.isnan(self.variance):
             return UNKNOWN
+        half = 0.0
         if self.variance > 0:
             half = quantile * self.error
-        else:
-            half = 0.0
         return Interval(self.mean - half, self.mean + half)
 
 
@@ -90,43 +89,48 @@ def estimate(
 ) -> Estimate:
     """The weighted mean over units (see `flips.unit_sums`), with pseudo-queries of the values `added`.
 
-    Each pseudo-query is a unit of its own that weighs the sum of the squared weights of units, which is the weight of
-    one unit if all weigh the same.
+    Each pseudo-query is a separate unit. It weighs the sum of the squared weights of units, which is the weight of one
+    unit if all weigh the same.
     """
     if units is None and weights is None:
-        if added:
-            every = np.concatenate((values, added))
-        else:
-            every = values
-        n = len(every)
-        if n > 1:
-            variance = float(every.var(ddof=1)) / n
-        else:
-            variance = math.nan
-        return Estimate(float(every.mean()) if n else math.nan, variance, n - 1.0)
+        return _plain_estimate(values, added)
+
     if weights is None:
-        shares = np.ones(len(values))
-    else:
-        shares = np.asarray(weights, np.float64)
+        weights = np.ones(len(values))
+    shares = np.asarray(weights, np.float64)
     shares = shares / shares.sum()
     of_units = unit_sums(shares[None], units)[0]
+
     if units is None:
-        numbers = np.arange(len(values))
-    else:
-        numbers = units
+        units = np.arange(len(values))
     if added:
-        each = float(np.dot(of_units, of_units))
+        added_share = float(np.dot(of_units, of_units))
         values = np.concatenate((values, added))
-        shares = np.concatenate((shares, np.full(len(added), each)))
-        of_units = np.concatenate((of_units, np.full(len(added), each)))
-        numbers = np.concatenate((numbers, int(numbers.max()) + 1 + np.arange(len(added))))
+        shares = np.concatenate((shares, np.full(len(added), added_share)))
+        of_units = np.concatenate((of_units, np.full(len(added), added_share)))
+        units = np.concatenate((units, int(units.max()) + 1 + np.arange(len(added))))
         of_units, shares = of_units / shares.sum(), shares / shares.sum()
+
     mean = float(np.dot(shares, values))
-    away = unit_sums((shares * (values - mean))[None], numbers)[0]
+    away = unit_sums((shares * (values - mean))[None], units)[0]
     squares = float(np.dot(of_units, of_units))
     if squares >= 1:
         return Estimate(mean, math.nan, 0.0)
     return Estimate(mean, float(np.dot(away, away)) / (1 - squares), 1 / squares - 1)
+
+
+def _plain_estimate(values: np.ndarray, added: tuple[float, ...]) -> Estimate:
+    """The mean of queries that are drawn one by one and weigh the same."""
+    if added:
+        values = np.concatenate((values, added))
+    n = len(values)
+    if not n:
+        return Estimate(math.nan, math.nan, -1.0)
+
+    variance = math.nan
+    if n > 1:
+        variance = float(values.var(ddof=1)) / n
+    return Estimate(float(values.mean()), variance, n - 1.0)
 
 
 def difference_interval(
@@ -140,42 +144,44 @@ def difference_interval(
 ) -> Interval:
     """The interval of a mean difference; `differences` of the queries that count, without NaN.
 
-    `reach` is the measure's range, infinite if it has none; `critical` replaces Student's quantile for simultaneous
+    `reach` is the measure's range, infinite without bounds; `critical` replaces Student's quantile for simultaneous
     intervals of a family. Ends are those of Student's or of Hall's interval (Hall 1992), which knows skewness,
     whichever lies further out.
     """
     differences = without_rounding(np.asarray(differences, np.float64))
     if not len(differences):
         return UNKNOWN
+
     changed = differing(differences, units, weights)
     largest = float(np.abs(differences).max())
     undecided = too_few_to_decide(changed, 1 - level)
     added: tuple[float, ...] = ()
     if undecided or changed < FEW:
+        size = largest
         if undecided and math.isfinite(reach):
-            most = reach
-        else:
-            most = largest
-        added = (most, -most)
+            size = reach
+        added = (size, -size)
     if not math.isfinite(reach) and not changed:
         return UNKNOWN
+
     estimated = estimate(differences, units, weights, added)
-    alone = t_quantile((1 + level) / 2, estimated.freedom)
-    if critical is None:
-        quantile = alone
-    else:
+    own_quantile = t_quantile((1 + level) / 2, estimated.freedom)
+    quantile = own_quantile
+    if critical is not None:
         quantile = critical
-    if undecided:  # flips of next to nothing make a quantile of next to nothing: the pseudo-queries are no flips
-        quantile = max(quantile, alone)
+    if undecided:  # flips of hardly any units make a quantile near 0, and pseudo-queries are not flipped
+        quantile = max(quantile, own_quantile)
     if math.isinf(quantile):
         if math.isfinite(reach):
             return Interval(-reach, reach)
         return UNKNOWN
+
     student = estimated.interval(quantile)
     if undecided:  # where no test can decide, 0 is not excluded; without bounds pseudo-queries do not always reach it
-        return Interval(min(student.low, 0.0), max(student.high, 0.0)).cut(-reach, reach)
+        return student.with_0().cut(-reach, reach)
     if units is not None or weights is not None:
         return student.cut(-reach, reach)
+
     if critical is None:
         quantile = t_quantile((1 + level) / 2, len(differences) - 1)
     hall = hall_interval(differences, quantile)
@@ -244,8 +250,11 @@ def mean_interval(
     values = np.asarray(values, np.float64)
     if not len(values):
         return UNKNOWN
-    is_bounded = math.isfinite(low) and math.isfinite(high)
-    estimated = estimate(values, units, weights, (low, high) if is_bounded else ())
+
+    pseudo_queries: tuple[float, ...] = ()
+    if math.isfinite(low) and math.isfinite(high):
+        pseudo_queries = (low, high)
+    estimated = estimate(values, units, weights, pseudo_queries)
     if math.isnan(estimated.variance):
         return UNKNOWN
     interval = estimated.interval(t_quantile((1 + level) / 2, estimated.freedom))
@@ -267,11 +276,15 @@ def bounded_intervals(
     values, members = without_rounding(np.where(counted, rows, 0.0)), counted.astype(np.float64)
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 2])))
     sums, masses, bound = np.empty((len(rows), samples)), np.empty((len(rows), samples)), np.empty(samples)
+
     at_once = max(1, CHUNK // (n + 1))
     for first in range(0, samples, at_once):
         part = slice(first, min(samples, first + at_once))
         drawn = rng.standard_exponential((part.stop - first, n + 1))
-        sums[:, part], masses[:, part], bound[part] = values @ drawn[:, 1:].T, members @ drawn[:, 1:].T, drawn[:, 0]
+        sums[:, part] = values @ drawn[:, 1:].T
+        masses[:, part] = members @ drawn[:, 1:].T
+        bound[part] = drawn[:, 0]
+
     intervals = []
     for total, mass, most, alpha in zip(sums, masses, reach, alphas, strict=True):
         if not math.isfinite(most) or not mass.any():
@@ -283,26 +296,24 @@ def bounded_intervals(
     return intervals
 
 
-# What is to be said of it.
+# Caveats.
 
 
 def differing(differences: np.ndarray, units: np.ndarray | None = None, weights: np.ndarray | None = None) -> int:
-    """How many units differ; what is no more than rounding is judged by weights whose mean is 1."""
-    if weights is None:
-        weights = None
-    else:
+    """How many units differ by more than rounding, with weights scaled to a mean of 1."""
+    if weights is not None:
         weights = np.asarray(weights) / np.mean(weights)
     sums = unit_sums(without_rounding(np.asarray(differences, np.float64))[None], units, weights)[0]
     return int(np.count_nonzero(without_rounding(sums)))
 
 
 def too_few_to_decide(changed: int, alpha: float = 0.05) -> bool:
-    """Whether so few units differ that no flip of signs is rare enough, whatever their differences."""
+    """Whether too few units differ for a flip of signs to be rare enough, whatever their differences."""
     return 2.0 ** (1 - changed) > alpha
 
 
 def caveats(changed: int, units: int, alpha: float = 0.05, *, clustered: bool = False) -> tuple[str, ...]:
-    """Codes of notes on how far a difference of so many units can be trusted, of which so many differ."""
+    """Codes of notes on how far a difference can be trusted that `changed` of these units have."""
     codes: list[str] = []
     if clustered and units < FEWEST_CLUSTERS:
         codes.append("too-few-clusters")
@@ -333,19 +344,18 @@ def replicated(a: np.ndarray, b: np.ndarray) -> Estimate:
         variance = 0.0  # the rounding of equal runs' means
 
     parts = of_a**2 / (runs_a - 1) + of_b**2 / (runs_b - 1) + of_queries**2 / (n - 1)
+    freedom = float(n - 1)
     if parts > 0:
         freedom = max(1.0, variance**2 / parts)
-    else:
-        freedom = float(n - 1)
 
     return Estimate(float(differences.mean()), variance, freedom)
 
 
 def _residual(runs: np.ndarray) -> float:
     """The mean square of what neither the run nor the query explains."""
-    left = runs - runs.mean(axis=0) - runs.mean(axis=1, keepdims=True) + runs.mean()
+    residuals = runs - runs.mean(axis=0) - runs.mean(axis=1, keepdims=True) + runs.mean()
     runs_less_one, queries_less_one = (size - 1 for size in runs.shape)
-    return float((left**2).sum() / (runs_less_one * queries_less_one))
+    return float((residuals**2).sum() / (runs_less_one * queries_less_one))
 
 
 def percent(share: float) -> str:
@@ -365,6 +375,7 @@ def t_quantile(share: float, freedom: float) -> float:
         return -math.inf
     if freedom < 200 or not 0.001 < share < 0.999:
         return float(special.stdtrit(freedom, share))
+
     from statistics import NormalDist
 
     z = NormalDist().inv_cdf(share)
@@ -389,12 +400,11 @@ def wilson(successes: float, n: int, level: float = 0.95) -> Interval:
     share = successes / n
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+
+    low = max(0.0, middle - half)
+    high = min(1.0, middle + half)
     if successes == 0:
         low = 0.0
-    else:
-        low = max(0.0, middle - half)
     if successes == n:
         high = 1.0
-    else:
-        high = min(1.0, middle + half)
     return Interval(low, high)

@@ -1,4 +1,4 @@
-"""Which of many systems is best? Systems in order, the ranks each may have, and who is clearly better than whom."""
+"""Which of many systems is best? Systems in order, the ranks each may have, and which are clearly better."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Leaderboard(Result, Sequence[Standing]):
     measure: str
     standings: tuple[Standing, ...]
     better: np.ndarray
-    """Whether the system of the row is clearly better than that of the column, in the order of the standings."""
+    """Whether the row's system is clearly better than the column's system, in the order of the standings."""
     pairs: tuple[Pair, ...]
     groups: tuple[tuple[int, int], ...]
-    """Neighbours of which no two are told apart, as first and last position; single systems are left out."""
+    """Neighbours without a clear difference, as first and last position; single systems are left out."""
     queries: int
     method: str
     notes: tuple[Note, ...] = ()
@@ -59,11 +59,11 @@ class Leaderboard(Result, Sequence[Standing]):
     """The systems that comparisons with the best alone leave (Hsu): fewer than those that pairs leave."""
 
     @overload
-    def __getitem__(self, at: int) -> Standing: ...
+    def __getitem__(self, index: int) -> Standing: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[Standing, ...]: ...
-    def __getitem__(self, at: int | slice) -> Standing | tuple[Standing, ...]:
-        return self.standings[at]
+    def __getitem__(self, index: slice) -> tuple[Standing, ...]: ...
+    def __getitem__(self, index: int | slice) -> Standing | tuple[Standing, ...]:
+        return self.standings[index]
 
     def __len__(self) -> int:
         return len(self.standings)
@@ -75,7 +75,7 @@ class Leaderboard(Result, Sequence[Standing]):
 
     @property
     def told_apart(self) -> int:
-        """How many pairs are told apart."""
+        """How many pairs have a clear difference."""
         return int(self.better.sum())
 
     @property
@@ -84,25 +84,23 @@ class Leaderboard(Result, Sequence[Standing]):
         first, *others = self.may_be_best
         if not others:
             return f"Best by {self.measure}: {ids.show(first)}."
+
         size = len(self.standings)
+        others_words = f"{len(others)} others are"
         if len(others) == 1:
-            told = "1 other is"
-        else:
-            told = f"{len(others)} others are"
-        leads = f"{ids.show(first)} leads, {told} not told from it"
+            others_words = "1 other is"
+        leads = f"{ids.show(first)} leads, {others_words} not told from it"
         return f"{len(others) + 1} of {size} may be best by {self.measure}: {leads}."
 
     @property
     def contenders_words(self) -> str:
-        """What comparisons with the best alone leave, in a sentence; empty if that is no less."""
+        """The systems that comparisons with the best alone leave, in a sentence; empty if these are not fewer."""
         if len(self.contenders) >= len(self.may_be_best):
             return ""
         names = ", ".join(map(ids.show, self.contenders[:MOST_NAMED]))
         if len(self.contenders) > MOST_NAMED:
-            more = f" and {len(self.contenders) - MOST_NAMED} more"
-        else:
-            more = ""
-        return f"Held against the best alone, not pair by pair (Hsu), {len(self.contenders)} are left: {names}{more}."
+            names += f" and {len(self.contenders) - MOST_NAMED} more"
+        return f"Held against the best alone, not pair by pair (Hsu), {len(self.contenders)} are left: {names}."
 
     def parts(self) -> list[Part]:
         """What people read."""
@@ -127,49 +125,54 @@ class Leaderboard(Result, Sequence[Standing]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
+        pairs = [pair.to_dict() for pair in self.pairs]
+        notes = [note.to_dict() for note in self.notes]
+
         return {
             "format": "goldrank-leaderboard",
             "version": 1,
             **attributes(self, "measure queries words method"),
             "systems": self.rows(),
             "better": self.better.astype(int).tolist(),
-            "groups": [list(group) for group in self.groups],
+            "groups": list(map(list, self.groups)),
             "may_be_best": list(self.may_be_best),
             "contenders": list(self.contenders),
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "notes": [note.to_dict() for note in self.notes],
+            "pairs": pairs,
+            "notes": notes,
         }
 
 
 def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
     """The systems of a comparison in order, by its primary or first measure unless another is named.
 
-    Who is better than whom is what the comparison says of its pairs, so that ranks and pairs never contradict each
-    other. With a baseline, systems are told apart by their pairs with it alone.
+    Which system is better is what the comparison says of its pairs, so that ranks and pairs never contradict each
+    other. With a baseline, systems are separated by their pairs with it alone.
     """
-    if measure is None:
-        name = comparison.primary
-    else:
+    name = comparison.primary
+    if measure is not None:
         name = comparison.measure(measure)
+
     facts = facts_of(comparison.systems[0].columns[name], comparison.values[name])
     if facts.diagnostic:
-        what = f"{name} is a diagnostic, by which no system is better"
-        raise OptionError(what, hint="Name another measure.", code="diagnostic-measure")
+        message = f"{name} is a diagnostic, by which no system is better"
+        raise OptionError(message, hint="Name another measure.", code="diagnostic-measure")
 
+    sign = 1
     if facts.higher_is_better:
         sign = -1
-    else:
-        sign = 1
     means = {run: sign * comparison.summaries[name, run].mean for run in comparison.runs}
     ordered = sorted(comparison.runs, key=lambda run: means[run])
     pairs = tuple(comparison.of(name))
     better = _better(ordered, pairs)
     low, high = rank_intervals(better)
+
     standings = []
     for i, run in enumerate(ordered):
         summary = comparison.summaries[name, run]
-        place = next(j for j, other in enumerate(ordered, 1) if means[other] == means[run])
-        standings.append(Standing(place, run, summary.shown, summary.shown_interval, (int(low[i]), int(high[i]))))
+        position = next(j for j, other in enumerate(ordered, 1) if means[other] == means[run])
+        standings.append(Standing(position, run, summary.shown, summary.shown_interval, (int(low[i]), int(high[i]))))
+
+    may_be_best = [run for run, best in zip(ordered, low, strict=True) if best == 1]
     return Leaderboard(
         measure=name,
         standings=tuple(standings),
@@ -179,66 +182,70 @@ def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
         queries=len(comparison.queries),
         method=comparison.method,
         notes=comparison.notes,
-        contenders=_contenders(comparison, name, [run for run, best in zip(ordered, low, strict=True) if best == 1]),
+        contenders=_contenders(comparison, name, may_be_best),
     )
 
 
 def _contenders(comparison: Comparison, measure: str, may_be_best: Sequence[str]) -> tuple[str, ...]:
     """Of the systems that may be best, those that comparisons with the best alone leave (Hsu 1984), in order.
 
-    A system is held against all others at once: if it were the best, the largest of its losses would be as large with
+    A system is compared with all others at once: if it were the best, the largest of its losses would be as large with
     probability alpha at most. So the set holds the best system with probability 1 - alpha.
     """
     if comparison.replicates or len(may_be_best) < 2:  # flips of queries know nothing of how runs vary
         return tuple(may_be_best)
+
     facts = facts_of(comparison.systems[0].columns[measure], comparison.values[measure])
     values = {measure: comparison.values[measure]}
     design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
-    every = list(combinations(comparison.runs, 2))
-    compared = Compared(comparison.runs, values, {}, [facts], every, comparison.statistics, design)
+    all_pairs = list(combinations(comparison.runs, 2))
+    compared = Compared(comparison.runs, values, {}, [facts], all_pairs, comparison.statistics, design)
     flipped = compared.flipped()
     is_open = {frozenset((pair.a, pair.b)) for pair in comparison.of(measure) if pair.could_be_turned}
 
     largest = {run: np.full(flipped.flips.shape[1], -np.inf) for run in may_be_best}
     observed = dict.fromkeys(may_be_best, -np.inf)
-    for row, (a, b) in enumerate(every):
+    for row, (a, b) in enumerate(all_pairs):
         if frozenset((a, b)) in is_open or not flipped.norms[row] > 0:
             continue
         loss_of_a = flipped.sums(row) / flipped.norms[row]
         if not facts.higher_is_better:
             loss_of_a = -loss_of_a
+        demanded = np.inf
         if design.is_plain:
-            demanded = _demanded(compared, measure, a, b)
-        else:
-            demanded = np.inf
+            demanded = _demanded_u(compared, measure, a, b)
         for run, loss in ((a, loss_of_a), (b, -loss_of_a)):
             if run in largest:
                 np.maximum(largest[run], loss, out=largest[run])
                 observed[run] = max(observed[run], min(float(loss[0]), demanded))
+
     alpha = comparison.statistics.alpha
     return tuple(run for run in may_be_best if observed[run] <= max(0.0, smallest_reached(largest[run], alpha)))
 
 
-def _demanded(compared: Compared, measure: str, a: str, b: str) -> float:
+def _demanded_u(compared: Compared, measure: str, a: str, b: str) -> float:
     """The value of u that an interval that knows skewness gives two systems."""
-    counted, matrix, at = compared.counted(measure), compared.values[measure], list(compared.names).index
-    differences = without_rounding((matrix[at(b)] - matrix[at(a)])[counted])
+    counted, matrix = compared.counted(measure), compared.values[measure]
+    row_a, row_b = compared.names.index(a), compared.names.index(b)
+    differences = without_rounding((matrix[row_b] - matrix[row_a])[counted])
     return u_of_t(max(0.0, hall_t(differences)), len(differences))
 
 
 def _better(ordered: Sequence[str], pairs: Sequence[Pair]) -> np.ndarray:
-    """Who is clearly better than whom."""
-    at = {run: i for i, run in enumerate(ordered)}
+    """Whether the system of the row is clearly better than the system of the column."""
+    position_of = {run: i for i, run in enumerate(ordered)}
     better = np.zeros((len(ordered), len(ordered)), bool)
     for pair in pairs:
-        if pair.verdict in ("better", "worse"):
-            ahead, behind = (pair.b, pair.a) if pair.verdict == "better" else (pair.a, pair.b)
-            better[at[ahead], at[behind]] = True
+        a, b = position_of[pair.a], position_of[pair.b]
+        if pair.verdict == "better":
+            better[b, a] = True
+        elif pair.verdict == "worse":
+            better[a, b] = True
     return better
 
 
 def rank_intervals(better: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest and highest rank of each system, from who (rows) is surely better than whom (columns)."""
+    """The lowest and highest rank of each system, from which system (row) is surely better than which (column)."""
     better = np.asarray(better, bool)
     return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
 

@@ -17,7 +17,14 @@ from goldrank.base.notes import Note
 from goldrank.base.types import MeasureLike, QueriesLike
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval, percent
 from goldrank.comparison.settings import Statistics
-from goldrank.comparison.slices import SMALL, no_slice_values, slice_names, slice_parts, word_counts
+from goldrank.comparison.slices import (
+    SMALL,
+    no_slice_values,
+    none_for_nan,
+    slice_names,
+    slice_parts,
+    word_counts,
+)
 from goldrank.comparison.statistics import MeasureFacts, facts_of, on_scale
 from goldrank.comparison.tabular import attributes
 from goldrank.data.queries import Queries
@@ -62,15 +69,15 @@ class RunIntervals(Result, Mapping[str, Interval]):
 
     def __getitem__(self, measure: MeasureLike) -> Interval:
         """The interval of a measure on all queries, by any of its spellings."""
-        whole = {part.measure: part.interval for part in self.of if not part.attribute}
-        if isinstance(measure, str) and measure in whole:
-            return whole[measure]
+        by_measure = {part.measure: part.interval for part in self.of if not part.attribute}
+        if isinstance(measure, str) and measure in by_measure:
+            return by_measure[measure]
 
         name = str(parse_measure(measure))
-        if name not in whole:
+        if name not in by_measure:
             hint = f"There are: {', '.join(self.measures)}."
             raise NotMeasuredError(f"there is no interval of {name}", hint=hint)
-        return whole[name]
+        return by_measure[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
@@ -84,22 +91,25 @@ class RunIntervals(Result, Mapping[str, Interval]):
         slices: dict[str, dict[str, list[MeanInterval]]] = {}
         for part in self.of:
             if part.attribute:
-                whole = replace(part, attribute="", value="")
-                slices.setdefault(part.attribute, {}).setdefault(part.value, []).append(whole)
-        return {
-            attribute: {value: RunIntervals(self.run, self.level, tuple(of)) for value, of in values.items()}
-            for attribute, values in slices.items()
-        }
+                on_slice = replace(part, attribute="", value="")
+                slices.setdefault(part.attribute, {}).setdefault(part.value, []).append(on_slice)
+
+        by_attribute: dict[str, dict[str, RunIntervals]] = {}
+        for attribute, values in slices.items():
+            by_attribute[attribute] = {}
+            for value, intervals in values.items():
+                by_attribute[attribute][value] = RunIntervals(self.run, self.level, tuple(intervals))
+        return by_attribute
 
     @property
     def words(self) -> str:
         """The means with their intervals."""
-        told = [
+        means = [
             f"{part.measure} {part.mean:.4f} ({part.interval.low:.4f} to {part.interval.high:.4f})"
             for part in self.of
             if not part.attribute
         ]
-        return f"{ids.show(self.run)}, {percent(self.level)} intervals: {', '.join(told)}"
+        return f"{ids.show(self.run)}, {percent(self.level)} intervals: {', '.join(means)}"
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -144,7 +154,7 @@ def score_intervals(
     slice_by: str | Sequence[str] = (),
     statistics: Statistics = Statistics(),
 ) -> RunIntervals:
-    """How sure the means of one run are: its measures with intervals, on all queries and on slices of them.
+    """How certain the means of one run are: its measures with intervals, on all queries and on slices of them.
 
     Intervals are Student's, with a pseudo-query at each bound of the measure.
 
@@ -177,47 +187,46 @@ def score_intervals(
     (0.905, 1.0)
     """
     of_type(scores, Scores, "scores", "the scores of one run", "score_intervals(evaluate(qrels, run)).")
-    if queries is None:
-        known = None
-    else:
-        known = read_queries(queries)
+    query_table = None
+    if queries is not None:
+        query_table = read_queries(queries)
     names = slice_names(slice_by)
     of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
     level = statistics.level
 
     notes: list[Note] = []
-    parts = slice_parts(names, partial(attribute_values, scores, known), notes)
-    everywhere = np.ones(len(scores.queries), bool)
+    parts = slice_parts(names, partial(attribute_values, scores, query_table), notes)
+    all_queries = np.ones(len(scores.queries), bool)
     intervals: list[MeanInterval] = []
     for column in scores.columns.values():
-        intervals.append(interval_of(column, everywhere, level))
-        intervals += [interval_of(column, which, level, attribute, value) for attribute, value, which in parts]
+        intervals.append(interval_of(column, all_queries, level))
+        intervals += [interval_of(column, in_slice, level, attribute, value) for attribute, value, in_slice in parts]
         notes += _remarks(column)
     return RunIntervals(scores.run, level, tuple(intervals), tuple(notes))
 
 
 def interval_of(
-    column: Column, which: np.ndarray, level: float = 0.95, attribute: str = "", value: str = ""
+    column: Column, chosen: np.ndarray, level: float = 0.95, attribute: str = "", value: str = ""
 ) -> MeanInterval:
     """The interval of a column's summary over some of its queries, a mask."""
-    values = column.values[which]
+    values = column.values[chosen]
     if column.counts_nan:
         counted = values
     else:
         counted = values[~np.isnan(values)]
 
     interval, mean = UNKNOWN, math.nan
-    if len(counted) and column.average != "sum" and not _of_all(column):
-        on, facts = on_scale(counted, column.average), _facts(column)
-        mean = float(on.mean())
-        if np.isfinite(on).all():
-            interval = mean_interval(on, level=level, low=facts.low, high=facts.high)
+    if len(counted) and column.average != "sum" and not _depends_on_others(column):
+        scaled, facts = on_scale(counted, column.average), _facts(column)
+        mean = float(scaled.mean())
+        if np.isfinite(scaled).all():
+            interval = mean_interval(scaled, level=level, low=facts.low, high=facts.high)
         if column.average == "geometric":
             mean, interval = math.exp(mean), Interval(*(math.exp(end) for end in interval))
     elif len(counted) and column.average == "sum":
         mean = float(counted.sum())
 
-    if which.all():
+    if chosen.all():
         mean = column.summary
 
     return MeanInterval(column.measure, attribute, value, len(counted), mean, interval, column.average)
@@ -227,7 +236,7 @@ def _facts(column: Column) -> MeasureFacts:
     return facts_of(column, on_scale(column.values, column.average))
 
 
-def _of_all(column: Column) -> bool:
+def _depends_on_others(column: Column) -> bool:
     """Whether values of queries depend on each other, so that their spread says nothing."""
     measure = known_measure(column.measure)
     return measure is not None and measure.declaration.of_all_queries
@@ -236,27 +245,23 @@ def _of_all(column: Column) -> bool:
 def _remarks(column: Column) -> Iterator[Note]:
     if column.average == "sum":
         yield Note.of("sum-without-interval", measure=column.measure)
-    elif _of_all(column):
+    elif _depends_on_others(column):
         yield Note.of("of-all-queries", measure=column.measure)
     elif not _facts(column).is_bounded:
         yield Note.of("unbounded-interval", measure=column.measure)
 
 
-def attribute_values(scores: Scores, known: Queries | None, name: str) -> Sequence[Any]:
+def attribute_values(scores: Scores, query_table: Queries | None, name: str) -> Sequence[Any]:
     """The attribute's value for each query, None where there is none."""
-    if known is not None and known.has(name):
-        return list(map(known.column(name).get, scores.queries))
-    if name == "length" and known is not None and known.has("text"):
-        return word_counts(known.column("text").get, scores.queries)
-    if name == "relevant":
-        relevant = scores.query_facts.relevant
-    else:
-        relevant = None
-    if relevant is not None:
-        counts: list[int] = relevant.tolist()
+    if query_table is not None and query_table.has(name):
+        return list(map(query_table.column(name).get, scores.queries))
+    if name == "length" and query_table is not None and query_table.has("text"):
+        return word_counts(query_table.column("text").get, scores.queries)
+    if name == "relevant" and scores.query_facts.relevant is not None:
+        counts: list[int] = scores.query_facts.relevant.tolist()
         return counts
     if name == "judged" and "Judged@10" in scores.columns:
-        return [None if math.isnan(share) else share for share in scores.columns["Judged@10"].values.tolist()]
+        return none_for_nan(scores.columns["Judged@10"].values)
 
     needs = {
         "length": "the queries' texts",
@@ -265,4 +270,4 @@ def attribute_values(scores: Scores, known: Queries | None, name: str) -> Sequen
     }
     if name in needs:
         raise InputError(f"slices by {name} need {needs[name]}", code="slice-needs-input")
-    raise no_slice_values(name, known)
+    raise no_slice_values(name, query_table)

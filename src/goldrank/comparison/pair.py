@@ -26,7 +26,6 @@ ROLES = {
     "diagnostic": "shown, tested with nothing and never better",
 }
 
-
 WORDS = {
     "better": "better",
     "worse": "worse",
@@ -42,7 +41,7 @@ LIKELY = 0.6
 
 @dataclass(frozen=True)
 class UnjudgedDocuments:
-    """What nobody judged of two systems within the reach of a measure, and what its judgements could do."""
+    """The unjudged documents of two systems within the reach of a measure, and what their judgements could do."""
 
     documents: int
     low: float
@@ -52,7 +51,7 @@ class UnjudgedDocuments:
     """The share of the documents within reach that are judged, in a."""
     judged_b: float
     to_turn: int | None = None
-    """How many of them, if relevant, would turn the difference round; None if they cannot, or if nobody asked."""
+    """How many of them, if relevant, would reverse the difference; None if they cannot, or if it was not computed."""
 
 
 def verdict_of(
@@ -97,7 +96,7 @@ class Pair(Result):
     effect: float
     """Cohen's d: the mean difference over the standard deviation of the queries' differences.
 
-    NaN if they are all the same. Of systems that were run several times a query's difference is that of its means.
+    NaN if they are all the same. If systems were run several times, a query's difference is the difference of means.
     """
     wins: int
     """Queries on which b is better."""
@@ -119,7 +118,7 @@ class Pair(Result):
     critical: float
     """Student's quantile of the interval, by which the family is corrected."""
     detectable: float
-    """The smallest difference that so many queries would have found, after the same correction."""
+    """The smallest difference that this number of queries would have found, after the same correction."""
     queries_needed: int | None
     """How many queries would find a difference of this size, after the same correction."""
     equivalence: float | None
@@ -137,7 +136,7 @@ class Pair(Result):
     probability: float = math.nan
     """The probability that b is better; NaN if nothing differs, or if documents are to be judged first."""
     unjudged: UnjudgedDocuments | None = None
-    """The unjudged documents within the measure's reach; None if there are none, or if nobody looked."""
+    """The unjudged documents within the measure's reach; None if there are none, or if they were not looked at."""
 
     @property
     def verdict(self) -> str:
@@ -190,8 +189,8 @@ class Pair(Result):
     @property
     def words(self) -> str:
         """The verdict in sentences: how much, how sure, on how many queries; then what would change it."""
-        told = [self.sentence, self._counts_words, *self.reasons, *(note.sentence for note in self.caveats)]
-        return " ".join(filter(None, told))
+        sentences = [self.sentence, self._counts_words, *self.reasons, *(note.sentence for note in self.caveats)]
+        return " ".join(filter(None, sentences))
 
     @property
     def sentence(self) -> str:
@@ -242,16 +241,16 @@ class Pair(Result):
         return f"{count:,} document{'s' * (count != 1)}"
 
     def _unclear_words(self, a: str, b: str) -> str:
-        """What is likely, if it is, of systems that are not told apart."""
+        """Which of two systems without a clear difference is probably better."""
         if math.isnan(self.probability):
             return f"{b} and {a} are not told apart"
+
         likelier = max(self.probability, 1 - self.probability)
         if likelier < LIKELY:
             return f"{b} and {a} are not told apart ({format_probability(self.probability)} that {b} is better)"
+        word = "worse"
         if self.probability > 0.5:
             word = "better"
-        else:
-            word = "worse"
         return f"{b} is probably {word} than {a} ({format_probability(likelier)}), not shown"
 
     @property
@@ -271,10 +270,10 @@ class Pair(Result):
             lower = self.n - self.ties - self._higher
             counts = f"Higher on {self._higher:,}, lower on {lower:,} of {self.n:,} queries."
             return f"{counts} A diagnostic: no system is better by it."
+
         counts = f"Better on {self.wins:,}, worse on {self.losses:,}, equal on {self.ties:,} of {self.n:,} queries"
-        if math.isnan(self.effect):
-            effect = ""
-        else:
+        effect = ""
+        if not math.isnan(self.effect):
             effect = f"d = {self.effect:.2f}, "
         return f"{counts} ({effect}p {format_p(self.p_adjusted, self.at_most, self.statistics.alpha)})."
 
@@ -322,9 +321,11 @@ class Pair(Result):
         """How much is judged, and what judging all of it could give."""
         if self.unjudged is None:
             return ""
-        a, b, known = ids.show(self.a), ids.show(self.b), self.unjudged
-        shares = f"{known.judged_b:.0%} of what {b} returned within reach is judged, {known.judged_a:.0%} of {a}'s."
-        return f"{shares} With all judged: {known.low:+.4f} to {known.high:+.4f}."
+        a, b, unjudged = ids.show(self.a), ids.show(self.b), self.unjudged
+        shares = (
+            f"{unjudged.judged_b:.0%} of what {b} returned within reach is judged, {unjudged.judged_a:.0%} of {a}'s."
+        )
+        return f"{shares} With all judged: {unjudged.low:+.4f} to {unjudged.high:+.4f}."
 
     @property
     def _higher(self) -> int:
@@ -376,9 +377,8 @@ class Pair(Result):
         judge = [asdict(document) for document in self.judge_first]
         words = attributes(self, "how exact words")
         values = {"p": self.p, "p_by_test": dict(self.p_by_test)}
-        if self.unjudged is None:
-            unjudged = None
-        else:
+        unjudged = None
+        if self.unjudged is not None:
             unjudged = asdict(self.unjudged)
         return {**record, **values, **words, "caveats": caveats, "judge_first": judge, "unjudged": unjudged}
 
@@ -402,12 +402,12 @@ def format_p(value: float, at_most: bool = False, alpha: float = 0.05) -> str:
 
 def p_digits(value: float, alpha: float = 0.05) -> str:
     """A p-value with three decimals, or as many as show on which side of alpha it lies."""
-    shown = f"{value:.3f}"
+    text = f"{value:.3f}"
     for digits in range(3, 16):
-        shown = f"{value:.{digits}f}"
-        if (float(shown) <= alpha) == (value <= alpha):
+        text = f"{value:.{digits}f}"
+        if (float(text) <= alpha) == (value <= alpha):
             break
-    return shown
+    return text
 
 
 def format_interval(interval: Interval, signed: bool = False) -> str:
@@ -416,12 +416,12 @@ def format_interval(interval: Interval, signed: bool = False) -> str:
 
 
 def _end(end: float, signed: bool) -> str:
-    shown = f"{end:{'+' * signed}.4f}"
+    text = f"{end:{'+' * signed}.4f}"
     for digits in range(4, 16):
-        shown = f"{end:{'+' * signed}.{digits}f}"
-        if not end or float(shown):
+        text = f"{end:{'+' * signed}.{digits}f}"
+        if not end or float(text):
             break
-    return shown
+    return text
 
 
 def format_probability(share: float) -> str:

@@ -20,7 +20,7 @@ TESTS = {
 
 ALL_SIGNS_UP_TO = 13
 ALL_SIGNS_UNTIED_UP_TO = 50
-"""With at most so many differences the Wilcoxon test goes through all signs; beyond, it takes the normal curve."""
+"""Up to this number of differences the Wilcoxon test goes through all signs; beyond, it uses the normal curve."""
 
 # Tests. Each takes one difference per query and returns a two-sided p-value.
 
@@ -43,15 +43,22 @@ def wilcoxon_test(differences: np.ndarray) -> float:
     size = len(changed)
     if not size:
         return 1.0
-    _, which, counts = np.unique(np.abs(changed), return_inverse=True, return_counts=True)
-    doubled = (2 * np.cumsum(counts) - counts + 1)[which]  # ranks, those of ties their mean
+
+    _, group_of, counts = np.unique(np.abs(changed), return_inverse=True, return_counts=True)
+    doubled = (2 * np.cumsum(counts) - counts + 1)[group_of]  # ranks, those of ties their mean
     above = int(doubled[changed > 0].sum())
-    if size <= ALL_SIGNS_UP_TO or (size <= ALL_SIGNS_UNTIED_UP_TO and len(counts) == size):
+    is_untied = len(counts) == size
+    most_for_all_signs = ALL_SIGNS_UP_TO
+    if is_untied:
+        most_for_all_signs = ALL_SIGNS_UNTIED_UP_TO
+
+    if size <= most_for_all_signs:
         ways = np.zeros(int(doubled.sum()) + 1)  # how many of all signs give each sum of doubled ranks
         ways[0] = 1
         for rank in doubled.tolist():
             ways[rank:] += ways[:-rank].copy()
         return float(min(1.0, 2 * min(ways[: above + 1].sum(), ways[above:].sum()) / 2**size))
+
     ties = float((counts.astype(np.float64) ** 3 - counts).sum())
     spread = math.sqrt((size * (size + 1) * (2 * size + 1) - ties / 2) / 24)
     return float(2 * special.ndtr(-abs(above / 2 - size * (size + 1) / 4) / spread))

@@ -2,8 +2,8 @@
 
 Everything is after the correction for the family, from a pilot: a comparison of two or more systems on some queries,
 whose differences vary as those of the real one will. The family's critical value comes from the pilot's flips of signs;
-without a pilot from Bonferroni's bound. Power is that of the t test, which the flips follow closely. A pilot knows only
-roughly how much differences vary: chances are means over what their deviation may be in truth (assurance).
+without a pilot from Bonferroni's bound. Power is taken from the t test, which the flips follow closely. A pilot knows
+only roughly how much differences vary: chances are means over what their deviation may be in truth (assurance).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from goldrank.data.showing import Result
 from goldrank.data.table import Part, count
 
 DIFFERENCES = (0.01, 0.02, 0.05)
-"""Which are planned for if none is named."""
+"""The differences of a plan if the caller names none."""
 DROPS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
-"""True drops for which a gate's outcomes are told, in tolerances."""
+"""True drops for which a gate's outcomes are planned, in tolerances."""
 
 
 @dataclass(frozen=True)
 class QueriesNeeded:
-    """How many queries find a difference with the wanted chance."""
+    """How many queries find a difference with the chance of the plan."""
 
     difference: float
     queries: int | None
@@ -55,11 +55,11 @@ class QueriesNeeded:
 
 @dataclass(frozen=True)
 class DetectableDifference:
-    """What so many queries find."""
+    """What a number of queries finds."""
 
     queries: int
     detectable: float
-    """The smallest difference that is found with the wanted chance."""
+    """The smallest difference that is found with the chance of the plan."""
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,13 @@ class Plan(Result):
     @property
     def words(self) -> str:
         """The plan in a sentence."""
-        found = []
+        sentences = []
         for difference, queries in self.needed.items():
-            needs = "cannot be found" if queries is None else f"needs {count(queries, 'query')}"
-            found.append(f"{difference:g} {needs}")
-        return f"{'; '.join(found)} (power {self.power:.0%}, alpha {self.alpha:g})"
+            need = "cannot be found"
+            if queries is not None:
+                need = f"needs {count(queries, 'query')}"
+            sentences.append(f"{difference:g} {need}")
+        return f"{'; '.join(sentences)} (power {self.power:.0%}, alpha {self.alpha:g})"
 
     def __repr__(self) -> str:
         return f"Plan({self.words!r})"
@@ -164,20 +166,23 @@ class Plan(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per measure, pair and difference, or number of queries."""
-        return [
-            {
-                **attributes(row, "measure a b deviation"),
-                "difference": difference,
-                "queries": queries,
-                "power": self.power,
-                "given": given,
-            }
-            for row in self.planned
-            for difference, queries, given in [
-                *((part.difference, part.queries, "difference") for part in row.needed),
-                *((part.detectable, part.queries, "queries") for part in row.found),
-            ]
-        ]
+        records = []
+        for row in self.planned:
+            for part in row.needed:
+                records.append(self._record(row, part.difference, part.queries, "difference"))
+            for size in row.found:
+                records.append(self._record(row, size.detectable, size.queries, "queries"))
+        return records
+
+    def _record(self, row: PlannedRow, difference: float, queries: int | None, known_number: str) -> dict[str, Any]:
+        """One flat record; `known_number` names the number that the caller gave, from which the other follows."""
+        return {
+            **attributes(row, "measure a b deviation"),
+            "difference": difference,
+            "queries": queries,
+            "power": self.power,
+            "given": known_number,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         gate = [{**attributes(outcome, "measure queries drop fails shown unclear")} for outcome in self.gate]
@@ -196,7 +201,7 @@ def plan(
     tests: int = 1,
     statistics: Statistics | None = None,
 ) -> Plan:
-    """Say how many queries a difference needs, what so many queries find, and how sure a gate is.
+    """Say how many queries a difference needs, what a number of queries finds, and how certain a gate is.
 
     Parameters
     ----------
@@ -214,8 +219,8 @@ def plan(
     tests : int
         Without a pilot: how many tests will be corrected together.
     statistics : Statistics, optional
-        `power` is the chance with which a difference shall be found, `alpha` that of any false finding. By default
-        those of the pilot, else the usual ones.
+        `power` is the chance with which a difference shall be found, `alpha` the chance of any false finding. By
+        default those of the pilot, else the usual ones.
 
     Returns
     -------
@@ -235,13 +240,16 @@ def plan(
     {0.05: 199}
     """
     differences = _numbers(difference, "difference")
-    listed = [n_queries] if isinstance(n_queries, int) else as_list(n_queries, "n_queries")
-    sizes = [whole_number(n, "n_queries", 2) for n in listed]
-    limit, is_relative = (None, False) if tolerance is None else read_tolerance(tolerance)
+    if isinstance(n_queries, int):
+        n_queries = [n_queries]
+    sizes = [whole_number(n, "n_queries", 2) for n in as_list(n_queries, "n_queries")]
+    tolerated, is_relative = None, False
+    if tolerance is not None:
+        tolerated, is_relative = read_tolerance(tolerance)
     if statistics is not None:
         of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(power=0.9).")
     if pilot is None:
-        if limit is not None:
+        if tolerated is not None:
             raise InputError("a gate is planned from a pilot", hint=_GATE_HINT, code="no-pilot")
         whole_number(tests, "tests", 1)
         return _without_pilot(deviation, tests, statistics or Statistics(), differences, sizes)
@@ -250,11 +258,11 @@ def plan(
     if deviation is not None:
         raise InputError("a pilot has its own deviations", hint="Leave deviation out.", code="options-conflict")
     alpha = pilot.statistics.alpha
-    power = pilot.statistics.power if statistics is None else statistics.power
+    power = (statistics or pilot.statistics).power
     if statistics is not None and statistics.alpha != alpha:
-        what = f"alpha is {statistics.alpha:g}, and the pilot was compared with {alpha:g}"
+        message = f"alpha is {statistics.alpha:g}, and the pilot was compared with {alpha:g}"
         hint = f"Compare with compare(..., statistics=Statistics(alpha={statistics.alpha:g}))."
-        raise OptionError(what, hint=hint, code="options-conflict")
+        raise OptionError(message, hint=hint, code="options-conflict")
     chosen = [pair for pair in pilot.pairs if pair.role != "diagnostic"]
     if not chosen:
         raise InputError("the pilot has diagnostics only", hint="Compare by a measure such as nDCG@10.")
@@ -262,12 +270,15 @@ def plan(
     rows = []
     for pair in chosen:
         values = dict(zip(pilot.runs, pilot.values[pair.measure], strict=True))
-        varying = _varying(pilot, values[pair.b] - values[pair.a])
-        critical = _critical(pair.critical, varying, alpha, len(chosen))
-        about = pair.measure, pair.a, pair.b
-        rows.append(_planned(about, varying, critical, power, differences, sizes or [varying.n]))
-    outcomes = () if limit is None else tuple(_outcomes(pilot, limit, is_relative, sizes or [len(pilot.queries)]))
-    return Plan(alpha, power, len(chosen), len(pilot.queries), tuple(rows), outcomes, limit, is_relative)
+        variation = _varying(pilot, values[pair.b] - values[pair.a])
+        critical = _critical(pair.critical, variation, alpha, len(chosen))
+        row_names = pair.measure, pair.a, pair.b
+        rows.append(_planned(row_names, variation, critical, power, differences, sizes or [variation.n]))
+
+    outcomes: list[GateOutcome] = []
+    if tolerated is not None:
+        outcomes = _outcomes(pilot, tolerated, is_relative, sizes or [len(pilot.queries)])
+    return Plan(alpha, power, len(chosen), len(pilot.queries), tuple(rows), tuple(outcomes), tolerated, is_relative)
 
 
 _GATE_HINT = "plan(compare(...), tolerance='5%')."
@@ -276,7 +287,7 @@ _GATE_HINT = "plan(compare(...), tolerance='5%')."
 def _without_pilot(
     deviation: float | None, tests: int, statistics: Statistics, differences: Sequence[float], sizes: Sequence[int]
 ) -> Plan:
-    """A plan from a deviation that somebody knows or supposes."""
+    """A plan from a deviation that the caller knows or supposes."""
     if deviation is None or not is_number(deviation) or not deviation > 0:
         raise InputError(
             "there is no pilot, and no standard deviation of differences",
@@ -284,31 +295,37 @@ def _without_pilot(
             code="no-pilot",
         )
     critical = _bonferroni(statistics.alpha, tests)
-    known = _Varying(0, deviation, math.inf, is_plain=True, sureness=math.inf)
-    row = _planned(("", "", ""), known, critical, statistics.power, differences, sizes)
+    variation = _Varying(0, deviation, math.inf, is_plain=True, sureness=math.inf)
+    row = _planned(("", "", ""), variation, critical, statistics.power, differences, sizes)
     return Plan(statistics.alpha, statistics.power, tests, None, (row,))
 
 
-def read_tolerance(given: str | float) -> tuple[float, bool]:
+def read_tolerance(tolerance: str | float) -> tuple[float, bool]:
     """A tolerated drop as a number, and whether it is a share of the baseline's mean: '5%', '0.02' or 0.02."""
-    text = given.strip() if isinstance(given, str) else shown(given)
-    share = text.endswith("%")
+    if isinstance(tolerance, str):
+        text = tolerance.strip()
+    else:
+        text = shown(tolerance)
+    is_share = text.endswith("%")
     try:
         value = abs(float(text.removesuffix("%")))
     except ValueError:
         value = math.nan
+
     if not math.isfinite(value):
-        raise OptionError(f"tolerance is {shown(given)}; it must be like '5%' or 0.02", code="bad-tolerance")
-    if share:
+        raise OptionError(f"tolerance is {shown(tolerance)}; it must be like '5%' or 0.02", code="bad-tolerance")
+    if is_share:
         return (value / 100, True)
     return (value, False)
 
 
-def _numbers(given: Any, what: str) -> list[float]:
-    numbers: list[Any] = [given] if isinstance(given, Real) else as_list(given, what)
+def _numbers(value: Any, name: str) -> list[float]:
+    if isinstance(value, Real):
+        value = [value]
+    numbers: list[Any] = as_list(value, name)
     for number in numbers:
         if not is_number(number) or not number > 0:
-            raise OptionError(f"{what} is {shown(number)}; it must be a number greater than 0", code="bad-number")
+            raise OptionError(f"{name} is {shown(number)}; it must be a number greater than 0", code="bad-number")
     return [float(number) for number in numbers]
 
 
@@ -321,12 +338,12 @@ class _Varying(NamedTuple):
 
     n: int
     spread: float
-    """The standard deviation of a query; with clusters and weights, that of queries that vary the mean as much."""
+    """The standard deviation of a query; with clusters and weights, of queries that vary the mean as much."""
     freedom: float
     """Of the test."""
     is_plain: bool
     sureness: float
-    """How well the deviation is known, in degrees of freedom; infinite if somebody knows it."""
+    """How well the deviation is known, in degrees of freedom; infinite if it is given."""
 
 
 class _GateRow(NamedTuple):
@@ -342,80 +359,97 @@ class _GateRow(NamedTuple):
 def _varying(pilot: Comparison, row: np.ndarray) -> _Varying:
     counted = ~np.isnan(row)
     n = int(counted.sum())
-    part = (None, None) if pilot.design is None else pilot.design.part(counted)
-    estimated = estimate(row[counted], *part)
-    freedom, is_plain = estimated.freedom, pilot.design is None
-    sureness = freedom_of_deviation(row[counted]) if is_plain else freedom
-    return _Varying(n, math.sqrt(estimated.variance * n), freedom, is_plain, sureness)
+    if pilot.design is None:
+        estimated = estimate(row[counted])
+        sureness = freedom_of_deviation(row[counted])
+    else:
+        estimated = estimate(row[counted], *pilot.design.part(counted))
+        sureness = estimated.freedom
+
+    spread = math.sqrt(estimated.variance * n)
+    return _Varying(n, spread, estimated.freedom, pilot.design is None, sureness)
 
 
-def _critical(t: float, varying: _Varying, alpha: float, tests: int) -> float:
+def _critical(t: float, variation: _Varying, alpha: float, tests: int) -> float:
     """The family's critical value of u, from the quantile that its intervals have."""
     if not math.isfinite(t):
         return _bonferroni(alpha, tests)
-    if varying.is_plain:
-        return u_of_t(t, varying.n)
-    return float(special.ndtri(special.stdtr(varying.freedom, t)))
+    if variation.is_plain:
+        return u_of_t(t, variation.n)
+    return float(special.ndtri(special.stdtr(variation.freedom, t)))
 
 
 def _planned(
-    about: tuple[str, str, str], varying: _Varying, critical: float, wanted: float, differences: Sequence[float],
+    row_names: tuple[str, str, str], varying: _Varying, critical: float, power: float, differences: Sequence[float],
     sizes: Sequence[int],
 ) -> PlannedRow:  # fmt: skip
-    """The row of a measure and two systems. Those that differ on no query of the pilot say nothing of how they will."""
+    """The row of a measure and two systems. If they differ on no query of the pilot, nothing is planned for them."""
     spread, freedom = varying.spread, varying.sureness
     needed: list[QueriesNeeded] = []
     detectable: list[DetectableDifference] = []
     for difference in differences:
         queries = None
         if spread > 0:
-            queries = queries_needed(difference / spread, wanted, critical=critical, freedom=freedom)
+            queries = queries_needed(difference / spread, power, critical=critical, freedom=freedom)
         needed.append(QueriesNeeded(difference, queries))
 
     for n in sizes:
-        least = math.nan
+        smallest = math.nan
         if spread > 0:
-            least = detectable_effect(n, wanted, family_alpha(critical, n), freedom) * spread
-        detectable.append(DetectableDifference(n, least))
-    return PlannedRow(*about, spread, critical, tuple(needed), tuple(detectable))
+            smallest = detectable_effect(n, power, family_alpha(critical, n), freedom) * spread
+        detectable.append(DetectableDifference(n, smallest))
+    return PlannedRow(*row_names, spread, critical, tuple(needed), tuple(detectable))
 
 
 def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequence[int]) -> list[GateOutcome]:
     """For each measure of the second system against the first (the baseline): chances by true drop and queries."""
     base = pilot.baseline or pilot.runs[0]
-    other = next(run for run in pilot.runs if run != base)
-    measures = [pair.measure for pair in pilot.pairs if {pair.a, pair.b} == {base, other} and pair.role != "diagnostic"]
-    left: dict[str, _GateRow] = {}
+    candidate = next(run for run in pilot.runs if run != base)
+    measures = [
+        pair.measure for pair in pilot.pairs if {pair.a, pair.b} == {base, candidate} and pair.role != "diagnostic"
+    ]
+    gate_rows: dict[str, _GateRow] = {}
     columns = []
     for measure in measures:
         rows = dict(zip(pilot.runs, pilot.values[measure], strict=True))
         column = next(scores for scores in pilot.systems if scores.run == base).columns[measure]
         facts = facts_of(column, pilot.values[measure])
-        sign = 1 if facts.higher_is_better else -1
-        e = sign * (rows[other] - rows[base]) + limit * (rows[base] if is_relative else 1.0)
-        counted = ~np.isnan(e)
-        unit = float(rows[base][counted].mean()) if is_relative else 1.0
-        most = added_size((rows[other] - rows[base])[counted], facts.reach)
-        left[measure] = _GateRow(_varying(pilot, e), unit, most)
-        columns.append(np.where(counted, e - e[counted].mean(), 0.0))
+        differences = rows[candidate] - rows[base]
+        gains = differences
+        if not facts.higher_is_better:
+            gains = -differences
+        if is_relative:
+            above_limit = gains + limit * rows[base]
+        else:
+            above_limit = gains + limit
 
-    every = np.array(columns)
+        counted = ~np.isnan(above_limit)
+        unit = 1.0
+        if is_relative:
+            unit = float(rows[base][counted].mean())
+        added = added_size(differences[counted], facts.reach)
+        gate_rows[measure] = _GateRow(_varying(pilot, above_limit), unit, added)
+        columns.append(np.where(counted, above_limit - above_limit[counted].mean(), 0.0))
+
+    unit_rows = np.array(columns)
     if pilot.design is not None:
-        every = pilot.design.unit_columns(every)
+        unit_rows = pilot.design.unit_columns(unit_rows)
 
     alpha = pilot.statistics.alpha
-    critical = max_t(flip(every, seed=pilot.statistics.seed), tail="less", alpha=alpha).critical
-    drops = [limit * share for share in DROPS] if limit else [0.0, 0.01, 0.02, 0.05]
+    critical = max_t(flip(unit_rows, seed=pilot.statistics.seed), tail="less", alpha=alpha).critical
+    drops = [0.0, 0.01, 0.02, 0.05]
+    if limit:
+        drops = [limit * share for share in DROPS]
     return [
         GateOutcome(measure, n, drop, *_chances((limit - drop) * row.unit, row, n, critical, alpha))
-        for measure, row in left.items()
+        for measure, row in gate_rows.items()
         for n in sizes
         for drop in drops
     ]
 
 
 def _chances(mean: float, row: _GateRow, n: int, critical: float, alpha: float) -> tuple[float, float]:
-    """The chances that a mean of e of this size fails, and that it is shown to be above 0."""
+    """The chances that a mean of this size above the limit fails, and that it is shown to be above 0."""
     if not row.varying.spread > 0:
         return math.nan, math.nan
     spread = row.varying.spread * true_deviations(row.varying.sureness)
@@ -428,5 +462,5 @@ def _chances(mean: float, row: _GateRow, n: int, critical: float, alpha: float) 
     added = mean * n / (n + 2)
     squares = (n - 1) * spread**2 + n * (mean - added) ** 2 + 2 * row.added**2 + 2 * added**2
     error = np.sqrt(squares / (n + 1) / (n + 2))
-    shown = 1 - special.nctdtr(n + 1, added / error, float(special.stdtrit(n + 1, 1 - alpha)))
-    return fails, float(shown.mean())
+    passes = 1 - special.nctdtr(n + 1, added / error, float(special.stdtrit(n + 1, 1 - alpha)))
+    return fails, float(passes.mean())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from goldrank.measures import parse
 CAUSES = {
     "lost": "lost from the run: was returned, is not any more",
     "pushed out": "pushed below the cut-off by judged documents",
-    "intruder": "pushed down by documents that nobody judged",
+    "intruder": "pushed down by unjudged documents",
     "moved down": "lower, but on the same side of the cut-off",
     "found": "new in the run",
     "pulled in": "raised above the cut-off",
@@ -45,7 +45,8 @@ CAUSES = {
 }
 """Why a relevant document's rank changed, the graver first."""
 
-FALLS = ("lost", "pushed out", "intruder", "moved down")
+FALLS: tuple[str, ...] = ("lost", "pushed out", "intruder", "moved down")
+RISES: tuple[str, ...] = ("found", "pulled in", "moved up")
 
 
 @dataclass(frozen=True)
@@ -60,24 +61,24 @@ class Ranks:
     rank: np.ndarray
     """One row per run; 0 where the document was not returned."""
     unjudged: np.ndarray
-    """One row per run: how many documents above it nobody judged."""
+    """One row per run: how many unjudged documents are above it."""
     label: np.ndarray
     """The number of each document among all that are judged, as `Placements.label` has them."""
 
 
-def locate(placed: Sequence[Placed], only: Collection[str] | None = None) -> Ranks:
+def locate(placed_runs: Sequence[Placed], only: Collection[str] | None = None) -> Ranks:
     """The rank of every judged document in every placed run, of all queries or of some."""
-    qrels = placed[0].qrels
+    qrels = placed_runs[0].qrels
     arrays = qrels.arrays
-    rank = np.array([run.placements.by_label(run.placements.rank) for run in placed])
-    unjudged = np.array([run.placements.by_label(_unjudged_above(run.placements)) for run in placed])
+    rank = np.array([run.placements.by_label(run.placements.rank) for run in placed_runs])
+    unjudged = np.array([run.placements.by_label(_unjudged_above(run.placements)) for run in placed_runs])
     sizes = np.diff(arrays.start)
-    wanted = np.array([only is None or query in only for query in arrays.queries], bool)
-    rows = np.repeat(wanted, sizes)
+    chosen = np.array([only is None or query in only for query in arrays.queries], bool)
+    rows = np.repeat(chosen, sizes)
 
     return Ranks(
-        tuple(compress(arrays.queries, wanted)),
-        np.concatenate(([0], np.cumsum(sizes[wanted]))).astype(np.int64),
+        tuple(compress(arrays.queries, chosen)),
+        np.concatenate(([0], np.cumsum(sizes[chosen]))).astype(np.int64),
         tuple(compress(qrels.docs, rows)),
         arrays.grade[rows],
         rank[:, rows],
@@ -143,7 +144,7 @@ class DocumentChange:
 
 @dataclass(frozen=True)
 class Intruder:
-    """A document that nobody judged, among the first k and higher than before."""
+    """An unjudged document among the first k that is higher than before."""
 
     doc: str
     before: int | None
@@ -151,7 +152,7 @@ class Intruder:
     after: int
 
 
-Heads = Mapping[str, Sequence[str]]
+TopDocuments: TypeAlias = "Mapping[str, Sequence[str]]"
 """The first documents of each query, best first."""
 
 
@@ -173,7 +174,7 @@ class QueryChange:
         return self.after - self.before
 
     change = difference
-    """The same, as the findings of a gate call it."""
+    """`difference` by the name that the findings of a gate use."""
 
     @property
     def causes(self) -> dict[str, int]:
@@ -182,22 +183,27 @@ class QueryChange:
 
     @property
     def cause(self) -> str:
-        """What happened to most of the relevant documents that went the query's way, within the measure's reach.
+        """The most frequent cause among relevant documents that moved as the query did, within the measure's reach.
 
-        '' if nothing did.
+        '' if none did.
         """
-        wanted = FALLS if self.difference < 0 else ("found", "pulled in", "moved up")
-        counts = {cause: n for cause, n in self.causes.items() if cause in wanted}
+        possible = FALLS
+        if not self.difference < 0:
+            possible = RISES
+        counts = {cause: n for cause, n in self.causes.items() if cause in possible}
         return max(counts, key=lambda cause: counts[cause], default="")
 
     def to_dict(self, names: str = "query before after difference cause") -> dict[str, Any]:
         """The named attributes and all documents, as plain values."""
-        documents, intruders = ([vars(entry) for entry in listed] for listed in (self.documents, self.intruders))
+        documents = [vars(document) for document in self.documents]
+        intruders = [vars(intruder) for intruder in self.intruders]
         return {**attributes(self, names), "documents": documents, "intruders": intruders}
 
 
 def _count_causes(changes: Sequence[QueryChange]) -> dict[str, int]:
-    counts = Counter(d.cause for change in changes for d in change.documents if d.grade >= 1)
+    counts: Counter[str] = Counter()
+    for change in changes:
+        counts.update(document.cause for document in change.documents if document.grade >= 1)
     return {cause: counts[cause] for cause in CAUSES if counts[cause]}
 
 
@@ -307,10 +313,10 @@ def diff(
     measure : measure
         The measure whose change is explained.
     k : int, optional
-        The rank below which nobody looks; by default the measure's cut-off, or 10.
+        The lowest rank that users look at; by default the measure's cut-off, or 10.
     convention : str or Convention
-        Whose rules the measure follows. A document that a ranking repeats has no one rank: what counts must be its
-        first or its last line.
+        Whose rules the measure follows. A document that a ranking repeats has more than one rank: its first or its last
+        line must count.
 
     Returns
     -------
@@ -345,24 +351,30 @@ def diff(
 
     runs = _two_runs(before, after)
     try:
-        placed = list(pipeline.place_all(resolve(qrels, runs, rules), cutoff))
-        heads = [dict(zip(run.placements.queries, run.top_documents(cutoff), strict=True)) for run in placed]
+        placed_runs = list(pipeline.place_all(resolve(qrels, runs, rules), cutoff))
+        top_documents = [
+            dict(zip(run.placements.queries, run.top_documents(cutoff), strict=True)) for run in placed_runs
+        ]
     except InputError as error:
         raise _without_choices(error) from None
-    values = [pipeline.score(run, [spelled]).per_query[str(spelled)] for run in placed]
-    return describe(locate(placed), 0, 1, (runs.names[0], runs.names[1]), str(spelled), cutoff, values, heads)
+    values = [pipeline.score(run, [spelled]).per_query[str(spelled)] for run in placed_runs]
+    return describe(
+        locate(placed_runs), 0, 1, (runs.names[0], runs.names[1]), str(spelled), cutoff, values, top_documents
+    )
 
 
 def _two_runs(before: RunLike, after: RunLike) -> Runs:
-    """The two runs by their own names, which are told apart; "before" and "after" where they have none."""
+    """The two runs by their own names, which are made different; "before" and "after" where they have none."""
     if isinstance(before, str | PathLike) and isinstance(after, str | PathLike):
         return Runs([before, after])
-    given = {"before": before, "after": after}
+    runs_by_word = {"before": before, "after": after}
     opened = []
-    for word, run in given.items():
+    for word, run in runs_by_word.items():
         refuse_several(run)
-        has_name = isinstance(run, Run) or io.is_file(run)
-        opened.append(io.as_run(run, name=None if has_name else word))
+        if isinstance(run, Run) or io.is_file(run):
+            opened.append(io.as_run(run))
+        else:
+            opened.append(io.as_run(run, name=word))
     return Runs(opened)
 
 
@@ -382,33 +394,38 @@ def describe(
     measure: str,
     k: int,
     values: Sequence[Mapping[str, float]],
-    heads: Sequence[Heads] | None = None,
+    top_documents: Sequence[TopDocuments] | None = None,
 ) -> Diff:
-    """The changes between two of the located runs; `values` has each run's values by query, `heads` its documents."""
-    why = causes(ranks, before, after, k, reach_of(measure))
+    """The changes between two of the located runs; `values` and `top_documents` are by run, then by query."""
+    cause_of = causes(ranks, before, after, k, reach_of(measure))
     old, new = ranks.rank[before], ranks.rank[after]
-    inside = (old > 0) & (old <= k) | (new > 0) & (new <= k)
-    shown = (ranks.grade >= 1) | (ranks.grade >= 0) & inside & (why != "unchanged")
+    within_k = (old > 0) & (old <= k) | (new > 0) & (new <= k)
+    is_listed = (ranks.grade >= 1) | (ranks.grade >= 0) & within_k & (cause_of != "unchanged")
     far = int(max(old.max(initial=0), new.max(initial=0))) + 1
     shift = np.abs(np.where(old == 0, far, old) - np.where(new == 0, far, new))
+
     changes = []
     for i, query in enumerate(ranks.queries):
         if query not in values[0] or query not in values[1]:
             continue
-        rows = [row for row in range(ranks.start[i], ranks.start[i + 1]) if shown[row]]
-        rows.sort(key=lambda row: (ranks.grade[row] < 1, why[row] == "out of reach", -shift[row], ranks.docs[row]))
-        documents = []
+        judged_rows = range(ranks.start[i], ranks.start[i + 1])
+        rows = [row for row in judged_rows if is_listed[row]]
+        rows.sort(key=lambda row: (ranks.grade[row] < 1, cause_of[row] == "out of reach", -shift[row], ranks.docs[row]))
+        changes_of_documents = []
         for row in rows:
             doc, grade = ranks.docs[row], float(ranks.grade[row])
-            documents.append(DocumentChange(doc, grade, int(old[row]) or None, int(new[row]) or None, str(why[row])))
+            changes_of_documents.append(
+                DocumentChange(doc, grade, int(old[row]) or None, int(new[row]) or None, str(cause_of[row]))
+            )
+
         intruders: tuple[Intruder, ...] = ()
-        if heads is not None:
-            every = range(ranks.start[i], ranks.start[i + 1])
-            judged = {ranks.docs[row] for row in every if ranks.grade[row] >= 0}
-            first, second = (top.get(query, ())[:k] for top in heads)
+        if top_documents is not None:
+            judged = {ranks.docs[row] for row in judged_rows if ranks.grade[row] >= 0}
+            first, second = (documents_of_run.get(query, ())[:k] for documents_of_run in top_documents)
             intruders = _intruders(first, second, judged)
-        both = float(values[0][query]), float(values[1][query])
-        changes.append(QueryChange(query, *both, tuple(documents), intruders))
+
+        query_values = float(values[0][query]), float(values[1][query])
+        changes.append(QueryChange(query, *query_values, tuple(changes_of_documents), intruders))
 
     if not changes:
         raise InputError("no query has a value in both runs", where=f"{names[0]}, {names[1]}")
@@ -417,6 +434,6 @@ def describe(
 
 def _intruders(before: Sequence[str], after: Sequence[str], judged: Collection[str]) -> tuple[Intruder, ...]:
     """The unjudged documents that are higher than before."""
-    place = {doc: rank for rank, doc in enumerate(before, 1)}
-    ranked = ((doc, place.get(doc), rank) for rank, doc in enumerate(after, 1) if doc not in judged)
-    return tuple(Intruder(doc, old, rank) for doc, old, rank in ranked if old is None or rank < old)
+    rank_before = {doc: rank for rank, doc in enumerate(before, 1)}
+    unjudged = ((doc, rank_before.get(doc), rank) for rank, doc in enumerate(after, 1) if doc not in judged)
+    return tuple(Intruder(doc, old, rank) for doc, old, rank in unjudged if old is None or rank < old)

@@ -29,8 +29,6 @@ def averaged(system: str, runs: Sequence[Scores]) -> Scores:
         mean = on_scale(np.array([aligned(run, measure, common) for run in runs]), first.average).mean(axis=0)
         if first.average == "geometric":
             mean = np.exp(mean)
-        else:
-            mean = mean
         summary = float(np.mean([run.columns[measure].summary for run in runs]))
         flags = {"higher_is_better": first.higher_is_better, "counts_nan": first.counts_nan}
         columns[measure] = Column(measure, mean, summary, first.average, **flags)
@@ -51,9 +49,14 @@ def run_values(
     `averages` says of each measure how it is averaged.
     """
     by_measure: dict[str, list[np.ndarray]] = {}
-    for measure, average in averages.items() if replicates else ():
-        values = ([aligned(run, measure, queries) for run in runs] for runs in replicates.values())
-        by_measure[measure] = [on_scale(np.array(runs), average) for runs in values]
+    if not replicates:
+        return by_measure
+
+    for measure, average in averages.items():
+        by_measure[measure] = []
+        for runs in replicates.values():
+            values = np.array([aligned(run, measure, queries) for run in runs])
+            by_measure[measure].append(on_scale(values, average))
     return by_measure
 
 
@@ -61,5 +64,5 @@ def aligned(run: Scores, measure: str, queries: Sequence[str]) -> np.ndarray:
     """A run's values for some queries."""
     if tuple(queries) == run.queries:
         return run.columns[measure].values
-    place = {query: i for i, query in enumerate(run.queries)}
-    return np.asarray(run.columns[measure].values[[place[query] for query in queries]])
+    position_of = {query: i for i, query in enumerate(run.queries)}
+    return np.asarray(run.columns[measure].values[[position_of[query] for query in queries]])

@@ -33,7 +33,7 @@ def resampled_means(rows: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
     """The percentile interval of one number's values in resamples; those that are not defined are left out."""
-    known = values[~np.isnan(values)]
-    if len(known):
-        return Interval(*np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist())
+    defined = values[~np.isnan(values)]
+    if len(defined):
+        return Interval(*np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]).tolist())
     return UNKNOWN

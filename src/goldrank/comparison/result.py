@@ -173,8 +173,8 @@ class Comparison(Result):
         name = str(parse(name))
         if name not in self.measures:
             hint = did_you_mean(name, self.measures)
-            what = f"{name} was not compared; there are: {', '.join(self.measures)}"
-            raise MeasureError(what, hint=hint, code="not-compared")
+            message = f"{name} was not compared; there are: {', '.join(self.measures)}"
+            raise MeasureError(message, hint=hint, code="not-compared")
         return name
 
     def of(self, measure: str) -> list[Pair]:
@@ -194,20 +194,18 @@ class Comparison(Result):
         tuple of str
             Nothing if all are equal, or if the measure is a diagnostic.
         """
-        if measure is None:
-            name = self.primary
-        else:
+        name = self.primary
+        if measure is not None:
             name = self.measure(measure)
         if any(pair.role == "diagnostic" for pair in self.of(name)):
             return ()
         means = {run: round(self.summaries[name, run].mean, 4) for run in self.runs}
-        known = [mean for mean in means.values() if not math.isnan(mean)]
-        if len(set(known)) < 2:
+        defined = [mean for mean in means.values() if not math.isnan(mean)]
+        if len(set(defined)) < 2:
             return ()
+        top = min(defined)
         if self.higher_is_better(name):
-            top = max(known)
-        else:
-            top = min(known)
+            top = max(defined)
         return tuple(run for run, mean in means.items() if mean == top)
 
     @property
@@ -251,15 +249,15 @@ class Comparison(Result):
         Raises
         ------
         InputError
-            If none of the documents has a text, or the scores were loaded and do not tell their documents.
+            If none of the documents has a text, or the scores were loaded and do not know their documents.
         """
-        wanted = {document.doc for pair in self.pairs for document in pair.judge_first}
+        doc_ids = {document.doc for pair in self.pairs for document in pair.judge_first}
         if self.placed:
-            wanted.update(self.placed[0].qrels.docs)
-        if not wanted:
-            what = "scores do not tell which documents were judged; documents has no meaning for them"
-            raise InputError(what, hint="Compare scores that were made now.", code="no-meaning-for-scores")
-        return replace(self, documents=read_documents(documents).some(wanted))
+            doc_ids.update(self.placed[0].qrels.docs)
+        if not doc_ids:
+            message = "scores do not tell which documents were judged; documents has no meaning for them"
+            raise InputError(message, hint="Compare scores that were made now.", code="no-meaning-for-scores")
+        return replace(self, documents=read_documents(documents).some(doc_ids))
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -294,64 +292,54 @@ class Comparison(Result):
     def method(self) -> str:
         """How the comparison was made, in a sentence."""
         s = self.statistics
-        families = [
-            self._family_words([pair for pair in self.pairs if pair.role == role], role)
-            for role in ("", "primary", "secondary")
-        ]
+        test = TESTS[s.test].split(":")[0]
+        draws = ""
         if s.test == "randomization":
-            exact = " (exact where at most 13 queries differ)"
-        else:
-            exact = ""
-
-        test = f"{TESTS[s.test].split(':')[0]}{exact}"
+            test += " (exact where at most 13 queries differ)"
+            draws = f"; {s.draws():,} flips, seed {s.seed}"
         if any(pair.how == "replicates" for pair in self.pairs):
             test = "t test over runs and queries"
 
+        design = ""
         if self.design is not None:
             design = f" on {self.design.words}"
-        else:
-            design = ""
 
-        if s.test == "randomization":
-            drawn = f"; {s.draws():,} flips, seed {s.seed}"
-        else:
-            drawn = ""
+        families = [self._family_words(role) for role in ("", "primary", "secondary")]
+        corrections = "; ".join(filter(None, families)) or "of diagnostics only"
+        return f"{test}{design}, {corrections}, alpha {s.alpha:g}{draws}"
 
-        return f"{test}{design}, {'; '.join(filter(None, families)) or 'of diagnostics only'}, alpha {s.alpha:g}{drawn}"
-
-    def _family_words(self, pairs: Sequence[Pair], role: str) -> str:
-        """How a family of rows was corrected, and what that does to its intervals."""
+    def _family_words(self, role: str) -> str:
+        """How the family of rows with this role was corrected, and what that does to its intervals."""
+        pairs = [pair for pair in self.pairs if pair.role == role]
         if not pairs:
             return ""
 
         s, n = self.statistics, len(pairs)
-        what = f"{n:,} {role} comparison{'s' * (n != 1)}".replace("  ", " ")
+        rows = f"{n:,} {role} comparison{'s' * (n != 1)}".replace("  ", " ")
         correction = s.used_correction
         if any(pair.how == "replicates" for pair in pairs) and correction in ("max-t", "tukey"):
             correction = "holm"
 
-        how = f"corrected over {what} by {correction}"
+        words = f"corrected over {rows} by {correction}"
         if correction == "none" or n == 1:
-            how = f"{what}, not corrected"
+            words = f"{rows}, not corrected"
         elif correction == "tukey":
-            how = f"{what}, corrected measure by measure by randomised Tukey HSD"
+            words = f"{rows}, corrected measure by measure by randomised Tukey HSD"
 
         quantiles = sorted({round(pair.critical, 2) for pair in pairs if math.isfinite(pair.critical)})
-        if n > 1 and correction not in ("none", "bh"):
-            kind = "simultaneous "
-        else:
-            kind = ""
-
         if not quantiles:
-            return how
+            return words
 
-        t = f"{quantiles[0]:.2f}" + (f" to {quantiles[-1]:.2f}" if len(quantiles) > 1 else "")
+        simultaneous = ""
+        if n > 1 and correction not in ("none", "bh"):
+            simultaneous = "simultaneous "
+        bounded = ""
         if s.interval == "bounded":
-            method = " bounded"
-        else:
-            method = ""
-
-        return f"{how}, {kind}{percent(s.level)}{method} intervals (t = {t})"
+            bounded = " bounded"
+        t = f"{quantiles[0]:.2f}"
+        if len(quantiles) > 1:
+            t += f" to {quantiles[-1]:.2f}"
+        return f"{words}, {simultaneous}{percent(s.level)}{bounded} intervals (t = {t})"
 
     def parts(self) -> list[Part]:
         """What people read."""
@@ -361,6 +349,16 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the single queries' values, as plain Python values."""
+        systems = []
+        for (measure, run), summary in self.summaries.items():
+            interval = list(summary.shown_interval)
+            record = {"measure": measure, "run": run, "mean": summary.mean, "summary": summary.shown}
+            systems.append({**record, "interval": interval})
+        slices = None
+        if self.slices:
+            slices = self.slices.to_dict()
+        notes = [note.to_dict() for note in self.notes]
+
         return {
             "format": "goldrank-comparison",
             "version": 4,
@@ -371,13 +369,10 @@ class Comparison(Result):
             "method": self.method,
             "statistics": {**vars(self.statistics), "correction": self.statistics.used_correction},
             "primary": self.primary,
-            "systems": [
-                {"measure": measure, "run": run, "mean": s.mean, "summary": s.shown, "interval": list(s.shown_interval)}
-                for (measure, run), s in self.summaries.items()
-            ],
+            "systems": systems,
             "pairs": [pair.to_dict() for pair in self.pairs],
-            "slices": self.slices.to_dict() if self.slices else None,
-            "notes": [note.to_dict() for note in self.notes],
+            "slices": slices,
+            "notes": notes,
         }
 
     def rows(self) -> list[dict[str, Any]]:
@@ -401,12 +396,12 @@ class Comparison(Result):
         return f"Comparison({runs}, {len(self.queries):,} queries, {', '.join(self.measures)})"
 
 
-def save_each(saved: Sequence[Scores], folder: str | Path) -> list[Path]:
+def save_each(scores_of_systems: Sequence[Scores], folder: str | Path) -> list[Path]:
     """The scores of several systems as files of a folder, numbered and named."""
     target = new_folder(folder)
     paths = []
-    for i, scores in enumerate(saved, 1):
-        word = "".join(c if c.isalnum() or c in "-_." else "_" for c in scores.run)[:80].strip(".")
-        paths.append(target / f"{i:02d}-{word or 'run'}.json")
+    for i, scores in enumerate(scores_of_systems, 1):
+        name = "".join(c if c.isalnum() or c in "-_." else "_" for c in scores.run)[:80].strip(".")
+        paths.append(target / f"{i:02d}-{name or 'run'}.json")
         scores.save(paths[-1])
     return paths

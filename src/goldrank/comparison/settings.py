@@ -19,7 +19,7 @@ INTERVALS = {
     "bounded": "holds even if the queries lack a rare large loss (Gaffke); wide",
 }
 UNJUDGED = {
-    "check": "a verdict stands if half of its difference is left without unjudged documents, where those can be told",
+    "check": "a verdict stands if half of its difference is left without unjudged documents, where those are known",
     "ignore": "unjudged documents count as not relevant",
 }
 

@@ -53,7 +53,7 @@ MOST_NUMBERS = 8
 """A numeric attribute with more different values than this is cut into thirds."""
 
 MOST_FLIPPED = 30_000_000
-"""So many numbers, 240 MB, are held under flips at a time."""
+"""The most numbers, 240 MB, that are in memory under flips at a time."""
 
 AUTOMATIC = {
     "relevant": "the number of relevant documents of a query",
@@ -123,7 +123,7 @@ class SliceDifference(_QueryGroup):
 
 @dataclass(frozen=True)
 class SliceTable:
-    """All slices of a comparison."""
+    """All slices of a comparison, and the differences of pairs on them."""
 
     slices: tuple[Slice, ...]
     differences: tuple[SliceDifference, ...]
@@ -131,30 +131,37 @@ class SliceTable:
 
     def worst(self, measure: str, a: str, b: str) -> SliceDifference | None:
         """The slice, not a small one unless a test can decide it, on which b does worst against a."""
-        of_pair = [d for d in self.differences if (d.measure, d.a, d.b) == (measure, a, b)]
-        known = [d for d in of_pair if not d.small or not math.isnan(d.p_adjusted)]
-        return min(known, key=lambda d: d.difference, default=None)
+        of_pair = [
+            difference
+            for difference in self.differences
+            if (difference.measure, difference.a, difference.b) == (measure, a, b)
+        ]
+        eligible = [
+            difference for difference in of_pair if not difference.small or not math.isnan(difference.p_adjusted)
+        ]
+        return min(eligible, key=lambda difference: difference.difference, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        return {
-            "slices": [part.to_dict() for part in self.slices],
-            "differences": [difference.to_dict() for difference in self.differences],
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        slices = [part.to_dict() for part in self.slices]
+        differences = [difference.to_dict() for difference in self.differences]
+        notes = [note.to_dict() for note in self.notes]
+        return {"slices": slices, "differences": differences, "notes": notes}
 
 
-def slice_names(given: object) -> list[str]:
-    """The attributes to slice by, from what callers give: a name or several."""
-    names = [given] if isinstance(given, str) else given
-    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, Mapping | bytes) else [given]
-    for name in listed:
+def slice_names(slice_by: object) -> list[str]:
+    """The attributes to slice by, from what callers pass: a name or several."""
+    entries = [slice_by]
+    if isinstance(slice_by, Iterable) and not isinstance(slice_by, str | Mapping | bytes):
+        entries = list(slice_by)
+
+    for name in entries:
         if not isinstance(name, str):
-            what = f"slice_by has {shown(name)}, which is no name of an attribute"
+            message = f"slice_by has {shown(name)}, which is not the name of an attribute"
             hint = 'For example slice_by="kind", where queries={"q1": {"kind": "short"}}.'
-            raise OptionError(what, hint=hint, code="wrong-type")
+            raise OptionError(message, hint=hint, code="wrong-type")
         ids.check_text(name, "name in slice_by")
-    return [str(name) for name in listed]
+    return [str(name) for name in entries]
 
 
 def with_slices(comparison: Comparison, slice_by: Sequence[str]) -> Comparison:
@@ -170,48 +177,50 @@ def slice_parts(names: Sequence[str], values: Callable[[str], Sequence[Any]], no
     parts = []
     for name in dict.fromkeys(names):
         groups = group_queries(name, values(name), notes) or {}
-        parts += [(name, value, which) for value, which in groups.items()]
+        parts += [(name, value, in_slice) for value, in_slice in groups.items()]
     return parts
 
 
 def _available(comparison: Comparison) -> list[str]:
-    """The automatic attributes that can be told of this comparison."""
-    has = {
+    """The automatic attributes that are known for this comparison."""
+    is_available = {
         "relevant": bool(comparison.placed),
         "judged": bool(comparison.placed) or _has_judged(comparison),
         "length": bool(comparison.texts),
     }
-    return [name for name in AUTOMATIC if has[name]]
+    return [name for name in AUTOMATIC if is_available[name]]
 
 
 def _attribute(comparison: Comparison, name: str) -> Sequence[Any]:
     """The attribute's value for each query of the comparison, None where there is none."""
-    known = comparison.known
-    if known is not None and known.has(name):
-        return list(map(known.column(name).get, comparison.queries))
+    query_table = comparison.known
+    if query_table is not None and query_table.has(name):
+        return list(map(query_table.column(name).get, comparison.queries))
 
     if name == "length":
         if not comparison.texts:
-            what = "slices by length need the queries' texts"
-            raise InputError(what, hint='Pass queries={"q1": "some words"}.', code="slice-needs-input")
+            message = "slices by length need the queries' texts"
+            raise InputError(message, hint='Pass queries={"q1": "some words"}.', code="slice-needs-input")
         return word_counts(comparison.texts.get, comparison.queries)
 
     if name == "relevant":
         if not comparison.placed:
-            what = "slices by relevant need scores made now"
+            message = "slices by relevant need scores made now"
             hint = "compare(qrels, runs), or compare(evaluate(qrels, Runs(runs)))."
-            raise InputError(what, hint=hint, code="slice-needs-input")
+            raise InputError(message, hint=hint, code="slice-needs-input")
         return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
 
     if name == "judged":
         return _judged_shares(comparison)
 
-    raise no_slice_values(name, known)
+    raise no_slice_values(name, query_table)
 
 
-def no_slice_values(name: str, known: Queries | None) -> InputError:
+def no_slice_values(name: str, query_table: Queries | None) -> InputError:
     """The error for an attribute that no query has a value of."""
-    attributes = [] if known is None else list(known.attributes)
+    attributes: list[str] = []
+    if query_table is not None:
+        attributes = list(query_table.attributes)
     hint = did_you_mean(name, [*attributes, *AUTOMATIC])
     if hint is None:
         listed = ", ".join(map(ids.show, attributes)) or "none"
@@ -221,13 +230,29 @@ def no_slice_values(name: str, known: Queries | None) -> InputError:
 
 def word_counts(text_of: Callable[[str], Any], queries: Sequence[str]) -> list[int | None]:
     """How many words each query has; None without a text."""
-    return [None if text is None else len(str(text).split()) for text in map(text_of, queries)]
+    counts: list[int | None] = []
+    for text in map(text_of, queries):
+        if text is None:
+            counts.append(None)
+        else:
+            counts.append(len(str(text).split()))
+    return counts
 
 
 def relevant_counts(grades: Mapping[str, Mapping[str, float]], queries: Sequence[str]) -> list[int | None]:
     """How many relevant documents each query has; None if it is not judged."""
-    judged = [grades.get(query) for query in queries]
-    return [None if docs is None else sum(grade >= 1 for grade in docs.values()) for docs in judged]
+    counts: list[int | None] = []
+    for query in queries:
+        if query in grades:
+            counts.append(sum(grade >= 1 for grade in grades[query].values()))
+        else:
+            counts.append(None)
+    return counts
+
+
+def none_for_nan(values: np.ndarray) -> list[float | None]:
+    """The numbers, with None for those that are not defined."""
+    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 def _has_judged(comparison: Comparison) -> bool:
@@ -240,40 +265,52 @@ def _judged_shares(comparison: Comparison) -> list[float | None]:
         if not comparison.placed:
             raise InputError("slices by judged share need Judged@10 among the measures", code="slice-needs-input")
         scored = tuple(pipeline.score(placed, [parse("Judged@10")]) for placed in comparison.placed)
-    by_query = [scores.per_query["Judged@10"] for scores in scored]
-    values = np.array([[shares.get(query, math.nan) for query in comparison.queries] for shares in by_query])
-    return [None if math.isnan(share) else share for share in values.mean(axis=0).tolist()]
+
+    rows = []
+    for scores in scored:
+        share_of = scores.per_query["Judged@10"]
+        rows.append([share_of.get(query, math.nan) for query in comparison.queries])
+    return none_for_nan(np.array(rows).mean(axis=0))
 
 
 def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups | None:
-    """Each value of the attribute with the queries that have it; None if it tells no queries apart."""
+    """Each value of the attribute with the queries that have it; None if all queries have the same value."""
     values = [None if is_missing(value) else value for value in values]
-    known = [value for value in values if value is not None]
-    if not known:
-        what = f"slices by {name!r}: no query of the comparison has a value"
-        raise InputError(what, hint="Are the ids the same?", code="no-slice-values")
+    defined = [value for value in values if value is not None]
+    if not defined:
+        message = f"slices by {name!r}: no query of the comparison has a value"
+        raise InputError(message, hint="Are the ids the same?", code="no-slice-values")
 
-    if len(known) < len(values):
-        absent = len(values) - len(known)
-        notes.append(Note.of("unsliced-queries", attribute=name, count=absent, queries=len(values)))
+    if len(defined) < len(values):
+        undefined = len(values) - len(defined)
+        notes.append(Note.of("unsliced-queries", attribute=name, count=undefined, queries=len(values)))
 
-    numeric = all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in known)
-    different = set(known) if numeric else set(map(str, known))
-    if len(different) == 1:
+    numeric = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in defined)
+    distinct = set(defined)
+    if not numeric:
+        distinct = set(map(str, defined))
+    if len(distinct) == 1:
         notes.append(Note.of("one-slice", attribute=name))
         return None
 
-    if numeric and len(different) > MOST_NUMBERS:
-        return _thirds(np.array([math.nan if v is None else float(v) for v in values]))
-    if len(different) > MOST_CATEGORIES:
+    if numeric and len(distinct) > MOST_NUMBERS:
+        return _thirds(np.array([math.nan if value is None else float(value) for value in values]))
+    if len(distinct) > MOST_CATEGORIES:
         raise InputError(
-            f"slices by {name!r}: {len(different):,} different values",
+            f"slices by {name!r}: {len(distinct):,} different values",
             hint=f"Use at most {MOST_CATEGORIES}.",
             code="too-many-slices",
         )
-    if numeric:
-        return {f"{v:g}": np.array([x is not None and x == v for x in values]) for v in sorted(different)}
-    return {v: np.array([x is not None and str(x) == v for x in values]) for v in sorted(different)}
+
+    groups: Groups = {}
+    for category in sorted(distinct):
+        if numeric:
+            members = [value is not None and value == category for value in values]
+            groups[f"{category:g}"] = np.array(members)
+        else:
+            members = [value is not None and str(value) == category for value in values]
+            groups[category] = np.array(members)
+    return groups
 
 
 def _thirds(values: np.ndarray) -> dict[str, np.ndarray]:
@@ -300,7 +337,7 @@ def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> 
             values = comparison.values[measure]
             facts = facts_of(comparison.systems[0].columns[measure], values)
             counted = ~np.isnan(values[0])
-            of_measure = [(attribute, value, which & counted) for attribute, value, which in parts]
+            of_measure = [(attribute, value, in_slice & counted) for attribute, value, in_slice in parts]
             slices += [_means(comparison, facts, part, design) for part in of_measure if part[2].any()]
             for pair in comparison.of(measure):
                 family = [(row, part) for part, row in zip(of_measure, rows, strict=False) if part[2].any()]
@@ -313,34 +350,33 @@ def _table(comparison: Comparison, parts: Sequence[Part], notes: list[Note]) -> 
 
 def _means(comparison: Comparison, facts: MeasureFacts, part: Part, design: Design) -> Slice:
     """The means of the systems on a slice, with their intervals."""
-    attribute, value, which = part
-    rows = dict(zip(comparison.runs, comparison.values[facts.name][:, which], strict=True))
-    about: dict[str, Any] = {"level": comparison.statistics.level, "low": facts.low, "high": facts.high}
-    about |= design.part(which)._asdict()
-    return Slice(
-        attribute, value, facts.name, int(which.sum()),
-        means={run: design.mean(row, which) for run, row in rows.items()},
-        intervals={run: mean_interval(row, **about) for run, row in rows.items()},
-    )  # fmt: skip
+    attribute, value, in_slice = part
+    rows = dict(zip(comparison.runs, comparison.values[facts.name][:, in_slice], strict=True))
+    interval_options: dict[str, Any] = {"level": comparison.statistics.level, "low": facts.low, "high": facts.high}
+    interval_options |= design.part(in_slice)._asdict()
+    means = {run: design.mean(row, in_slice) for run, row in rows.items()}
+    intervals = {run: mean_interval(row, **interval_options) for run, row in rows.items()}
+    return Slice(attribute, value, facts.name, int(in_slice.sum()), means, intervals)
 
 
 def _flipped(comparison: Comparison, measures: Sequence[str], parts: Sequence[Part], design: Design) -> Flipped:
     """All slices of all pairs under one set of flips: a row per measure, pair and slice."""
     values = [comparison.values[measure] for measure in measures]
-    moved = np.concatenate([np.nan_to_num(matrix - matrix[0]) for matrix in values])
+    differences = np.concatenate([np.nan_to_num(matrix - matrix[0]) for matrix in values])
     blocks = []
-    for *_, which in parts:
-        columns = design.unit_columns(np.where(which, moved, 0.0))
-        about = np.flatnonzero((columns != 0).any(axis=0))
-        blocks.append(UnitBlock(about, columns[:, about]))
+    for *_, in_slice in parts:
+        columns = design.unit_columns(np.where(in_slice, differences, 0.0))
+        units = np.flatnonzero((columns != 0).any(axis=0))
+        blocks.append(UnitBlock(units, columns[:, units]))
 
-    at = {run: i for i, run in enumerate(comparison.runs)}
-    rows = [
-        (i * len(moved) + m * len(at) + at[pair.a], i * len(moved) + m * len(at) + at[pair.b])
-        for m, measure in enumerate(measures)
-        for pair in comparison.of(measure)
-        for i in range(len(parts))
-    ]
+    position_of = {run: i for i, run in enumerate(comparison.runs)}
+    rows = []
+    for measure_number, measure in enumerate(measures):
+        for pair in comparison.of(measure):
+            for slice_number in range(len(parts)):
+                first = slice_number * len(differences) + measure_number * len(position_of)
+                rows.append((first + position_of[pair.a], first + position_of[pair.b]))
+
     statistics = comparison.statistics
     return flip_blocks(blocks, columns.shape[1], np.array(rows), samples=statistics.draws() - 1, seed=statistics.seed)
 
@@ -356,28 +392,37 @@ def _differences(
     """One pair's difference in each slice, tested by flips and corrected together; slices with their rows."""
     statistics = comparison.statistics
     rows = dict(zip(comparison.runs, comparison.values[pair.measure], strict=True))
-    delta = without_rounding(np.nan_to_num(rows[pair.b] - rows[pair.a]))
+    differences = without_rounding(np.nan_to_num(rows[pair.b] - rows[pair.a]))
     raw = [raw_p(flipped, row).value for row, _ in family]
-    of_parts = [(delta[which], design.part(which)) for _, (*_, which) in family]
-    tested = [i for i, (values, part) in enumerate(of_parts) if _is_decidable(values, *part, statistics.alpha)]
-    tested = [] if facts.diagnostic else tested
-    joint = max_t(flipped, [family[i][0] for i in tested], alpha=statistics.alpha, raw=[raw[i] for i in tested])
-    adjusted = dict(zip(tested, joint.adjusted.tolist() if len(tested) > 1 else [raw[i] for i in tested], strict=True))
-    differences = []
-    for i, ((_, (attribute, value, which)), (values, part)) in enumerate(zip(family, of_parts, strict=True)):
-        critical = None
-        if len(tested) > 1:
-            freedom = estimate(values, *part).freedom
-            of_units = t_of_u(joint.critical, len(values))
-            critical = of_units if design.is_plain else t_of_u_weighted(joint.critical, freedom)
-        about = {"level": statistics.level, "reach": facts.reach, "critical": critical, **part._asdict()}
-        interval = difference_interval(values, **about)
-        mean, p = design.mean(values, which), adjusted.get(i, math.nan)
-        turned = p <= statistics.alpha and mean * pair.difference < 0
-        about_pair = (pair.measure, len(values), pair.a, pair.b, mean, interval, raw[i], p, turned)
-        differences.append(SliceDifference(attribute, value, *about_pair))
+    tested: list[int] = []
+    if not facts.diagnostic:
+        for i, (_, (*_, in_slice)) in enumerate(family):
+            if _is_decidable(differences[in_slice], *design.part(in_slice), statistics.alpha):
+                tested.append(i)
 
-    return differences
+    rows_tested = [family[i][0] for i in tested]
+    raw_tested = [raw[i] for i in tested]
+    corrected = max_t(flipped, rows_tested, alpha=statistics.alpha, raw=raw_tested)
+    adjusted = dict(zip(tested, raw_tested, strict=True))
+    if len(tested) > 1:
+        adjusted = dict(zip(tested, corrected.adjusted.tolist(), strict=True))
+
+    slice_differences = []
+    for i, (_, (attribute, value, in_slice)) in enumerate(family):
+        values, part = differences[in_slice], design.part(in_slice)
+        critical = None
+        if len(tested) > 1 and design.is_plain:
+            critical = t_of_u(corrected.critical, len(values))
+        elif len(tested) > 1:
+            critical = t_of_u_weighted(corrected.critical, estimate(values, *part).freedom)
+        interval_options = {"level": statistics.level, "reach": facts.reach, "critical": critical, **part._asdict()}
+        interval = difference_interval(values, **interval_options)
+        mean, p = design.mean(values, in_slice), adjusted.get(i, math.nan)
+        is_reversed = p <= statistics.alpha and mean * pair.difference < 0
+        pair_values = (pair.measure, len(values), pair.a, pair.b, mean, interval, raw[i], p, is_reversed)
+        slice_differences.append(SliceDifference(attribute, value, *pair_values))
+
+    return slice_differences
 
 
 def _is_decidable(values: np.ndarray, units: np.ndarray | None, weights: np.ndarray | None, alpha: float) -> bool:
@@ -388,19 +433,25 @@ def _is_decidable(values: np.ndarray, units: np.ndarray | None, weights: np.ndar
 
 
 def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:
-    """Slices that go the other way, and attributes by whose slices, each counted once, the order turns round."""
-    where = "ahead of" if pair.difference > 0 else "behind"
-    overall = f"{pair.measure}: over all queries {ids.show(pair.b)} is {where} {ids.show(pair.a)}"
+    """Slices that go the other way, and attributes whose slices, each counted once, reverse the order."""
+    position = "behind"
+    if pair.difference > 0:
+        position = "ahead of"
+    overall = f"{pair.measure}: over all queries {ids.show(pair.b)} is {position} {ids.show(pair.a)}"
     overall += f" ({pair.difference:+.4f})"
     notes = []
-    for part in filter(lambda part: part.reversed, differences):
+    for part in differences:
+        if not part.reversed:
+            continue
         facts = {"attribute": ids.show(part.attribute), "value": ids.show(part.value)}
         notes.append(Note.of("slice-turned", overall=overall, **facts, mean=part.difference, count=part.n))
 
     for attribute in dict.fromkeys(part.attribute for part in differences):
         means = [part.difference for part in differences if part.attribute == attribute and not part.small]
-        mean = float(np.mean(means)) if means else 0.0
-        if len(means) > 1 and all(means) and mean * pair.difference < 0:
+        if len(means) < 2 or not all(means):
+            continue
+        mean = float(np.mean(means))
+        if mean * pair.difference < 0:
             notes.append(Note.of("slice-decides", overall=overall, attribute=ids.show(attribute), mean=mean))
 
     return notes

@@ -23,18 +23,18 @@ from goldrank.data.scores import SLACK, Column
 from goldrank.measures import known
 
 BELOW_SHOWN = 0.001
-"""The probability of what is not shown stays so far below that of what is."""
+"""How far the probability of a difference that is not shown stays below the probability of one that is."""
 
 
 @dataclass(frozen=True)
 class MeasureFacts:
-    """What a comparison must know of a measure."""
+    """What a comparison must know about a measure."""
 
     name: str
     higher_is_better: bool = True
     low: float = -math.inf
     high: float = math.inf
-    """The bounds of what is compared; infinite where there are none."""
+    """The bounds of the values; infinite where there are none."""
     diagnostic: bool = False
 
     @property
@@ -51,18 +51,25 @@ class MeasureFacts:
 
 
 def facts_of(column: Column, values: np.ndarray) -> MeasureFacts:
-    """What is declared of a column's measure. One that nobody declared, or that passes its bounds, has none."""
+    """What a column's measure declares. A measure that is not declared, or that exceeds its bounds, has no bounds."""
     measure = known(column.measure)
     if measure is None:
         return MeasureFacts(column.measure, column.higher_is_better)
     declared = measure.declaration
     low, high = declared.low, declared.high
     if column.average == "geometric":
-        low, high = (math.log(end) if end > 0 else -math.inf for end in (low, high))
+        low, high = _log(low), _log(high)
+
     counted = values[~np.isnan(values)]
     if len(counted) and (counted.min() < low - SLACK or counted.max() > high + SLACK):
         low, high = -math.inf, math.inf
     return MeasureFacts(column.measure, column.higher_is_better, low, high, declared.diagnostic)
+
+
+def _log(value: float) -> float:
+    if value <= 0:
+        return -math.inf
+    return math.log(value)
 
 
 def on_scale(values: np.ndarray, average: str) -> np.ndarray:
@@ -94,28 +101,33 @@ class Compared:
         return np.asarray(~np.isnan(self.values[measure][0]))
 
     def flipped(self, centred: bool = False) -> Flipped:
-        """All pairs by each measure under one set of flips; `centred` with each row's mean taken out."""
-        at = {name: i for i, name in enumerate(self.names)}
+        """All pairs by each measure under one set of flips; `centred` with each row's mean subtracted."""
+        position_of = {name: i for i, name in enumerate(self.names)}
         columns, numbers = [], []
-        for m, about in enumerate(self.facts):
-            matrix, counted = self.values[about.name], self.counted(about.name)
-            # Differences to the first system: those of pairs stay as they are, and rounding is that of differences.
-            moved = np.where(counted, matrix - matrix[0], 0.0)
+        for measure_number, measure_facts in enumerate(self.facts):
+            matrix, counted = self.values[measure_facts.name], self.counted(measure_facts.name)
+            # Differences to the first system: those of pairs stay as they are, and rounding is small as in differences.
+            differences = np.where(counted, matrix - matrix[0], 0.0)
             if centred:
-                means = np.array([self.design.mean(row[counted], counted) for row in moved])
-                moved = np.where(counted, moved - means[:, None], 0.0)
-            columns.append(self.design.unit_columns(moved))
-            numbers += [(m * len(matrix) + at[a], m * len(matrix) + at[b]) for a, b in self.pairs]
+                means = np.array([self.design.mean(row[counted], counted) for row in differences])
+                differences = np.where(counted, differences - means[:, None], 0.0)
+            columns.append(self.design.unit_columns(differences))
+            numbers += [
+                (measure_number * len(matrix) + position_of[a], measure_number * len(matrix) + position_of[b])
+                for a, b in self.pairs
+            ]
 
         samples, seed = self.statistics.draws() - 1, self.statistics.seed
         return flip(np.concatenate(columns), np.array(numbers), samples=samples, seed=seed)
 
     def tested(self) -> list[Pair]:
         """Every pair's difference by each measure, tested by one set of flips and corrected in families."""
-        at = {name: i for i, name in enumerate(self.names)}
+        position_of = {name: i for i, name in enumerate(self.names)}
         flipped, statistics = self.flipped(), self.statistics
-        places = ((about, at[a], at[b]) for about in self.facts for a, b in self.pairs)
-        rows = [_Row(self, flipped, i, *place) for i, place in enumerate(places)]
+        combinations = (
+            (measure_facts, position_of[a], position_of[b]) for measure_facts in self.facts for a, b in self.pairs
+        )
+        rows = [_Row(self, flipped, i, *combination) for i, combination in enumerate(combinations)]
         for role in ("", "primary", "secondary"):  # diagnostics are in no family
             family = [row for row in rows if row.role == role]
             if family:
@@ -136,23 +148,25 @@ class Compared:
         statistics, tests = self.statistics, len(family)
         tested = np.array([row.tested for row in family])
         method, at_most = statistics.used_correction, np.zeros(tests, bool)
-        if any(row.how == "replicates" for row in family) and method in ("max-t", "tukey"):
+        if any(row.method == "replicates" for row in family) and method in ("max-t", "tukey"):
             method = "holm"
 
         if method == "max-t" and tests > 1:
-            numbers, demanded = [row.number for row in family], [row.demanded_u for row in family]
+            numbers = [row.number for row in family]
+            demanded = [row.demanded_u for row in family]
             corrected = max_t(flipped, numbers, alpha=statistics.alpha, raw=tested.tolist(), demanded=demanded)
             adjusted, at_most = corrected.adjusted, corrected.at_most
             for row, stage, p in zip(family, corrected.stages.tolist(), corrected.demanded.tolist(), strict=True):
                 row.critical_u, row.stage_u, row.demanded_corrected = corrected.critical, stage, p
         elif method == "tukey":
             adjusted, tests = self._tukey(family), math.comb(len(self.names), 2)
+        elif method == "max-t":
+            adjusted = adjust(tested, "none")
         else:
-            adjusted = adjust(tested, "none" if method == "max-t" else method)
+            adjusted = adjust(tested, method)
 
-        if method in ("max-t", "none"):
-            alpha = statistics.alpha
-        else:
+        alpha = statistics.alpha
+        if method not in ("max-t", "none"):
             alpha = statistics.alpha / tests
 
         for row, p, bound in zip(family, adjusted.tolist(), at_most.tolist(), strict=True):
@@ -169,10 +183,11 @@ class Compared:
         return np.array([by_measure[row.facts.name][row.a, row.b] for row in family])
 
     def _show_equivalence(self, family: Sequence[_Row], margin: float) -> None:
-        """Corrected p-values of equivalence: two one-sided tests, held against the family's one-sided maximum."""
+        """Corrected p-values of equivalence: two one-sided tests, compared with the family's one-sided maximum."""
         statistics = self.statistics
         t_and_freedom = [row.within(margin) for row in family]
         raw = np.array([float(special.stdtr(freedom, -t)) for t, freedom in t_and_freedom])
+        correction = statistics.used_correction
         if len(family) > 1 and all(row.critical_u is not None for row in family):
             numbers = [row.number for row in family]
             maxima = max_t(self.flipped(centred=True), numbers, tail="greater", alpha=statistics.alpha).maxima[1:]
@@ -181,8 +196,10 @@ class Compared:
             else:
                 reached = special.ndtri(1 - raw).tolist()
             raw = np.array([(1 + int(np.count_nonzero(maxima >= u))) / (len(maxima) + 1) for u in reached])
-        elif statistics.used_correction not in ("max-t", "none"):
-            raw = adjust(raw, "holm" if statistics.used_correction == "tukey" else statistics.used_correction)
+        elif correction == "tukey":
+            raw = adjust(raw, "holm")
+        elif correction not in ("max-t", "none"):
+            raw = adjust(raw, correction)
 
         for row, p in zip(family, raw.tolist(), strict=True):
             row.equivalence = p
@@ -190,13 +207,13 @@ class Compared:
     def _with_bounded(self, pairs: Sequence[Pair], rows: Sequence[_Row]) -> list[Pair]:
         """The pairs with intervals that hold whatever the queries lack."""
         changed = list(pairs)
-        for about in self.facts:
-            chosen = [row for row in rows if row.facts is about]
-            differences = np.array([row.differences for row in chosen])
-            alphas = [2 * float(special.stdtr(row.estimate.freedom, -pairs[row.number].critical)) for row in chosen]
-            reach = np.full(len(chosen), about.reach)
+        for measure_facts in self.facts:
+            of_measure = [row for row in rows if row.facts is measure_facts]
+            differences = np.array([row.differences for row in of_measure])
+            alphas = [2 * float(special.stdtr(row.estimate.freedom, -pairs[row.number].critical)) for row in of_measure]
+            reach = np.full(len(of_measure), measure_facts.reach)
             bounded = intervals.bounded_intervals(differences, reach, np.array(alphas), seed=self.statistics.seed)
-            for row, interval in zip(chosen, bounded, strict=True):
+            for row, interval in zip(of_measure, bounded, strict=True):
                 changed[row.number] = _with_interval(pairs[row.number], interval)
         return changed
 
@@ -205,12 +222,12 @@ def _with_interval(pair: Pair, interval: Interval) -> Pair:
     """The row with another interval, which must leave out 0 where the row is decided, and only there."""
     if math.isnan(interval.low):
         return replace(pair, interval=interval)
-    if not pair.is_decided:
-        return replace(pair, interval=interval if pair.role == "diagnostic" else interval.with_0())
-    if 0 not in interval:
+    if not pair.is_decided and pair.role != "diagnostic":
+        return replace(pair, interval=interval.with_0())
+    if not pair.is_decided or 0 not in interval:
         return replace(pair, interval=interval)
-    why = Note.of("interval-reaches-zero")
-    return replace(pair, interval=interval, withheld=True, caveats=(*pair.caveats, why))
+    note = Note.of("interval-reaches-zero")
+    return replace(pair, interval=interval, withheld=True, caveats=(*pair.caveats, note))
 
 
 class _Row:
@@ -233,38 +250,48 @@ class _Row:
     equivalence: float | None = None
 
     def __init__(self, compared: Compared, flipped: Flipped, number: int, facts: MeasureFacts, a: int, b: int) -> None:
-        self.compared, self.number, self.facts, self.a, self.b = compared, number, facts, a, b
-        statistics, design, differences = compared.statistics, compared.design, self.differences
+        self.compared = compared
+        self.number = number
+        self.facts = facts
+        self.a, self.b = a, b
+        statistics, differences, part = compared.statistics, self.differences, self.part
         self.alpha = statistics.alpha
-        """The alpha of a single test that corrects as much, where it is corrected by p-values."""
-        part = self.part
+        """The alpha of a single test that corrects as much, where p-values are corrected."""
         self.estimate = intervals.estimate(differences, *part)
-        p, self.how = raw_p(flipped, number)
-        of_units, varies = differences if design.is_plain else flipped.row(number), self.estimate.variance > 0
-        self.p = {
-            "randomization": p,
-            "t": paired.t_test(differences) if design.is_plain else self.estimate.p if varies else math.nan,
-            "wilcoxon": paired.wilcoxon_test(of_units),
-            "sign": paired.sign_test(of_units),
-        }
-        if part.units is None:
-            self.units = len(differences)
-        else:
+        self.units = len(differences)
+        """The units of the row."""
+        if part.units is not None:
             self.units = int(part.units.max()) + 1
-
         self.changed = flipped.differing(number)
-        """Units, and those that differ."""
+        """The units that differ."""
+
+        p, self.method = raw_p(flipped, number)
         self.tested = p
         """The p-value that the verdict goes by, before correction."""
+        self.p = {"randomization": p, **self._other_tests(flipped)}
         runs = self._runs
         if runs is not None:
-            self.estimate, self.how = intervals.replicated(*runs), "replicates"
+            self.estimate, self.method = intervals.replicated(*runs), "replicates"
             self.tested = self.estimate.p
             # The other tests know nothing of how runs vary.
             self.p = {**dict.fromkeys(self.p, math.nan), "t": self.tested}
         elif statistics.test != "randomization" and not math.isnan(self.p[statistics.test]):
             # Where all differences are the same, t has no answer, and flips have one.
-            self.tested, self.how = self.p[statistics.test], "formula"
+            self.tested, self.method = self.p[statistics.test], "formula"
+
+    def _other_tests(self, flipped: Flipped) -> dict[str, float]:
+        """The p-values of the tests that need no flips."""
+        if self.compared.design.is_plain:
+            unit_values = self.differences
+            t_p = paired.t_test(self.differences)
+        else:
+            unit_values = flipped.row(self.number)
+            t_p = math.nan
+            if self.estimate.variance > 0:
+                t_p = self.estimate.p
+
+        wilcoxon_p, sign_p = paired.wilcoxon_test(unit_values), paired.sign_test(unit_values)
+        return {"t": t_p, "wilcoxon": wilcoxon_p, "sign": sign_p}
 
     @property
     def role(self) -> str:
@@ -313,7 +340,7 @@ class _Row:
 
         It is Hall's interval, which knows skewness, for queries that are drawn one by one and weigh the same.
         """
-        if self.how == "replicates" or not self.compared.design.is_plain:
+        if self.method == "replicates" or not self.compared.design.is_plain:
             return abs(self.estimate.t)
         return intervals.hall_t(self.differences)
 
@@ -334,7 +361,7 @@ class _Row:
         return min(1.0, float(2 * special.stdtr(self.estimate.freedom, -t)))
 
     def decide(self) -> None:
-        """Decide by the corrected p-value and by the interval; where the interval reaches 0, its p-value is taken.
+        """Decide by the corrected p-value and by the interval; where the interval reaches 0, its p-value counts.
 
         Flips are exact for symmetric differences. Skewed ones, such as many small wins and a few large losses, need an
         interval that knows skewness.
@@ -342,35 +369,33 @@ class _Row:
         alpha = self.compared.statistics.alpha
         if not self.adjusted <= alpha or self.estimate.mean == 0:
             return
+
         corrected, freedom = self.demanded_corrected, self.estimate.freedom
         if corrected is None:
+            factor = 1.0
             if self.tested > 0:
                 factor = self.adjusted / self.tested
-            else:
-                factor = 1.0
             corrected = min(1.0, factor * self.demanded_p)
             self.stage = intervals.t_quantile(1 - alpha / factor / 2, freedom)
+        elif self.stage_u is not None and self.compared.design.is_plain:
+            self.stage = t_of_u(self.stage_u, self.units)
         elif self.stage_u is not None:
-            is_plain = self.compared.design.is_plain
-            if is_plain:
-                self.stage = t_of_u(self.stage_u, self.units)
-            else:
-                self.stage = t_of_u_weighted(self.stage_u, freedom)
+            self.stage = t_of_u_weighted(self.stage_u, freedom)
 
         self.is_found = corrected <= alpha and 0 not in self._narrowest()
         if not self.is_found:
-            self.is_skewed, self.at_most, self.how = True, False, "hall"
+            self.is_skewed, self.at_most, self.method = True, False, "hall"
             self.tested = max(self.tested, self.demanded_p)
             self.adjusted = max(corrected, self.tested, math.nextafter(alpha, 1.0))
 
     def _narrowest(self) -> Interval:
-        """The interval that must leave out 0 where the row is found: that of the test, without pseudo-queries."""
-        if self.how == "replicates" or not self.compared.design.is_plain:
+        """The interval that must leave out 0 where the row is found: the test's interval, without pseudo-queries."""
+        if self.method == "replicates" or not self.compared.design.is_plain:
             return self.estimate.interval(self.stage)
         return intervals.hall_interval(self.differences, self.stage)
 
     def _agreeing(self, interval: Interval) -> Interval:
-        """The interval, which leaves out 0 just if the row is found."""
+        """The interval, made to leave out 0 if and only if the row is found."""
         if math.isnan(interval.low) or self.role == "diagnostic":
             return interval
         if not self.is_found:
@@ -378,30 +403,32 @@ class _Row:
         if 0 not in interval:
             return interval
 
-        # Pseudo-queries, or rows that were found before it, made it reach 0: its near end is that of its own test.
+        # Pseudo-queries, or rows that were found before it, made it reach 0: its near end comes from its own test.
         narrowest, student = self._narrowest(), self.estimate.interval(self.stage)
         if self.estimate.mean > 0:
             near = min(narrowest.low, student.low)
-            return Interval(near if near > 0 else narrowest.low, interval.high)
+            if not near > 0:
+                near = narrowest.low
+            return Interval(near, interval.high)
 
         near = max(narrowest.high, student.high)
-        return Interval(interval.low, near if near < 0 else narrowest.high)
+        if not near < 0:
+            near = narrowest.high
+        return Interval(interval.low, near)
 
     def _probability(self) -> float:
         """The probability that b is better; as far from 0.5 as the decision says, and no further."""
         estimated, part = self.estimate, self.part
-        if self.how != "replicates" and self.changed < intervals.FEW:
+        if self.method != "replicates" and self.changed < intervals.FEW:
             largest = float(np.abs(self.differences).max(initial=0.0))
             estimated = intervals.estimate(self.differences, *part, (largest, -largest))
 
         if self.role == "diagnostic" or not self.changed or self.estimate.mean == 0:
             return math.nan
 
-        above = power.probability_above_0(estimated, self.facts.reach)
-        if self.estimate.mean > 0:
-            likelier = above
-        else:
-            likelier = 1 - above
+        likelier = power.probability_above_0(estimated, self.facts.reach)
+        if not self.estimate.mean > 0:
+            likelier = 1 - likelier
 
         if self.is_found:
             likelier = max(likelier, 1 - self.adjusted / 2)
@@ -415,7 +442,7 @@ class _Row:
 
     def within(self, margin: float) -> tuple[float, float]:
         """Student's t of the difference being within the margin, and its degrees of freedom."""
-        if self.how == "replicates":
+        if self.method == "replicates":
             return power.t_within(self.estimate, margin), self.estimate.freedom
         return power.equivalence_t(self.differences, margin, self.facts.reach, *self.part)
 
@@ -428,8 +455,14 @@ class _Row:
         if self.is_skewed:
             caveats.append(Note.of("interval-reaches-zero"))
 
-        first, second = (compared.values[facts.name][at][counted] for at in (self.a, self.b))
-        above, below = int((differences > 0).sum()), int((differences < 0).sum())
+        first, second = (compared.values[facts.name][system][counted] for system in (self.a, self.b))
+        wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+        if not facts.higher_is_better:
+            wins, losses = losses, wins
+        difference = estimate.mean
+        if not abs(difference) > 1e-15:
+            difference = 0.0
+
         return Pair(
             measure=facts.name,
             a=compared.names[self.a],
@@ -437,15 +470,15 @@ class _Row:
             n=len(differences),
             mean_a=compared.design.mean(first, counted),
             mean_b=compared.design.mean(second, counted),
-            difference=estimate.mean if abs(estimate.mean) > 1e-15 else 0.0,
+            difference=difference,
             interval=interval,
             **self._power(critical),
-            wins=above if facts.higher_is_better else below,
-            ties=len(differences) - above - below,
-            losses=below if facts.higher_is_better else above,
+            wins=wins,
+            ties=len(differences) - wins - losses,
+            losses=losses,
             p=self.tested,
             p_by_test=self.p,
-            how=self.how,
+            how=self.method,
             p_adjusted=self.adjusted,
             at_most=self.at_most,
             critical=critical,
@@ -460,7 +493,7 @@ class _Row:
 
     @property
     def _critical(self) -> float:
-        """Student's quantile of the interval: that of the family, or the usual one."""
+        """Student's quantile of the interval: the family's, or the usual one."""
         if self.critical_u is None:
             return intervals.t_quantile(1 - self.alpha / 2, self.estimate.freedom)
         if self.compared.design.is_plain:
@@ -469,61 +502,51 @@ class _Row:
 
     def _interval(self, critical: float) -> Interval:
         reach = self.facts.reach
-        if self.how == "replicates" and self.estimate.variance > 0:
+        if self.method == "replicates" and self.estimate.variance > 0:
             return self.estimate.interval(critical).cut(-reach, reach)
-        is_joint = self.critical_u is not None
-        if is_joint:
-            level = self.compared.statistics.level
-        else:
-            level = 1 - self.alpha
-        about = {"level": level, "reach": reach, "critical": critical if is_joint else None, **self.part._asdict()}
-        return intervals.difference_interval(self.differences, **about)
+
+        options: dict[str, Any] = {"level": 1 - self.alpha}
+        if self.critical_u is not None:
+            options = {"level": self.compared.statistics.level, "critical": critical}
+        return intervals.difference_interval(self.differences, reach=reach, **options, **self.part._asdict())
 
     def _power(self, critical: float) -> dict[str, Any]:
         """The effect, the smallest difference that would be found, and the queries that this one needs."""
         estimate, statistics, differences = self.estimate, self.compared.statistics, self.differences
         size = estimate.freedom + 1
-        # With clusters, weights or replicates the effect is in units of the spread that so many single queries have.
+        # With clusters, weights or replicates the effect is in units of the spread that `size` single queries have.
+        spread = 0.0
         if estimate.variance > 0:
             spread = estimate.error * math.sqrt(size)
-        else:
-            spread = 0.0
-
         if len(differences) < 2 or paired.is_constant(differences) or spread <= 0:
             return {"effect": math.nan, "detectable": math.nan, "queries_needed": None}
 
         standardized, alpha = estimate.mean / spread, self.alpha
+        effect = math.nan
         if self._deviation > 0:
             effect = estimate.mean / self._deviation
-        else:
-            effect = math.nan
 
         if self.critical_u is not None:
+            alpha = 0.0
             if math.isfinite(critical):
                 alpha = float(2 * special.stdtr(estimate.freedom, -critical))
-            else:
-                alpha = 0.0
 
         if statistics.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
             return {"effect": effect, "detectable": math.nan, "queries_needed": None}
 
         detectable = power.detectable_effect(size, statistics.power, alpha) * spread
-        # The rarest flip of so many units has a chance of 2^(1 - units): with fewer, no difference is large enough.
-        if self.how not in ("formula", "replicates") and alpha > 0:
+        # The rarest flip of n units has a chance of 2^(1 - n): with fewer units, no difference is large enough.
+        fewest = 2
+        if self.method not in ("formula", "replicates") and alpha > 0:
             fewest = 1 + math.ceil(-math.log2(alpha))
-        else:
-            fewest = 2
-
         if self.units < fewest or detectable > self.facts.reach:
             detectable = math.nan
 
+        critical_u = None
         if self.compared.design.is_plain:
             critical_u = self.critical_u
-        else:
-            critical_u = None
-
         queries = power.queries_needed(standardized, statistics.power, alpha, critical_u)
-        if self.how == "replicates":
+        if self.method == "replicates":
             queries = None  # more queries do not make runs vary less
         elif queries is not None:
             queries = math.ceil(max(queries, fewest) * len(differences) / size - 1e-9)
@@ -543,20 +566,27 @@ class _Row:
     def _caveats(self, interval: Interval) -> list[Note]:
         clustered = self.compared.design.clusters is not None
         codes = intervals.caveats(self.changed, self.units, self.compared.statistics.alpha, clustered=clustered)
-        if math.isnan(interval.high):
-            codes = tuple("none-differs-unbounded" if code == "none-differs" else code for code in codes)
-        about: dict[str, Any] = {"units": self.units, "unit": "clusters" if clustered else "queries"}
-        return [Note.of(code, **about, differing=self.changed, end=interval.high) for code in codes]
+        unit = "queries"
+        if clustered:
+            unit = "clusters"
+
+        notes = []
+        for code in codes:
+            if code == "none-differs" and math.isnan(interval.high):
+                code = "none-differs-unbounded"
+            notes.append(Note.of(code, units=self.units, unit=unit, differing=self.changed, end=interval.high))
+        return notes
 
 
-def with_secondaries(found: Sequence[Pair]) -> list[Pair]:
-    """Secondary rows that are decided only if their pair's primary row is, the same way."""
-    primary = {(pair.a, pair.b): pair for pair in found if pair.role == "primary"}
+def with_secondaries(pairs: Sequence[Pair]) -> list[Pair]:
+    """The rows, with secondary ones decided only if the primary row of their pair is, in the same direction."""
+    primary = {(pair.a, pair.b): pair for pair in pairs if pair.role == "primary"}
+
     changed = []
-    for pair in found:
-        first = primary.get((pair.a, pair.b))
-        if pair.role == "secondary" and first and pair.verdict in ("better", "worse") and pair.verdict != first.verdict:
-            why = Note.of("primary-undecided", primary=first.measure)
-            pair = replace(pair, withheld=True, caveats=(*pair.caveats, why))
+    for pair in pairs:
+        decisive = primary.get((pair.a, pair.b))
+        if pair.role == "secondary" and decisive and pair.is_decided and pair.verdict != decisive.verdict:
+            note = Note.of("primary-undecided", primary=decisive.measure)
+            pair = replace(pair, withheld=True, caveats=(*pair.caveats, note))
         changed.append(pair)
     return changed

@@ -23,11 +23,11 @@ from goldrank.measures import Measure, parse
 from goldrank.measures.unjudged_share import count_holes, hole_reach, hole_rule
 
 MOST_BOUNDED = 200_000
-"""With more rows times queries than this, no bounds are made: a verdict is then only held against condensed lists."""
+"""With more rows times queries, no bounds are made: a verdict is then only compared with condensed lists."""
 NAMED = 3
 """Documents to judge that a sentence names, and rows beyond `MOST_BOUNDED` whose documents are read."""
 LISTED = 20
-"""Documents to judge that a row holds."""
+"""Documents to judge that a row has."""
 
 CAVEATS = {"closed": "judging-cannot-change", "extreme": "only-extreme-judgements", "open": "unjudged-decide"}
 """The codes of notes on what unjudged documents mean for a row."""
@@ -36,26 +36,29 @@ NOT_RELEVANT = {"positives-only": "unjudged-positives-only", "catalogue": "unjud
 
 
 class _Looked(NamedTuple):
-    """Measures that unjudged documents could move, by name, and the queries' places among the judged ones."""
+    """Measures that unjudged documents could move, by name, and the queries' positions among the judged ones."""
 
     measures: dict[str, Measure]
-    at: np.ndarray
+    positions: np.ndarray
 
 
 def with_holes(
-    tested: Sequence[Pair], placed: Sequence[Placed], compared: Compared, queries: Sequence[str]
+    tested: Sequence[Pair], placed_runs: Sequence[Placed], compared: Compared, queries: Sequence[str]
 ) -> tuple[list[Pair], list[Note]]:
     """The rows, each with what unjudged documents mean for it, and a note where they count as not relevant.
 
     A verdict that does not stand by the half rule (see `unjudged_rule`) is withheld. All systems were placed with the
     same judgements. `queries` are the columns of the values.
     """
-    tables = [run.placements for run in placed]
-    measures = {about.name: parse(about.name) for about in compared.facts if not about.diagnostic}
-    movable = {name: m for name, m in measures.items() if hole_rule(m) is not None and _has_holes(m, tables)}
+    tables = [run.placements for run in placed_runs]
+    movable = {}
+    for facts in compared.facts:
+        measure = parse(facts.name)
+        if not facts.diagnostic and hole_rule(measure) is not None and _has_holes(measure, tables):
+            movable[facts.name] = measure
     if not movable:
         return list(tested), []
-    rule = unjudged_rule(placed[0])
+    rule = unjudged_rule(placed_runs[0])
     if rule != "half":
         return list(tested), [Note.of(NOT_RELEVANT[rule])]
 
@@ -68,16 +71,21 @@ def with_holes(
         return list(tested), []
 
     # Ids are read for the rows that need them: all if there are few, else those that could be turned.
-    if small:
-        chosen = rows
-    else:
+    chosen = rows
+    if not small:
         chosen = [i for i in rows if is_open[i]][:NAMED]
-    holes = _holes_of(tested, chosen, placed, compared, looked)
-    held = {i: "open" for i in range(len(tested)) if is_open[i]}
+    holes = _holes_of(tested, chosen, placed_runs, compared, looked)
+    standing_of = {i: "open" for i in range(len(tested)) if is_open[i]}
     if small:
-        held.update(_how_surely(tested, holes, compared, looked.at, held))
-    pairs = [_told(pair, held.get(i, ""), holes.get(i), looked.at, compared) for i, pair in enumerate(tested)]
-    return (with_secondaries(pairs) if compared.primary else pairs), []
+        standing_of.update(_closed_or_extreme(tested, holes, compared, looked.positions, standing_of))
+
+    pairs = [
+        _with_unjudged(pair, standing_of.get(i, ""), holes.get(i), looked.positions, compared)
+        for i, pair in enumerate(tested)
+    ]
+    if compared.primary:
+        pairs = with_secondaries(pairs)
+    return pairs, []
 
 
 def _open_rows(tested: Sequence[Pair], tables: Sequence[Placements], compared: Compared, looked: _Looked) -> list[bool]:
@@ -87,17 +95,17 @@ def _open_rows(tested: Sequence[Pair], tables: Sequence[Placements], compared: C
     """
     condensed = dict(compared.values)
     for name, measure in looked.measures.items():
-        condensed[name] = _condensed(measure, tables, looked.at, compared.values[name])
+        condensed[name] = _condensed(measure, tables, looked.positions, compared.values[name])
     others = _decisions(tested, replace(compared, values=condensed, replicates={}))
 
-    at = {name: i for i, name in enumerate(compared.names)}
+    row_of = {name: i for i, name in enumerate(compared.names)}
     is_open = []
     for pair, other in zip(tested, others, strict=True):
         if pair.measure not in looked.measures:
             is_open.append(False)
         elif pair.is_decided:
             counted, matrix = compared.counted(pair.measure), condensed[pair.measure]
-            differences = (matrix[at[pair.b]] - matrix[at[pair.a]])[counted]
+            differences = (matrix[row_of[pair.b]] - matrix[row_of[pair.a]])[counted]
             is_open.append(not verdict_stands(pair.difference, compared.design.mean(differences, counted)))
         else:
             is_open.append(other in ("better", "worse") and not pair.withheld and pair.verdict != "equivalent")
@@ -105,14 +113,14 @@ def _open_rows(tested: Sequence[Pair], tables: Sequence[Placements], compared: C
 
 
 def _holes_of(
-    tested: Sequence[Pair], chosen: Sequence[int], placed: Sequence[Placed], compared: Compared, looked: _Looked
+    tested: Sequence[Pair], chosen: Sequence[int], placed_runs: Sequence[Placed], compared: Compared, looked: _Looked
 ) -> dict[int, PairHoles]:
     """The holes of some rows, by their numbers."""
-    about = {name for i in chosen for name in (tested[i].a, tested[i].b)}
-    read = [(name, run) for name, run in zip(compared.names, placed, strict=True) if name in about]
+    systems = {name for i in chosen for name in (tested[i].a, tested[i].b)}
+    runs_to_read = [(name, run) for name, run in zip(compared.names, placed_runs, strict=True) if name in systems]
     measures = [looked.measures[tested[i].measure] for i in chosen]
-    finder = finder_of([run for _, run in read], measures, len(chosen))
-    number = {name: i for i, (name, _) in enumerate(read)}
+    finder = finder_of([run for _, run in runs_to_read], measures, len(chosen))
+    number = {name: i for i, (name, _) in enumerate(runs_to_read)}
     holes: dict[int, PairHoles] = {}
     for i, measure in zip(chosen, measures, strict=True):
         of_pair = finder.pair(measure, number[tested[i].a], number[tested[i].b])
@@ -122,22 +130,29 @@ def _holes_of(
     return holes
 
 
-def _how_surely(
-    tested: Sequence[Pair], holes: dict[int, PairHoles], compared: Compared, at: np.ndarray, held: Mapping[int, str]
+def _closed_or_extreme(
+    tested: Sequence[Pair],
+    holes: dict[int, PairHoles],
+    compared: Compared,
+    positions: np.ndarray,
+    standing_of: Mapping[int, str],
 ) -> dict[int, str]:
-    """Of the verdicts that stand, whether all judgements leave them as they are, or all but extreme ones."""
-    worst, best = (_extremes(tested, holes, at, compared, end) for end in ("low", "high"))
-    surely = {}
+    """Whether all judgements leave a verdict that stands as it is, or all but extreme ones."""
+    worst, best = (_extremes(tested, holes, positions, compared, end) for end in ("low", "high"))
+
+    standing = {}
     for i in holes:
-        if i in held or not tested[i].is_decided:
+        if i in standing_of or not tested[i].is_decided:
             continue
-        is_closed = worst[i] == tested[i].verdict == best[i]
-        surely[i] = "closed" if is_closed else "extreme"
-    return surely
+        if worst[i] == tested[i].verdict == best[i]:
+            standing[i] = "closed"
+        else:
+            standing[i] = "extreme"
+    return standing
 
 
 def _decisions(pairs: Sequence[Pair], compared: Compared) -> list[str]:
-    """The verdicts on other values of the same rows; of the usual correction without all else that a row has."""
+    """The verdicts on other values of the same rows; with the usual correction, without the rest of a row."""
     statistics = compared.statistics
     if statistics.used_correction != "max-t" or statistics.margin is not None:
         return [pair.verdict for pair in compared.tested()]
@@ -149,18 +164,22 @@ def _decisions(pairs: Sequence[Pair], compared: Compared) -> list[str]:
         # What no flip reaches is below alpha, however far.
         adjusted[family] = max_t(flipped, family, alpha=statistics.alpha, raw=[0.0] * len(family)).adjusted
 
-    verdicts = [
-        "diagnostic" if pair.role == "diagnostic" else _verdict(pair, float(u), p, statistics)
-        for pair, u, p in zip(pairs, flipped.u, adjusted.tolist(), strict=True)
-    ]
+    verdicts = []
+    for pair, u, p in zip(pairs, flipped.u, adjusted.tolist(), strict=True):
+        if pair.role == "diagnostic":
+            verdicts.append("diagnostic")
+        else:
+            verdicts.append(_verdict(pair, float(u), p, statistics))
     if compared.primary is None:
         return verdicts
 
-    first = {(pair.a, pair.b): verdict for pair, verdict in zip(pairs, verdicts, strict=True) if pair.role == "primary"}
-    return [
-        "unclear" if pair.role == "secondary" and first[pair.a, pair.b] != verdict else verdict
-        for pair, verdict in zip(pairs, verdicts, strict=True)
-    ]
+    primary_verdicts = {
+        (pair.a, pair.b): verdict for pair, verdict in zip(pairs, verdicts, strict=True) if pair.role == "primary"
+    }
+    for i, pair in enumerate(pairs):
+        if pair.role == "secondary" and primary_verdicts[pair.a, pair.b] != verdicts[i]:
+            verdicts[i] = "unclear"
+    return verdicts
 
 
 def _verdict(pair: Pair, u: float, adjusted: float, statistics: Statistics) -> str:
@@ -173,29 +192,31 @@ def _verdict(pair: Pair, u: float, adjusted: float, statistics: Statistics) -> s
 
 def placed_alike(systems: Sequence[Scores]) -> tuple[Placed, ...]:
     """The placed runs of fresh scores, if all were placed with the same judgements and rules; else none."""
-    placed = tuple(system.placed for system in systems)
-    if any(run is None for run in placed):
+    placed_runs = tuple(system.placed for system in systems)
+    if any(run is None for run in placed_runs):
         return ()
-    first = placed[0]
-    for run in placed[1:]:
+    first = placed_runs[0]
+    for run in placed_runs[1:]:
         same = run.judgements is first.judgements or run.judgements.digest == first.judgements.digest
         if not same or run.rules != first.rules:
             return ()
-    return placed
+    return placed_runs
 
 
 def _has_holes(measure: Measure, tables: Sequence[Placements]) -> bool:
     return any(count_holes(p, hole_reach(measure, p)).any() for p in tables)
 
 
-def _condensed(measure: Measure, tables: Sequence[Placements], at: np.ndarray, observed: np.ndarray) -> np.ndarray:
+def _condensed(
+    measure: Measure, tables: Sequence[Placements], positions: np.ndarray, observed: np.ndarray
+) -> np.ndarray:
     """The values with unjudged documents taken out, NaN where the observed ones are."""
-    condensed = on_scale(np.array([measure(p.condensed)[at] for p in tables]), measure.declaration.average)
+    condensed = on_scale(np.array([measure(p.condensed)[positions] for p in tables]), measure.declaration.average)
     return np.where(np.isnan(observed), np.nan, condensed)
 
 
 def _extremes(
-    pairs: Sequence[Pair], holes: dict[int, PairHoles], at: np.ndarray, compared: Compared, end: str
+    pairs: Sequence[Pair], holes: dict[int, PairHoles], positions: np.ndarray, compared: Compared, end: str
 ) -> dict[int, str]:
     """Each row's verdict if every query is as low, or as high, as judgements could make it; families as they are."""
     verdicts: dict[int, str] = {}
@@ -204,7 +225,7 @@ def _extremes(
         family = [i for i in holes if pairs[i].role == role]
         if not family:
             continue
-        rows = np.array([getattr(holes[i], end)[at] for i in family])
+        rows = np.array([getattr(holes[i], end)[positions] for i in family])
         rows = np.where([compared.counted(pairs[i].measure) for i in family], rows, 0.0)
         rows = np.clip(rows, -1e3, 1e3)
         flipped = flip(compared.design.unit_columns(rows), samples=statistics.draws() - 1, seed=statistics.seed)
@@ -215,37 +236,38 @@ def _extremes(
     return verdicts
 
 
-def _told(pair: Pair, held: str, holes: PairHoles | None, at: np.ndarray, compared: Compared) -> Pair:
+def _with_unjudged(
+    pair: Pair, standing: str, holes: PairHoles | None, positions: np.ndarray, compared: Compared
+) -> Pair:
     """The row with what unjudged documents mean for it: how far they could move it, and what to judge first."""
     if holes is None:
-        if not held:
+        if not standing:
             return pair
-        return replace(pair, withheld=True, caveats=(*pair.caveats, Note.of(CAVEATS[held])), probability=math.nan)
+        return replace(pair, withheld=True, caveats=(*pair.caveats, Note.of(CAVEATS[standing])), probability=math.nan)
     if not holes.any:
         return pair
 
     counted = compared.counted(pair.measure)
     weight = np.zeros(len(holes.queries))
-    weight[at] = np.where(counted, 1.0 if compared.design.weights is None else compared.design.weights, 0.0)
+    weight[positions] = counted
+    if compared.design.weights is not None:
+        weight[positions] = np.where(counted, compared.design.weights, 0.0)
     pair = replace(pair, unjudged=_unjudged(holes, weight))
-    if not held:
+    if not standing:
         return pair
-    if held != "open":
-        return replace(pair, caveats=(*pair.caveats, Note.of(CAVEATS[held])))
+    if standing != "open":
+        return replace(pair, caveats=(*pair.caveats, Note.of(CAVEATS[standing])))
 
+    observed = 0.0
+    to_turn = None
     if pair.is_decided:
         observed = pair.difference
-    else:
-        observed = 0.0
-    first = tuple(holes.judge_first(weight, LISTED, observed))
-    note = Note.of(CAVEATS[held], samples=[f"{hole.doc} for {hole.query}" for hole in first[: NAMED + 1]])
-    if pair.is_decided:
         to_turn = holes.fewest_to_turn(weight)
-    else:
-        to_turn = None
+    documents = tuple(holes.judge_first(weight, LISTED, observed))
+    note = Note.of(CAVEATS[standing], samples=[f"{hole.doc} for {hole.query}" for hole in documents[: NAMED + 1]])
     unjudged = replace(_unjudged(holes, weight), to_turn=to_turn)
     caveats = (*pair.caveats, note)
-    return replace(pair, withheld=True, caveats=caveats, judge_first=first, unjudged=unjudged, probability=math.nan)
+    return replace(pair, withheld=True, caveats=caveats, judge_first=documents, unjudged=unjudged, probability=math.nan)
 
 
 def _unjudged(holes: PairHoles, weight: np.ndarray) -> UnjudgedDocuments:

@@ -7,7 +7,7 @@ the observed difference is significant, and the condensed one has its direction 
 Condensing needs judged documents that are not relevant. Where there are (nearly) none, it puts every relevant document
 first, and so says nothing: MS MARCO, gold sets of questions, clicks and purchases. There unjudged documents count as
 not relevant, and a note says so. The same holds where a catalogue or training data is given: what users did not choose
-is what nobody judged.
+is unjudged.
 """
 
 from __future__ import annotations

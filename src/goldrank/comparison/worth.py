@@ -12,21 +12,21 @@ from goldrank.measures import Measure
 from goldrank.measures.unjudged_share import copies, hole_rule
 
 AT_ONCE = 1_000_000
-"""So many rows of copied queries are held at a time."""
+"""The most rows of copied queries that are in memory at a time."""
 
 
-def document_worth(placed: Sequence[Placed], measure: Measure, labels: np.ndarray) -> np.ndarray | None:
-    """For each system (row) and judged document (column): the query's value less that without the document.
+def document_worth(placed_runs: Sequence[Placed], measure: Measure, labels: np.ndarray) -> np.ndarray | None:
+    """For each system (row) and judged document (column): the query's value less its value without the document.
 
     `labels` number the documents as `Placements.label` does. A document that is taken out leaves its rank to an
     unjudged one, and stays among the judged ones, so that the worth of all documents adds up to the value wherever
     each adds its own, as in nDCG, precision and recall. 0 for documents that were not returned. The worth in one system
-    minus that in another is the document's effect on the difference between them. None for measures that are not
+    minus the worth in another is the document's effect on the difference between them. None for measures that are not
     about documents.
     """
     if hole_rule(measure) is None:
         return None
-    return np.array([_worth(measure, run.placements, labels) for run in placed])
+    return np.array([_worth(measure, run.placements, labels) for run in placed_runs])
 
 
 def _worth(measure: Measure, p: Placements, labels: np.ndarray) -> np.ndarray:
@@ -35,14 +35,18 @@ def _worth(measure: Measure, p: Placements, labels: np.ndarray) -> np.ndarray:
     worth = np.zeros(len(labels))
     returned = np.flatnonzero(rows >= 0)
     base = measure(p)
+    if not len(returned):
+        return worth
+
     sizes = np.cumsum(np.diff(p.start)[p.query[rows[returned]]])
-    for part in np.split(returned, np.searchsorted(sizes, np.arange(AT_ONCE, sizes[-1] if len(sizes) else 0, AT_ONCE))):
-        if not len(part):
+    block_starts = np.searchsorted(sizes, np.arange(AT_ONCE, sizes[-1], AT_ONCE))
+    for block in np.split(returned, block_starts):
+        if not len(block):
             continue
-        owner = p.query[rows[part]]
+        owner = p.query[rows[block]]
         copied = copies(p, owner)
-        keep = np.ones(len(copied.rank), bool)
-        keep[copied.start[:-1] + rows[part] - p.start[owner]] = False
-        worth[part] = base[owner] - measure(copied.where(keep))
+        remaining = np.ones(len(copied.rank), bool)
+        remaining[copied.start[:-1] + rows[block] - p.start[owner]] = False
+        worth[block] = base[owner] - measure(copied.where(remaining))
 
     return worth

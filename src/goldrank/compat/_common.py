@@ -28,11 +28,12 @@ TextLists: TypeAlias = Sequence[Texts]
 
 
 def check_kinds(run: Run, qrels: Qrels) -> None:
-    """Refuse ids of two kinds, which would never be equal. Nothing in common is no error in other tools; this is."""
-    if unlike := ids.kinds_differ(run.id_kind, qrels.id_kind):
-        what, ours, theirs = unlike
-        what = f"{what} ids of the run are {ours}, judged {what} ids are {theirs}"
-        raise InputError(what, hint="Give texts.", code="different-id-types")
+    """Raise for ids of two kinds, which would never be equal. In other tools this is not an error."""
+    mismatch = ids.kinds_differ(run.id_kind, qrels.id_kind)
+    if mismatch:
+        column, run_type, judged_type = mismatch
+        message = f"{column} ids of the run are {run_type}, judged {column} ids are {judged_type}"
+        raise InputError(message, hint="Give texts.", code="different-id-types")
 
 
 @cache
@@ -43,7 +44,7 @@ def _measure(name: str, k: int | None, tool: Tool, more: tuple[tuple[str, Any], 
 def values(name: str, k: int | None, placements: Placements, tool: Tool, **more: str | float | bool) -> np.ndarray:
     """One value per query of a measure with a tool's options and `more`.
 
-    None is above the measure's highest: a gain that repeated documents bring ends there.
+    No value is above the measure's highest: a gain from repeated documents ends there.
     """
     measure = _measure(name, k, tool, tuple(more.items()))
     bounded: np.ndarray = np.minimum(measure(placements), measure.declaration.high)
@@ -51,9 +52,11 @@ def values(name: str, k: int | None, placements: Placements, tool: Tool, **more:
 
 
 def sliced_values(name: str, k: int, placements: Placements, tool: Tool) -> np.ndarray:
-    """`values` of what Python's `ranking[:k]` leaves of every ranking, for any k: the released codes cut so."""
-    left = placements.cut(np.maximum(placements.retrieved + k, 0) if k < 0 else k)
-    return values(name, 1_000_000_000, left, tool)  # a cut-off that no ranking reaches
+    """`values` of Python's slice `ranking[:k]` of every ranking, for any k: the released codes cut in this way."""
+    depth: int | np.ndarray = k
+    if k < 0:
+        depth = np.maximum(placements.retrieved + k, 0)
+    return values(name, 1_000_000_000, placements.cut(depth), tool)  # a cut-off that no ranking reaches
 
 
 def mean(column: np.ndarray) -> float:
@@ -71,106 +74,113 @@ def is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def positive(k: object, what: str = "k") -> int:
-    """A cut-off, or the error that says why it is none."""
+def positive(k: object, noun: str = "k") -> int:
+    """A cut-off as an int; raise unless it is a positive integer."""
     if not is_whole(k) or k < 1:
-        text = f"{what} is {k!r}; it must be a positive integer"
-        raise OptionError(text, hint=f"For example {what}=10.", code="bad-number")
+        message = f"{noun} is {k!r}; it must be a positive integer"
+        raise OptionError(message, hint=f"For example {noun}=10.", code="bad-number")
     return int(k)
 
 
-# `Any` in these three: what is given may be anything.
-def is_list(given: Any) -> TypeGuard[Sequence[Any]]:
-    """Whether something is a list, a tuple or an array: a text is none, nor is an array without a dimension."""
-    if isinstance(given, str | bytes | bytearray | memoryview):
+# `Any` in these three: the value may be anything.
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether something is a list, a tuple or an array, but not a text or an array without a dimension."""
+    if isinstance(value, str | bytes | bytearray | memoryview):
         return False
-    return isinstance(given, Sequence) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence)
 
 
-def has_entries(given: Any) -> TypeGuard[Iterable[Any]]:
+def has_entries(value: Any) -> TypeGuard[Iterable[Any]]:
     """Whether something is a list, or can be made one: a generator, a set, a column of a frame. A mapping cannot."""
-    return is_list(given) or (isinstance(given, Iterable) and not isinstance(given, _NO_LISTS))
+    if isinstance(value, _NO_LISTS):
+        return is_list(value)
+    return isinstance(value, Iterable)
 
 
-def entries_of(given: Any, what: str, hint: str | None = None) -> list[Any]:
-    """The entries of what has some, or the error that says that it has none."""
-    if not has_entries(given):
-        raise InputError(f"{what} is {given!r:.60}, not a list", hint=hint, code="wrong-type")
-    return list(given)
+def entries_of(value: Any, noun: str, hint: str | None = None) -> list[Any]:
+    """The entries of a value as a list; raise if it has no entries."""
+    if not has_entries(value):
+        raise InputError(f"{noun} is {value!r:.60}, not a list", hint=hint, code="wrong-type")
+    return list(value)
 
 
 _NO_LISTS = (str, bytes, bytearray, memoryview, Mapping, np.ndarray)
 
 
-def checked_texts(texts: Texts, what: str) -> Texts:
-    """A list of texts, or the error that says that it is none."""
+def checked_texts(texts: Texts, noun: str) -> Texts:
+    """A list of texts; raise if it is something else."""
     if not is_list(texts) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{what} {texts!r:.200}, not a list of texts", code="wrong-type")
+        raise InputError(f"{noun} {texts!r:.200}, not a list of texts", code="wrong-type")
     return texts
 
 
-def column_of(rows: Iterable[Mapping[str, Value]], key: str, what: str, hint: str | None = None) -> list[Value]:
-    """What every row has under a key, or the error that names the row that does not have it."""
+def column_of(rows: Iterable[Mapping[str, Value]], key: str, noun: str, hint: str | None = None) -> list[Value]:
+    """The value of a key in every row; raise an error with the row that does not have the key."""
     column = []
-    for i, row in enumerate(entries_of(rows, f"the list of each {what}", hint)):
+    for i, row in enumerate(entries_of(rows, f"the list of each {noun}", hint)):
         if not isinstance(row, Mapping):
-            raise InputError(f"{what} {i} is {row!r:.60}, not a dict", hint=hint, code="wrong-type")
+            raise InputError(f"{noun} {i} is {row!r:.60}, not a dict", hint=hint, code="wrong-type")
         if key not in row:
-            raise InputError(f"{what} {i} has no {key!r}; it has: {', '.join(map(repr, row))}", hint=hint)
+            raise InputError(f"{noun} {i} has no {key!r}; it has: {', '.join(map(repr, row))}", hint=hint)
         column.append(row[key])
     return column
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether something is a finite number, and no bool."""
+    """Whether something is a finite number, and not a bool."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
 
 
-class _Same:
-    """An object as part of a key: equal to itself alone, and kept, so that no other can take its place."""
+class _ObjectKey:
+    """An object as part of a key: equal only to itself. The object is kept, so that its id is not used again."""
 
-    def __init__(self, held: object) -> None:
-        self._held = held
+    def __init__(self, subject: object) -> None:
+        self._subject = subject
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other._held is self._held
+        return isinstance(other, _ObjectKey) and other._subject is self._subject
 
     def __hash__(self) -> int:
-        return id(self._held)
+        return id(self._subject)
 
 
-def same_object(held: object) -> Hashable:
-    """A key that stands for this object and no other."""
-    return _Same(held)
+def same_object(subject: object) -> Hashable:
+    """A key that is equal only for this object."""
+    return _ObjectKey(subject)
 
 
-# `Any`: what is no frame is given back as it is. Frames are told by their methods; no library is imported.
-def rows_of(given: Any) -> Any:
+# `Any`: a value that is not a frame is returned as it is. Frames are known by their methods; no library is imported.
+def rows_of(table: Any) -> Any:
     """The rows of a data frame as dictionaries, None where a cell is missing; anything else as it is."""
-    if hasattr(given, "to_dict") and hasattr(given, "columns") and hasattr(given, "iloc"):
-        rows = given.to_dict("records")
-    elif hasattr(given, "to_dicts"):
-        rows = given.to_dicts()
-    elif hasattr(given, "to_pylist"):
-        rows = given.to_pylist()
+    if hasattr(table, "to_dict") and hasattr(table, "columns") and hasattr(table, "iloc"):
+        rows = table.to_dict("records")
+    elif hasattr(table, "to_dicts"):
+        rows = table.to_dicts()
+    elif hasattr(table, "to_pylist"):
+        rows = table.to_pylist()
     else:
-        return given
-    return [{str(key): None if _is_missing(value) else value for key, value in row.items()} for row in rows]
+        return table
+    return [{str(key): _none_if_missing(value) for key, value in row.items()} for row in rows]
 
 
-def _is_missing(value: object) -> bool:
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
-    )
+def _none_if_missing(value: Any) -> Any:
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
 
 
-def is_judge(given: object) -> bool:
+def is_judge(judge: object) -> bool:
     """Whether it is a judge of `goldrank.judging`, or a matcher made of one, rather than a function."""
-    needed = ("answers",) if isinstance(given, Matcher) else ("ask", "messages")
-    return all(hasattr(given, name) for name in needed)
+    if isinstance(judge, Matcher):
+        return hasattr(judge, "answers")
+    return hasattr(judge, "ask") and hasattr(judge, "messages")
 
 
 def judged(judge: Any, asked_about: Sequence[tuple[str, str, str]]) -> list[Any]:
-    """What such a judge says of each (question, text, reference), from 0 to 1 or a `FailedCall`, by its job and log."""
+    """The answers of such a judge for each (question, text, reference), from 0 to 1 or a `FailedCall`."""
     answers: list[Any] = as_matcher(judge).answers(asked_about)  # type: ignore[attr-defined]
     return answers

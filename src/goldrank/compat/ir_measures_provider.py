@@ -24,9 +24,9 @@ def register(*, first: bool = False) -> Any:  # a provider of ir_measures, whose
 
     class Evaluating(providers.Evaluator):  # type: ignore[misc, name-defined]
         def __init__(self, measures: Iterable[Any], qrels: Any) -> None:
-            asked = list(measures)
-            self._goldrank = GoldrankEvaluator(asked, qrels, EVERYTHING)
-            super().__init__(asked, set(self._goldrank.qrel_qids))
+            measure_list = list(measures)
+            self._goldrank = GoldrankEvaluator(measure_list, qrels, EVERYTHING)
+            super().__init__(measure_list, set(self._goldrank.qrel_qids))
 
         def _iter_calc(self, run: Any) -> Iterator[Any]:
             return (ir_measures.Metric(*metric) for metric in self._goldrank.iter_calc(run))

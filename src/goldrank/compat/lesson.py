@@ -1,15 +1,16 @@
 """The lesson "Retrieval Quality Metrics": its functions and classes (`from goldrank.compat.lesson import *`).
 
 Arguments are (retrieved, relevant, k): the ranking comes first. A ranking is a list of ids, relevant ids are a set or a
-list; one text in place of a list is an error, and no list of letters. So are grades that are no finite numbers, be they
-text of digits, evaluators without a k or with a negative one, and integers on one side and text on the other where
-nothing was found. The code of the document is its release, so `as_released=True` changes one thing only: a negative k
-is a Python slice instead of an error, wherever that has a value from 0 to 1. Precision has none there: the document's
-code divides by the negative k. k = 0 gives 0 everywhere, with `as_released` and without, also in `RetrieverComparison`,
-where the document's code divides by it. nDCG of a ranking that repeats documents counts each time, as the document's
-code does, and stops at 1; where grades below 0 make it a loss it stops at 0. Where even the ideal ranking gains
-nothing, or less, nDCG is 0: a share of a loss has no meaning (the document's function divides by it, its classes give
-0, too). No queries give an error in the classes and 0 in the functions, as the functions of the document do.
+list. These are errors: one text instead of a list (it is not read as a list of letters), grades that are not finite
+numbers (also text of digits), evaluators without a k or with a negative one, and integers on one side and text on the
+other where nothing was found. The code of the document is its release, so `as_released=True` changes one thing only: a
+negative k is a Python slice instead of an error, wherever that has a value from 0 to 1. Precision has no such value:
+the document's code divides by the negative k. k = 0 gives 0 everywhere, with `as_released` and without, also in
+`RetrieverComparison`, where the document's code divides by it. nDCG of a ranking that repeats documents counts each
+time, as the document's code does, and stops at 1; where grades below 0 make it a loss it stops at 0. Where even the
+ideal ranking gains nothing, or less, nDCG is 0: a share of a loss has no meaning (the document's function divides by
+it, its classes give 0, too). No queries give an error in the classes and 0 in the functions, as the functions of the
+document do.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ __all__ = [
 
 Ids: TypeAlias = Sequence[Hashable]
 Grades: TypeAlias = Mapping[Any, float]
-"""Grades by id. `Any`: a mapping of text is no mapping of `Hashable` to type checkers."""
+"""Grades by id. `Any`: for type checkers a mapping of text is not a mapping of `Hashable`."""
 Query: TypeAlias = Mapping[str, Any]
-"""The fields "retrieved", "relevant" and perhaps grades; each has a type of its own."""
+"""The fields "retrieved", "relevant" and perhaps grades, which have different types."""
 DEFAULT_K = (1, 3, 5, 10)
 RANKINGS, JUDGEMENTS = {list, tuple}, {set, frozenset, list, tuple, dict}
-"""Types that need no second look."""
+"""Types that need no further check."""
 GRADES = ("relevance_scores", "scores")
-"""Under which names a query has grades: the document's two classes have one each, and here both take both."""
+"""The names of the grades of a query: the document's two classes have one each, and here both accept both."""
 
 
 _NOTHING = object()
@@ -104,7 +105,7 @@ def precision_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int,
 
 
 def reciprocal_rank(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], *, as_released: bool = False) -> float:
-    """One over the rank of the first relevant document, 0 if there is none.
+    """One over the rank of the first relevant document, 0 if no document is relevant.
 
     Use it where people want one answer (questions, facts) and how soon it comes matters; avoid it where several
     relevant documents matter equally. There is no k, and `as_released` changes nothing.
@@ -141,10 +142,10 @@ def dcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_release
 
 
 def ndcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_released: bool = False) -> float:
-    """DCG as a share of that of the ideal order of all judged documents.
+    """DCG as a share of the DCG of the ideal order of all judged documents.
 
-    Use it where the order matters (search, recommendations), documents have grades, or earlier places should count
-    more; avoid it where all places count the same.
+    Use it where the order matters (search, recommendations), documents have grades, or earlier ranks should count
+    more; avoid it where all ranks count equally.
 
     >>> round(ndcg_at_k(["x", "a"], {"a": 3}, 5), 4)
     0.6309
@@ -186,28 +187,30 @@ def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict
     1.584962500721156
     """
     _check_query(retrieved_ids, relevance_scores, 0)
-    _placed([retrieved_ids], [relevance_scores])  # which refuses what is no ranking and no grades
+    _placed([retrieved_ids], [relevance_scores])  # raises if these are not a ranking and grades
     if not isinstance(relevance_scores, Mapping):
         raise InputError(f"relevance_scores are {relevance_scores!r:.60}, not a dict from ids to grades")
-    if is_whole(k) and k == 0:
-        depth = 0
-    else:
+    depth = 0
+    if not (is_whole(k) and k == 0):
         depth = positive(k)
+
     shown = list(retrieved_ids[:depth])
-    grades = [relevance_scores.get(doc, 0) for doc in shown]
     discounts = log2(np.arange(2, len(shown) + 2)).tolist()
-    return [
-        {
-            "position": rank,
-            "doc": doc,
-            "relevance": grade,
-            "discount": discount,
-            # The document alone at its rank.
-            "contribution": dcg_at_k([_NOTHING] * (rank - 1) + [doc], {doc: grade}, rank),
-            "dcg": dcg_at_k(shown, relevance_scores, rank),
-        }
-        for rank, (doc, grade, discount) in enumerate(zip(shown, grades, discounts, strict=True), 1)
-    ]
+    rows = []
+    for rank, (doc, discount) in enumerate(zip(shown, discounts, strict=True), 1):
+        grade = relevance_scores.get(doc, 0)
+        alone_at_its_rank = [_NOTHING] * (rank - 1) + [doc]
+        rows.append(
+            {
+                "position": rank,
+                "doc": doc,
+                "relevance": grade,
+                "discount": discount,
+                "contribution": dcg_at_k(alone_at_its_rank, {doc: grade}, rank),
+                "dcg": dcg_at_k(shown, relevance_scores, rank),
+            }
+        )
+    return rows
 
 
 def format_dcg_table(table: Sequence[Mapping[str, Any]]) -> str:
@@ -268,8 +271,8 @@ class RetrievalEvaluator(_AtSeveralK):
     def report(self, metrics: RetrievalMetrics) -> str:
         """The text that `print_report` prints."""
         if not isinstance(metrics, RetrievalMetrics):
-            what = f"metrics are {metrics!r:.60}, not what evaluate_dataset returns"
-            raise InputError(what, code="wrong-type")
+            message = f"metrics are {metrics!r:.60}, not what evaluate_dataset returns"
+            raise InputError(message, code="wrong-type")
         _check_cutoffs("these metrics were", metrics.recall_at_k, self.k_values)
         lines = ["=" * 50, "RETRIEVAL EVALUATION REPORT", "=" * 50, "", f"MRR: {metrics.mrr:.4f}", ""]
         lines += [f"{'k':>4} | {'Recall':>8} | {'Precision':>10} | {'NDCG':>8} | {'Hit Rate':>8}", "-" * 50]
@@ -315,19 +318,23 @@ class RetrieverComparison(_AtSeveralK):
         listed = entries_of(results, "results", "Give a list of what evaluate_retriever returns.")
         for result in listed:
             if not isinstance(result, EvalResult):
-                what = f"results are {result!r:.60}, not what evaluate_retriever returns"
-                raise InputError(what, code="wrong-type")
+                message = f"results are {result!r:.60}, not what evaluate_retriever returns"
+                raise InputError(message, code="wrong-type")
             _check_cutoffs(f"retriever {result.retriever_name!r} was", result.recall, self.k_values)
 
+        titles = ["Recall", "Precision", "NDCG"]
+        if hit_rate:
+            titles.append("Hit Rate")
         rows = [("MRR", [result.mrr for result in listed])]
         for k in self.k_values:
-            for title in ("Recall", "Precision", "NDCG", *(["Hit Rate"] if hit_rate else [])):
+            for title in titles:
                 field = title.lower().replace(" ", "_")
                 rows.append((f"{title}@{k}", [getattr(result, field)[k] for result in listed]))
 
         names = " | ".join(f"{result.retriever_name!s:>10}" for result in listed)
         lines = ["=" * 70, "RETRIEVER COMPARISON", "=" * 70, "", f"{'Metric':<20} | {names}", "-" * 70]
-        lines += [f"{title:<20} | " + " | ".join(f"{cell:>10.4f}" for cell in cells) for title, cells in rows]
+        for title, cells in rows:
+            lines.append(f"{title:<20} | " + " | ".join(f"{cell:>10.4f}" for cell in cells))
         return "\n".join(lines)
 
 
@@ -341,18 +348,16 @@ def _cutoffs(k_values: Sequence[int]) -> list[int]:
     return cuts
 
 
-def _check_cutoffs(what: str, measured: Iterable[int], k_values: Sequence[int]) -> None:
+def _check_cutoffs(subject: str, measured: Iterable[int], k_values: Sequence[int]) -> None:
     known = list(measured)
+    hint = "Only values at the same k can be compared: evaluate all with one object, and show them with it."
     for k in k_values:
         if k not in known:
-            raise InputError(
-                f"{what} evaluated at k = {', '.join(map(str, known))}, not at {k}",
-                hint="Only values at the same k can be compared: evaluate all with one object, and show them with it.",
-            )
+            raise InputError(f"{subject} evaluated at k = {', '.join(map(str, known))}, not at {k}", hint=hint)
 
 
 def _listed(queries: Any) -> list[Any]:
-    """Queries as a list, also from a generator; what holds no queries is an error."""
+    """Queries as a list, also from a generator; raise for a set, or if it cannot be a list of queries."""
     if isinstance(queries, Set):
         raise InputError(f"queries are {queries!r:.60}, a {type(queries).__name__}", hint="Give a list of queries.")
     return entries_of(queries, "the list of queries")
@@ -360,24 +365,24 @@ def _listed(queries: Any) -> list[Any]:
 
 def _grades(queries: Sequence[Query]) -> list[Grades | None]:
     """The grades of each query, by either name. Grades by any other name are an error: nothing would read them."""
-    first, second = ([query.get(key) for query in queries] for key in GRADES)
-    if any(grades is not None for grades in second):
-        for at, (given, other) in enumerate(zip(first, second, strict=True)):
-            if given is not None and other is not None and given != other:
-                raise InputError(
-                    f"query {at} has both {GRADES[0]!r} and {GRADES[1]!r}, and they differ", hint="Give one."
-                )
-        first = [other if given is None else given for given, other in zip(first, second, strict=True)]
+    grades: list[Grades | None] = []
+    for number, query in enumerate(queries):
+        first, second = query.get(GRADES[0]), query.get(GRADES[1])
+        if first is not None and second is not None and first != second:
+            message = f"query {number} has both {GRADES[0]!r} and {GRADES[1]!r}, and they differ"
+            raise InputError(message, hint="Give one.")
+        if first is None:
+            first = second
+        grades.append(first)
 
     for key in set().union(*queries) - {"retrieved", "relevant", *GRADES}:
-        for at, query in enumerate(queries):
+        for number, query in enumerate(queries):
             value = query.get(key)
             if isinstance(value, Mapping) and any(doc in value for doc in query["retrieved"]):
-                raise InputError(
-                    f"query {at} has what look like grades as {key!r}, which nothing reads", hint="Call them 'scores'."
-                )
+                message = f"query {number} has what look like grades as {key!r}, which nothing reads"
+                raise InputError(message, hint="Call them 'scores'.")
 
-    return first
+    return grades
 
 
 def _measured(given_queries: Sequence[Query], k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
@@ -386,62 +391,64 @@ def _measured(given_queries: Sequence[Query], k_values: Sequence[int], as_releas
         raise InputError("there are no queries, so there is no mean", code="empty-input")
 
     hint = 'A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.'
-    for at, query in enumerate(queries if set(map(type, queries)) != {dict} else ()):
+    for number, query in enumerate(queries):
         if not isinstance(query, Mapping):
-            raise InputError(f"query {at} is {query!r:.60}, not a dict", hint=hint)
+            raise InputError(f"query {number} is {query!r:.60}, not a dict", hint=hint)
 
-    rankings, relevant = (column_of(queries, key, "query", hint) for key in ("retrieved", "relevant"))
-    given = _grades(queries)
+    rankings = column_of(queries, "retrieved", "query", hint)
+    relevant = column_of(queries, "relevant", "query", hint)
     judged = [relevant]
-    if any(grades is not None for grades in given):
-        judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
+    all_grades = _grades(queries)
+    if any(grades is not None for grades in all_grades):
+        for_ndcg = list(relevant)
+        for number, grades in enumerate(all_grades):
+            if grades is not None:
+                for_ndcg[number] = grades
+        judged.append(for_ndcg)
 
     placed = _placed(rankings, *judged)
     binary, graded = placed[0], placed[-1]
-    names = {"recall_at_k": "R", "precision_at_k": "P", "hit_rate_at_k": "Success", "ndcg_at_k": "nDCG"}
-    means: dict[str, Any] = {
-        key: {k: mean(_cut_values(name, graded if name == "nDCG" else binary, k, as_released)) for k in k_values}
-        for key, name in names.items()
+    tables = {
+        "recall_at_k": ("R", binary),
+        "precision_at_k": ("P", binary),
+        "hit_rate_at_k": ("Success", binary),
+        "ndcg_at_k": ("nDCG", graded),
     }
+    means: dict[str, Any] = {}
+    for key, (name, table) in tables.items():
+        means[key] = {k: mean(_cut_values(name, table, k, as_released)) for k in k_values}
     return means | {"mrr": mean(values("RR", None, binary, LESSON))}
 
 
-def _check_query(ranking: Any, judged: Any, at: int) -> None:
-    """Refuse what would be read as something else: a text as its letters, a set as a ranking."""
+def _check_query(ranking: Any, judged: Any, number: int) -> None:
+    """Raise for a value that would be read as something else: a text as its letters, a set as a ranking."""
     if isinstance(ranking, str | bytes | Mapping | Set):
-        raise InputError(
-            f"the ranking of query {at} is {ranking!r:.60}, a {type(ranking).__name__}",
-            hint='A ranking is a list of ids, best first: ["d1", "d2"].',
-        )
+        message = f"the ranking of query {number} is {ranking!r:.60}, a {type(ranking).__name__}"
+        raise InputError(message, hint='A ranking is a list of ids, best first: ["d1", "d2"].')
     if isinstance(judged, str | bytes):
-        raise InputError(
-            f"the relevant ids of query {at} are {judged!r:.60}, a {type(judged).__name__}",
-            hint='Relevant ids are a set or a list, be it of one: {"d1"}.',
-        )
+        message = f"the relevant ids of query {number} are {judged!r:.60}, a {type(judged).__name__}"
+        raise InputError(message, hint='Relevant ids are a set or a list, also for one id: {"d1"}.')
 
 
 def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placements]:
     for judged in judgements:
         if not set(map(type, rankings)) <= RANKINGS or not set(map(type, judged)) <= JUDGEMENTS:
-            for at, query in enumerate(zip(rankings, judged, strict=True)):
-                _check_query(*query, at)
+            for number, query in enumerate(zip(rankings, judged, strict=True)):
+                _check_query(*query, number)
         if not _holds_plain_numbers(judged):
             _check_grades(judged)
 
-    # What can be read once only is held, because it is read twice.
-    judgements = tuple([list(docs) if isinstance(docs, Iterator) else docs for docs in side] for side in judgements)
+    reusable = [_without_iterators(judged) for judged in judgements]
     try:
-        for docs in chain(rankings, *judgements):
+        for docs in chain(rankings, *reusable):
             _check_ids(docs)
-        tables = place_each(rankings, *judgements)
+        tables = place_each(rankings, *reusable)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(
-            f"these are no rankings and judgements: {error}",
-            hint="A ranking is a list of ids; relevant ids are a set or a list, grades a dict of numbers.",
-            code="unreadable-object",
-        ) from None
+        message = f"these are not rankings and judgements: {error}"
+        hint = "A ranking is a list of ids; relevant ids are a set or a list, grades a dict of numbers."
+        raise InputError(message, hint=hint, code="unreadable-object") from None
 
-    for table, judged in zip(tables, judgements, strict=True):
+    for table, judged in zip(tables, reusable, strict=True):
         if not np.isfinite(table.judged).all():
             _check_grades(judged)
         if not len(table.rank):
@@ -450,9 +457,18 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
     return tables
 
 
+def _without_iterators(judgements: Sequence[Any]) -> list[Any]:
+    """Judgements with lists instead of iterators, because they are read twice."""
+    reusable = list(judgements)
+    for i, docs in enumerate(reusable):
+        if isinstance(docs, Iterator):
+            reusable[i] = list(docs)
+    return reusable
+
+
 def _check_ids(docs: Iterable[Hashable]) -> None:
-    """Refuse what stands for no id: None would be found wherever a field is named wrongly on both sides."""
-    if set(map(type, docs)) <= {str, int} and "" not in docs:  # as nearly always
+    """Raise for a missing id: None would be found wherever a field has a wrong name on both sides."""
+    if set(map(type, docs)) <= {str, int} and "" not in docs:  # the usual case
         return
     for doc in docs:
         if ids.is_missing(doc):
@@ -460,26 +476,27 @@ def _check_ids(docs: Iterable[Hashable]) -> None:
 
 
 def _holds_plain_numbers(judgements: Sequence[Any]) -> bool:
-    """Whether all grades are of Python's own numbers, as nearly always."""
+    """Whether all grades are Python's own numbers, which is the usual case."""
     grades = chain.from_iterable(judged.values() for judged in judgements if isinstance(judged, Mapping))
     return set(map(type, grades)) <= {int, float}
 
 
 def _check_grades(judgements: Sequence[Any]) -> None:
-    """Refuse grades that are no finite numbers: NaN would make every mean one, and text of digits is a mistake."""
-    for at, judged in enumerate(judgements):
-        for doc, grade in judged.items() if isinstance(judged, Mapping) else ():
+    """Raise for grades that are not finite numbers: NaN would make every mean NaN, and text of digits is a mistake."""
+    for number, judged in enumerate(judgements):
+        if not isinstance(judged, Mapping):
+            continue
+        for doc, grade in judged.items():
             if not _is_grade(grade):
+                hint = None
                 if isinstance(grade, str | bytes):
                     hint = "Give numbers, not text."
-                else:
-                    hint = None
-                what = f"query {at}: the grade of {doc!r} is {grade!r:.60}, not a finite number"
-                raise InputError(what, hint=hint, code="bad-number")
+                message = f"query {number}: the grade of {doc!r} is {grade!r:.60}, not a finite number"
+                raise InputError(message, hint=hint, code="bad-number")
 
 
 def _is_grade(grade: Any) -> bool:
-    """Whether something is a number that a mean can be made of; text and bytes of digits are none."""
+    """Whether something is a number that a mean can be made of; text and bytes of digits are not."""
     if not hasattr(grade, "__float__"):
         return False
     try:
@@ -489,30 +506,35 @@ def _is_grade(grade: Any) -> bool:
 
 
 def _check_kinds(rankings: Sequence[Ids], judgements: Sequence[Any]) -> None:
-    """Refuse integers on one side and text on the other, of which nothing is ever equal."""
-    ours, theirs = (
-        {
-            "int" if issubclass(kind, Integral) else "str" if issubclass(kind, str) else kind.__name__
-            for kind in set(map(type, chain.from_iterable(lists)))
-        }
-        for lists in (rankings, judgements)
-    )
-    if {*ours, *theirs} == {"int", "str"} and len(ours) == len(theirs) == 1:
-        raise InputError(
-            f"ids of the rankings are {ours.pop()}, judged ids are {theirs.pop()}",
-            hint="Give ids of one type.",
-            code="different-id-types",
-        )
+    """Raise for integers on one side and text on the other, which are never equal."""
+    ranked_kinds, judged_kinds = _kinds(rankings), _kinds(judgements)
+    if {*ranked_kinds, *judged_kinds} == {"int", "str"} and len(ranked_kinds) == len(judged_kinds) == 1:
+        message = f"ids of the rankings are {ranked_kinds.pop()}, judged ids are {judged_kinds.pop()}"
+        raise InputError(message, hint="Give ids of one type.", code="different-id-types")
+
+
+def _kinds(lists: Iterable[Iterable[Hashable]]) -> set[str]:
+    """The types of ids by name: "int" and "str" also for their subclasses."""
+    kinds = set()
+    for kind in set(map(type, chain.from_iterable(lists))):
+        if issubclass(kind, Integral):
+            kinds.add("int")
+        elif issubclass(kind, str):
+            kinds.add("str")
+        else:
+            kinds.add(kind.__name__)
+    return kinds
 
 
 def _pairs(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> Placements:
     """Pairs of (retrieved, relevant), placed."""
-    for at, pair in enumerate(queries_results):
+    for number, pair in enumerate(queries_results):
         if isinstance(pair, str | bytes | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise InputError(
-                f"query {at} is {pair!r:.60}, not a pair", hint='Give (retrieved, relevant): (["d1", "d2"], {"d1"}).'
-            )
-    rankings, relevant = [pair[0] for pair in queries_results], [pair[1] for pair in queries_results]
+            hint = 'Give (retrieved, relevant): (["d1", "d2"], {"d1"}).'
+            raise InputError(f"query {number} is {pair!r:.60}, not a pair", hint=hint)
+
+    rankings = [pair[0] for pair in queries_results]
+    relevant = [pair[1] for pair in queries_results]
     return _placed(rankings, relevant)[0]
 
 
@@ -528,7 +550,8 @@ def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.
         return np.zeros(len(placed))
     if as_released and is_whole(k) and k < 0 and name != "P":
         if name == "nDCG":  # the ideal ranking is sliced, too
-            gained, best = (sliced_values("DCG", k, table, LESSON) for table in (placed, placed.ideal))
+            gained = sliced_values("DCG", k, placed, LESSON)
+            best = sliced_values("DCG", k, placed.ideal, LESSON)
             return ratio(gained, best.clip(min=0.0)).clip(0.0, 1.0)
         return sliced_values(name, k, placed, LESSON)
     return values(name, positive(k), placed, LESSON)

@@ -1,6 +1,6 @@
-"""pytrec_eval's interface on goldrank: `from goldrank.compat import pytrec_eval` in place of `import pytrec_eval`.
+"""pytrec_eval's interface on goldrank: `from goldrank.compat import pytrec_eval` instead of `import pytrec_eval`.
 
-The rules are those of trec_eval 9, on which pytrec_eval is built; `convention="trec_eval-10"` takes the newer ones.
+The rules are those of trec_eval 9, on which pytrec_eval is built; `convention="trec_eval-10"` uses the newer ones.
 docs/migrating.md lists what differs.
 """
 
@@ -45,7 +45,7 @@ _BY_NAME = re.compile(
 
 
 class RelevanceEvaluator:
-    """Judgements and measures that runs are held against."""
+    """Judgements and measures, which `evaluate` applies to runs."""
 
     def __init__(
         self,
@@ -63,7 +63,9 @@ class RelevanceEvaluator:
         if not all(map(len, judged.values())):
             judged = {query: docs for query, docs in judged.items() if len(docs)}
 
-        self._qrels = io.as_qrels(judged) if judged else None
+        self._qrels = None
+        if judged:
+            self._qrels = io.as_qrels(judged)
 
     @cached_property
     def _measures(self) -> list[Measure]:
@@ -71,7 +73,7 @@ class RelevanceEvaluator:
         return [measure.having(tool.options_of(measure)) for measure in self._columns.values() if measure]
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """By query and measure, the values of a run: of those of its queries that are judged, in order of their ids."""
+        """The values of a run by query and measure, for its judged queries, in the order of their ids."""
         if not scores or self._qrels is None:
             return {}
 
@@ -82,9 +84,9 @@ class RelevanceEvaluator:
         if self._judged_only:
             tables = {name: table.condensed for name, table in tables.items()}
 
-        queries, there = placed.placements.queries, np.flatnonzero(placed.placements.answered)
-        if len(there) < len(queries):
-            queries = tuple(queries[i] for i in there.tolist())
+        queries, answered = placed.placements.queries, np.flatnonzero(placed.placements.answered)
+        if len(answered) < len(queries):
+            queries = tuple(queries[i] for i in answered.tolist())
 
         values = iter(self._measures)
         columns: list[list[float]] = []
@@ -93,7 +95,7 @@ class RelevanceEvaluator:
                 columns.append([0.0] * len(queries))
                 continue
             measure = next(values)
-            columns.append(logarithms(measure, pipeline.values_of(measure, tables, self._rules)[there]).tolist())
+            columns.append(logarithms(measure, pipeline.values_of(measure, tables, self._rules)[answered]).tolist())
 
         if not columns:
             return {query: {} for query in queries}
@@ -107,42 +109,62 @@ class RelevanceEvaluator:
 def _columns(measures: tuple[str, ...], level: int) -> Mapping[str, Measure | None]:
     """The keys of a query's values and their measures, in trec_eval's order; None for runid and relstring, 0 there.
 
-    A measure that is asked for with parameters has those and not its usual ones; several requests add up.
+    A measure that is requested with parameters has those and not its usual ones; several requests add up.
     """
-    asked: dict[str, dict[str, None]] = {}
+    parameters_of: dict[str, dict[str, None]] = {}
     for text in measures:
-        for name in supported_nicknames.get(text, (text,)):
-            matched = _BY_NAME.fullmatch(name)
+        for spelling in supported_nicknames.get(text, (text,)):
+            matched = _BY_NAME.fullmatch(spelling)
             if matched is None:
-                raise MeasureError(f"unsupported measure {name}", hint=_hint(text), code="unsupported-measure")
-            wanted = asked.setdefault(matched[1], {})
-            if matched[2]:
-                kind = trec_names.TABLE[matched[1]].parameters
-                cut = kind in ("ranks", "levels")
-                if kind == "none":
-                    raise MeasureError(f"{name}: {matched[1]} takes no parameters", hint="Cut-offs go with P, map_cut.")
-                if wanted and not cut and matched[2] not in wanted:
-                    what = f"{matched[1]} is asked for twice, as {next(iter(wanted))} and {matched[2]}"
-                    raise MeasureError(what, code="asked-twice")
-                wanted.update(dict.fromkeys(matched[2].split(",") if cut else [matched[2]]))
-    lines = trec_names.lines_of(f"{name}.{','.join(wanted)}" if wanted else name for name, wanted in asked.items())
-    # Numbers that are no cut-offs are not part of the key: set_F.0.5 is found under set_F.
-    return {
-        next((name for name in asked if line.name.startswith(name + "_") and line.entry.parameters == "numbers"),
-             line.name if line.measure else line.name.partition("_")[0]): of_line(line, level)
-        for line in lines
-    }  # fmt: skip
+                raise MeasureError(f"unsupported measure {spelling}", hint=_hint(text), code="unsupported-measure")
+            _add_request(parameters_of, matched)
+
+    requests = []
+    for name, parameters in parameters_of.items():
+        if parameters:
+            name = f"{name}.{','.join(parameters)}"
+        requests.append(name)
+    return {_key(line, parameters_of): of_line(line, level) for line in trec_names.lines_of(requests)}
 
 
 FORGET.append(_columns.cache_clear)
 
 
-def _hint(asked: str) -> str | None:
-    """What was perhaps meant by a name that is not supported; preferences and several judges are for the command."""
-    if asked in trec_names.TABLE or asked in supported_nicknames:
-        return f"{asked} takes other judgements than qrels: goldrank trec_eval -R prefs (or qrels_jg) measures it."
-    supported = (name for name, names in supported_nicknames.items() if names <= supported_measures)
-    return did_you_mean(asked, [*supported_measures, *supported])
+def _add_request(parameters_of: dict[str, dict[str, None]], request: re.Match[str]) -> None:
+    """Add one request for a measure, a match of `_BY_NAME`, to the parameters by measure."""
+    name, text = request[1], request[2]
+    parameters = parameters_of.setdefault(name, {})
+    if not text:
+        return
+
+    kind = trec_names.TABLE[name].parameters
+    if kind == "none":
+        raise MeasureError(f"{request[0]}: {name} takes no parameters", hint="Cut-offs go with P, map_cut.")
+    if kind in ("ranks", "levels"):
+        parameters.update(dict.fromkeys(text.split(",")))
+        return
+    if parameters and text not in parameters:
+        message = f"{name} is asked for twice, as {next(iter(parameters))} and {text}"
+        raise MeasureError(message, code="asked-twice")
+    parameters[text] = None
+
+
+def _key(line: Any, names: Iterable[str]) -> str:
+    """The key of a line. Numbers that are not cut-offs are not part of it: set_F.0.5 is found under set_F."""
+    for name in names:
+        if line.name.startswith(name + "_") and line.entry.parameters == "numbers":
+            return name
+    if line.measure:
+        return str(line.name)
+    return str(line.name.partition("_")[0])
+
+
+def _hint(name: str) -> str | None:
+    """The hint for a name that is not supported; measures of preferences and of several judges are for the command."""
+    if name in trec_names.TABLE or name in supported_nicknames:
+        return f"{name} takes other judgements than qrels: goldrank trec_eval -R prefs (or qrels_jg) measures it."
+    nicknames = (nickname for nickname, names in supported_nicknames.items() if names <= supported_measures)
+    return did_you_mean(name, [*supported_measures, *nicknames])
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
@@ -164,9 +186,11 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 
 
 def _stream(lines: Any) -> streams.BytesIO:
-    """The lines of an open file, or of anything else that has them, as bytes."""
+    """The lines of an open file, or of anything else that has lines, as bytes."""
     if hasattr(lines, "read"):
         text = lines.read()
     else:
-        text = "".join([line if line.endswith("\n") else line + "\n" for line in lines])
-    return streams.BytesIO(ids.encode(text) if isinstance(text, str) else text)
+        text = "".join([line.removesuffix("\n") + "\n" for line in lines])
+    if isinstance(text, str):
+        text = ids.encode(text)
+    return streams.BytesIO(text)

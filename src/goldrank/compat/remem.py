@@ -4,24 +4,24 @@ Every metric has `calculate_metric_scores(gold_docs, retrieved_docs, k_list)` an
 queries, rounded to four decimals, and one dictionary per query.
 
 Gold documents are ids or content. `gold="ids"` compares whole strings; with `gold="content"` a retrieved chunk counts
-for a gold document if it is a part of it (`is_chunk_from_original`), in all metrics, as the document says. If neither
-is said, they are ids where no text of the call has white space in it, gold or retrieved, else content. Where the other
+for a gold document if it is a part of it (`is_chunk_from_original`), in all metrics, as the document says. Without
+`gold`, they are ids where no text of the call has white space in it, gold or retrieved, else content. Where the other
 reading would give other matches, that is logged, and `notes` has it. Ids may be integers, if all are.
 
 The document also speaks of "fuzzy matching between chunks and original documents". REMem's code has none: a chunk that
-differs from its document by one letter is not found. `gold="fuzzy"` finds it: 90% of the chunk's words must stand
-together in the document (`gold="fuzzy:0.8"`: 80%), whatever their case and punctuation. See
+differs from its document by one letter is not found. `gold="fuzzy"` finds it: 90% of the chunk's words must be close
+together in the document (`gold="fuzzy:0.8"`: 80%), in any case and with any punctuation. See
 `goldrank.match.contain.is_near_part` for the rule.
 
 `as_released=True` gives the numbers of REMem's code: `RetrievalRecall` compares whole strings and the other metrics
 look for parts (so that the id doc1 is found in doc10), a gold document that is listed twice can never be complete in
 `RetrievalRecallAll`, lists of unequal number are cut to the shorter one and still divided by the number of gold lists,
-and k may be 0 (the value is 0) or less (Python's slices; those of `RetrievalNDCGAny` cut what was retrieved twice, and
-the ideal once). Not imitated: division by zero where there are no queries,
-and an index error where there is no k; both are errors that say so.
+and k may be 0 (the value is 0) or less (Python's slices; those of `RetrievalNDCGAny` cut the retrieved list twice, and
+the ideal once). Not imitated: division by zero where there are no queries, and an index error where there is no k; both
+are errors that say so.
 
-`RetrievalNDCGAny` is the document's: ranks 1 and 2 weigh the same, and the ideal is the best order of what was
-retrieved, so that gold documents that were not found cost nothing. For the usual one use `nDCG@k`.
+`RetrievalNDCGAny` is the document's: ranks 1 and 2 have equal weight, and the ideal is the best order of the retrieved
+documents, so that gold documents that were not found cost nothing. For the usual one use `nDCG@k`.
 """
 
 from __future__ import annotations
@@ -75,15 +75,15 @@ DocLists: TypeAlias = Sequence[Texts | Sequence[int] | np.ndarray]
 """For each query a list of texts, or of integer ids."""
 DEFAULT_K = (1, 5, 10, 20)
 GOLD: dict[str, TextRule] = {"ids": same, "content": is_part, "fuzzy": is_near_part}
-"""What gold documents may be, and when a retrieved text counts for one."""
+"""The kinds of gold documents, and the rule by which a retrieved text counts for one."""
 logger = logging.getLogger(__name__)
 
 
 def is_chunk_from_original(chunk: str, original: str, *, fuzzy: float | None = None, as_released: bool = False) -> bool:
     """Whether a chunk was cut from a document: see `goldrank.match.contain`.
 
-    `fuzzy` is the share of the chunk's words, above 0 and up to 1, that must stand together in the document; without it
-    the chunk must stand there letter by letter. A chunk without a letter or digit matches nothing: "." stands in nearly
+    `fuzzy` is the share of the chunk's words, above 0 and up to 1, that must be close together in the document; without
+    it the chunk must be there letter by letter. A chunk without a letter or digit matches nothing: "." is in nearly
     every document by accident. In REMem's code it matches, and an empty chunk, a date line alone and an empty turn
     match every document.
 
@@ -100,25 +100,27 @@ def is_chunk_from_original(chunk: str, original: str, *, fuzzy: float | None = N
     if fuzzy is not None:
         _refuse_with_released(as_released, f"fuzzy={fuzzy!r}")
         return is_near_part(chunk, original, _share(fuzzy, "fuzzy"))
-    return (is_part_remem if as_released else is_part)(chunk, original)
+    if as_released:
+        return is_part_remem(chunk, original)
+    return is_part(chunk, original)
 
 
 def _refuse_with_released(as_released: bool, option: str) -> None:
     if as_released:
-        what = f"{option} with as_released=True, which compares as REMem's code does"
-        raise OptionError(what, hint="Leave one of them out.", code="options-conflict")
+        message = f"{option} with as_released=True, which compares as REMem's code does"
+        raise OptionError(message, hint="Leave one of them out.", code="options-conflict")
 
 
 def _share(value: object, name: str) -> float:
-    """The share of words that must be found, or the error that says why it is none."""
+    """The share of words that must be found; raise unless it is above 0 and up to 1."""
     if not is_number(value) or not 0 < value <= 1:
-        what = f"{name} is {value!r}; it must be a number above 0 and up to 1"
-        raise OptionError(what, hint="For example 0.9.", code="bad-number")
+        message = f"{name} is {value!r}; it must be a number above 0 and up to 1"
+        raise OptionError(message, hint="For example 0.9.", code="bad-number")
     return float(value)
 
 
 def _rule(gold: str) -> TextRule:
-    """When a retrieved text counts for a gold document: "ids", "content", "fuzzy", or "fuzzy:0.8"."""
+    """The rule by which a retrieved text counts for a gold document: "ids", "content", "fuzzy", or "fuzzy:0.8"."""
     name, colon, share = gold.partition(":")
     if name != "fuzzy" or not colon:
         return GOLD[one_of(gold, GOLD, "gold")]
@@ -130,14 +132,14 @@ def _rule(gold: str) -> TextRule:
 
 
 class BaseMetric:
-    """Write one's own metric by giving `metric_name`, `label` and `measured`; everything else is here.
+    """The base of all metrics. A new one needs `metric_name`, `label` and `measured`.
 
     `global_config` is kept and not used, as in REMem.
     """
 
     metric_name: ClassVar[str] = "base"
     label: ClassVar[str] = "Metric"
-    """What stands before @k in the results' keys."""
+    """The text before @k in the results' keys."""
     logged_as: ClassVar[str] = "recall"
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     binary: ClassVar[bool] = False
@@ -151,7 +153,7 @@ class BaseMetric:
     use_when: ClassVar[str] = ""
     use_case: ClassVar[str] = ""
     remarks: ClassVar[Mapping[str, str]] = {}
-    """What else there is to know, by title: a note, the difference from another metric, the key insight."""
+    """Other remarks, by title: a note, the difference from another metric, the key insight."""
     released_rule: ClassVar[str] = "part"
     """Whether REMem's code counts a text that is a "part" of a gold document, or only the "whole"."""
     released_repeats: ClassVar[str] = "once"
@@ -162,22 +164,30 @@ class BaseMetric:
         self.as_released = as_released
         self.gold = gold
         if gold is not None:
-            _rule(gold if isinstance(gold, str) else one_of(gold, GOLD, "gold"))
+            if not isinstance(gold, str):
+                one_of(gold, GOLD, "gold")
+            _rule(gold)
             _refuse_with_released(as_released, f"gold={gold!r}")
         self.notes: tuple[Note, ...] = ()
-        """What there is to know about the last call: whether gold documents had to be taken for ids or for content."""
+        """Notes about the last call: whether it had to guess if gold documents are ids or content."""
 
     @classmethod
     def interpretation(cls) -> dict[str, str]:
-        """How to read the metric: its range, formula, use case and what else there is to know.
+        """How to read the metric: its range, formula, use case and other remarks.
 
         >>> RetrievalRecallAll.interpretation()["Score range"]
         '0.0 or 1.0 per example'
         """
         low, high = cls.score_range
+        score_range = f"{low} to {high}"
+        if cls.binary:
+            score_range = f"{low} or {high} per example"
+        is_better = "no"
+        if cls.higher_is_better:
+            is_better = "yes"
         return {
-            "Score range": f"{low} to {high}" if not cls.binary else f"{low} or {high} per example",
-            "Higher is better": "yes" if cls.higher_is_better else "no",
+            "Score range": score_range,
+            "Higher is better": is_better,
             "Formula": cls.formula,
             "Use case": cls.use_case,
             **cls.remarks,
@@ -195,24 +205,25 @@ class BaseMetric:
         *,
         retrieved_chunks: DocLists | None = None,
     ) -> tuple[dict[str, float], list[dict[str, float]]]:
-        """The pooled values and those of each query, at every k. `retrieved_chunks` is the same argument."""
-        retrieved = retrieved_chunks if retrieved_docs is None else retrieved_docs
+        """The pooled values and those of each query, at every k. `retrieved_chunks` is another name of an argument."""
+        retrieved = retrieved_docs
         if retrieved is None:
-            what = "no retrieved documents were given"
-            raise InputError(what, hint="Give retrieved_docs (or retrieved_chunks).", code="missing-argument")
+            retrieved = retrieved_chunks
+        if retrieved is None:
+            message = "no retrieved documents were given"
+            raise InputError(message, hint="Give retrieved_docs (or retrieved_chunks).", code="missing-argument")
 
         if retrieved_docs is not None and retrieved_chunks is not None:
-            what = "retrieved_docs and retrieved_chunks are one argument, and both were given"
-            raise InputError(what, code="fields-differ")
+            message = "retrieved_docs and retrieved_chunks are one argument, and both were given"
+            raise InputError(message, code="fields-differ")
 
         gold, lists, reading = self._texts(_queries(gold_docs, "gold_docs"), _queries(retrieved, "retrieved_docs"))
         if not gold:
             raise InputError("there are no queries, so there is no mean")
         if len(gold) != len(lists) and not self.as_released:
-            raise InputError(
-                f"gold_docs has {len(gold):,} queries and retrieved_docs {len(lists):,}",
-                hint="Give one list of each for every query, an empty one where nothing was retrieved.",
-            )
+            message = f"gold_docs has {len(gold):,} queries and retrieved_docs {len(lists):,}"
+            hint = "Give one list of each for every query, an empty one where nothing was retrieved."
+            raise InputError(message, hint=hint)
 
         cuts = self._cuts(k_list)
         count = min(len(gold), len(lists))
@@ -225,25 +236,29 @@ class BaseMetric:
         columns = {f"{self.label}@{k}": self.measured(placed, k) for k in cuts}
         missing = np.zeros(len(gold) - count)
         pooled = {key: round(mean(np.concatenate((column, missing))), 4) for key, column in columns.items()}
-        each = [{key: float(column[i]) for key, column in columns.items()} for i in range(count)]
-        return pooled, each
+        per_query = []
+        for i in range(count):
+            per_query.append({key: float(column[i]) for key, column in columns.items()})
+        return pooled, per_query
 
     def _texts(self, gold: list[Any], lists: list[Any]) -> tuple[list[Texts], list[Texts], str | None]:
-        """Both sides as texts, and what they are, if that is known. Integers, if all of them are, are ids."""
+        """Both sides as texts, and their kind, if that is known. If all are integers, they are ids."""
         reading = self.gold
         takes_integers = not self.as_released and self.gold in (None, "ids")
         if takes_integers and all(map(_holds_integers, (*gold, *lists))) and any(map(len, (*gold, *lists))):
-            gold, lists = ([[str(int(doc)) for doc in docs] for docs in side] for side in (gold, lists))
+            gold, lists = _as_text(gold), _as_text(lists)
             reading = "ids"
-        for name, given in (("gold_docs", gold), ("retrieved_docs", lists)):
-            for i, texts in enumerate(given):
+        for name, side in (("gold_docs", gold), ("retrieved_docs", lists)):
+            for i, texts in enumerate(side):
                 checked_texts(texts, f"{name} of query {i} is")
         return gold, lists, reading
 
     def _placed(self, retrieved: TextLists, gold: TextLists, reading: str | None) -> Placements:
         self.notes = ()
         if self.as_released:
-            rule = same if self.released_rule == "whole" else is_part_remem
+            rule: TextRule = is_part_remem
+            if self.released_rule == "whole":
+                rule = same
             return place(retrieved, gold, rule, repeated_references=self.released_repeats)
 
         if reading is not None:
@@ -252,15 +267,16 @@ class BaseMetric:
             return place(retrieved, gold, _rule(reading))
 
         spaced = next((text for texts in (*gold, *retrieved) for text in texts if any(map(str.isspace, text))), None)
-        taken, other = ("ids", "content") if spaced is None else ("content", "ids")
-        if taken == "ids":
+        if spaced is None:
+            guess, alternative, why = "ids", "content", "no text has white space in it"
             _check_ids(gold)
+        else:
+            guess, alternative, why = "content", "ids", f"{spaced[:40]!r} has white space in it"
 
-        placed, otherwise = (place(retrieved, gold, GOLD[kind]) for kind in (taken, other))
-        differing = _differing(placed, otherwise)
+        placed = place(retrieved, gold, GOLD[guess])
+        differing = _differing(placed, place(retrieved, gold, GOLD[alternative]))
         if differing:
-            why = "no text has white space in it" if spaced is None else f"{spaced[:40]!r} has white space in it"
-            self.notes = (Note.of("guessed-gold", taken=taken, other=other, why=why, count=differing),)
+            self.notes = (Note.of("guessed-gold", taken=guess, other=alternative, why=why, count=differing),)
             logger.warning("%s", self.notes[0])
 
         return placed
@@ -271,40 +287,48 @@ class BaseMetric:
         cuts = list(k_list)
         if not cuts:
             raise OptionError("k_list is empty", hint="For example k_list=[1, 5, 10].")
+
         for k in cuts:
             if not self.as_released:
                 positive(k)
             elif not is_whole(k):
-                raise OptionError(f"k_list holds {k!r}, which is no integer")
+                raise OptionError(f"k_list holds {k!r}, which is not an integer")
         return sorted({int(k) for k in cuts})
 
-    def _at(self, name: str, placed: Placements, k: int) -> np.ndarray:
+    def _values_at(self, name: str, placed: Placements, k: int) -> np.ndarray:
         if k > 0:
             return values(name, k, placed, REMEM)
         return sliced_values(name, k, placed, REMEM)
 
 
 def _check_ids(lists: Iterable[Texts]) -> None:
-    """Refuse gold ids without a character: they would be found wherever a field is empty on both sides."""
+    """Raise for empty gold ids: they would be found wherever a field is empty on both sides."""
     for docs in lists:
         if "" in docs:
             raise ids.missing("", "gold document id")
 
 
-def _queries(given: Any, name: str) -> list[Any]:
-    return entries_of(given, name, "Give a list with one list for each query.")
+def _queries(lists: Any, name: str) -> list[Any]:
+    return entries_of(lists, name, "Give a list with one list for each query.")
 
 
 def _holds_integers(docs: Any) -> bool:
     return is_list(docs) and all(map(is_whole, docs))
 
 
-def _differing(placed: Placements, other: Placements) -> int:
-    """In how many queries two readings of the same texts match differently."""
-    ours, theirs = (
-        set(zip(p.query.tolist(), p.rank.tolist(), np.asarray(p.label).tolist(), strict=True)) for p in (placed, other)
-    )
-    return len({query for query, *_ in ours ^ theirs})
+def _as_text(lists: list[Any]) -> list[Any]:
+    """Lists of integers as lists of texts."""
+    return [[str(int(doc)) for doc in docs] for docs in lists]
+
+
+def _differing(first: Placements, second: Placements) -> int:
+    """The number of queries in which two readings of the texts match differently."""
+    return len({query for query, *_ in _matches(first) ^ _matches(second)})
+
+
+def _matches(placed: Placements) -> set[tuple[int, int, int]]:
+    """Query, rank and label of each match."""
+    return set(zip(placed.query.tolist(), placed.rank.tolist(), np.asarray(placed.label).tolist(), strict=True))
 
 
 class RetrievalRecall(BaseMetric):
@@ -325,7 +349,7 @@ class RetrievalRecall(BaseMetric):
     released_rule = "whole"
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
-        return self._at("R", placed.per_label, k)
+        return self._values_at("R", placed.per_label, k)
 
 
 class RetrievalRecallAll(BaseMetric):
@@ -345,12 +369,12 @@ class RetrievalRecallAll(BaseMetric):
     use_case = "Strict: for tasks that cannot be done unless everything relevant was retrieved."
     remarks: ClassVar[Mapping[str, str]] = {
         "Difference from RetrievalRecall": "One relevant document that is not among the first k makes it 0.0.",
-        "Chunk matching": "A chunk stands for the gold document that it was cut from (is_chunk_from_original).",
+        "Chunk matching": "A chunk counts for the gold document that it was cut from (is_chunk_from_original).",
     }
     released_repeats = "each"
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
-        return self._at("RecallAll", placed.per_label, k)
+        return self._values_at("RecallAll", placed.per_label, k)
 
 
 class RetrievalRecallAny(BaseMetric):
@@ -370,7 +394,7 @@ class RetrievalRecallAny(BaseMetric):
     use_case = "Whether there is anything to work with."
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
-        return self._at("Success", placed.per_rank, k)
+        return self._values_at("Success", placed.per_rank, k)
 
 
 class RetrievalNDCGAny(BaseMetric):
@@ -401,7 +425,7 @@ class RetrievalNDCGAny(BaseMetric):
     def measured(self, placed: Placements, k: int) -> np.ndarray:
         chunks = placed.per_rank
         if k >= 0:
-            return self._at("nDCG", chunks, k)
+            return self._values_at("nDCG", chunks, k)
 
         # REMem's code slices the gains twice, and the sorted gains of the whole list once.
         reached = _gained(chunks.cut(np.maximum(chunks.retrieved + 2 * k, 0)))
@@ -435,7 +459,7 @@ def describe() -> list[dict[str, Any]]:
 def problem_queries(
     per_example: Sequence[Mapping[str, float]], key: str, below: float = 1.0
 ) -> list[tuple[int, float]]:
-    """Queries whose value is below a limit, the worst first, by their place in the input.
+    """Queries whose value is below a limit, the worst first, by their position in the input.
 
     >>> problem_queries([{"Recall@1": 1.0}, {"Recall@1": 0.0}, {"Recall@1": 0.5}], "Recall@1")
     [(1, 0.0), (2, 0.5)]
@@ -447,7 +471,7 @@ def problem_queries(
 
 
 def _numbers(per_example: Sequence[Mapping[str, float]], key: str) -> list[float]:
-    """What every query has under a key; an error if one of them is no number."""
+    """The value of every query under a key; raise if one of them is not a number."""
     if not isinstance(key, str):
         raise InputError(f"key is {key!r:.60}; it must be a text such as 'Recall@5'", code="wrong-type")
     column = column_of(per_example, key, "query")

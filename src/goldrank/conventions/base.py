@@ -77,7 +77,7 @@ class Convention:
     Raises
     ------
     OptionError
-        If there is no such convention, policy or word; the message lists those that there are.
+        If there is no such convention, policy or word; the message lists the known ones.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Convention:
 
     @property
     def policies(self) -> Policies:
-        """All eight policies, be they the tool's own or chosen.
+        """All eight policies, the tool's own or chosen.
 
         Examples
         --------
@@ -224,7 +224,7 @@ def get(convention: ConventionLike) -> Convention:
 
 
 def options_of(label: str) -> MeasureOptions:
-    """The options of the convention that a label begins with; none if it is nobody's."""
+    """The options of the convention that a label begins with; none if there is no such convention."""
     name = label.partition(",")[0]
     if name not in MODULES:
         return {}
@@ -232,7 +232,7 @@ def options_of(label: str) -> MeasureOptions:
 
 
 def with_options(convention: Convention, options: Mapping[str, Mapping[str, object]]) -> Convention:
-    """A convention whose measures get some options more."""
+    """A convention whose measures get some more options."""
     tool = convention._declared
     changed = {**tool.options}
     for measure, more in options.items():

@@ -1,4 +1,4 @@
-"""BEIR: pytrec_eval, which is trec_eval 9, with four measures of its own and a document that is dropped.
+"""BEIR: pytrec_eval, which is trec_eval 9, with four measures that only BEIR has and a document that is dropped.
 
 MRR, R_cap, Hole and Accuracy, which is Success, are BEIR's own: they divide by all judged queries, and keep ties in the
 order of the input, so that values that depend on it are refused.
@@ -45,20 +45,20 @@ class DropsOwnId(Quirk):
         if not any(query in row for query, row in rows.items()):
             return run
 
-        kept = {}
+        rankings = {}
         for query, row in rows.items():
             if query in row:
                 row = {doc: score for doc, score in row.items() if doc != query}
-            kept[query] = row
+            rankings[query] = row
 
-        filtered = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
+        filtered = Run(Rankings(rankings), name=run.name, id_kind=run.id_kind, notes=run.notes)
         filtered.has_scores = run.has_scores
         return filtered
 
 
 @dataclass(frozen=True)
 class CountsAllQueries(Quirk):
-    """BEIR's own measures count every judged query; the others those alone that have results and judgements."""
+    """BEIR's own measures count every judged query; the others only queries that have results and judgements."""
 
     rule = "all_queries"
     label = "queries without results"

@@ -23,10 +23,10 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
         "float32": "scores are rounded to single precision first (trec_eval 9, pytrec_eval)",
     },
     "duplicates": {
-        "error": "a document that a ranking repeats is an error that names both places",
+        "error": "a document that a ranking repeats is an error that names both positions",
         "first": "the first line of a document counts",
         "last": "the last line of a document counts",
-        "count": "every line counts as a document of its own",
+        "count": "every line counts as a separate document",
         "places": "every line keeps its rank, and a document counts once, at its first one, unless the convention "
         "says otherwise of a measure",
     },
@@ -56,9 +56,13 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+
+def _explained(policy: str, words: tuple[str, ...]) -> dict[str, str]:
+    return {word: _MEANINGS[policy][word] for word in words}
+
+
 POLICIES: dict[str, dict[str, str]] = {
-    policy: {word: _MEANINGS[policy][word] for word in get_args(literal)}
-    for policy, literal in get_type_hints(Policies).items()
+    policy: _explained(policy, get_args(literal)) for policy, literal in get_type_hints(Policies).items()
 }
 """Every policy, its words, and what each of them does. The first word is trec_eval 10's."""
 
@@ -67,7 +71,7 @@ USUAL = cast(Policies, {policy: next(iter(words)) for policy, words in POLICIES.
 
 
 def check_policies(policies: Mapping[str, object]) -> None:
-    """Raises an `OptionError` for a policy that there is not, or that has no such word."""
+    """Raises an `OptionError` for an unknown policy, or for a word that a policy does not have."""
     for policy, word in policies.items():
         if policy not in POLICIES:
             raise _unknown_policy(policy)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OnlyReturned(Quirk):
-    """Only the returned documents exist: those that nobody judged are not relevant, the others are gone."""
+    """Only the returned documents exist: unjudged ones are not relevant, and documents not returned are gone."""
 
     rule = "closed"
     label = "documents that were not returned"
@@ -34,7 +34,7 @@ class OnlyReturned(Quirk):
 
 @dataclass(frozen=True)
 class OrderOfTies(Quirk):
-    """What measures do with equal scores where it is not what `ties` says, or where nobody can say it."""
+    """What measures do with equal scores where it is not what `ties` says, or where it is not defined."""
 
     rule = "ties"
     refines = "ties"
@@ -63,7 +63,7 @@ class OrderOfTies(Quirk):
 
 @dataclass(frozen=True)
 class CountsRepeats(Quirk):
-    """What measures count of a repeated document with duplicates="places"; others count its first place."""
+    """What measures count of a repeated document with duplicates="places"; others count its first rank."""
 
     rule = "repeats"
     label = "a repeated document"
@@ -73,8 +73,8 @@ class CountsRepeats(Quirk):
     by_measure: Mapping[str, str] = field(hash=False)
 
     def __post_init__(self) -> None:
-        for measure, counted in self.by_measure.items():
-            one_of(counted, REPEATS, f"repeats of {measure}")
+        for measure, word in self.by_measure.items():
+            one_of(word, REPEATS, f"repeats of {measure}")
 
     def says(self, measure: Measure) -> str:
         return REPEATS[self.by_measure.get(measure.name, "first")]

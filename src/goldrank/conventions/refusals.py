@@ -29,7 +29,9 @@ class Case:
     def relevant(self) -> np.ndarray:
         """How many relevant documents each query has, by the level of the measure."""
         level = self.measure.option("rel")
-        return self.placements.relevant(1 if level is None else level)
+        if level is None:
+            level = 1
+        return self.placements.relevant(level)
 
     @property
     def judged(self) -> np.ndarray:
@@ -61,7 +63,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Always(Condition):
-    """On whatever data: known before anything is read."""
+    """With any data: known before anything is read."""
 
     words = "whatever the data"
 

@@ -27,11 +27,11 @@ MeasureOptions: TypeAlias = Mapping[str, Mapping[str, object]]
 
 REPEATS = {
     "first": "counts where it first stands",
-    "each": "counts at every place, as a document of its own",
-    "distinct": "counts at every place, where precision counts it once",
-    "texts": "counts by its places in precision, once in recall",
+    "each": "counts at every rank, as another document each time",
+    "distinct": "counts at every rank, where precision counts it once",
+    "texts": "counts at every rank in precision, once in recall",
 }
-"""What a measure may count of a document that a ranking repeats and that keeps its places."""
+"""What a measure may count of a document that a ranking repeats and that keeps its ranks."""
 
 
 class TableReading(NamedTuple):
@@ -62,20 +62,20 @@ PLAIN_SUMMARY = SummaryRule()
 
 @dataclass(frozen=True)
 class Quirk:
-    """Something that one tool, or a few, do otherwise than the policies can say. Hooks do nothing unless written."""
+    """Something that one tool, or a few, do and that the policies cannot say. Hooks do nothing unless overridden."""
 
     rule: ClassVar[str]
-    """A word for programs; tools that do the same thing, be it in two ways, have the same word."""
+    """A word for programs; tools that do the same thing, also in different ways, have the same word."""
     label: ClassVar[str]
     """What it is about, for people."""
     usual: ClassVar[str]
     """What tools without it do, for people: "documents with a score of 0 or less" "count as others do"."""
     refines: ClassVar[str | None] = None
-    """The policy that it refines: who chooses that policy chooses it without the quirk."""
+    """The policy that it refines: choosing that policy leaves the quirk out."""
     needs: ClassVar[Literal["query", "placements", "run"]] = "run"
-    """What must be at hand: the placements of a query, those of all, or the run itself."""
+    """What must be at hand: the placements of one query, of all queries, or the run itself."""
     first_documents: ClassVar[Policies] = {}
-    """Policies by which the first documents are read, where they differ from those of the ranking."""
+    """Policies by which the first documents are read, where they differ from the policies of the ranking."""
 
     def says(self, measure: Measure) -> str:
         """What it does with a measure, for people; `usual` if it leaves that measure alone."""
@@ -129,7 +129,7 @@ class Tool:
     quirks: tuple[Quirk, ...] = field(default=(), hash=False)
     refusals: tuple[Refusal, ...] = field(default=(), hash=False)
     lengths: tuple[str, ...] = ("char", "token")
-    """In what the tool measures evidence by place."""
+    """The units in which the tool measures evidence by place."""
 
     def options_of(self, measure: Measure) -> Mapping[str, object]:
         """The options that a measure gets."""
@@ -137,10 +137,10 @@ class Tool:
 
     def without_refined(self, policies: Policies) -> Tool:
         """The tool without quirks that refine one of these policies."""
-        kept = tuple(quirk for quirk in self.quirks if quirk.refines not in policies)
-        if len(kept) == len(self.quirks):
+        remaining = tuple(quirk for quirk in self.quirks if quirk.refines not in policies)
+        if len(remaining) == len(self.quirks):
             return self
-        return replace(self, quirks=kept)
+        return replace(self, quirks=remaining)
 
     # Before placing.
 
@@ -152,7 +152,7 @@ class Tool:
 
     @property
     def first_documents(self) -> Policies:
-        """Policies by which the first documents are read, where they differ from those of the ranking."""
+        """Policies by which the first documents are read, where they differ from the policies of the ranking."""
         policies = Policies()
         for quirk in self.quirks:
             policies.update(quirk.first_documents)
@@ -161,16 +161,16 @@ class Tool:
     # The table that a measure reads.
 
     def tables(self, seen: Seen) -> dict[str, Any]:
-        """The table of placements, and those of some measures by the rules that make them."""
+        """The table of placements, and other tables of some measures by the rules that make them."""
         placements = seen.placements
         for quirk in self.quirks:
             placements = quirk.placements(placements)
         tables = {"placements": placements}
 
         for quirk in self.quirks:
-            own = quirk.own_table(placements, seen)
-            if own is not None:
-                tables[quirk.rule] = own
+            own_table = quirk.own_table(placements, seen)
+            if own_table is not None:
+                tables[quirk.rule] = own_table
         return tables
 
     def reading(self, measure: Measure) -> TableReading:
@@ -210,7 +210,7 @@ class Tool:
             )
 
     def check_lengths(self, lengths: str) -> None:
-        """Raises if the tool does not measure evidence in these."""
+        """Raises if the tool does not measure evidence in this unit."""
         if lengths in self.lengths:
             return
         words = {"char": "characters", "token": "tokens"}
@@ -222,7 +222,7 @@ class Tool:
         )
 
     def refuse_asked(self, measure: Measure) -> None:
-        """Raises for a measure that the convention gives on no data."""
+        """Raises for a measure that the convention never gives, whatever the data."""
         for refusal in self.refusals:
             if isinstance(refusal.when, Always) and refusal.concerns(measure):
                 raise refusal.error(measure, self.name)

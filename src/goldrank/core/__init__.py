@@ -1,7 +1,7 @@
-"""The core: the inner loops of goldrank, in one of two makes. `contract.Core` says what they do.
+"""The core: the inner loops of goldrank, in two makes. `contract.Core` describes them.
 
-The compiled make is used where it was built. GOLDRANK_PURE=1 leaves it out; so does a module that was built from other
-sources than these, which its contract number tells. Values are the same either way.
+The compiled make is used if it was built. It is not used with GOLDRANK_PURE=1, nor if its contract number shows that it
+was built from other sources. Both makes give equal values.
 
 >>> from goldrank.core import core
 >>> core.MAKE in ("compiled core", "without the compiled core")
@@ -23,7 +23,7 @@ __all__ = ["CONTRACT", "TIES_ASCENDING", "TIES_BY_INPUT", "TIES_DESCENDING", "Co
 
 
 def _compiled() -> ModuleType | None:
-    """The compiled make, if it was built from these sources and is wanted."""
+    """The compiled make; None if it was not built from these sources, or is switched off."""
     if os.environ.get("GOLDRANK_PURE", "") not in ("", "0"):
         return None
     if sys.byteorder != "little":
@@ -41,7 +41,7 @@ def _compiled() -> ModuleType | None:
 
 
 def _chosen() -> Core:
-    """The one place that asks which make there is."""
+    """The make in use. Only this function decides."""
     compiled = _compiled()
     if compiled is None:
         return cast(Core, importlib.import_module("goldrank.core.portable"))

@@ -1,13 +1,14 @@
-"""What the core does: the inner loops of goldrank, each with what it promises.
+"""The contract of the core: the inner loops of goldrank, each with its promises.
 
-There are two makes, `goldrank._native` (C) and `goldrank.core.portable` (Python and NumPy). For the same input both
-give the same, or both decline: a function that declines returns None or False, and its caller looks at the input more
-closely. What was written into buffers before that does not count. Buffers are the caller's: contiguous, with items of
-the size that is said here. Buffers that do not fit each other raise ValueError, items of another size TypeError.
+There are two makes, `goldrank._native` (C) and `goldrank.core.portable` (Python and NumPy). For equal input both give
+equal results, or both decline: a function that declines returns None or False, and its caller checks the input more
+closely. Anything written into buffers before that does not count. The caller owns the buffers: they are contiguous,
+with items of the size that is stated here. Buffers that do not fit each other raise ValueError, items of another size
+TypeError.
 
-Ids are given as three buffers: `data` (bytes, of which at least 8 follow the last id), and for each id where it starts
-and ends in them (64 bits). A stretch is some lines that follow each other; the stretches of `begin` are
-[begin[i], begin[i + 1]). All integers are of 64 bits unless something else is said.
+Ids are three buffers: `data` (bytes, at least 8 of which follow the last id), and for each id its start and its end in
+them (64 bits). A stretch is a number of consecutive lines; the stretches of `begin` are [begin[i], begin[i + 1]). All
+integers have 64 bits unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 CONTRACT = 11
-"""Raised here and in `_native.c` when a promise changes: a module that was built from other sources is not used."""
+"""Increased here and in `_native.c` when a promise changes: a module that was built from other sources is not used."""
 
 Buffer: TypeAlias = "np.ndarray | bytes"
 Rows: TypeAlias = "list[dict[str, Any]]"
 TieRule = Literal[0, 1, 2]
-"""How documents of one score are ordered: as in the input, by descending id, by ascending id (`TIES_*`)."""
+"""The order of documents with equal scores: as in the input, by descending id, by ascending id (`TIES_*`)."""
 
 TIES_BY_INPUT: TieRule = 0
 TIES_DESCENDING: TieRule = 1
@@ -36,12 +37,12 @@ class Core(Protocol):
 
     CONTRACT: int
     MAKE: str
-    """Which make it is, in words."""
+    """The name of the make."""
 
     # ---- text to columns ----
 
     def lines(self, data: Buffer, size: int, /) -> int:
-        """How many of the first `size` bytes are line ends."""
+        """The number of line ends in the first `size` bytes."""
 
     def columns(
         self,
@@ -59,16 +60,17 @@ class Core(Protocol):
         left: Buffer,
         /,
     ) -> tuple[int, int, int] | None:
-        """The fields of a regular table: how many lines it has, how many stretches of one query, how many are left.
+        """The fields of a regular table: the numbers of its lines, of stretches of one query, and of lines left.
 
         The first `size` bytes of `data` are lines and end with LF; at least 16 zero bytes follow. It declines unless
         every line has `width` fields with one blank or tab between two, no other byte up to 32, no field of more than
         `longest` bytes, and does not begin with #; or if there are more lines than `key` has room for.
 
-        `ends` (32 bits; a row of room for all lines per field) gets where each field ends, `score` the field `number`
-        as the double nearest to it (-1: there is none), `key` the hash of field `doc`, `begin` the lines at which field
-        `query` changes. `left` gets the lines whose number is not done: not -12.5 or 3e-07 with up to 19 digits, or one
-        that needs more than 22 powers of ten. (C compilers without 128-bit integers leave those above 2**53 too.)
+        `ends` (32 bits; a row with room for all lines per field) gets the end of each field, `score` the double nearest
+        to the field `number` (-1: there is no such field), `key` the hash of field `doc`, `begin` the lines at which
+        field `query` changes. `left` gets the lines whose number was not parsed: it is not a number such as -12.5 or
+        3e-07 with up to 19 digits, or needs more than 22 powers of ten. (C compilers without 128-bit integers leave
+        numbers above 2**53, too.)
         """
 
     def tidy(
@@ -77,8 +79,8 @@ class Core(Protocol):
         """A table without blank lines and comments, with one blank between two fields.
 
         `data` is as for `columns`. `out` (room for `size` bytes) gets the first `width` fields of each line of data,
-        `number` the line of the input that each is. Returned are how many bytes and lines these are, and the counts of
-        blank lines, of comments, of comments that look like data, and of lines with more fields. It declines a line
+        `number` the number of each of these lines in the input. It returns the numbers of these bytes and lines, and
+        of blank lines, of comments, of comments that look like data, and of lines with more fields. It declines a line
         with too few fields, or too many unless `extra`, a field of more than `longest` bytes, a control byte other than
         the blanks, and more lines than `number` has room for.
         """
@@ -91,7 +93,7 @@ class Core(Protocol):
     def integers(self, data: Buffer, start: Buffer, end: Buffer, out: Buffer, left: Buffer, /) -> int:
         """`out` gets each id as a whole number of 1 to 8 digits, perhaps with a sign before them, else 0.
 
-        `left` gets those that are anything else; returned is how many they are.
+        `left` gets the indices of all other ids; their number is returned.
         """
 
     def same(
@@ -105,10 +107,10 @@ class Core(Protocol):
         out: Buffer,
         /,
     ) -> None:
-        """`out` (bytes) gets for each id whether it is the one of the same position in the other column."""
+        """`out` (bytes) gets for each id whether it equals the id of the same position in the other column."""
 
     def pack(self, data: Buffer, start: Buffer, end: Buffer, out: Buffer, /) -> None:
-        """`out` gets the bytes of all ids, one after the other; it has exactly that many."""
+        """`out` gets the bytes of all ids, one after the other; it has exactly their size."""
 
     def texts(self, data: Buffer, start: Buffer, end: Buffer, /) -> list[str]:
         """The ids as text; bytes that are not UTF-8 become surrogate escapes."""
@@ -116,16 +118,16 @@ class Core(Protocol):
     def rankings(
         self, data: Buffer, start: Buffer, end: Buffer, score: Buffer, begin: Buffer, /
     ) -> list[dict[str, float]]:
-        """For each stretch the scores by document; a document that is twice in one has its last score."""
+        """For each stretch the scores by document; a document that occurs twice in a stretch has its last score."""
 
     def number(
         self, data: Buffer, start: Buffer, end: Buffer, slots: Buffer, code: Buffer, first: Buffer, /
     ) -> int | None:
-        """How many different ids there are.
+        """The number of different ids.
 
-        `code` gets the number of each, in the order in which they first appear, `first` where that is. `slots` (a power
-        of two, more than there are ids) becomes a table that `find` can use. It declines where 1,024 others are in the
-        way of an id in that table, which happens only to ids that were chosen for it.
+        `code` gets the number of each id, in the order of first occurrences, `first` the indices of these. `slots` (a
+        power of two, more than there are ids) becomes a table for `find`. It declines if 1,024 other ids are in the way
+        of an id in that table, which happens only to ids that were chosen for it.
         """
 
     def find(
@@ -140,24 +142,24 @@ class Core(Protocol):
         code: Buffer,
         /,
     ) -> bool:
-        """`code` gets the number of each id among those known, which are all different, or -1.
+        """`code` gets the number of each id among the known ids, which are all different, or -1.
 
-        `slots` are as `number` left them for the known ones. It declines as `number` does, or if they are not theirs.
+        `slots` are those that `number` made for the known ids. It declines like `number`, or if they are not theirs.
         """
 
     def ascend(self, data: Buffer, start: Buffer, end: Buffer, /) -> bool:
-        """Whether each id is above the one before, by its bytes."""
+        """Whether each id is above the previous id, by its bytes."""
 
     # ---- lines of a run ----
 
     def arrange(self, code: Buffer, score: Buffer, begin: Buffer, order: Buffer, /) -> None:
         """`order` gets the lines by code, then descending score, then position.
 
-        Codes are 0 or more and below the length of `begin` less 1; `begin` gets where the lines of each begin.
+        Codes are 0 or more and below the length of `begin` less 1; `begin` gets the first line of each code.
         """
 
     def repeated(self, begin: Buffer, key: Buffer, /) -> bool:
-        """Whether a key is twice in one of the stretches."""
+        """Whether a key occurs twice in one of the stretches."""
 
     def survey(
         self,
@@ -174,19 +176,19 @@ class Core(Protocol):
         infinite: Buffer,
         /,
     ) -> int | None:
-        """How many lines are probably judged, of the stretches whose code is not negative.
+        """The number of lines that are probably judged, in the stretches whose code is not negative.
 
         `judged` (bytes, a power of two of them) has a bit for each value of the highest bits of a pair's key
-        (`hashing.pair_keys`), which says that the pair may be judged. `line` and `stretch` get these lines and their
-        stretches, `first` and `last` the first and last rank of those that share its score, `infinite` for each stretch
-        how many scores are infinite. It declines if the scores of a stretch do not descend, if a key is in it twice
-        (with `repeats`), or if `line` has no room for more.
+        (`hashing.pair_keys`), which is set if the pair may be judged. `line` and `stretch` get these lines and their
+        stretches, `first` and `last` the first and last rank of the lines with an equal score, `infinite` for each
+        stretch the number of infinite scores. It declines if the scores of a stretch do not descend, if a key occurs
+        twice in it (with `repeats`), or if `line` is too short.
         """
 
     def among(self, docs: Buffer, wanted: Buffer, rank: Buffer, label: Buffer, /) -> tuple[int, int, bool]:
-        """How many of the integer ids `docs` are wanted, how many different ids are, and whether one was found twice.
+        """The number of integer ids `docs` that are in `wanted`, of different ids in it, and whether one occurs twice.
 
-        `rank` and `label` get for each doc that is wanted its rank from 1, and where its id first stands in `wanted`.
+        `rank` and `label` get for each such doc its rank from 1, and the first index of its id in `wanted`.
         """
 
     # ---- runs and judgements in dicts ----
@@ -195,13 +197,13 @@ class Core(Protocol):
         """A copy of a run in which every score is a float, and these scores as doubles, row after row.
 
         It declines unless the run is an exact dict of exact dicts under exact text of 1 to `longest` bytes of UTF-8,
-        and each score a float or an exact int, and not NaN. RuntimeError if somebody changes it meanwhile.
+        and each score a float or an exact int, and not NaN. RuntimeError if the run changes meanwhile.
         """
 
     def candidates(self, rows: object, first: int, out: Buffer, /) -> list[str] | None:
-        """The documents of some dicts in the order in which they are first met.
+        """The documents of some dicts in the order of their first occurrence.
 
-        `out` gets the number of each entry, counted from `first` on. It declines unless `rows` is an exact list of
+        `out` gets the number of each entry, counted from `first`. It declines unless `rows` is an exact list of
         exact dicts under exact text.
         """
 
@@ -229,30 +231,30 @@ class Core(Protocol):
         found: Buffer,
         /,
     ) -> tuple[int, int, int, list[int], list[str], int, int] | None:
-        """Where a run in dicts, as `copied` gave it with its scores, has the judged documents of each query.
+        """The ranks of the judged documents of each query, in a run in dicts with scores, as returned by `copied`.
 
         `numbers` are the judged queries, `judged` the dict of each, whose rows begin at `start`. `ties` is a `TieRule`;
         `single` compares scores in single precision. `found` (five columns with room for all judgements each) gets
-        query, rank, first and last rank of those that share its score, and row of each judged document that the run
-        has, by query and rank; `retrieved` how many documents each query has, `answered` (bytes) whether the run has
-        it. Returned are: judged documents found, how many of them share their score, lines of judged queries, numbers
-        of queries that are declined, names of queries that are not judged, infinite scores, queries of two or more
-        documents whose scores are all the same.
+        query, rank, first and last rank of documents with an equal score, and row of each judged document of the run,
+        by query and rank; `retrieved` gets the number of documents of each query, `answered` (bytes) whether the run
+        has the query. It returns the number of judged documents found, the number of these with a tied score, the
+        number of lines of judged queries, the numbers of declined queries, the names of queries that are not judged,
+        the number of infinite scores, and of queries of two or more documents with equal scores.
 
-        It declines what is no exact dict of exact dicts under exact text, and a query if documents of one score are no
-        text that UTF-8 has bytes for. RuntimeError if the run or the judgements are not what they were.
+        It declines a run that is not an exact dict of exact dicts under exact text, and a query if documents of one
+        score cannot be encoded as UTF-8. RuntimeError if the run or the judgements changed.
         """
 
-    # ---- rows of placements: each has the number of its query; rows of a query stand together ----
+    # ---- rows of placements: each has the number of its query; rows of a query are consecutive ----
 
     def count(self, query: Buffer, which: Buffer, out: Buffer, /) -> bool:
-        """`out`, zero before, gets for each query how many rows are marked in `which` (bytes).
+        """`out`, zero before, gets for each query the number of rows marked in `which` (bytes).
 
-        This and the next three decline where a buffer is not what is said here, or a number is not that of a query.
+        This and the next three decline if a buffer is not as described here, or a number is not of a query.
         """
 
     def cumulate(self, query: Buffer, which: Buffer, out: Buffer, /) -> bool:
-        """`out` gets for each row how many marked ones its query has up to and including it."""
+        """`out` gets for each row the number of marked rows of its query up to and including it."""
 
     def first(self, query: Buffer, which: Buffer, rank: Buffer, out: Buffer, /) -> bool:
         """`out`, zero before, gets for each query the rank of its first marked row."""

@@ -1,4 +1,4 @@
-"""The hash of ids, and of pairs of query and document, as both makes of the core and their callers compute it."""
+"""The hash of ids, and of pairs of query and document, for both makes of the core and their callers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 EIGHT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
 """Masks that keep the first n bytes of a word."""
 SEED = int.from_bytes(os.urandom(8), "little")
-"""Where hashes begin, another number in each process: nobody can choose ids that have one hash. No value, and no order
-of anything that is shown, depends on it."""
+"""The start of hashes, different in each process, so that ids with equal hashes cannot be chosen. No value and no order
+of results depends on it."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_WORD = np.uint64(0xD6E8FEB86659FD93)
 
 
 def words_of(data: np.ndarray, start: np.ndarray, end: np.ndarray) -> list[np.ndarray]:
-    """Ids as words of eight bytes, zeros behind the end of each: equal ids have equal words."""
+    """Ids as words of eight bytes, with zeros after the end of each id: equal ids have equal words."""
     length = end - start
     longest = int(length.max(initial=0))
 
     words = []
-    for at in range(0, longest, 8):
-        inside = np.clip(length - at, 0, 8)
-        begin = np.minimum(start + at, len(data) - 8)
+    for offset in range(0, longest, 8):
+        inside = np.clip(length - offset, 0, 8)
+        begin = np.minimum(start + offset, len(data) - 8)
         words.append(_words_at(data, begin) & EIGHT[inside])
     return words
 
@@ -37,9 +37,9 @@ def _words_at(data: np.ndarray, begin: np.ndarray) -> np.ndarray:
 
 
 def hashed(words: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """A 64-bit hash of ids given as words; words of zeros change nothing.
+    """A 64-bit hash of ids as words; words of zeros change nothing.
 
-    It begins with a secret number, and each word goes into the one before.
+    It begins with a secret number, into which the words are mixed one after the other.
     """
     value = np.full(size, SEED, np.uint64)
     for i, word in enumerate(words):

@@ -1,6 +1,6 @@
-"""The plain make of the core: ordinary Python and NumPy, for machines without the compiled one, and to check it by.
+"""The plain make of the core: ordinary Python and NumPy, for machines without the compiled make, and to test that.
 
-`goldrank.core.contract.Core` says what each function promises. Where two ways are possible, this one has the plainer.
+`goldrank.core.contract.Core` has the promises of each function. Where two ways are possible, this make has the simpler.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MAKE = "without the compiled core"
 _LF = 10
 _BEHIND_TEXT = 16
 _BEHIND_IDS = 8
-"""Bytes that follow a text, and the last of some ids."""
+"""Bytes that follow a text, and the last id of some ids."""
 
 # ---- arguments ----
 
 
 class _ReadOnlyError(BufferError, ValueError):
-    """A buffer that is to be written to, and cannot."""
+    """A read-only buffer that must be written to."""
 
 
 def _do_not_fit() -> ValueError:
@@ -62,7 +62,9 @@ def _array(buffer: Buffer, kind: str, *, writable: bool = False) -> np.ndarray:
         raise TypeError(f"expected items of {itemsize} bytes, got {view.itemsize}")
     if isinstance(buffer, np.ndarray):
         return buffer.reshape(-1).view(kind)
-    return np.frombuffer(buffer, kind) if len(buffer) else np.zeros(0, kind)
+    if not len(buffer):
+        return np.zeros(0, kind)
+    return np.frombuffer(buffer, kind)
 
 
 def _out(buffer: Buffer, kind: str) -> np.ndarray:
@@ -78,7 +80,7 @@ class _Ids(NamedTuple):
 
     @classmethod
     def of(cls, data: Buffer, start: Buffer, end: Buffer) -> _Ids:
-        """The ids of three buffers, each of which must be inside the data."""
+        """The ids of three buffers; each id must be inside the data."""
         ids = cls.unchecked(data, start, end)
         last = len(ids.data) - _BEHIND_IDS
         is_inside = (ids.start >= 0) & (ids.start <= ids.end) & (ids.end <= last)
@@ -98,7 +100,7 @@ class _Ids(NamedTuple):
         return [raw[a:b] for a, b in zip(self.start.tolist(), self.end.tolist(), strict=True)]
 
     def text(self, number: int) -> bytes | None:
-        """One of them; None if there is none of this number, or it is not inside the data."""
+        """The id of a number; None if there is no such id, or it is not inside the data."""
         if not 0 <= number < len(self.start):
             return None
         start, end = int(self.start[number]), int(self.end[number])
@@ -116,7 +118,7 @@ _NO_BLANKS = bytes(range(33, 256))
 """All bytes but blanks and control bytes."""
 _TAB_IS_BLANK = bytes.maketrans(b"\t", b" ")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-"""Control bytes that are no blanks."""
+"""Control bytes that are not blanks."""
 _DECIMAL = re.compile(rb"[+-]?([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,2}))?")
 _BLOCK = 1 << 16
 """Bytes of text that are split at a time."""
@@ -148,36 +150,40 @@ def columns(
 ) -> tuple[int, int, int] | None:
     _check_whole(size, width, query, doc, number, longest)
     text = _array(data, "u1")
-    field_ends, scores, keys = _out(ends, "i4"), _out(score, "f8"), _out(key, "u8")
-    stretches, undone = _out(begin, "i8"), _out(left, "i8")
+    field_ends = _out(ends, "i4")
+    scores = _out(score, "f8")
+    keys = _out(key, "u8")
+    stretches = _out(begin, "i8")
+    unparsed = _out(left, "i8")
     room = len(keys)
     if width < 1 or not 0 <= query < width or not 0 <= doc < width or number >= width or longest < 0:
         raise _do_not_fit()
     if not 1 <= size <= min(len(text) - _BEHIND_TEXT, (1 << 31) - 1):
         raise _do_not_fit()
-    if min(len(field_ends) // width, len(scores), len(stretches), len(undone)) < room:
+    if min(len(field_ends) // width, len(scores), len(stretches), len(unparsed)) < room:
         raise _do_not_fit()
 
     raw = text[:size].tobytes()
     count = raw.count(b"\n")
     if count > room or not _is_regular(raw, count, width):
         return None
+
     queries: list[bytes] = []
     numbers: list[float] = []
-    not_done: list[int] = []
+    unparsed_lines: list[int] = []
     total_fields = 0
     for block in _blocks(raw):
         fields = block.split()
         total_fields += len(fields)
         queries += fields[query::width]
         if number >= 0:
-            values, left_in_block = _decimals(fields[number::width])
-            not_done += [len(numbers) + i for i in left_in_block]
+            values, unparsed_in_block = _decimals(fields[number::width])
+            unparsed_lines += [len(numbers) + i for i in unparsed_in_block]
             numbers += values
-    if total_fields != count * width:  # one of them is empty
+    if total_fields != count * width:  # a field is empty
         return None
 
-    # One byte follows each field, and is no part of any.
+    # One byte follows each field, and belongs to no field.
     end = np.flatnonzero(text[:size] <= ord(" "))
     start = np.append(0, end[:-1] + 1)
     if int((end - start).max()) > longest:
@@ -185,17 +191,17 @@ def columns(
     field_ends[: len(field_ends) // width * width].reshape(width, -1)[:, :count] = end.reshape(count, width).T
     keys[:count] = _Ids(text, start[doc::width], end[doc::width]).hashes()
 
-    is_other = np.fromiter(map(operator.ne, queries[1:], queries), bool, count - 1)
-    changes = np.append(0, np.flatnonzero(is_other) + 1)
+    is_change = np.fromiter(map(operator.ne, queries[1:], queries), bool, count - 1)
+    changes = np.append(0, np.flatnonzero(is_change) + 1)
     stretches[: len(changes)] = changes
 
     scores[: len(numbers)] = numbers
-    undone[: len(not_done)] = not_done
-    return count, len(changes), len(not_done)
+    unparsed[: len(unparsed_lines)] = unparsed_lines
+    return count, len(changes), len(unparsed_lines)
 
 
 def _is_regular(raw: bytes, count: int, width: int) -> bool:
-    """Whether each of so many lines has `width` fields, some perhaps empty, and none begins with #."""
+    """Whether each of `count` lines has `width` fields, some perhaps empty, and no line begins with #."""
     if raw[-1] != _LF or raw.startswith(b"#") or b"\n#" in raw:
         return False
     between = raw.translate(_TAB_IS_BLANK, _NO_BLANKS)
@@ -204,41 +210,45 @@ def _is_regular(raw: bytes, count: int, width: int) -> bool:
 
 def _blocks(raw: bytes) -> Iterator[bytes]:
     """Lines in blocks that are small enough for a processor's cache."""
-    at = 0
-    while at < len(raw):
-        line_end = raw.find(b"\n", at + _BLOCK)
-        end = line_end + 1 if line_end >= 0 else len(raw)
-        yield raw[at:end]
-        at = end
+    start = 0
+    while start < len(raw):
+        line_end = raw.find(b"\n", start + _BLOCK)
+        end = len(raw)
+        if line_end >= 0:
+            end = line_end + 1
+        yield raw[start:end]
+        start = end
 
 
 def _decimals(texts: Sequence[bytes]) -> tuple[list[float], list[int]]:
-    """The numbers that texts spell, and which of them are not done."""
+    """The numbers in texts, and the indices of texts that were not parsed."""
     are_short = max(map(len, texts), default=0) <= _MOST_DIGITS
     if are_short and not b"".join(texts).translate(None, b"0123456789.+-"):
         try:
             return list(map(float, texts)), []
-        except ValueError:  # 1-2, say
+        except ValueError:  # for example 1-2
             pass
 
     numbers: list[float] = []
-    left: list[int] = []
+    unparsed: list[int] = []
     for i, text in enumerate(texts):
-        if _is_done(text):
+        if _is_parsed(text):
             numbers.append(float(text))
         else:
             numbers.append(0.0)
-            left.append(i)
-    return numbers, left
+            unparsed.append(i)
+    return numbers, unparsed
 
 
-def _is_done(text: bytes) -> bool:
-    """Whether a text is a decimal number that the core does."""
+def _is_parsed(text: bytes) -> bool:
+    """Whether a text is a decimal number that the core parses."""
     matched = _DECIMAL.fullmatch(text)
     if matched is None:
         return False
-    whole, fraction, exponent = matched[1], matched[2] or b"", matched[3] or b"0"
-    digits = whole + fraction
+
+    fraction = matched[2] or b""
+    exponent = matched[3] or b"0"
+    digits = matched[1] + fraction
     if not 1 <= len(digits) <= _MOST_DIGITS:
         return False
 
@@ -252,14 +262,16 @@ def tidy(
     data: Buffer, size: int, width: int, extra: bool, longest: int, out: Buffer, number: Buffer
 ) -> tuple[int, int, int, int, int, int] | None:
     _check_whole(size, width, longest)
-    text, written, numbers = _array(data, "u1"), _out(out, "u1"), _out(number, "i8")
+    text = _array(data, "u1")
+    written = _out(out, "u1")
+    numbers = _out(number, "i8")
     if width < 1 or longest < 0 or not 1 <= size <= len(text) - _BEHIND_TEXT or len(written) < size:
         raise _do_not_fit()
     raw = text[:size].tobytes()
     if raw[-1] != _LF:
         return None
 
-    kept: list[bytes] = []
+    data_lines: list[bytes] = []
     blank_lines = comments = comments_like_data = extra_columns = 0
     for i, line in enumerate(raw[:-1].split(b"\n")):
         fields = line.split()  # at the six blanks of ASCII
@@ -271,24 +283,25 @@ def tidy(
             comments_like_data += len(fields) >= width and fields[0] != b"#"
             continue
 
-        if len(kept) == len(numbers) or _CONTROL.search(line) or max(map(len, fields)) > longest:
+        if len(data_lines) == len(numbers) or _CONTROL.search(line) or max(map(len, fields)) > longest:
             return None
         if len(fields) < width or (len(fields) > width and not extra):
             return None
         extra_columns += len(fields) > width
-        numbers[len(kept)] = i
-        kept.append(b" ".join(fields[:width]) + b"\n")
+        numbers[len(data_lines)] = i
+        data_lines.append(b" ".join(fields[:width]) + b"\n")
 
-    whole = b"".join(kept)
-    written[: len(whole)] = np.frombuffer(whole, np.uint8)
-    return len(whole), len(kept), blank_lines, comments, comments_like_data, extra_columns
+    tidied = b"".join(data_lines)
+    written[: len(tidied)] = np.frombuffer(tidied, np.uint8)
+    return len(tidied), len(data_lines), blank_lines, comments, comments_like_data, extra_columns
 
 
 # ---- many ids ----
 
 
 def hashes(data: Buffer, start: Buffer, end: Buffer, out: Buffer) -> None:
-    ids, keys = _Ids.of(data, start, end), _out(out, "u8")
+    ids = _Ids.of(data, start, end)
+    keys = _out(out, "u8")
     if len(keys) < len(ids.start):
         raise _do_not_fit()
     keys[: len(ids.start)] = ids.hashes()
@@ -296,8 +309,9 @@ def hashes(data: Buffer, start: Buffer, end: Buffer, out: Buffer) -> None:
 
 def integers(data: Buffer, start: Buffer, end: Buffer, out: Buffer, left: Buffer) -> int:
     texts = _Ids.of(data, start, end).texts()
-    numbers, undone = _out(out, "i8"), _out(left, "i8")
-    if min(len(numbers), len(undone)) < len(texts):
+    numbers = _out(out, "i8")
+    others = _out(left, "i8")
+    if min(len(numbers), len(others)) < len(texts):
         raise _do_not_fit()
 
     lengths = set(map(len, texts))
@@ -305,15 +319,22 @@ def integers(data: Buffer, start: Buffer, end: Buffer, out: Buffer, left: Buffer
         numbers[: len(texts)] = list(map(int, texts))
         return 0
 
-    not_done = [i for i, text in enumerate(texts) if not _is_whole(text)]
-    undone[: len(not_done)] = not_done
-    numbers[: len(texts)] = [int(text) if _is_whole(text) else 0 for text in texts]
-    return len(not_done)
+    numbers[: len(texts)] = 0
+    count = 0
+    for i, text in enumerate(texts):
+        if _is_whole(text):
+            numbers[i] = int(text)
+        else:
+            others[count] = i
+            count += 1
+    return count
 
 
 def _is_whole(text: bytes) -> bool:
     """Whether a text is one to eight digits, perhaps with a sign before them."""
-    digits = text[1:] if text.startswith((b"+", b"-")) else text
+    digits = text
+    if text.startswith((b"+", b"-")):
+        digits = text[1:]
     return digits.isdigit() and len(digits) <= 8
 
 
@@ -326,7 +347,8 @@ def same(
     other_end: Buffer,
     out: Buffer,
 ) -> None:
-    ids, others = _Ids.of(data, start, end), _Ids.of(other_data, other_start, other_end)
+    ids = _Ids.of(data, start, end)
+    others = _Ids.of(other_data, other_start, other_end)
     are_same = _out(out, "u1")
     count = len(ids.start)
     if len(others.start) != count or len(are_same) < count:
@@ -336,7 +358,8 @@ def same(
 
 
 def pack(data: Buffer, start: Buffer, end: Buffer, out: Buffer) -> None:
-    ids, packed = _Ids.of(data, start, end), _out(out, "u1")
+    ids = _Ids.of(data, start, end)
+    packed = _out(out, "u1")
     if int((ids.end - ids.start).sum()) != len(packed):
         raise _do_not_fit()
     packed[:] = np.frombuffer(b"".join(ids.texts()), np.uint8)
@@ -347,7 +370,8 @@ def texts(data: Buffer, start: Buffer, end: Buffer) -> list[str]:
 
 
 def rankings(data: Buffer, start: Buffer, end: Buffer, score: Buffer, begin: Buffer) -> list[dict[str, float]]:
-    docs, scores = texts(data, start, end), _array(score, "f8").tolist()
+    docs = texts(data, start, end)
+    scores = _array(score, "f8").tolist()
     bounds = _bounds(begin, len(docs))
     if len(scores) != len(docs) or bounds[0] != 0 or bounds[-1] != len(docs):
         raise _do_not_fit()
@@ -355,7 +379,7 @@ def rankings(data: Buffer, start: Buffer, end: Buffer, score: Buffer, begin: Buf
 
 
 def _bounds(begin: Buffer, size: int) -> np.ndarray:
-    """Where stretches of `size` lines begin, and the last one ends."""
+    """The first line of each stretch of `size` lines, and the end of the last stretch."""
     bounds = _array(begin, "i8")
     if not len(bounds) or bounds[0] < 0 or bounds[-1] > size or (bounds[1:] < bounds[:-1]).any():
         raise _do_not_fit()
@@ -373,33 +397,35 @@ def _check_table(slots: np.ndarray, ids: int) -> None:
 
 
 def _slot_of(text: bytes, key: int, slots: np.ndarray, known: _Ids, first: np.ndarray | None = None) -> int | None:
-    """The slot of an id, or the free one where it would go; None where too many are in the way, or slots are wrong.
+    """The slot of an id, or the free slot for it; None if too many other ids are in the way, or slots are wrong.
 
-    A slot holds the number of an id, counted from 1, below the higher half of its hash; 0 is free. `first` is where
-    each number stands among those known, if that is not the number itself.
+    A slot holds the number of an id, counted from 1, and above it the higher half of its hash; 0 is free. `first` has
+    the index of each number among the known ids, if that is not the number itself.
     """
-    for tried in range(min(len(slots), _MOST_IN_THE_WAY)):
-        slot = (key + tried) % len(slots)
-        held = int(slots[slot])
-        if held == 0:
+    for distance in range(min(len(slots), _MOST_IN_THE_WAY)):
+        slot = (key + distance) % len(slots)
+        content = int(slots[slot])
+        if content == 0:
             return slot
-        if held & _TAG != key & _TAG:
+        if content & _TAG != key & _TAG:
             continue
 
-        number = (held & ~_TAG) - 1
+        number = (content & ~_TAG) - 1
         if first is not None and 0 <= number < len(first):
             number = int(first[number])
-        there = known.text(number)
-        if there is None:
+        known_text = known.text(number)
+        if known_text is None:
             return None
-        if there == text:
+        if known_text == text:
             return slot
     return None
 
 
 def number(data: Buffer, start: Buffer, end: Buffer, slots: Buffer, code: Buffer, first: Buffer) -> int | None:
     ids = _Ids.of(data, start, end)
-    table, codes, firsts = _out(slots, "u8"), _out(code, "i8"), _out(first, "i8")
+    table = _out(slots, "u8")
+    codes = _out(code, "i8")
+    firsts = _out(first, "i8")
     count = len(ids.start)
     _check_table(table, count)
     if len(codes) < count or len(firsts) < count:
@@ -429,8 +455,10 @@ def find(
     slots: Buffer,
     code: Buffer,
 ) -> bool:
-    ids, known = _Ids.of(data, start, end), _Ids.unchecked(known_data, known_start, known_end)
-    table, codes = _array(slots, "u8"), _out(code, "i8")
+    ids = _Ids.of(data, start, end)
+    known = _Ids.unchecked(known_data, known_start, known_end)
+    table = _array(slots, "u8")
+    codes = _out(code, "i8")
     _check_table(table, len(known.start))
     if len(codes) < len(ids.start):
         raise _do_not_fit()
@@ -451,8 +479,10 @@ def ascend(data: Buffer, start: Buffer, end: Buffer) -> bool:
 
 
 def arrange(code: Buffer, score: Buffer, begin: Buffer, order: Buffer) -> None:
-    codes, scores = _array(code, "i8"), _array(score, "f8")
-    starts, ordered = _out(begin, "i8"), _out(order, "i8")
+    codes = _array(code, "i8")
+    scores = _array(score, "f8")
+    starts = _out(begin, "i8")
+    ordered = _out(order, "i8")
     count = len(codes)
     if len(scores) != count or len(ordered) < count or not len(starts) or not _are_below(codes, len(starts) - 1):
         raise _do_not_fit()
@@ -497,21 +527,26 @@ def survey(
     last: Buffer,
     infinite: Buffer,
 ) -> int | None:
-    codes, scores, keys, bits = _array(code, "i8"), _array(score, "f8"), _array(key, "u8"), _array(judged, "u1")
+    codes = _array(code, "i8")
+    scores = _array(score, "f8")
+    keys = _array(key, "u8")
+    bits = _array(judged, "u1")
     bounds = _bounds(begin, len(scores))
-    found = [_out(buffer, "i8") for buffer in (line, stretch, first, last)]
+    outputs = [_out(buffer, "i8") for buffer in (line, stretch, first, last)]
     infinities = _out(infinite, "i8")
-    room = len(found[0])
+    room = len(outputs[0])
     if len(bounds) != len(codes) + 1 or len(keys) != len(scores) or len(infinities) < len(codes):
         raise _do_not_fit()
-    if not len(bits) or len(bits) & (len(bits) - 1) or min(map(len, found)) < room:
+    if not len(bits) or len(bits) & (len(bits) - 1) or min(map(len, outputs)) < room:
         raise _do_not_fit()
 
-    # The lines that are asked for, and of which stretch each is.
+    # The lines of stretches with a code, and the stretch of each.
     owner = np.repeat(np.arange(len(codes)), np.diff(bounds))
-    asked = np.flatnonzero(codes[owner] >= 0)
-    owner, at = owner[asked], asked + bounds[0]
-    scores, keys = scores[at], keys[at]
+    has_code = np.flatnonzero(codes[owner] >= 0)
+    owner = owner[has_code]
+    lines_of_code = has_code + bounds[0]
+    scores = scores[lines_of_code]
+    keys = keys[lines_of_code]
     same_stretch = owner[1:] == owner[:-1]
     if (same_stretch & (scores[1:] > scores[:-1])).any():
         return None
@@ -524,33 +559,39 @@ def survey(
     if len(hits) > room:
         return None
 
-    is_new = np.ones(len(at), bool)
-    is_new[1:] = ~(same_stretch & (scores[1:] == scores[:-1]))
-    tie_start = np.flatnonzero(is_new)
-    tie_end = np.append(tie_start[1:], len(at))
+    begins_tie = np.ones(len(lines_of_code), bool)
+    begins_tie[1:] = ~(same_stretch & (scores[1:] == scores[:-1]))
+    tie_start = np.flatnonzero(begins_tie)
+    tie_end = np.append(tie_start[1:], len(lines_of_code))
     tie = np.searchsorted(tie_start, hits, "right") - 1
-    before = bounds[owner[hits]]  # where its stretch begins
-    columns = (at[hits], owner[hits], at[tie_start[tie]] - before + 1, at[tie_end[tie] - 1] - before + 1)
-    for buffer, column in zip(found, columns, strict=True):
+    stretch_start = bounds[owner[hits]]
+    first_rank = lines_of_code[tie_start[tie]] - stretch_start + 1
+    last_rank = lines_of_code[tie_end[tie] - 1] - stretch_start + 1
+
+    columns = (lines_of_code[hits], owner[hits], first_rank, last_rank)
+    for buffer, column in zip(outputs, columns, strict=True):
         buffer[: len(hits)] = column
     infinities[: len(codes)] = np.bincount(owner[np.isinf(scores)], minlength=len(codes))
     return len(hits)
 
 
 def among(docs: Buffer, wanted: Buffer, rank: Buffer, label: Buffer) -> tuple[int, int, bool]:
-    listed, asked = _array(docs, "i8").tolist(), _array(wanted, "i8").tolist()
-    ranks, labels = _out(rank, "i8"), _out(label, "i8")
-    if min(len(ranks), len(labels)) < len(listed):
+    doc_ids = _array(docs, "i8").tolist()
+    wanted_ids = _array(wanted, "i8").tolist()
+    ranks = _out(rank, "i8")
+    labels = _out(label, "i8")
+    if min(len(ranks), len(labels)) < len(doc_ids):
         raise _do_not_fit()
 
-    first = {doc: i for i, doc in reversed([*enumerate(asked)])}
-    found = [(at, first[doc]) for at, doc in enumerate(listed, 1) if doc in first]
-    ranks[: len(found)] = [at for at, _ in found]
-    labels[: len(found)] = [number for _, number in found]
-    return len(found), len(first), len({number for _, number in found}) < len(found)
+    label_of = {doc: i for i, doc in reversed([*enumerate(wanted_ids)])}
+    hit_ranks = [i for i, doc in enumerate(doc_ids, 1) if doc in label_of]
+    hit_labels = [label_of[doc] for doc in doc_ids if doc in label_of]
+    ranks[: len(hit_ranks)] = hit_ranks
+    labels[: len(hit_labels)] = hit_labels
+    return len(hit_ranks), len(label_of), len(set(hit_labels)) < len(hit_labels)
 
 
-# ---- runs and judgements in dicts: copied before anything is looked at, as another thread may change them ----
+# ---- runs and judgements in dicts: copied before they are read, because another thread may change them ----
 
 
 def _are_ids(names: Collection[object], longest: int) -> bool:
@@ -576,14 +617,15 @@ def copied(results: object, longest: int) -> tuple[dict[str, dict[str, float]], 
     _check_whole(longest)
     if type(results) is not dict:
         return None
-    own = results.copy()
-    if not _are_ids(own, longest):
+    copy = results.copy()
+    if not _are_ids(copy, longest):
         return None
 
     scores = array("d")
-    for query, row in own.items():
+    for query, row in copy.items():
         if type(row) is not dict:
             return None
+
         row = row.copy()
         types = set(map(type, row.values()))
         if not _are_ids(row, longest) or not all(kind is int or issubclass(kind, float) for kind in types):
@@ -592,11 +634,15 @@ def copied(results: object, longest: int) -> tuple[dict[str, dict[str, float]], 
             numbers = array("d", row.values())
         except OverflowError:
             return None
-        own[query] = row if types <= {float} else dict(zip(row, numbers.tolist(), strict=True))
+
+        if not types <= {float}:
+            row = dict(zip(row, numbers.tolist(), strict=True))
+        copy[query] = row
         scores += numbers
+
     if np.isnan(scores).any():
         return None
-    return own, scores.tobytes()
+    return copy, scores.tobytes()
 
 
 def candidates(rows: object, first: int, out: Buffer) -> list[str] | None:
@@ -610,20 +656,20 @@ def candidates(rows: object, first: int, out: Buffer) -> list[str] | None:
     if not set(map(type, docs)) <= {str}:
         return None
 
-    number = {doc: at for at, doc in enumerate(dict.fromkeys(docs), first)}
-    numbers[:] = [number[doc] for doc in docs]
-    return list(number)
+    number_of = {doc: i for i, doc in enumerate(dict.fromkeys(docs), first)}
+    numbers[:] = [number_of[doc] for doc in docs]
+    return list(number_of)
 
 
 def judgements(given: object, longest: int, highest: int) -> dict[str, dict[str, Any]] | None:
     _check_whole(longest, highest)
     if type(given) is not dict:
         return None
-    own = given.copy()
-    if not _are_ids(own, longest):
+    copy = given.copy()
+    if not _are_ids(copy, longest):
         return None
 
-    for query, row in own.items():
+    for query, row in copy.items():
         if type(row) is not dict:
             return None
         row = row.copy()
@@ -631,19 +677,19 @@ def judgements(given: object, longest: int, highest: int) -> dict[str, dict[str,
             return None
         if row and not -highest <= min(row.values()) <= max(row.values()) <= highest:
             return None
-        own[query] = row
-    return own
+        copy[query] = row
+    return copy
 
 
 def grades(rows: object, out: Buffer) -> bool:
     numbers = _out(out, "i8")
     if not isinstance(rows, list) or not all(type(row) is dict for row in rows):
         return False
-    given = [grade for row in rows for grade in row.values()]
-    if len(given) != len(numbers) or not set(map(type, given)) <= {int}:
+    all_grades = [grade for row in rows for grade in row.values()]
+    if len(all_grades) != len(numbers) or not set(map(type, all_grades)) <= {int}:
         return False
     try:
-        numbers[:] = np.array(given, np.int64)
+        numbers[:] = np.array(all_grades, np.int64)
     except OverflowError:
         return False
     return True
@@ -654,7 +700,7 @@ class _Placed(NamedTuple):
 
     rank: int
     first: int
-    """First and last rank of those that share its score."""
+    """First and last rank of the documents with an equal score."""
     last: int
     label: int
 
@@ -671,7 +717,10 @@ def place(
     answered: Buffer,
     found: Buffer,
 ) -> tuple[int, int, int, list[int], list[str], int, int] | None:
-    starts, sizes, has_row, out = _array(start, "i8"), _out(retrieved, "i8"), _out(answered, "u1"), _out(found, "i8")
+    starts = _array(start, "i8")
+    sizes = _out(retrieved, "i8")
+    has_row = _out(answered, "u1")
+    out = _out(found, "i8")
     packed = _array(scores, "u1")
     _check_whole(ties)
     count = len(sizes)
@@ -684,11 +733,11 @@ def place(
     if type(results) is not dict:
         return None
 
-    # The row of each judged query, and where its scores begin.
+    # The row of each judged query, and the offset of its scores.
     rows: list[dict[str, float] | None] = [None] * count
     begins = [0] * count
     unjudged = []
-    at = 0
+    offset = 0
     for query, row in results.items():
         if type(query) is not str or type(row) is not dict:
             return None
@@ -699,14 +748,14 @@ def place(
             raise _do_not_fit()
         else:
             rows[number] = row
-            begins[number] = at
-        at += len(row)
-    if at != len(packed) // 8:
+            begins[number] = offset
+        offset += len(row)
+    if offset != len(packed) // 8:
         raise _changed()
 
     compared = _rounded(packed.view(np.float64), single).tolist()
     hits: list[tuple[int, _Placed]] = []
-    left: list[int] = []
+    declined: list[int] = []
     infinite = constant = 0
     for i, (row, begin) in enumerate(zip(rows, begins, strict=True)):
         has_row[i] = row is not None
@@ -714,7 +763,7 @@ def place(
         if not row:
             continue
         if type(judged[i]) is not dict:
-            left.append(i)
+            declined.append(i)
             continue
         if len(judged[i]) != starts[i + 1] - starts[i]:
             raise _changed()
@@ -722,7 +771,7 @@ def place(
         of_row = compared[begin : begin + len(row)]
         placed = _place_row(row, of_row, judged[i], int(starts[i]), ties, single)
         if placed is None:
-            left.append(i)
+            declined.append(i)
             continue
         hits += [(i, hit) for hit in placed]
         infinite += sum(map(math.isinf, of_row))
@@ -731,22 +780,24 @@ def place(
     table = out.reshape(5, -1)
     table[:, : len(hits)] = np.array([(i, *hit) for i, hit in hits], np.int64).reshape(-1, 5).T
     tied = sum(hit.first < hit.last for _, hit in hits)
-    return len(hits), tied, int(sizes.sum()), left, unjudged, infinite, constant
+    return len(hits), tied, int(sizes.sum()), declined, unjudged, infinite, constant
 
 
-@np.errstate(over="ignore")  # beyond single precision lies infinity
+@np.errstate(over="ignore")  # numbers beyond single precision become infinite
 def _rounded(scores: np.ndarray, single: bool) -> np.ndarray:
-    """Scores as they are compared."""
-    return scores.astype(np.float32).astype(np.float64) if single else scores
+    """Scores for comparisons, in single precision if `single`."""
+    if single:
+        return scores.astype(np.float32).astype(np.float64)
+    return scores
 
 
 def _place_row(
     row: Mapping[str, float], scores: Sequence[float], judged: Mapping[str, Any], label: int, ties: int, single: bool
 ) -> list[_Placed] | None:
-    """The judged documents that a ranking has, by rank; None if it is declined."""
+    """The judged documents in a ranking, by rank; None if the ranking is declined."""
     ascending = sorted(scores)
     size = len(scores)
-    positions: dict[float, dict[str, int]] = {}  # of documents that share their score
+    positions: dict[float, dict[str, int]] = {}  # by score: the order of tied documents
 
     placed = []
     for label_of_doc, doc in enumerate(judged, label):
@@ -754,19 +805,19 @@ def _place_row(
             return None
         if doc not in row:
             continue
-        given = row[doc]
-        if not isinstance(given, float) or math.isnan(given):
+        if not isinstance(row[doc], float) or math.isnan(row[doc]):
             return None
-        score = float(_rounded(np.array(given), single))
+
+        score = float(_rounded(np.array(row[doc]), single))
         first = size - bisect_right(ascending, score) + 1
         last = size - bisect_left(ascending, score)
-        if first > last:  # its score is not among those of the row
+        if first > last:  # the score is not in the row
             raise _changed()
 
         rank = first
         if first < last:
             if score not in positions:
-                tied = [doc for doc, other in zip(row, scores, strict=True) if other == score]
+                tied = [tied_doc for tied_doc, tied_score in zip(row, scores, strict=True) if tied_score == score]
                 try:
                     positions[score] = {doc: i for i, doc in enumerate(_in_order(tied, ties))}
                 except (TypeError, UnicodeEncodeError):
@@ -777,16 +828,18 @@ def _place_row(
 
 
 def _in_order(docs: list[str], ties: int) -> list[str]:
-    """Documents of one score in the order of a tie rule; TypeError or UnicodeEncodeError if one has no bytes."""
+    """Documents of one score in the order of a tie rule; TypeError or UnicodeEncodeError if one cannot be encoded."""
     by_bytes = sorted(docs, key=str.encode, reverse=ties == TIES_DESCENDING)
-    return docs if ties == TIES_BY_INPUT else by_bytes
+    if ties == TIES_BY_INPUT:
+        return docs
+    return by_bytes
 
 
 # ---- rows of placements ----
 
 
 def _row_arrays(*buffers: tuple[Buffer, str], out: Buffer, kind: str = "i8") -> list[np.ndarray] | None:
-    """Buffers as arrays, of which the last is written to; None if one is not what it should be."""
+    """Buffers as arrays, `out` as the last; None if a buffer is not valid."""
     try:
         arrays = [_array(buffer, of_kind) for buffer, of_kind in buffers]
         return [*arrays, _out(out, kind)]
@@ -809,8 +862,8 @@ def cumulate(query: Buffer, which: Buffer, out: Buffer) -> bool:
     arrays = _row_arrays((query, "i8"), (which, "u1"), out=out)
     if arrays is None:
         return False
-    queries, marks, counted = arrays
-    if len(marks) != len(queries) or len(counted) != len(queries):
+    queries, marks, counts = arrays
+    if len(marks) != len(queries) or len(counts) != len(queries):
         return False
 
     running = np.cumsum(marks != 0)
@@ -818,7 +871,7 @@ def cumulate(query: Buffer, which: Buffer, out: Buffer) -> bool:
     is_first = np.ones(len(queries), bool)
     is_first[1:] = queries[1:] != queries[:-1]
     start = np.flatnonzero(is_first)
-    counted[:] = running - before[start][np.cumsum(is_first) - 1]
+    counts[:] = running - before[start][np.cumsum(is_first) - 1]
     return True
 
 
@@ -829,7 +882,7 @@ def first(query: Buffer, which: Buffer, rank: Buffer, out: Buffer) -> bool:
     queries, marks, ranks, firsts = arrays
     if len(marks) != len(queries) or len(ranks) != len(queries) or not _are_below(queries, len(firsts)):
         return False
-    rows = np.flatnonzero((marks != 0) & (firsts[queries] == 0))[::-1]  # the first of a query is written last
+    rows = np.flatnonzero((marks != 0) & (firsts[queries] == 0))[::-1]  # the first row of a query is written last
     firsts[queries[rows]] = ranks[rows]
     return True
 
@@ -839,7 +892,7 @@ def _is_number(buffer: Buffer, *kinds: type) -> bool:
     return isinstance(buffer, np.ndarray) and buffer.dtype in [np.dtype(kind) for kind in kinds]
 
 
-@np.errstate(all="ignore")  # quotients may be infinite, or none
+@np.errstate(all="ignore")  # quotients may be infinite or NaN
 def divide(part: Buffer, whole: Buffer, out: Buffer) -> bool:
     if not _is_number(part, np.float64, np.int64) or not _is_number(whole, np.float64, np.int64):
         return False
@@ -860,4 +913,6 @@ def total(values: Buffer) -> float | None:
         numbers = _array(values, "f8").tolist()
     except ValueError:
         return None
-    return reduce(operator.add, numbers) if numbers else 0.0
+    if not numbers:
+        return 0.0
+    return float(reduce(operator.add, numbers))

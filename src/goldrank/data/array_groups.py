@@ -1,7 +1,7 @@
-"""Grades and scores in arrays, seen as judgements and as a run: nothing is copied into mappings unless somebody asks.
+"""Grades and scores in arrays as judgements and as a run; mappings are made only if they are needed.
 
-A query is a row of a table or a group of a flat array, a document a column or a place in its group. Both are named by
-their numbers from 0, or groups by their ids.
+A query is a row of a table or a group of a flat array; a document is a column or a position in its group. Both are
+named by their numbers from 0, or groups by their ids.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class GradedRows:
     start: np.ndarray
     """Where each query's documents begin; one more entry than queries."""
     column: np.ndarray | None
-    """The number of each document in its query, ascending; None if it is its place in it."""
+    """The number of each document in its query, ascending; None if it is the position in the query."""
     grade: np.ndarray
-    """Whole ones are integers, as everywhere."""
+    """An array of integers if all grades are whole numbers."""
     score: np.ndarray
     """Never NaN."""
 
@@ -56,7 +56,7 @@ class GradedRows:
 
 
 class ArrayQrels(Qrels):
-    """Judgements in an array: every document there is has a grade."""
+    """Judgements in an array: every document has a grade."""
 
     def __init__(self, rows: GradedRows, name: str = "qrels") -> None:
         highest = rows.grade.max(initial=0).item()
@@ -105,13 +105,13 @@ class ScoredArrays:
 
 
 def byte_order(numbers: np.ndarray) -> np.ndarray:
-    """The order of whole numbers by their digits as bytes, as ids are ordered."""
+    """The order of whole numbers by the bytes of their digits, which is the order of ids."""
     texts = numbers.astype("S")
     return np.argsort(texts, kind="stable")
 
 
-def names_of(found: np.ndarray) -> list[str]:
-    """Ids of an array as text."""
-    if found.dtype.kind in "iu":  # none of them can be wrong
-        return list(map(str, found.tolist()))
-    return [ids.as_text(value, "group id") for value in found.tolist()]
+def names_of(groups: np.ndarray) -> list[str]:
+    """The ids of an array as text."""
+    if groups.dtype.kind in "iu":  # integers are always valid ids
+        return list(map(str, groups.tolist()))
+    return [ids.as_text(value, "group id") for value in groups.tolist()]

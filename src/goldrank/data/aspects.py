@@ -32,17 +32,18 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
 
     def __init__(self, judgements: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], *, name: str = "qrels") -> None:
         rows: list[tuple[bytes, bytes, bytes, Grade]] = []
+        doc_types: set[type] = set()
         for query, aspects in of_type(judgements, Mapping, name, "a mapping").items():
             for aspect, docs in _items(aspects, f"judgements of query {query!r}", name):
                 for doc, grade in _items(docs, f"judgements of query {query!r}, aspect {aspect!r}", name):
                     where = f"{name}: query {query!r}, aspect {aspect!r}, document {doc!r}"
-                    keys = (
-                        ids.encode(ids.as_text(key, what, where))
-                        for key, what in ((query, "query id"), (aspect, "aspect"), (doc, "document id"))
-                    )
-                    rows.append((*keys, check_grade(grade, where)))  # type: ignore[arg-type]
-        docs_of_aspects = (docs for aspects in judgements.values() for docs in aspects.values())
-        ids.kind(map(type, judgements), {type(doc) for docs in docs_of_aspects for doc in docs}, name)
+                    query_key = ids.encode(ids.as_text(query, "query id", where))
+                    aspect_key = ids.encode(ids.as_text(aspect, "aspect", where))
+                    doc_key = ids.encode(ids.as_text(doc, "document id", where))
+                    rows.append((query_key, aspect_key, doc_key, check_grade(grade, where)))
+                    doc_types.add(type(doc))
+
+        ids.kind(map(type, judgements), doc_types, name)
         self._set(list(zip(*rows, strict=True)) or [()] * 4, name, (), lambda i: name)
 
     @classmethod
@@ -74,11 +75,15 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
     def _take(self, where: Where, *columns: Sequence[Any]) -> None:
         queries, aspects, docs, grades = columns
         self._number(queries, docs, grades)
+
         pairs = sorted(set(zip(queries, aspects, strict=True)))
         code = {pair: i for i, pair in enumerate(pairs)}
-        query_code = {query: i for i, query in enumerate(sorted({query for query, _ in pairs}))}
+        query_code: dict[bytes, int] = {}
+        for query, _ in pairs:
+            query_code.setdefault(query, len(query_code))
         self._aspects = tuple(ids.decode(aspect) for _, aspect in pairs)
         self._owner = np.array([query_code[query] for query, _ in pairs], np.int64)
+
         aspect = np.array([code[pair] for pair in zip(queries, aspects, strict=True)], np.int64)
         grade = grade_array(grades)
         order = np.lexsort((-grade, aspect))
@@ -94,15 +99,14 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
         """A hash of the judgements themselves."""
         import hashlib
 
-        digest = hashlib.sha256(
-            repr(([(query, dict(docs)) for query, docs in self.documents.raw.items()], self._aspects)).encode()
-        )
+        documents = [(query, dict(docs)) for query, docs in self.documents.raw.items()]
+        digest = hashlib.sha256(repr((documents, self._aspects)).encode())
         for column in (self._owner, self._aspect, self._doc, self._grade):
             digest.update(column.tobytes())
         return digest.hexdigest()
 
     def table_of(self, placed: Placements) -> Aspects:
-        """The placements of each aspect by itself."""
+        """The placements of each aspect."""
         rank = placed.by_label(placed.rank)[self._doc]
         rows = np.flatnonzero(rank)
         rows = rows[np.lexsort((rank[rows], self._aspect[rows]))]
@@ -142,7 +146,7 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
 
 @dataclass(frozen=True)
 class Aspects:
-    """Placements of each aspect by itself, and which query it belongs to."""
+    """Placements of each aspect, and the query of each aspect."""
 
     queries: tuple[str, ...]
     retrieved: np.ndarray
@@ -152,7 +156,7 @@ class Aspects:
     parts: Placements
     """One ranking per aspect: `parts.query` numbers aspects."""
     judged_doc: np.ndarray
-    """The document of each entry of `parts.judged`; the same number in another aspect is the same document."""
+    """The document of each entry of `parts.judged`; equal numbers in different aspects mean one document."""
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -179,10 +183,10 @@ class Aspects:
         return replace(self, parts=self.parts.condensed)
 
 
-def _items(value: Any, what: str, name: str) -> Any:
+def _items(value: Any, label: str, name: str) -> Any:
     if not isinstance(value, Mapping):
         raise InputError(
-            f"{what} are a {type(value).__name__}, not a mapping",
+            f"{label} are a {type(value).__name__}, not a mapping",
             where=name,
             hint='Judgements by aspect look like {"q1": {"aspect": {"d1": 1}}}.',
             code="wrong-type",

@@ -1,4 +1,4 @@
-"""Pieces of a run too large to hold: what a reader hands to an engine."""
+"""Blocks of a run that is too large for memory: readers make them, engines read them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from goldrank.core import core
 from goldrank.data.id_column import IdColumn
 
 SAMPLED_TAGS = 64
-"""Lines of a block whose tags are looked at where tags do not tell runs apart."""
+"""Lines of a block whose tags are checked where the tags do not distinguish runs."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Lines of a run as columns. Engines read them and never see where they came from."""
+    """Lines of a run as columns. Engines read them independently of their source."""
 
     score: np.ndarray
     """Each line's score, a double, never NaN."""
@@ -31,24 +31,26 @@ class Rows:
     """A 64-bit hash of each line's document id, equal for equal ids (see `BlockSource.keys`)."""
     docs: Callable[[np.ndarray], IdColumn]
     """The document ids of some lines."""
-    place: Callable[[int], Position | str]
-    """Where a line stands, for messages."""
+    position: Callable[[int], Position | str]
+    """The position of a line in its file, for messages."""
     claimed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, kw_only=True)
-    """The ranks that some lines claim to have, -1 where they claim none."""
+    """The values of the rank column in some lines, -1 where a line has none."""
 
     def __len__(self) -> int:
         return len(self.score)
 
-    def taken(self, lines: np.ndarray) -> dict[str, Any]:
-        """The columns of some of the lines, in the order given."""
-        claimed = self.claimed
-        return {
+    def columns_of(self, lines: np.ndarray) -> dict[str, Any]:
+        """The columns of some of the lines, in the order of `lines`."""
+        columns: dict[str, Any] = {
             "score": self.score[lines],
             "key": self.key[lines],
-            "docs": lambda wanted: self.docs(lines[wanted]),
-            "place": lambda line: self.place(int(lines[line])),
-            "claimed": None if claimed is None else lambda wanted: claimed(lines[wanted]),
+            "docs": lambda rows: self.docs(lines[rows]),
+            "position": lambda row: self.position(int(lines[row])),
         }
+        claimed = self.claimed
+        if claimed is not None:
+            columns["claimed"] = lambda rows: claimed(lines[rows])
+        return columns
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,14 @@ class Block(Rows):
     start: np.ndarray
     """The line at which each stretch starts; one more entry than stretches."""
     keep: Callable[[np.ndarray], Rows]
-    """A copy of some lines, from the first to the last of which it may hold the others too."""
+    """Copies some lines; the copy may also hold the lines between them."""
     tags: Tags | None = field(default=None, kw_only=True)
-    """Which run each line belongs to, where the input says so."""
+    """The run of each line, if the input has tags."""
     notes: Counter[str] = field(default_factory=Counter, kw_only=True)
     """What the reader tolerated in these lines: codes of notes, with how often."""
 
     def rankings(self) -> list[dict[str, float]]:
-        """For each stretch the scores by document; the last of one that is duplicated."""
+        """For each stretch the scores by document; the last score of a repeated document."""
         docs = self.docs(np.arange(len(self)))
         return core.rankings(docs.data, docs.start, docs.end, self.score, self.start)
 
@@ -92,7 +94,7 @@ class Block(Rows):
 
     @cached_property
     def _line_query(self) -> np.ndarray:
-        """For each line the first stretch that is of its query."""
+        """For each line the first stretch of its query."""
         code, first = self.queries.numbered()
         return np.repeat(first[code], np.diff(self.start))
 
@@ -101,63 +103,63 @@ class Block(Rows):
         line_code = self._line_query[lines]
         begin = np.concatenate((np.zeros(min(1, len(lines)), np.int64), np.flatnonzero(np.diff(line_code)) + 1))
         return Block(
-            **self.taken(lines),
+            **self.columns_of(lines),
             queries=self.queries.take(line_code[begin]),
             start=np.append(begin, len(lines)),
-            keep=lambda wanted: self.keep(lines[wanted]),
+            keep=lambda rows: self.keep(lines[rows]),
             notes=self.notes,
         )
 
 
 @dataclass(frozen=True)
 class Tags:
-    """Which run the lines of a block belong to, in stretches of one tag each."""
+    """The runs of the lines of a block, in stretches of one tag each."""
 
     size: int
     """How many lines there are."""
     starts: Callable[[], np.ndarray]
-    """The line at which each stretch starts, and the number of lines; found when asked for, as it takes time."""
+    """Finds the line at which each stretch starts, and the number of lines; it takes time."""
     names: Callable[[np.ndarray], list[bytes]]
     """The tags of some lines."""
 
     def some(self) -> list[bytes]:
-        """Tags of the first, the last and some lines between: files that were put together show themselves."""
+        """Tags of the first, the last and some lines between, which shows most files that were concatenated."""
         lines = np.linspace(0, self.size - 1, min(SAMPLED_TAGS, self.size)).astype(np.int64)
         return list(dict.fromkeys(self.names(lines)))
 
 
 class BlockSource(ABC):
-    """A run that can be read as often as needed, piece by piece: what the streaming engine places."""
+    """A run that can be read several times, piece by piece; the streaming engine places it."""
 
     engine: ClassVar[str] = "streaming"
     name: str
 
     @abstractmethod
     def pieces(self) -> Iterator[Callable[[], Block]]:
-        """The pieces in order; each is parsed when called, so that threads can share the work."""
+        """The pieces in order, as functions: each parses its piece when called, so that threads can share the work."""
 
     @abstractmethod
     def keys(self, docs: IdColumn) -> np.ndarray:
-        """The `Block.key` that lines of these documents would have."""
+        """The `Block.key` of lines with these documents."""
 
     def empty_queries(self) -> IdColumn:
-        """Queries that the run has, without documents."""
+        """Queries of the run that have no documents."""
         return IdColumn.of(())
 
     def files(self) -> Sequence[Any]:
-        """The files that are read, for those who watch how far reading has come."""
+        """The files that are read, for a progress bar."""
         return ()
 
     def digest(self) -> str | None:
-        """A hash of the input's bytes; of the rankings themselves where there are none."""
+        """A hash of the input's bytes; of the rankings where the input has no bytes."""
         from goldrank.data.run import digest_of
 
         return digest_of(self.results())
 
     def distinct(self, keep: str) -> tuple[dict[str, dict[str, float]], int]:
-        """The whole run with each document of a query once, and how many lines were left out.
+        """The whole run with each document of a query once, and the number of lines that were left out.
 
-        `keep` says which line of a document stays, "first" or "last".
+        `keep` chooses the line of a document that stays, "first" or "last".
         """
         results: dict[str, dict[str, float]] = {query: {} for query in self.empty_queries().texts()}
         dropped = 0
@@ -172,7 +174,7 @@ class BlockSource(ABC):
                         dropped += 1
                         if keep == "first":
                             continue
-                        del row[doc]  # the line that stays says the document's place
+                        del row[doc]  # the last line decides the document's order
                     row[doc] = score
         return results, dropped
 
@@ -184,11 +186,9 @@ class BlockSource(ABC):
             stretches = zip(block.queries.texts(), block.rankings(), pairwise(block.start.tolist()), strict=True)
             for query, scores, (low, high) in stretches:
                 row = results.setdefault(query, scores)
-                if row is scores:
-                    before = 0
-                else:
+                before = 0
+                if row is not scores:
                     before = len(row)
-                if before:
                     row.update(scores)
                 if len(row) < before + high - low:
                     raise _repetition(block, query, range(low, high), set(islice(row, before)))
@@ -197,19 +197,22 @@ class BlockSource(ABC):
 
 
 def _repetition(block: Block, query: str, lines: range, seen: set[str]) -> InputError:
-    """The error for a query's lines of which one has a document that is in another one, or among those seen."""
-    docs = dict(zip(lines, block.docs(np.arange(lines.start, lines.stop)).texts(), strict=True))
-    line = next(line for line, doc in docs.items() if doc in seen or seen.add(doc))  # type: ignore[func-returns-value]
+    """The error for lines of a query in which a document is repeated, or is one of `seen`."""
+    docs = block.docs(np.arange(lines.start, lines.stop)).texts()
+    index = 0
+    while docs[index] not in seen:
+        seen.add(docs[index])
+        index += 1
     return InputError(
-        f"a document is duplicated in the ranking of query '{ids.show(query)}': '{ids.show(docs[line])}'",
-        where=block.place(line),
+        f"a document is duplicated in the ranking of query '{ids.show(query)}': '{ids.show(docs[index])}'",
+        where=block.position(lines[index]),
         hint="Each document can be here once: run.drop_duplicates() keeps the first, or with keep='last' the last.",
         code="duplicate-document",
     )
 
 
 class ParsedBlocks(BlockSource):
-    """A run whose pieces were parsed once and are kept: whatever happens to its files, it stays what it was."""
+    """A run whose pieces are parsed once and kept, so later changes of its files do not matter."""
 
     def __init__(self, source: BlockSource) -> None:
         self.name = source.name
@@ -244,26 +247,28 @@ class OneTag(BlockSource):
     def __init__(self, source: BlockSource, tag: bytes) -> None:
         self.name = source.name
         self.tag = tag
-        self._whole = source
+        self._source = source
 
     def pieces(self) -> Iterator[Callable[[], Block]]:
-        for piece in self._whole.pieces():
-            yield lambda piece=piece: self._mine(piece())  # type: ignore[misc]
+        for piece in self._source.pieces():
+            yield lambda piece=piece: self._lines_of_tag(piece())  # type: ignore[misc]
 
-    def _mine(self, block: Block) -> Block:
-        mine = dict(block.by_tag()).get(self.tag)
-        return replace(mine if mine is not None else block.select(np.zeros(0, np.int64)), tags=None)
+    def _lines_of_tag(self, block: Block) -> Block:
+        part = dict(block.by_tag()).get(self.tag)
+        if part is None:
+            part = block.select(np.zeros(0, np.int64))
+        return replace(part, tags=None)
 
     def keys(self, docs: IdColumn) -> np.ndarray:
-        return self._whole.keys(docs)
+        return self._source.keys(docs)
 
     def digest(self) -> str | None:
         import hashlib
 
-        whole = self._whole.digest()
-        if whole is None:
+        of_file = self._source.digest()
+        if of_file is None:
             return None
-        return hashlib.sha256(whole.encode() + b"\0" + self.tag).hexdigest()
+        return hashlib.sha256(of_file.encode() + b"\0" + self.tag).hexdigest()
 
     def files(self) -> Sequence[Any]:
-        return self._whole.files()
+        return self._source.files()

@@ -1,4 +1,4 @@
-"""What is known of items and users beside the judgements: `Catalogue`, and what users had before (`UserHistory`)."""
+"""Data about items and users beside the judgements: `Catalogue`, and earlier items of users (`UserHistory`)."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 SEEN = {
-    "remove": "what a user had before is removed from the run, and what is below moves up",
-    "keep": "it stays: it may be recommended again, such as music or groceries",
+    "remove": "items that a user had before are removed from the run, and items below move up",
+    "keep": "they stay: they may be recommended again, such as music or groceries",
 }
 
 
 class Catalogue:
-    """All that measures of recommendations read beside judgements and run.
+    """The data that measures of recommendations read beside judgements and run.
 
     Parameters
     ----------
     items : iterable of ids, optional
-        All items that could be recommended. Without them the items of the training data, the judgements and the run
-        are taken together.
+        All items that can be recommended. Without them, all items of the training data, the judgements and the run
+        are the catalogue.
     train : mapping, rows, path or data frame, optional
-        What users had before: it is removed from the run before anything is cut, and measures of popularity and novelty
-        read it.
+        The items that users had before: they are removed from the run before any cut-off, and measures of popularity
+        and novelty read them.
     seen : {"remove", "keep"}
-        Whether what a user had before is removed from the run.
+        Whether items that a user had before are removed from the run.
     vectors : mapping or array, optional
         Features or embeddings by item, or as rows in the order of `items`.
     genres, groups : mapping, optional
@@ -65,43 +65,48 @@ class Catalogue:
         groups: Mapping[Any, Any] | None = None,
         against: RunLike | None = None,
     ) -> None:
-        self.items: tuple[str, ...] | None = None if items is None else _distinct(items)
-        self.train: UserHistory | None = None if train is None else _history(train)
+        self.items: tuple[str, ...] | None = None
+        if items is not None:
+            self.items = _distinct(items)
+
+        self.train: UserHistory | None = None
+        if train is not None:
+            self.train = _history(train)
         self.seen = one_of(seen, SEEN, "seen")
-        if vectors is None:
-            self.vectors = None
-        else:
+
+        self.vectors: tuple[dict[str, int], np.ndarray] | None = None
+        if vectors is not None:
             self.vectors = _vectors(vectors, self.items)
 
-        if genres is None:
-            self.genres = None
-        else:
+        self.genres: dict[str, tuple[str, ...]] | None = None
+        if genres is not None:
             self.genres = _labels(genres, "genres")
 
-        if groups is None:
-            self.groups = None
-        else:
+        self.groups: dict[str, tuple[str, ...]] | None = None
+        if groups is not None:
             self.groups = _labels(groups, "groups")
 
-        self.against: Run | None = None if against is None else _run(against)
+        self.against: Run | None = None
+        if against is not None:
+            self.against = _run(against)
 
     @property
     def removed(self) -> UserHistory | None:
-        """What is removed from runs: what users had before, unless it is kept."""
+        """The items that are removed from runs; None if they are kept."""
         if self.seen == "remove":
             return self.train
         return None
 
     @property
     def label(self) -> str:
-        """What is said of it beside the convention: numbers with and without it are no line of one history."""
+        """Words beside the convention: numbers with and without removed items do not belong into one history."""
         if self.removed is None:
             return ""
         return f", train removed ({self.removed.digest[:12]})"
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What results say of it; nothing where nothing was given."""
+        """Its part of the provenance of results; an empty dict if it has no data."""
         facts: dict[str, Any] = {}
         if self.train is not None:
             facts["train"] = {
@@ -121,7 +126,7 @@ class Catalogue:
 
     @cached_property
     def digest(self) -> str | None:
-        """A hash of the items, whatever their order; None if they were not given."""
+        """A hash of the items, independent of their order; None if they were not given."""
         import hashlib
 
         if self.items is None:
@@ -138,16 +143,16 @@ class Catalogue:
         return f"Catalogue({', '.join([size, *known])})"
 
 
-def _history(given: SeenLike) -> UserHistory:
+def _history(source: SeenLike) -> UserHistory:
     from goldrank.io.objects.user_history import as_history
 
-    return as_history(given)
+    return as_history(source)
 
 
-def _run(given: RunLike) -> Run:
+def _run(source: RunLike) -> Run:
     from goldrank.io import as_run
 
-    return as_run(given, name="against")
+    return as_run(source, name="against")
 
 
 def _distinct(items: Any) -> tuple[str, ...]:
@@ -168,20 +173,22 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _vectors(given: Any, items: tuple[str, ...] | None) -> tuple[dict[str, int], np.ndarray]:
+def _vectors(vectors: Any, items: tuple[str, ...] | None) -> tuple[dict[str, int], np.ndarray]:
     """The row of each item, and rows of length 1."""
-    if isinstance(given, Mapping):
-        names = [ids.as_text(_plain(item), "item id", "vectors") for item in given]
-        rows = list(given.values())
+    if isinstance(vectors, Mapping):
+        names = [ids.as_text(_plain(item), "item id", "vectors") for item in vectors]
+        rows = list(vectors.values())
     else:
         if items is None:
             raise InputError("vectors have no ids", hint="Give them by item, or items in the same order.")
-        names, rows = list(items), given
+        names, rows = list(items), vectors
 
     try:
         table = np.asarray(rows, np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError("vectors are no numbers, or not equally long", hint="Give as many numbers for each.") from None
+        raise InputError(
+            "vectors are not numbers, or not equally long", hint="Give as many numbers for each."
+        ) from None
 
     if table.ndim != 2 or len(table) != len(names):
         raise InputError(f"vectors are of shape {table.shape}, for {len(names):,} items", hint="A row for each item.")
@@ -198,25 +205,25 @@ def _vectors(given: Any, items: tuple[str, ...] | None) -> tuple[dict[str, int],
     return {name: row for row, name in enumerate(names)}, table / length[:, None]
 
 
-def _labels(given: Mapping[Any, Any], what: str) -> dict[str, tuple[str, ...]]:
+def _labels(table: Mapping[Any, Any], noun: str) -> dict[str, tuple[str, ...]]:
     """One or several names by item."""
-    of_type(given, Mapping, what, "a mapping from items to names")
+    of_type(table, Mapping, noun, "a mapping from items to names")
     by_item = {}
-    for item, labels in given.items():
+    for item, labels in table.items():
         listed: list[Any] = [labels]
         if isinstance(labels, Iterable) and not isinstance(labels, str):
             listed = list(labels)
         if not all(isinstance(label, str) for label in listed):
-            raise InputError(f"{what} of item {item!r:.80} are {labels!r:.80}", hint="Give a name, or a list of names.")
-        by_item[ids.as_text(_plain(item), "item id", what)] = tuple(dict.fromkeys(listed))
+            raise InputError(f"{noun} of item {item!r:.80} are {labels!r:.80}", hint="Give a name, or a list of names.")
+        by_item[ids.as_text(_plain(item), "item id", noun)] = tuple(dict.fromkeys(listed))
     return by_item
 
 
 class UserHistory:
-    """What users had before, in the training data: for each user the items, each once."""
+    """The items that users had before, in the training data: for each user the items, each once."""
 
     def __init__(self, items: Mapping[str, Iterable[str]], name: str = "train") -> None:
-        self.items = {user: tuple(dict.fromkeys(had)) for user, had in items.items()}
+        self.items = {user: tuple(dict.fromkeys(row)) for user, row in items.items()}
         self.name = name
         if not any(self.items.values()):
             raise InputError("the training data is empty", where=name, hint="Give the items of each user.")
@@ -229,11 +236,11 @@ class UserHistory:
     @cached_property
     def popularity(self) -> dict[str, int]:
         """How many users had each item."""
-        return Counter(item for had in self.items.values() for item in had)
+        return Counter(item for row in self.items.values() for item in row)
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the pairs, whatever their order."""
+        """A hash of the pairs, independent of their order."""
         import hashlib
 
         digest = hashlib.sha256()

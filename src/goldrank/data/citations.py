@@ -1,4 +1,4 @@
-"""What answers cite, counted by question: the table that measures of citations read."""
+"""Counts of the citations of answers, by question: the table that measures of citations read."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from goldrank.data.text_item import CitedSentence
 
+UNKNOWN = float("nan")
+
 
 class CitationCounts(NamedTuple):
-    """What one answer cites."""
+    """Counts of the citations of one answer."""
 
     cited: int
     """Distinct documents that it cites."""
@@ -20,11 +22,11 @@ class CitationCounts(NamedTuple):
     """Relevant documents; NaN if that is not known."""
     cited_relevant: int
     cited_retrieved: float
-    """Cited documents that were retrieved; NaN if it is not known what was."""
+    """Cited documents that were retrieved; NaN if the retrieved documents are not known."""
     retrieved_relevant: float
     """Relevant documents that were retrieved."""
     used: float
-    """Those of them that it cites."""
+    """Relevant documents that were retrieved and are cited."""
     sentences: int
     pairs: int
     """Distinct pairs of a sentence and a document that it cites."""
@@ -40,26 +42,37 @@ class CitationCounts(NamedTuple):
         relevant: Collection[str] | None,
         retrieved: Collection[str] | None,
     ) -> CitationCounts:
-        """The counts of an answer."""
+        """Count the citations of an answer."""
         cited = {doc for sentence in sentences for doc in sentence.citations}
-        wanted = set(relevant or ())
-        returned = set(retrieved or ())
         by_sentence = [sentence.degrees for sentence in sentences]
-        is_labelled = any(sentence.support is not None for sentence in sentences)
-        unknown = float("nan")
-
-        return cls(
+        relevant_docs = set(relevant or ())
+        counts = cls(
             cited=len(cited),
-            relevant=unknown if relevant is None else len(wanted),
-            cited_relevant=len(cited & wanted),
-            cited_retrieved=unknown if retrieved is None else len(cited & returned),
-            retrieved_relevant=unknown if retrieved is None else len(returned & wanted),
-            used=unknown if retrieved is None else len(cited & returned & wanted),
+            relevant=UNKNOWN,
+            cited_relevant=len(cited & relevant_docs),
+            cited_retrieved=UNKNOWN,
+            retrieved_relevant=UNKNOWN,
+            used=UNKNOWN,
             sentences=len(sentences),
             pairs=sum(map(len, by_sentence)),
-            support=sum(sum(degrees.values()) for degrees in by_sentence) if is_labelled else unknown,
-            best=sum(max(degrees.values(), default=0.0) for degrees in by_sentence) if is_labelled else unknown,
+            support=UNKNOWN,
+            best=UNKNOWN,
         )
+
+        if relevant is not None:
+            counts = counts._replace(relevant=len(relevant_docs))
+        if retrieved is not None:
+            returned = set(retrieved)
+            counts = counts._replace(
+                cited_retrieved=len(cited & returned),
+                retrieved_relevant=len(returned & relevant_docs),
+                used=len(cited & returned & relevant_docs),
+            )
+        if any(sentence.support is not None for sentence in sentences):
+            support = sum(sum(degrees.values()) for degrees in by_sentence)
+            best = sum(max(degrees.values(), default=0.0) for degrees in by_sentence)
+            counts = counts._replace(support=support, best=best)
+        return counts
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What judgements with several rows for a document share: by aspect, or as preferences."""
+"""The base class of judgements with several rows for a document: by aspect, or as preferences."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Where = Callable[[int], Position | str]
 
 
 class DocumentRows(ABC):
-    """Rows of judgements, and the documents that they are about as plain qrels for an engine to place."""
+    """Rows of judgements, and their documents as plain qrels for an engine to place."""
 
     criteria: str | None = None
 
     @classmethod
     def _of(cls, *columns: Sequence[Any], name: str, where: Where, notes: Sequence[Note]) -> Self:
-        """Judgements from parallel columns, ids as bytes and numbers that were checked; `where(i)` names row i."""
+        """Make judgements from parallel columns of ids as bytes and checked numbers; `where(i)` names row i."""
         judged = cls.__new__(cls)
         judged._set(columns, name, tuple(notes), where)
         return judged
@@ -39,17 +39,18 @@ class DocumentRows(ABC):
         """Keep the rows."""
 
     def _number(self, queries: Sequence[bytes], docs: Sequence[bytes], grades: Sequence[Grade]) -> None:
-        """Find the documents of the rows, and number the query and the document of each row."""
+        """Collect the documents of the rows, and number the query and the document of each row."""
         highest: dict[bytes, dict[bytes, Grade]] = {query: {} for query in sorted(set(queries))}
         for query, doc, grade in zip(queries, docs, grades, strict=True):
             row = highest[query]
             row[doc] = max(row.get(doc, -1), grade)
 
-        table = {
-            ids.decode(query): {ids.decode(doc): row[doc] for doc in sorted(row)} for query, row in highest.items()
-        }
+        table = {}
+        for query, row in highest.items():
+            table[ids.decode(query)] = {ids.decode(doc): row[doc] for doc in sorted(row)}
         self._qrels = Qrels(table, name=self.name, real_grades=True)
         self._qrels.id_kind = "text"
+
         number = {query: i for i, query in enumerate(highest)}
         label_of: list[dict[bytes, int]] = []
         first = 0
@@ -64,7 +65,7 @@ class DocumentRows(ABC):
 
     @property
     def documents(self) -> Qrels:
-        """What an engine is to place: each judged document once, with its highest grade."""
+        """The documents that an engine places: each judged document once, with its highest grade."""
         return self._qrels
 
     def __len__(self) -> int:

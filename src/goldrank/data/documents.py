@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from goldrank.base import ids
@@ -10,7 +10,7 @@ from goldrank.base.errors import InputError, of_type
 
 TITLE_FIELDS = ("title", "headline")
 TEXT_FIELDS = ("text", "contents", "body", "passage", "segment")
-"""Where a document's title and text are, the first that a record has."""
+"""Names of the fields of titles and texts; the first that a record has counts."""
 
 
 class Document(NamedTuple):
@@ -25,21 +25,21 @@ class Document(NamedTuple):
         return ". ".join(part for part in (self.title, self.text) if part)
 
     def line(self, length: int = 300) -> str:
-        """The beginning as one line of at most so many characters."""
+        """The beginning as one line of at most `length` characters."""
         return " ".join(self.whole[: 2 * length].split())[:length]
 
 
 class DocumentSource(Protocol):
-    """Where documents are: in a file that is indexed when first asked, or behind a function."""
+    """A source of documents: a file that is indexed when first needed, or a function."""
 
     name: str
 
     def get(self, doc: str) -> Document | None:
-        """The document of an id; None if there is none."""
+        """The document of an id; None if it is not there."""
         ...
 
     def some(self, wanted: Collection[str]) -> dict[str, Document]:
-        """Those of some documents that there are, read in one pass."""
+        """The documents of some ids that the source has, read in one pass."""
         ...
 
     def ids(self) -> Iterator[str]:
@@ -55,7 +55,7 @@ class Documents(Mapping[str, Document]):
     documents : mapping
         For each document id its text, or a mapping with "text" and perhaps "title".
     name : str
-        What to call them in messages.
+        Their name in messages.
 
     Raises
     ------
@@ -81,7 +81,7 @@ class Documents(Mapping[str, Document]):
         self.name = name
 
     def some(self, wanted: Collection[str]) -> dict[str, Document]:
-        """The documents of some ids, as far as they are there; a file is read once and nothing else of it is kept.
+        """The documents of some ids, as far as the source has them. A file is read once, and only these are kept.
 
         Parameters
         ----------
@@ -96,12 +96,12 @@ class Documents(Mapping[str, Document]):
         Raises
         ------
         InputError
-            If there is none of them.
+            If the source has none of them.
         """
         known = self.source.some(wanted)
         if wanted and not known:
-            what = f"none of {len(wanted):,} documents has a text, for example {ids.samples(wanted)}"
-            raise InputError(what, where=self.name, hint="Are the ids the same?", code="no-texts")
+            problem = f"none of {len(wanted):,} documents has a text, for example {ids.samples(wanted)}"
+            raise InputError(problem, where=self.name, hint="Are the ids the same?", code="no-texts")
         return {doc: known[doc] for doc in wanted if doc in known}
 
     def __getitem__(self, doc: str) -> Document:
@@ -123,12 +123,12 @@ class Documents(Mapping[str, Document]):
 class _InMemory:
     """Documents in a mapping."""
 
-    def __init__(self, given: Mapping[Any, Any], name: str) -> None:
+    def __init__(self, documents: Mapping[Any, Any], name: str) -> None:
         self.name = name
-        self.documents = {
-            ids.as_text(key, "document id", name): document_of(value, f"{name}: document {key!r:.80}")
-            for key, value in given.items()
-        }
+        self.documents: dict[str, Document] = {}
+        for key, value in documents.items():
+            doc = ids.as_text(key, "document id", name)
+            self.documents[doc] = document_of(value, f"{name}: document {key!r:.80}")
 
     def get(self, doc: str) -> Document | None:
         return self.documents.get(doc)
@@ -140,17 +140,27 @@ class _InMemory:
         return iter(self.documents)
 
 
-def document_of(given: Any, where: str) -> Document:
+def document_of(record: Any, where: str) -> Document:
     """A document from its text, or from a record with title and text."""
-    if isinstance(given, Document):
-        return given
-    if isinstance(given, str):
-        return Document(given)
-    of_type(given, Mapping, f"{where}: what was given", "a text, or a mapping with 'text' and 'title'")
-    if not any(name in given for name in (*TITLE_FIELDS, *TEXT_FIELDS)):
-        listed = ", ".join(ids.show(str(name)) for name in list(given)[:20])
+    if isinstance(record, Document):
+        return record
+    if isinstance(record, str):
+        return Document(record)
+    of_type(record, Mapping, f"{where}: what was given", "a text, or a mapping with 'text' and 'title'")
+
+    if not any(name in record for name in (*TITLE_FIELDS, *TEXT_FIELDS)):
+        listed = ", ".join(ids.show(str(name)) for name in list(record)[:20])
         hint = f"Texts are in one of: {', '.join(TEXT_FIELDS)}; or name the field with columns={{'text': ...}}."
         raise InputError(f"has no text of a document; there are: {listed}", where=where, hint=hint, code="no-texts")
-    title = next((given[name] for name in TITLE_FIELDS if given.get(name) is not None), "")
-    text = next((given[name] for name in TEXT_FIELDS if given.get(name) is not None), "")
+
+    text = _first_value(record, TEXT_FIELDS)
+    title = _first_value(record, TITLE_FIELDS)
     return Document(str(text), str(title))
+
+
+def _first_value(record: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The value of the first of these fields that a record has; '' if it has none of them."""
+    for name in names:
+        if record.get(name) is not None:
+            return record[name]
+    return ""

@@ -1,4 +1,4 @@
-"""What a grade is, and which grades are unusual."""
+"""Checking grades, and noting unusual ones."""
 
 from __future__ import annotations
 
@@ -18,54 +18,56 @@ GAINS = (
     "If these are gains with decimals, say so: real_grades=True; if they are ratings, relevant_from=4 makes those "
     "from 4 relevant and the others not."
 )
-"""What to do with grades that are not whole."""
+"""A hint for grades that are not whole numbers."""
 
 
 def check_grade(value: object, where: Position | str, real_grades: bool = False, shown: str | None = None) -> Grade:
-    """`value` as a grade, or the error that says why it is none. `shown` is how it was written.
+    """Return `value` as a grade, or raise an error that says why it is not a grade. `shown` is its text in the input.
 
-    A grade is a number and no flag. Whole ones are integers, whatever they were given as; what is whole is decided by
-    the exact value, before anything is rounded to a double.
+    A grade is a number, but not True or False. A whole number becomes an integer, whatever its type; whether it is
+    whole is decided by the exact value, before rounding to a double.
     """
     if isinstance(value, np.generic) and not isinstance(value, np.bool_):
         value = value.item()
+
     if isinstance(value, bool) or not (isinstance(value, int | float) or _is_exact(value)):
         hint = "A grade is a whole number; leave a document out if it was not judged."
         if isinstance(value, bool | np.bool_):
             hint = "A grade is a number: 1 for relevant, 0 for not relevant."
-        what = f"grade {value!r:.80} is of type {type(value).__name__}"
-        raise InputError(what, where=where, hint=hint, code="bad-grade")
+        problem = f"grade {value!r:.80} is of type {type(value).__name__}"
+        raise InputError(problem, where=where, hint=hint, code="bad-grade")
+
     number: Any = value
-    if not isinstance(number, int):
-        if not math.isfinite(number):
-            hint = "Leave a document out if it was not judged: in arrays, with mask=."
-            raise InputError(f"grade {number} is not a finite number", where=where, hint=hint, code="bad-grade")
-        if abs(number) <= MAX_GRADE:
-            if number == int(number):
-                number = int(number)
-            elif real_grades:
-                number = float(number)
-            else:
-                raise InputError(
-                    f"grade {shown or number} is not a whole number",
-                    where=where,
-                    hint=f"Grades are whole numbers. {GAINS}",
-                    code="bad-grade",
-                )
+    if not isinstance(number, int) and not math.isfinite(number):
+        hint = "Leave a document out if it was not judged: in arrays, with mask=."
+        raise InputError(f"grade {number} is not a finite number", where=where, hint=hint, code="bad-grade")
+
     if abs(number) > MAX_GRADE:
-        shown = shown or (str(number) if abs(number) < 10**30 else "of more than 30 digits")
+        if not shown:
+            shown = "of more than 30 digits"
+            if abs(number) < 10**30:
+                shown = str(number)
         raise InputError(
             f"grade {shown} is out of range (at most {MAX_GRADE:,})",
             where=where,
             hint="Is this a date, an id or a click count in the grade column?",
             code="bad-grade",
         )
-    grade: Grade = number
-    return grade
+
+    if number == int(number):
+        return int(number)
+    if real_grades:
+        return float(number)
+    raise InputError(
+        f"grade {shown or number} is not a whole number",
+        where=where,
+        hint=f"Grades are whole numbers. {GAINS}",
+        code="bad-grade",
+    )
 
 
 def _is_exact(value: object) -> bool:
-    """Whether it is a number of a type that has values which are no doubles."""
+    """Whether a value is a number of a type with values that doubles cannot hold."""
     from decimal import Decimal
     from fractions import Fraction
 
@@ -79,5 +81,5 @@ def notes_on_grades(highest: Grade) -> tuple[Note, ...]:
 
 
 def are_usual(grades: Collection[int]) -> bool:
-    """Whether none of some whole grades is so high that something is to be said of it."""
+    """Whether no grade of some is so high or low that a note or an error would be needed."""
     return not grades or (max(grades) <= HIGH_GRADE and min(grades) >= -HIGH_GRADE)

@@ -1,4 +1,4 @@
-"""Many ids as ranges of bytes: a column of a file as it stands, without an object for each id."""
+"""Many ids as ranges of bytes: a column of a file, without a Python object for each id."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from goldrank.core import core
 from goldrank.core.hashing import pair_keys, words_of
 
 PAD = 32
-"""Zero bytes kept behind the data, so that words may be read past its end."""
+"""Zero bytes after the data, so that words may be read past its end."""
 MANY = 1_000_000
-"""Ids whose places are looked up at a time."""
+"""Ids that are copied at a time."""
 SORTED_AS_WORDS = 64
-"""Bytes of the longest id up to which ids are sorted as words, of which there are then few."""
+"""The most bytes of an id for sorting ids as words."""
 
 
 def padded(raw: bytes | np.ndarray) -> np.ndarray:
@@ -42,15 +42,13 @@ class IdColumn:
     @classmethod
     def of(cls, texts: Iterable[bytes]) -> IdColumn:
         """A column of some ids, one after the other."""
-        if isinstance(texts, list):
-            texts = texts
-        else:
+        if not isinstance(texts, list):
             texts = list(texts)
         return cls.packed(b"".join(texts), np.fromiter(map(len, texts), np.int64, len(texts)))
 
     @classmethod
     def packed(cls, raw: bytes | np.ndarray, lengths: np.ndarray) -> IdColumn:
-        """Ids that stand one after the other, with nothing between."""
+        """A column of ids that follow each other without a gap."""
         bounds = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=bounds[1:])
         return cls(padded(raw), bounds[:-1], bounds[1:])
@@ -65,32 +63,35 @@ class IdColumn:
     @classmethod
     def _joined(cls, columns: Sequence[IdColumn]) -> IdColumn:
         bounds = np.zeros(1 + sum(map(len, columns)), np.int64)
-        np.cumsum(np.concatenate([bounds[:0], *(column.end - column.start for column in columns)]), out=bounds[1:])
-        data, at = np.empty(int(bounds[-1]) + PAD, np.uint8), 0
+        lengths = [bounds[:0], *(column.end - column.start for column in columns)]
+        np.cumsum(np.concatenate(lengths), out=bounds[1:])
+
+        data = np.empty(int(bounds[-1]) + PAD, np.uint8)
+        offset = 0
         for column in columns:
-            at += column._write(data, at)
-        data[at:] = 0
+            offset += column._write(data, offset)
+        data[offset:] = 0
         return cls(data, bounds[:-1], bounds[1:])
 
-    def _write(self, out: np.ndarray, at: int) -> int:
-        """Put the bytes of all ids into an array, one after the other; how many there are."""
+    def _write(self, out: np.ndarray, offset: int) -> int:
+        """Copy the bytes of all ids into an array, one after the other; return their number."""
         if self._is_packed:
             if len(self):
                 raw = self.data[self.start[0] : self.end[-1]]
             else:
                 raw = self.data[:0]
-            out[at : at + len(raw)] = raw
+            out[offset : offset + len(raw)] = raw
             return len(raw)
 
         size = int((self.end - self.start).sum())
-        core.pack(self.data, self.start, self.end, out[at : at + size])
+        core.pack(self.data, self.start, self.end, out[offset : offset + size])
         return size
 
     def __len__(self) -> int:
         return len(self.start)
 
-    def __getitem__(self, at: int) -> bytes:
-        return self.data[self.start[at] : self.end[at]].tobytes()
+    def __getitem__(self, index: int) -> bytes:
+        return self.data[self.start[index] : self.end[index]].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.to_list())
@@ -100,7 +101,7 @@ class IdColumn:
         return IdColumn(self.data, self.start[rows], self.end[rows])
 
     def part(self, low: int, high: int) -> IdColumn:
-        """The ids from one place to another."""
+        """The ids from index `low` up to `high`."""
         return IdColumn(self.data, self.start[low:high], self.end[low:high])
 
     def to_list(self) -> list[bytes]:
@@ -130,24 +131,25 @@ class IdColumn:
         return self._is_packed and int((self.end - self.start).sum()) + PAD == len(self.data)
 
     def copy(self) -> IdColumn:
-        """The same ids, and only their bytes."""
+        """A column of these ids whose `data` has only their bytes."""
         return IdColumn._joined([self])
 
     def gathered(self, rows: np.ndarray) -> IdColumn:
-        """Some of the ids, and only their bytes; a part at a time, so that no more than these is made."""
+        """Some of the ids in a column that has only their bytes; copied part by part, which needs little memory."""
         bounds = np.zeros(len(rows) + 1, np.int64)
         np.cumsum((self.end - self.start)[rows], out=bounds[1:])
         data = np.zeros(int(bounds[-1]) + PAD, np.uint8)
-        for at in range(0, len(rows), MANY):
-            self.take(rows[at : at + MANY])._write(data, int(bounds[at]))
+        for first in range(0, len(rows), MANY):
+            self.take(rows[first : first + MANY])._write(data, int(bounds[first]))
         return IdColumn(data, bounds[:-1], bounds[1:])
 
     def order(self) -> np.ndarray:
-        """The places of the ids in byte order; equal ones stay in theirs."""
+        """The indices of the ids in byte order; equal ids keep their order."""
         length = self.end - self.start
         if int(length.max(initial=0)) > SORTED_AS_WORDS:
             texts = self.to_list()
             return np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+
         words = words_of(self.data, self.start, self.end)
         return np.lexsort((length, *(word.byteswap() for word in reversed(words))))
 
@@ -158,30 +160,33 @@ class IdColumn:
         return hashes
 
     def same(self, other: IdColumn) -> np.ndarray:
-        """For each id, whether it is the one of the same place in another column."""
+        """For each id, whether it equals the id of the same index in another column."""
         same = np.empty(len(self), bool)
         core.same(self.data, self.start, self.end, other.data, other.start, other.end, same)
         return same
 
     def ascend(self) -> bool:
-        """Whether each id is above the one before, by its bytes."""
+        """Whether each id is above the previous id, by its bytes."""
         return core.ascend(self.data, self.start, self.end)
 
     def integers(self) -> tuple[np.ndarray, np.ndarray]:
-        """The ids as whole numbers of up to eight digits, and those that are anything else."""
-        numbers, left = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
-        count = core.integers(self.data, self.start, self.end, numbers, left)
-        return numbers, left[:count].copy()
+        """The ids as whole numbers of up to eight digits, and the indices of all other ids."""
+        numbers = np.empty(len(self), np.int64)
+        other = np.empty(len(self), np.int64)
+        count = core.integers(self.data, self.start, self.end, numbers, other)
+        return numbers, other[:count].copy()
 
     def changes(self) -> np.ndarray:
-        """Where an id differs from the one before; the first is always one."""
+        """The indices of ids that differ from the previous id; the first index is always among them."""
         differs = np.ones(len(self), bool)
-        differs[1:] = ~self.part(1, len(self)).same(self.part(0, len(self) - 1)) if len(self) else True
+        if len(self):
+            differs[1:] = ~self.part(1, len(self)).same(self.part(0, len(self) - 1))
         return np.flatnonzero(differs)
 
     def numbered(self) -> tuple[np.ndarray, np.ndarray]:
-        """The number of each id, in the order in which different ones first appear, and where that is."""
-        code, first = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
+        """The number of each id, by first occurrence of distinct ids, and the indices of these occurrences."""
+        code = np.empty(len(self), np.int64)
+        first = np.empty(len(self), np.int64)
         slots = np.empty(_slots(len(self)), np.uint64)
         count = core.number(self.data, self.start, self.end, slots, code, first)
         if count is not None:
@@ -189,35 +194,35 @@ class IdColumn:
 
         known: dict[bytes, int] = {}
         code = np.fromiter((known.setdefault(text, len(known)) for text in self), np.int64, len(self))
-        if len(code):
-            highest = np.maximum.accumulate(code)
-        else:
-            highest = code
-        return code, np.concatenate((np.zeros(min(1, len(code)), np.int64), np.flatnonzero(np.diff(highest)) + 1))
+        if not len(code):
+            return code, first
+        highest = np.maximum.accumulate(code)
+        return code, np.concatenate(([0], np.flatnonzero(np.diff(highest)) + 1))
 
-    def find(self, asked: IdColumn) -> np.ndarray:
-        """The place of each asked id in this column of different ids, -1 where it is not in it."""
+    def find(self, other: IdColumn) -> np.ndarray:
+        """The index of each id of `other` in this column of distinct ids; -1 where it is not there."""
         if self._table is not None:
-            places = np.empty(len(asked), np.int64)
-            if core.find(asked.data, asked.start, asked.end, self.data, self.start, self.end, self._table, places):
-                return places
+            indices = np.empty(len(other), np.int64)
+            if core.find(other.data, other.start, other.end, self.data, self.start, self.end, self._table, indices):
+                return indices
 
-        place = self._places.get
-        return np.fromiter((place(text, -1) for text in asked), np.int64, len(asked))
+        index_of = self._index_by_id.get
+        return np.fromiter((index_of(text, -1) for text in other), np.int64, len(other))
 
     def forget(self) -> None:
-        """Give back what `find` made to find ids by; it is made again if need be."""
-        for name in ("_places", "_table"):
+        """Free the tables of `find`, which makes them again if needed."""
+        for name in ("_index_by_id", "_table"):
             vars(self).pop(name, None)
 
     @cached_property
-    def _places(self) -> dict[bytes, int]:
-        return {text: place for place, text in enumerate(self)}
+    def _index_by_id(self) -> dict[bytes, int]:
+        return {text: index for index, text in enumerate(self)}
 
     @cached_property
     def _table(self) -> np.ndarray | None:
-        """The slots that the core finds ids by; None where it declines."""
-        slots, unused = np.empty(_slots(len(self)), np.uint64), np.empty(len(self), np.int64)
+        """The slots in which the core finds ids; None where the core cannot make them."""
+        slots = np.empty(_slots(len(self)), np.uint64)
+        unused = np.empty(len(self), np.int64)
         count = core.number(self.data, self.start, self.end, slots, unused, np.empty(len(self), np.int64))
         if count is None:
             return None
@@ -225,7 +230,7 @@ class IdColumn:
 
 
 def repeated_pairs(codes: np.ndarray, keys: np.ndarray, docs: IdsOf) -> tuple[np.ndarray, np.ndarray] | None:
-    """Rows that have a document of a query again, each with the next one that has it; None where hashes do not tell.
+    """Pairs of a row and the next row with an equal query and document; None where two hashes collide.
 
     `keys` are the hashes of the documents. Pairs of one document follow each other, in the order of rows.
     """
@@ -239,5 +244,5 @@ def repeated_pairs(codes: np.ndarray, keys: np.ndarray, docs: IdsOf) -> tuple[np
 
 
 def _slots(count: int) -> int:
-    """Slots of a hash table for so many ids: a power of two, at most three quarters full."""
+    """The number of slots of a hash table for `count` ids: a power of two, at most three quarters full."""
     return 1 << (count + count // 3 + 1).bit_length()

@@ -1,4 +1,4 @@
-"""Plain values in JSON files: what JSON cannot hold is made null or escaped, what is no JSON is an error."""
+"""Plain values in JSON files: values that JSON cannot hold become null or are escaped; invalid JSON is an error."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from goldrank.base.writing import write_whole
 
 
 def write_json(path: str | Path, data: Any) -> None:
-    """A file with plain values; NaN becomes null."""
+    """Write plain values to a file; NaN becomes null."""
     import json
 
     write_whole(path, json.dumps(without_nan(data), ensure_ascii=True).encode() + b"\n")
 
 
-# Any: whatever is in the file, for the caller to check.
+# Any: the content of the file, which the caller checks.
 def read_json(path: str | Path) -> Any:
-    """What a JSON file holds."""
+    """The content of a JSON file."""
     import json
 
     try:
@@ -44,7 +44,7 @@ def without_nan(value: Any) -> Any:
 
 
 def utf8(text: str) -> str:
-    """An id that data frames can hold: undecodable bytes are shown as escapes."""
+    """The text of an id for data frames: undecodable bytes become escapes."""
     try:
         text.encode()
     except UnicodeEncodeError:

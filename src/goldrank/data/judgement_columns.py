@@ -1,4 +1,4 @@
-"""Judgements as columns: as readers find them, and made ready for engines without an object for each."""
+"""Judgements as columns: from readers, and prepared for engines without an object for each judgement."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from goldrank.data.id_column import IdColumn, repeated_pairs
 Id = TypeVar("Id", str, bytes)
 Grade = int | float
 
-AT_A_TIME = 10_000
-"""Queries whose ids are made objects at a time."""
+QUERIES_AT_A_TIME = 10_000
+"""Queries whose ids become objects at a time."""
 WHO_JUDGED = "who-judged"
 JUDGED_BY = {
     "human": "only judgements by people, and those of files that do not say whose they are",
@@ -28,7 +28,7 @@ JUDGED_BY = {
 
 @dataclass(frozen=True)
 class Judgements:
-    """Rows of judgements as a reader found them: parallel columns, where each row stands, what was tolerated."""
+    """Rows of judgements from a reader: parallel columns, the position of each row, and what was tolerated."""
 
     queries: IdColumn | Sequence[bytes]
     """The query of each row, or of each stretch of rows."""
@@ -37,36 +37,48 @@ class Judgements:
     where: Callable[[int], Position | str]
     notes: Sequence[Note] = ()
     sizes: np.ndarray | None = None
-    """How many rows each stretch has, if `queries` are those of stretches."""
+    """How many rows each stretch has, if `queries` has one entry for each stretch."""
     by_model: np.ndarray | None = None
-    """Which rows are a model's judgements; None if none is, as far as the file says."""
+    """Which rows are a model's judgements; None if the file marks no row as such."""
 
     @classmethod
     def joined(cls, parts: Sequence[Judgements]) -> Judgements:
-        """The rows of several, one after the other."""
+        """The rows of several parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
         first = np.cumsum([0, *(len(part.docs) for part in parts)])
-        places = [part.where for part in parts]
 
         def where(row: int) -> Position | str:
             part = int(np.searchsorted(first, row, "right")) - 1
-            return places[part](int(row - first[part]))
+            return parts[part].where(int(row - first[part]))
 
-        marks = [np.zeros(len(part.docs), bool) if part.by_model is None else part.by_model for part in parts]
+        by_model = None
+        if any(part.by_model is not None for part in parts):
+            by_model = np.concatenate([part._models_rows() for part in parts])
+
+        queries = [_as_column(part.queries) for part in parts]
+        docs = [_as_column(part.docs) for part in parts]
+        grades = [grade_array(part.grades) for part in parts]
+        sizes = [part.stretches for part in parts]
         return cls(
-            IdColumn.joined([_as_column(part.queries) for part in parts]),
-            IdColumn.joined([_as_column(part.docs) for part in parts]),
-            np.concatenate([grade_array(part.grades) for part in parts]),
-            where,
-            [note for part in parts for note in part.notes],
-            np.concatenate([part.stretches for part in parts]),
-            None if all(part.by_model is None for part in parts) else np.concatenate(marks),
+            queries=IdColumn.joined(queries),
+            docs=IdColumn.joined(docs),
+            grades=np.concatenate(grades),
+            where=where,
+            notes=[note for part in parts for note in part.notes],
+            sizes=np.concatenate(sizes),
+            by_model=by_model,
         )
+
+    def _models_rows(self) -> np.ndarray:
+        """Which rows are a model's judgements."""
+        if self.by_model is None:
+            return np.zeros(len(self.docs), bool)
+        return self.by_model
 
     @property
     def stretches(self) -> np.ndarray:
-        """How many rows each entry of `queries` stands for."""
+        """How many rows each entry of `queries` has."""
         if self.sizes is None:
             return np.ones(len(self.queries), np.int64)
         return self.sizes
@@ -77,28 +89,31 @@ class Judgements:
             return iter(self.queries)
         return chain.from_iterable(map(repeat, self.queries, self.sizes.tolist()))
 
-    def taken(self, rows: np.ndarray) -> Judgements:
-        """Some of the rows; whose they are is known then."""
-        queries, docs = _as_column(self.queries), _as_column(self.docs)
-        at = rows if self.sizes is None else np.repeat(np.arange(len(self.sizes)), self.sizes)[rows]
+    def take(self, rows: np.ndarray) -> Judgements:
+        """Some of the rows, without notes and without `by_model`."""
+        query_rows = rows
+        if self.sizes is not None:
+            query_rows = np.repeat(np.arange(len(self.sizes)), self.sizes)[rows]
+        queries = _as_column(self.queries).take(query_rows)
+        docs = _as_column(self.docs).take(rows)
         grades = grade_array(self.grades)[rows]
-        return Judgements(queries.take(at), docs.take(rows), grades, lambda row: self.where(int(rows[row])))
+        return Judgements(queries, docs, grades, lambda row: self.where(int(rows[row])))
 
 
 @dataclass(frozen=True)
 class JudgementColumns:
-    """The rows of `JudgementArrays` with the ids of all, as columns."""
+    """The rows of `JudgementArrays` with their ids, as columns."""
 
     queries: IdColumn
     """In byte order, each once."""
     start: np.ndarray
     grade: np.ndarray
     docs: IdColumn
-    """The document of each row; none is twice in a query."""
+    """The document of each row; distinct within a query."""
 
     @classmethod
     def of(cls, rows: Judgements, judgements: str) -> tuple[JudgementColumns, int] | None:
-        """From the judgements of files, with how many repeat another; None where one contradicts another."""
+        """Make columns from the judgements of files, and count repeated ones; None where judgements contradict."""
         queries = _as_column(rows.queries)
         code, first = queries.numbered()
         queries = queries.take(first).copy()
@@ -108,8 +123,11 @@ class JudgementColumns:
             rank[order] = np.arange(len(order))
             code, queries = rank[code], queries.take(order).copy()
 
-        sizes, docs, grade = rows.stretches, _as_column(rows.docs), grade_array(rows.grades)
-        grade = grade if grade.flags.owndata else grade.copy()  # it may be a view of a user's data
+        sizes = rows.stretches
+        docs = _as_column(rows.docs)
+        grade = grade_array(rows.grades)
+        if not grade.flags.owndata:  # it may be a view of a user's data
+            grade = grade.copy()
         if not (code[1:] >= code[:-1]).all():
             stretches = np.argsort(code, kind="stable")
             moved = _ranges(np.cumsum(sizes) - sizes, sizes, stretches)
@@ -126,21 +144,25 @@ class JudgementColumns:
             pairs = repeated_pairs(code, key, docs.take)
             if pairs is None or (judgements == "error" and (grade[pairs[0]] != grade[pairs[1]]).any()):
                 return None
+
             before, after = pairs
-            grade = grade.copy()  # it may be the reader's
-            # The first of several keeps its place, and gets the grade of the last.
+            grade = grade.copy()  # the array may belong to the reader
+            # The first of several rows stays, with the grade of the last.
             grade[before[~np.isin(before, after)]] = grade[after[~np.isin(after, before)]]
-            kept = np.delete(np.arange(len(code)), after)
-            code, grade, docs, repeated = code[kept], grade[kept], docs.take(kept), len(after)
+            distinct = np.delete(np.arange(len(code)), after)
+            code, grade, docs = code[distinct], grade[distinct], docs.take(distinct)
+            repeated = len(after)
             np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
 
-        return cls(queries, start, grade, docs if docs.is_compact else docs.copy()), repeated
+        if not docs.is_compact:
+            docs = docs.copy()
+        return cls(queries, start, grade, docs), repeated
 
     def bounds(self) -> Iterator[tuple[bytes, int, int]]:
-        """Each query and where its rows are."""
+        """Each query with the bounds of its rows."""
         start = self.start.tolist()
-        for at in range(0, len(self.queries), AT_A_TIME):
-            for i, query in enumerate(self.queries.part(at, at + AT_A_TIME), at):
+        for first in range(0, len(self.queries), QUERIES_AT_A_TIME):
+            for i, query in enumerate(self.queries.part(first, first + QUERIES_AT_A_TIME), first):
                 yield query, start[i], start[i + 1]
 
     def rows(self, docs: Sequence[Id]) -> Iterator[dict[Id, Grade]]:
@@ -151,7 +173,7 @@ class JudgementColumns:
 
 
 def who_judged(*, people: int, models: int, total: int) -> list[Note]:
-    """Who judged what share of the pairs of some qrels; the rest is a file's, which does not say."""
+    """A note on who judged how many pairs of some qrels; a file does not say it for the other pairs."""
     if not total:
         return []
     return [Note.of(WHO_JUDGED, people=people, models=models, file=total - people - models, total=total)]
@@ -161,17 +183,28 @@ _PEOPLE = ("", "human", "person", "people", "file", "nan", "none", "null")
 
 
 def models_rows(judged_by: Iterable[object]) -> tuple[np.ndarray | None, tuple[Note, ...]]:
-    """Which rows are a model's, from a column that says `human` or `model`; None if none is. Who is unknown is noted.
+    """Which rows are a model's, from a column with `human` or `model`; None if no row is. A note lists other words.
 
     >>> models_rows(["human", "model", None])[0].tolist()
     [False, True, False]
     """
-    words = ["" if said is None else str(said).strip().casefold() for said in judged_by]
-    flags = np.array([word == "model" for word in words], bool)
+    words = [_judge_word(value) for value in judged_by]
     known = {"model", *_PEOPLE}
     unknown = [word for word in words if word not in known]
-    notes = (Note.of("unknown-judges", count=len(unknown), samples=dict.fromkeys(unknown)),) if unknown else ()
-    return (flags if flags.any() else None), notes
+    notes: tuple[Note, ...] = ()
+    if unknown:
+        notes = (Note.of("unknown-judges", count=len(unknown), samples=dict.fromkeys(unknown)),)
+
+    is_model = np.array([word == "model" for word in words], bool)
+    if is_model.any():
+        return is_model, notes
+    return None, notes
+
+
+def _judge_word(value: object) -> str:
+    if value is None:
+        return ""
+    return str(value).strip().casefold()
 
 
 def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
@@ -190,15 +223,23 @@ def _ranges(begin: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> np.ndarr
 
 
 def grade_array(grades: np.ndarray | Sequence[Grade]) -> np.ndarray:
-    """Grades as integers, or as doubles where one is none."""
+    """Grades as integers, or as doubles if one is not a whole number."""
     if isinstance(grades, np.ndarray):
         return grades
-    return np.array(grades, np.float64 if float in set(map(type, grades)) else np.int64)
+    if float in set(map(type, grades)):
+        return np.array(grades, np.float64)
+    return np.array(grades, np.int64)
 
 
 def as_grades(column: np.ndarray) -> list[Grade]:
-    """Grades as they were given: whole numbers are integers, whatever they stand among."""
+    """Grades as Python numbers; whole numbers become integers."""
+    grades: list[Grade] = column.tolist()
     if column.dtype == np.int64:
-        whole: list[Grade] = column.tolist()
-        return whole
-    return [int(grade) if grade.is_integer() else grade for grade in column.tolist()]
+        return grades
+    return list(map(_integer_if_whole, grades))
+
+
+def _integer_if_whole(grade: Grade) -> Grade:
+    if grade == int(grade):
+        return int(grade)
+    return grade

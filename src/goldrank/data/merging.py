@@ -1,4 +1,4 @@
-"""Scores of disjoint shards of queries -> the scores of all of them."""
+"""Merging the scores of disjoint shards of queries into the scores of all queries."""
 
 from __future__ import annotations
 
@@ -16,46 +16,52 @@ from goldrank.data.query_facts import joined
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 
 SHARD = ("goldrank", "time", "shard", "qrels", "run")
-"""What is kept of the provenance of each shard."""
+"""Fields of the provenance of each shard that the merged scores keep."""
 
 
 def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
-    """What evaluating all queries at once would give, from the scores of shards that share no query."""
+    """The scores that an evaluation of all queries at once would give, from shards that share no query."""
     as_list(shards, "what is merged", Scores, "Scores")
     if not shards:
         raise InputError("no scores to merge")
+
     origins = [dict(shard.provenance) for shard in shards]
     _check_alike(shards, origins)
     _check_by_query(shards[0])
+
     queries = [query for shard in shards for query in shard.queries]
     order = np.array(sorted(range(len(queries)), key=lambda i: ids.encode(queries[i])), np.int64)
-    _check_disjoint([queries[i] for i in order], shards)
+    merged_queries = tuple(queries[i] for i in order)
+    _check_disjoint(merged_queries, shards)
+
     first = shards[0]
-    keys = dict.fromkeys(key for shard in shards for key in shard.counts)
-    counts = {key: sum(int(shard.counts.get(key, 0)) for shard in shards) for key in keys}
-    shown = list(dict.fromkeys(shard.run for shard in shards))
+    counts: dict[str, int] = {}
+    for shard in shards:
+        for key, number in shard.counts.items():
+            counts[key] = counts.get(key, 0) + int(number)
+    run_names = list(dict.fromkeys(shard.run for shard in shards))
     name = run
     if name is None:
-        if len(shown) == 1:
-            name = shown[0]
+        if len(run_names) == 1:
+            name = run_names[0]
         else:
             name = "merged"
 
+    columns = {}
+    for key in first.columns:
+        columns[key] = _joined([shard.columns[key] for shard in shards], order)
+    bounds = {}
+    for key in first.bounds:
+        bounds[key] = _joined_bounds([shard.bounds[key] for shard in shards], order)
+
     return Scores(
         run=name,
-        queries=tuple(queries[i] for i in order),
-        columns={key: _joined([shard.columns[key] for shard in shards], order) for key in first.columns},
-        remarks=Remarks(counts, _notes(shards, counts, origins, shown)),
+        queries=merged_queries,
+        columns=columns,
+        remarks=Remarks(counts, _notes(shards, counts, origins, run_names)),
         convention=first.convention,
         origin=lambda: _origin(origins, name),
-        bounds={
-            key: Bounds(
-                both.why,
-                _joined([shard.bounds[key].low for shard in shards], order),
-                _joined([shard.bounds[key].high for shard in shards], order),
-            )
-            for key, both in first.bounds.items()
-        },
+        bounds=bounds,
         options=first.options,
         facts=lambda: joined([shard.query_facts for shard in shards], order),
     )
@@ -64,72 +70,92 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
 def _joined(parts: Sequence[Column], order: np.ndarray) -> Column:
     from goldrank.measures import summarise
 
-    whole = replace(parts[0], values=np.concatenate([part.values for part in parts])[order])
-    return replace(whole, summary=summarise(whole.average, whole.counted))
+    column = replace(parts[0], values=np.concatenate([part.values for part in parts])[order])
+    return replace(column, summary=summarise(column.average, column.counted))
 
 
-def _first_measure(scores: Scores, which: Callable[[Any], bool]) -> str | None:
-    """The first measure of which something holds that is declared of it."""
+def _joined_bounds(parts: Sequence[Bounds], order: np.ndarray) -> Bounds:
+    low = _joined([part.low for part in parts], order)
+    high = _joined([part.high for part in parts], order)
+    return Bounds(parts[0].why, low, high)
+
+
+def _first_measure(scores: Scores, condition: Callable[[Any], bool]) -> str | None:
+    """The first measure whose declaration fulfils a condition."""
     from goldrank.measures import known
 
-    measures = ((name, known(name)) for name in scores.columns)
-    return next((name for name, measure in measures if measure is not None and which(measure.declaration)), None)
+    for name in scores.columns:
+        measure = known(name)
+        if measure is not None and condition(measure.declaration):
+            return name
+    return None
 
 
 def _check_by_query(scores: Scores) -> None:
-    """A measure whose values depend on all queries cannot be put together from parts of them."""
+    """Refuse a measure whose values depend on all queries: they cannot be computed from the values of shards."""
     name = _first_measure(scores, lambda declared: declared.of_all_queries)
     if name is not None:
-        what = f"{name} depends on all queries together, and shards have some of them"
+        problem = f"{name} depends on all queries together, and shards have some of them"
         hint = "Evaluate all queries at once for it, and leave it out of the shards."
-        raise InputError(what, hint=hint, code="all-queries-together")
+        raise InputError(problem, hint=hint, code="all-queries-together")
 
 
 def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
-    """All must have been made in the same way."""
-
-    def differ(what: str, of: Callable[[int], Any]) -> None:
+    """Refuse shards that were not evaluated with equal settings, and sets of shards that are not complete."""
+    policies = list(dict.fromkeys(policy for origin in origins for policy in origin.get("policies") or {}))
+    settings = [_settings(shard, origin, policies) for shard, origin in zip(shards, origins, strict=True)]
+    for label, first_value in settings[0].items():
         for i in range(1, len(shards)):
-            if of(i) != of(0):
-                raise InputError(
-                    f"{what} differ: {_shown(of(0))} in {_name(shards, 0)}, {_shown(of(i))} in {_name(shards, i)}",
-                    hint="Shards are evaluated with the same measures, conventions and options.",
-                )
+            value = settings[i].get(label)
+            if value != first_value:
+                sides = f"{_shown(first_value)} in {_name(shards, 0)}, {_shown(value)} in {_name(shards, i)}"
+                hint = "Shards are evaluated with the same measures, conventions and options."
+                raise InputError(f"{label} differ: {sides}", hint=hint)
 
-    differ("measures", lambda i: sorted(shards[i].columns))
-    differ("conventions", lambda i: shards[i].convention)
-    policies = [dict(origin.get("policies") or {}) for origin in origins]
-    for policy in dict.fromkeys(key for chosen in policies for key in chosen):
-        differ(f"policies ({policy})", lambda i, policy=policy: policies[i].get(policy))  # type: ignore[misc]
-    for given in ("train", "catalogue", "against"):
-        differ(f"what is known beside ({given})", lambda i, given=given: origins[i].get(given))  # type: ignore[misc]
-    differ("depths", lambda i: origins[i].get("depth"))
-    differ("criteria of the judgements", lambda i: (origins[i].get("qrels") or {}).get("criteria"))
-    differ("numbers of shards", lambda i: _of(origins[i]))
-    if _of(origins[0]):
-        differ("judgements", lambda i: (origins[i].get("qrels") or {}).get("sha256"))
-    else:
+    total = _shard_total(origins[0])
+    if total is None:
         _check_local(shards, origins)
-    differ("bounds", lambda i: sorted((key, two.why) for key, two in shards[i].bounds.items()))
-    numbers = [origin["shard"] for origin in origins if origin.get("shard")]
-    if numbers and len(set(numbers)) == len(numbers) and len(numbers) < (_of(origins[0]) or 0):
-        there = {int(number.split("/")[0]) for number in numbers}
-        missing = [str(i) for i in range(1, (_of(origins[0]) or 0) + 1) if i not in there]
-        raise InputError(
-            f"shards are missing: {', '.join(missing[:10])} of {_of(origins[0])}", hint="Merge all of them together."
-        )
+        return
+
+    numbers = {int(origin["shard"].split("/")[0]) for origin in origins}
+    if len(numbers) == len(origins) < total:
+        missing = [str(i) for i in range(1, total + 1) if i not in numbers]
+        problem = f"shards are missing: {', '.join(missing[:10])} of {total}"
+        raise InputError(problem, hint="Merge all of them together.")
+
+
+def _settings(shard: Scores, origin: Mapping[str, Any], policies: Sequence[str]) -> dict[str, Any]:
+    """Everything that must be equal in all shards, by its name in an error message."""
+    qrels = origin.get("qrels") or {}
+    chosen = origin.get("policies") or {}
+
+    settings: dict[str, Any] = {"measures": sorted(shard.columns), "conventions": shard.convention}
+    for policy in policies:
+        settings[f"policies ({policy})"] = chosen.get(policy)
+    for source in ("train", "catalogue", "against"):
+        settings[f"data about items ({source})"] = origin.get(source)
+    settings["depths"] = origin.get("depth")
+    settings["criteria of the judgements"] = qrels.get("criteria")
+    settings["numbers of shards"] = _shard_total(origin)
+    if settings["numbers of shards"]:
+        settings["judgements"] = qrels.get("sha256")
+    settings["bounds"] = sorted((key, bounds.why) for key, bounds in shard.bounds.items())
+    return settings
 
 
 def _check_local(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse measures that look at the judgements of all queries, if shards did not have them."""
-    if len({(origin.get("qrels") or {}).get("sha256") for origin in origins}) > 1:
-        name = _first_measure(shards[0], lambda declared: declared.over == "heads")
-        if name is not None:
-            what = f"{name} depends on the judgements of all queries, and each shard knew its own alone"
-            raise InputError(what, hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.")
+    """Refuse measures that look at the judgements of all queries, if each shard had only a part of them."""
+    hashes = {(origin.get("qrels") or {}).get("sha256") for origin in origins}
+    if len(hashes) < 2:
+        return
+
+    name = _first_measure(shards[0], lambda declared: declared.over == "heads")
+    if name is not None:
+        problem = f"{name} depends on the judgements of all queries, and each shard had only its part of them"
+        raise InputError(problem, hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.")
 
 
-def _of(origin: Mapping[str, Any]) -> int | None:
+def _shard_total(origin: Mapping[str, Any]) -> int | None:
     """How many shards there are, if goldrank made them."""
     shard = origin.get("shard")
     if shard:
@@ -138,12 +164,13 @@ def _of(origin: Mapping[str, Any]) -> int | None:
 
 
 def _check_disjoint(queries: Sequence[str], shards: Sequence[Scores]) -> None:
-    twice = [a for a, b in pairwise(queries) if a == b]
-    if not twice:
+    repeated = [query for query, following in pairwise(queries) if query == following]
+    if not repeated:
         return
-    owners = [_name(shards, i) for i, shard in enumerate(shards) if twice[0] in shard.queries]
+
+    owners = [_name(shards, i) for i, shard in enumerate(shards) if repeated[0] in shard.queries]
     raise InputError(
-        f"queries are in more than one shard: {ids.samples(dict.fromkeys(twice))} in {' and '.join(owners[:2])}",
+        f"queries are in more than one shard: {ids.samples(dict.fromkeys(repeated))} in {' and '.join(owners[:2])}",
         hint="A shard that is evaluated with all judgements scores the queries of the others as missing. Evaluate each "
         "with its own part of the judgements: shard='1/8' or --shard 1/8 takes it.",
     )
@@ -152,37 +179,51 @@ def _check_disjoint(queries: Sequence[str], shards: Sequence[Scores]) -> None:
 def _notes(
     shards: Sequence[Scores], counts: Mapping[str, int], origins: Sequence[Mapping[str, Any]], names: Sequence[str]
 ) -> tuple[Note, ...]:
-    """What the shards come to together."""
-    number = f"{len(shards):,} shard{'s' * (len(shards) != 1)}"
-    notes = [Note.of("merged-shards", shards=number + (f" of runs {ids.samples(names)}" if len(names) > 1 else ""))]
+    """The notes of the merged scores."""
+    origin = f"{len(shards):,} shard{'s' * (len(shards) != 1)}"
+    if len(names) > 1:
+        origin += f" of runs {ids.samples(names)}"
+    notes = [Note.of("merged-shards", shards=origin)]
+
     versions = sorted({str(origin.get("goldrank")) for origin in origins})
     if len(versions) > 1:
         notes.append(Note.of("several-versions", versions=", ".join(versions)))
-    return (*notes, *merged([shard.notes for shard in shards], [_name(shards, i) for i in range(len(shards))], counts))
+
+    shard_names = [_name(shards, i) for i in range(len(shards))]
+    return (*notes, *merged([shard.notes for shard in shards], shard_names, counts))
 
 
 def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
-    """Where the merged numbers come from: what the shards share, and the inputs of each."""
+    """The provenance of merged scores: what the shards share, and the inputs of each."""
     import hashlib
 
     inputs = {}
     for side in ("qrels", "run"):
         entries = [dict(origin.get(side) or {}) for origin in origins]
-        hashes = sorted({str(given.get("sha256")) for given in entries})
-        together = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
-        inputs[side] = {**entries[0], "sha256": hashes[0] if len(hashes) == 1 else together}
+        hashes = sorted({str(entry.get("sha256")) for entry in entries})
+        sha256 = hashes[0]
+        if len(hashes) > 1:
+            sha256 = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+        inputs[side] = {**entries[0], "sha256": sha256}
     inputs["run"]["name"] = run
+
+    shared = {key: value for key, value in origins[0].items() if key not in ("shard", "signature")}
+    last_time = max(str(origin.get("time", "")) for origin in origins)
     return {
-        **{key: value for key, value in origins[0].items() if key not in ("shard", "signature")},
+        **shared,
         **_signature_facts(origins),
-        "time": max(str(origin.get("time", "")) for origin in origins),
+        "time": last_time,
         **inputs,
-        "shards": [{key: origin.get(key) for key in SHARD} for origin in origins],
+        "shards": [_shard_origin(origin) for origin in origins],
     }
 
 
+def _shard_origin(origin: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: origin.get(key) for key in SHARD}
+
+
 def _signature_facts(origins: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What signatures of all queries say, if every shard knew the judgements of all; else nothing is known."""
+    """The facts of a signature of all queries if every shard had the judgements of all; else an empty dict."""
     facts = []
     for origin in origins:
         of_shard = dict(origin.get("signature") or {})
@@ -190,6 +231,7 @@ def _signature_facts(origins: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         options.pop("shard", None)
         of_shard.pop("run", None)
         facts.append({**of_shard, "options": options})
+
     is_known = "qrels" in facts[0] or "texts" in facts[0]["options"]
     are_alike = is_known and all(of_shard == facts[0] for of_shard in facts)
     if are_alike:

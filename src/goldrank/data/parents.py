@@ -1,4 +1,4 @@
-"""The document that a chunk, a turn or a passage belongs to, told by its id."""
+"""From the id of a chunk, a turn or a passage to the id of its document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HINT = (
 
 
 def document_of(rule: DocumentOf) -> Callable[[str], str]:
-    """The function from the id of a part to that of its document, from whatever says it."""
+    """The function from the id of a part to the id of its document, made from any kind of rule."""
     if isinstance(rule, Mapping):
         documents = {_id(part): _id(document) for part, document in rule.items()}
         return lambda part: documents.get(part, part)
@@ -39,7 +39,7 @@ def document_of(rule: DocumentOf) -> Callable[[str], str]:
 
 
 def _before_last(part: str, separator: str) -> str:
-    """What stands before the last separator; an id that would have nothing before it stays as it is."""
+    """The part of an id before the last separator; the id itself if that part is empty."""
     return part.rpartition(separator)[0] or part
 
 
@@ -47,7 +47,7 @@ def _by_pattern(rule: str | re.Pattern[str]) -> Callable[[str], str]:
     try:
         pattern = re.compile(rule)
     except re.error as error:
-        raise OptionError(f"doc_of is {rule!r:.80}, which is no regular expression: {error}", hint=_HINT) from None
+        raise OptionError(f"doc_of is {rule!r:.80}, which is not a regular expression: {error}", hint=_HINT) from None
     if pattern.groups != 1:
         raise OptionError(f"doc_of has {pattern.groups} groups: {pattern.pattern:.80}", hint=_HINT)
 

@@ -1,4 +1,4 @@
-"""Retrieved texts: which reference each covers, how long it is, and whether it stood above already."""
+"""Retrieved texts: which reference each covers, how long it is, and whether it repeats a text above it."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Passages:
     query: np.ndarray
     rank: np.ndarray
     repeated: np.ndarray
-    """Whether the same text stands higher up in the query's ranking."""
+    """Whether an equal text is at a higher rank of the query."""
     answerable: np.ndarray | None = None
-    """Per query, 1 if it has an answer, 0 if it has none, -1 if that is not known; None: all have one."""
+    """Per query, 1 if it has an answer, 0 if it has none, -1 if that is not known; None: all have an answer."""
     confidence: np.ndarray | None = None
     """Per query, the score of the first text: -inf where nothing was returned, NaN where it is not known."""
     wrong: np.ndarray | None = None
     """Per reference, where these are the claims of a response: whether the claim is wrong; None: all are."""
     useful: np.ndarray | None = None
-    """Per text, whether it holds anything of the reference answer; None: none does."""
+    """Per text, whether it holds anything of the reference answer; None: no text does."""
     citations: Citations | None = None
-    """What answers cite, where that is measured."""
+    """The citations of answers, where they are measured."""
     support: np.ndarray | None = None
     """Per row of `pairs`, how far the text supports the nugget: 1, 0.5 or 0; None: 1."""
 
@@ -56,12 +56,13 @@ class Passages:
         return np.bincount(self.query, weights=np.where(which, self.pairs.lengths.tokens, 0), minlength=len(self))
 
     def packed(self, budget: int, pack: str = "prefix", depth: int | None = None) -> Passages:
-        """As if only the texts had been retrieved that fit into so many tokens; ranks close up."""
+        """As if only the texts that fit into the budget of tokens had been retrieved; ranks close up."""
         assert self.pairs.lengths is not None
         keep = self.pairs.lengths.packed(budget, pack, depth)
         pairs = self.pairs.packed(budget, pack, depth)
         assert pairs.lengths is not None
-        # A text that was cut is the last of its context, and equal to none.
+
+        # A text that was cut is the last of its context, and equal to no other text.
         last = pairs.lengths.start[1:] - 1
         added = pairs.retrieved > np.bincount(self.query[keep], minlength=len(self))
         repeated = np.zeros(len(pairs.lengths.tokens), bool)
@@ -71,26 +72,34 @@ class Passages:
     @property
     def unanswerable(self) -> np.ndarray:
         """Which questions have no answer."""
-        return np.zeros(len(self), bool) if self.answerable is None else self.answerable == 0
+        if self.answerable is None:
+            return np.zeros(len(self), bool)
+        return np.asarray(self.answerable == 0)
 
     @property
     def known(self) -> np.ndarray:
-        """Of which questions it is known whether they have an answer."""
-        return np.ones(len(self), bool) if self.answerable is None else self.answerable >= 0
+        """For which questions it is known whether they have an answer."""
+        if self.answerable is None:
+            return np.ones(len(self), bool)
+        return np.asarray(self.answerable >= 0)
 
     def abstained(self, below: float | None) -> np.ndarray:
         """For which questions nothing was returned, or nothing with a score from `below` on."""
-        if below is None:
-            abstained: np.ndarray = self.pairs.retrieved == 0 if self.confidence is None else self.confidence == -np.inf
-            return abstained
-        return self.confident(self.known) < below
+        if below is not None:
+            return self.confident(self.known) < below
+        if self.confidence is None:
+            return np.asarray(self.pairs.retrieved == 0)
+        return np.asarray(self.confidence == -np.inf)
 
     def confident(self, needed: np.ndarray) -> np.ndarray:
-        """The scores of the first texts, which those of the `needed` questions must have."""
-        lacking = needed if self.confidence is None else needed & np.isnan(self.confidence)
+        """The scores of the first texts; an error if the first text of a `needed` question has no score."""
+        lacking = needed
+        if self.confidence is not None:
+            lacking = needed & np.isnan(self.confidence)
         if lacking.any():
+            query = self.queries[int(np.flatnonzero(lacking)[0])]
             raise MeasureError(
-                f"the first text of question '{ids.show(self.queries[int(np.flatnonzero(lacking)[0])])}' has no score",
+                f"the first text of question '{ids.show(query)}' has no score",
                 hint='Scores come with texts, {"text": ..., "score": 0.9}, or beside them: "scores": [0.9, 0.4].',
             )
         assert self.confidence is not None
@@ -123,19 +132,21 @@ class Passages:
 
     @cached_property
     def aspects(self) -> Aspects:
-        """Each reference as an aspect of its question, about which the texts that cover it are relevant.
+        """Each reference as an aspect of its question; the texts that cover it are relevant for the aspect.
 
-        A reference that nothing covers is an aspect whose relevant text was not retrieved.
+        A reference that no text covers is an aspect whose relevant text was not retrieved.
         """
         pairs = self.pairs
         assert pairs.label is not None
         owner = pairs.judged_query
+
         order = np.lexsort((pairs.rank, pairs.label))
         first = np.searchsorted(self.query, np.arange(len(self)))
         text = first[pairs.query] + pairs.rank - 1
-        bare = np.setdiff1d(np.arange(len(owner)), pairs.label)
-        aspect = np.concatenate((pairs.label[order], bare))
-        judged_doc = np.concatenate((text[order], len(self.query) + np.arange(len(bare))))
+        uncovered = np.setdiff1d(np.arange(len(owner)), pairs.label)
+        aspect = np.concatenate((pairs.label[order], uncovered))
+        judged_doc = np.concatenate((text[order], len(self.query) + np.arange(len(uncovered))))
+
         grouped = np.argsort(aspect, kind="stable")
         rank = pairs.rank[order]
         parts = Placements(
@@ -154,5 +165,5 @@ class Passages:
 
     @property
     def condensed(self) -> Passages:
-        """There is no such view: a text that matches nothing is not an unjudged one."""
+        """Not available for texts: a text that matches nothing is not unjudged."""
         raise MeasureError("judged_only has no meaning for texts", hint="Every text was compared with every reference.")

@@ -1,4 +1,4 @@
-"""Retrieved texts and the evidence that they cover by its place, for measures that read texts."""
+"""Retrieved texts and the evidence that they cover by position, for measures that read texts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from goldrank.data.spans import Spans
 
 @dataclass(frozen=True)
 class PassagesByPlace(Passages):
-    """Texts that cover evidence: each piece has one row, at the rank from which on the texts hold enough of it.
+    """Texts that cover evidence: each piece has one row, at the rank of the text with which enough of it is held.
 
-    Texts may hold a piece together, so that Cover@k of these pairs is EvidenceRecall@k.
+    Several texts may hold a piece together, so Cover@k of these pairs is EvidenceRecall@k.
     """
 
     spans: Spans | None = None
@@ -38,7 +38,7 @@ class PassagesByPlace(Passages):
         )
 
     def packed(self, budget: int, pack: str = "prefix", depth: int | None = None) -> PassagesByPlace:
-        """As if only the texts had been retrieved that fit into so many tokens; ranks close up."""
+        """As if only the texts that fit into the budget of tokens had been retrieved; ranks close up."""
         assert self.spans is not None
         assert self.answerable is not None
         assert self.confidence is not None
@@ -79,7 +79,7 @@ def _pairs(spans: Spans, coverage: float) -> Placements:
 
 
 def _lengths(spans: Spans) -> Lengths | None:
-    """The tokens of the texts, where somebody counted them."""
+    """The tokens of the texts; None where they were not counted."""
     if (spans.texts.tokens < 0).any():
         return None
     return Lengths(np.concatenate(([0], np.cumsum(spans.retrieved))), spans.texts.tokens)

@@ -1,4 +1,4 @@
-"""Where each judged document landed: `Placements`, the one table that measures read."""
+"""The rank of each judged document: `Placements`, the table that measures read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _log2 = np.array([math.nan, 0.0])
 
 
 def log2(x: np.ndarray) -> np.ndarray:
-    """log2 of positive integers, by the C library: numpy's own may differ in the last bit on some machines."""
+    """log2 of positive integers by the C library: numpy's log2 may differ in the last bit on some machines."""
     global _log2
     try:
         values: np.ndarray = _log2[x]
-    except IndexError:  # asking for the highest first would take longer than all else of a short ranking
+    except IndexError:  # comparing with the highest before would take longer than the rest for a short ranking
         size = max(2 * len(_log2), int(x.max()) + 1, 1024)
         _log2 = np.array([math.nan, *map(math.log2, range(1, size))])
         values = _log2[x]
@@ -31,12 +31,12 @@ def log2(x: np.ndarray) -> np.ndarray:
 
 
 def accumulate(values: np.ndarray, start: np.ndarray, step: np.ufunc = np.add) -> np.ndarray:
-    """Running sums (or products) within segments, each made left to right; `start` has one more entry than segments."""
+    """Running sums (or products) within segments, from left to right; `start` has one more entry than segments."""
     result = np.array(values, np.float64)
     size = np.diff(start)
     position = np.arange(len(result)) - np.repeat(start[:-1], size)
     order = np.argsort(position, kind="stable")
-    bounds = np.cumsum(np.bincount(position)) if len(result) else np.zeros(0, np.int64)
+    bounds = np.cumsum(np.bincount(position))
     for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         rows = order[low:high]
         result[rows] = step(result[rows - 1], result[rows])
@@ -44,7 +44,7 @@ def accumulate(values: np.ndarray, start: np.ndarray, step: np.ufunc = np.add) -
 
 
 class CutTexts(NamedTuple):
-    """Per query, the beginning of the first text that does not fit into a budget: what it covers, and its tokens."""
+    """Per query, the beginning of the first text that does not fit into a budget: its tokens and what it covers."""
 
     tokens: np.ndarray
     """0 where no text is cut, or nothing of it fits."""
@@ -75,15 +75,18 @@ class Lengths(NamedTuple):
         return rank
 
     def packed(self, budget: int, pack: str, depth: int | None = None) -> np.ndarray:
-        """Which texts are in a context of so many tokens, taken whole from the first `depth`."""
+        """Which of the first `depth` texts are in a context of `budget` tokens; texts are not cut."""
         return packed(self.query, self.rank, self.tokens, budget, pack, depth)
 
 
 def packed(
     query: np.ndarray, rank: np.ndarray, tokens: np.ndarray, budget: int, pack: str, depth: int | None
 ) -> np.ndarray:
-    """Which texts fit whole: up to the first that does not, or with "skip" each that fits into what is left."""
-    near = np.ones(len(rank), bool) if depth is None else rank <= depth
+    """Which texts fit without a cut: up to the first that does not, or with "skip" each that fits into the rest."""
+    near = np.ones(len(rank), bool)
+    if depth is not None:
+        near = rank <= depth
+
     if pack != "skip":
         spent = np.concatenate(([0], np.cumsum(tokens)))
         used = spent[1:] - spent[np.searchsorted(query, query)]
@@ -103,33 +106,33 @@ def packed(
 
 
 class Ideals:
-    """What depends on judgements alone, kept with them: runs that come one after the other need not make it again."""
+    """A cache of arrays that depend on judgements alone, so that several runs can share them."""
 
     MOST = 64
 
     def __init__(self, judged: np.ndarray, start: np.ndarray) -> None:
         self.judged = judged
         self.start = start
-        self._kept: dict[object, np.ndarray] = {}
+        self._arrays: dict[object, np.ndarray] = {}
 
-    def once(self, what: object, make: Callable[[], np.ndarray]) -> np.ndarray:
-        """What was made under that name, or is made now. It is not to be written to."""
-        kept = self._kept.get(what)
-        if kept is None:
-            kept = make()
-            kept.setflags(write=False)
-            if len(self._kept) >= self.MOST:
-                self._kept.clear()
-            self._kept[what] = kept
-        return kept
+    def cached(self, key: object, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """The array of a key, made if it is not there. It is read-only."""
+        array = self._arrays.get(key)
+        if array is None:
+            array = make()
+            array.setflags(write=False)
+            if len(self._arrays) >= self.MOST:
+                self._arrays.clear()
+            self._arrays[key] = array
+        return array
 
 
 @dataclass(frozen=True)
 class Placements:
-    """One row per judged document that was retrieved, and per query what was judged and how much returned.
+    """One row per judged document that was retrieved; per query the judgements and the number of returned documents.
 
-    Rows are ordered by query, then rank. A rank between 1 and `retrieved` that has no row is a document
-    that was not judged. Sums run left to right in rank order, so they equal a plain loop's to the last bit.
+    Rows are ordered by query, then rank. A rank between 1 and `retrieved` without a row is an unjudged document. Sums
+    run from left to right in rank order, so they equal the sums of a plain loop to the last bit.
     """
 
     queries: tuple[str, ...]
@@ -151,33 +154,33 @@ class Placements:
     """The first rank of the placement's group of equal scores; equals `rank` when untied."""
     tie_last: np.ndarray
     label: np.ndarray | None = None
-    """Which judgement each row is about: its row in `JudgementArrays`, or the number of a reference text.
+    """The judgement of each row: its row in `JudgementArrays`, or the number of a reference text.
 
-    None where nobody asks: each row then has a judgement of its own.
+    None where it is not needed: then all rows have different judgements.
     """
     shared: bool = False
     """Whether several rows may have one label, or one rank.
 
-    A document that a ranking repeats has a row for each time; a text that covers two references has two rows of one
-    rank, in the order of the references. The views `per_label`, `per_rank`, `places`, `one_to_one` and `first_free` say
-    what counts then.
+    A document that a ranking repeats has several rows; a text that covers two references has two rows of one rank, in
+    the order of the references. The views `per_label`, `per_rank`, `places`, `one_to_one` and `first_free` decide which
+    rows count then.
     """
     lengths: Lengths | None = None
-    """The lengths of retrieved texts, where somebody counted them."""
+    """The lengths of retrieved texts; None where they were not counted."""
     ideals: Ideals | None = field(default=None, compare=False, repr=False)
-    """What was made of judgements before; of these ones, if `judged` is theirs."""
+    """A cache of arrays made from judgements; it applies if its `judged` is that of these placements."""
 
-    def of_judgements(self, what: object, make: Callable[[], np.ndarray]) -> np.ndarray:
-        """What `make` gives, if it depends on `judged` and `judged_start` alone. It is not to be written to."""
-        kept = self.ideals
-        if kept is None or kept.judged is not self.judged or kept.start is not self.judged_start:
+    def of_judgements(self, key: object, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """The result of `make`, which depends on `judged` and `judged_start` alone; cached, and not to be changed."""
+        ideals = self.ideals
+        if ideals is None or ideals.judged is not self.judged or ideals.start is not self.judged_start:
             return make()
-        return kept.once(what, make)
+        return ideals.cached(key, make)
 
     def __len__(self) -> int:
         return len(self.queries)
 
-    # What measures are made of.
+    # Parts of measures.
 
     def sum(self, values: np.ndarray) -> np.ndarray:
         """Per query, the sum of one value per placement, in rank order."""
@@ -191,10 +194,10 @@ class Placements:
         return np.bincount(self.query[which], minlength=len(self))
 
     def cumulate(self, which: np.ndarray) -> np.ndarray:
-        """Per placement, how many marked ones its query has up to and including it."""
-        counted = np.empty(len(which), np.int64)
-        if core.cumulate(self.query, which, counted):
-            return counted
+        """Per placement, how many marked placements its query has up to and including it."""
+        counts = np.empty(len(which), np.int64)
+        if core.cumulate(self.query, which, counts):
+            return counts
         running: np.ndarray = which.cumsum()
         running -= np.concatenate(([0], running))[self.start[self.query]]
         return running
@@ -227,7 +230,7 @@ class Placements:
         return np.bincount(self.judged_query[which], minlength=len(self))
 
     def by_label(self, values: np.ndarray) -> np.ndarray:
-        """Values of placements by judgement: 0 for those not returned, the first row's for those repeated."""
+        """Values of placements by judgement: 0 for documents not returned, the first row's value for repeated ones."""
         assert self.label is not None
         by_judgement = np.zeros(len(self.judged), np.int64)
         by_judgement[self.label[::-1]] = values[::-1]
@@ -250,9 +253,11 @@ class Placements:
     def judged_rank(self) -> np.ndarray:
         """The rank that each entry of `judged` has in the ideal ranking."""
         rank: np.ndarray = np.arange(1, len(self.judged) + 1)
-        return rank if len(self.queries) == 1 else rank - self.judged_start[self.judged_query]
+        if len(self.queries) > 1:
+            rank -= self.judged_start[self.judged_query]
+        return rank
 
-    # Other views of the same ranking.
+    # Other views of this ranking.
 
     def cut(self, depth: int | np.ndarray) -> Placements:
         """As if the run had returned no more than `depth` documents a query (one number, or one for each)."""
@@ -260,71 +265,77 @@ class Placements:
         return replace(self.where(self.rank <= most[self.query]), retrieved=np.minimum(self.retrieved, most))
 
     def packed(self, budget: int, pack: str = "prefix", depth: int | None = None) -> Placements:
-        """As if only the texts had been returned that fit into so many tokens; ranks close up."""
+        """As if only the texts that fit into the budget of tokens had been returned; ranks close up."""
         if self.lengths is None:
-            what = "tokens are counted for texts only"
-            raise MeasureError(what, hint="Use evaluate_texts, or a cut-off.", code="texts-only")
-        keep = self.lengths.packed(budget, pack, depth)
-        context = self._texts(keep)
-        return context._with_cut(self, keep, budget, depth) if pack == "truncate" else context
+            problem = "tokens are counted for texts only"
+            raise MeasureError(problem, hint="Use evaluate_texts, or a cut-off.", code="texts-only")
+
+        context = self._texts(self.lengths.packed(budget, pack, depth))
+        if pack == "truncate":
+            return context._with_cut(self.lengths, budget, depth)
+        return context
 
     def _texts(self, keep: np.ndarray) -> Placements:
         """The marked texts alone; ranks close up."""
         assert self.lengths is not None
         start, tokens = self.lengths.start, self.lengths.tokens
-        kept = np.concatenate(([0], np.cumsum(keep)))
+        before = np.concatenate(([0], np.cumsum(keep)))
         text = start[self.query] + self.rank - 1
         new = self.where(keep[text])
         text = text[keep[text]]
-        rank = kept[text + 1] - kept[start[new.query]]
-        lengths = self.lengths._replace(start=kept[start], tokens=tokens[keep])
-        retrieved = np.diff(kept[start])
+
+        rank = before[text + 1] - before[start[new.query]]
+        lengths = self.lengths._replace(start=before[start], tokens=tokens[keep])
+        retrieved = np.diff(before[start])
         return replace(new, rank=rank, tie_first=rank, tie_last=rank, retrieved=retrieved, lengths=lengths)
 
-    def _with_cut(self, whole: Placements, keep: np.ndarray, budget: int, depth: int | None) -> Placements:
-        """These texts of a ranking and the beginning of the next one, as far as it fits."""
-        assert whole.lengths is not None
+    def _with_cut(self, all_lengths: Lengths, budget: int, depth: int | None) -> Placements:
+        """These texts and the beginning of the next text, as far as it fits; `all_lengths` are those before packing."""
         assert self.lengths is not None
-        if budget not in whole.lengths.cut:
+        if budget not in all_lengths.cut:
             raise MeasureError(f"texts were not cut for a budget of {budget:,} tokens", hint="Use evaluate_texts.")
 
-        cut = whole.lengths.cut[budget]
-        reached = self.retrieved < (np.inf if depth is None else depth)
-        has = (cut.tokens > 0) & reached
-        rows = has[cut.query]
+        cut = all_lengths.cut[budget]
+        has_cut: np.ndarray = cut.tokens > 0
+        if depth is not None:
+            has_cut &= self.retrieved < depth
+
+        rows = has_cut[cut.query]
         query = np.concatenate((self.query, cut.query[rows]))
         rank = np.concatenate((self.rank, self.retrieved[cut.query[rows]] + 1))
         order = np.lexsort((rank, query))
         assert self.label is not None
         grade = np.concatenate((self.grade, cut.grade[rows]))[order]
         label = np.concatenate((self.label, cut.label[rows]))[order]
-        tokens = np.insert(self.lengths.tokens, self.lengths.start[1:][has], cut.tokens[has])
-        start = self.lengths.start + np.concatenate(([0], np.cumsum(has)))
+
+        tokens = np.insert(self.lengths.tokens, self.lengths.start[1:][has_cut], cut.tokens[has_cut])
+        start = self.lengths.start + np.concatenate(([0], np.cumsum(has_cut)))
         query, rank = query[order], rank[order]
         return replace(
             self, query=query, rank=rank, tie_first=rank, tie_last=rank, grade=grade, label=label,
-            retrieved=self.retrieved + has, lengths=self.lengths._replace(start=start, tokens=tokens),
+            retrieved=self.retrieved + has_cut, lengths=self.lengths._replace(start=start, tokens=tokens),
         )  # fmt: skip
 
     @cached_property
     def condensed(self) -> Placements:
         """As if the run had returned only judged documents (grade 0 or more); ranks close up."""
-        kept = self.where(self.grade >= 0)
-        rank = kept.cumulate(np.ones(len(kept.query), bool))
-        retrieved = np.bincount(kept.query, minlength=len(self))
-        group = kept.tie_group
-        size = np.bincount(group)[group] if len(group) else group
-        first = rank[np.searchsorted(group, group)] if len(group) else rank
-        return replace(kept, retrieved=retrieved, rank=rank, tie_first=first, tie_last=first + size - 1)
+        judged = self.where(self.grade >= 0)
+        rank = judged.cumulate(np.ones(len(judged.query), bool))
+        retrieved = np.bincount(judged.query, minlength=len(self))
+        group = judged.tie_group
+        size = np.bincount(group)[group]
+        first = rank[np.searchsorted(group, group)]
+        return replace(judged, retrieved=retrieved, rank=rank, tie_first=first, tie_last=first + size - 1)
 
     @cached_property
     def closed(self) -> Placements:
-        """As if the returned documents were all there are: every rank has a row, of grade 0 if nobody judged it."""
+        """As if there were no other documents: every rank has a row, of grade 0 if the document is unjudged."""
         start = np.concatenate(([0], np.cumsum(self.retrieved)))
         query = np.repeat(np.arange(len(self)), self.retrieved)
         rank = np.arange(len(query)) - start[query] + 1
         grade = np.zeros(len(query), self.grade.dtype)
         grade[self.row_of_rank] = self.grade
+
         first, last = rank.copy(), rank.copy()
         tied = np.flatnonzero(self.tie_last > self.tie_first)
         for row in tied[np.unique(self.tie_group[tied], return_index=True)[1]].tolist():
@@ -346,7 +357,7 @@ class Placements:
 
     @property
     def row_of_rank(self) -> np.ndarray:
-        """The row that each placement has among all returned documents, as `closed` has them."""
+        """The row of each placement among all returned documents, in the order of `closed`."""
         start = np.concatenate(([0], np.cumsum(self.retrieved)))
         row: np.ndarray = start[self.query] + self.rank - 1
         return row
@@ -354,9 +365,9 @@ class Placements:
     @cached_property
     def tie_group(self) -> np.ndarray:
         """The group of equal scores that each placement belongs to, numbered in order."""
-        fresh = np.ones(len(self.query), bool)
-        fresh[1:] = (self.query[1:] != self.query[:-1]) | (self.tie_first[1:] != self.tie_first[:-1])
-        return np.cumsum(fresh) - 1
+        begins_group = np.ones(len(self.query), bool)
+        begins_group[1:] = (self.query[1:] != self.query[:-1]) | (self.tie_first[1:] != self.tie_first[:-1])
+        return np.cumsum(begins_group) - 1
 
     @property
     def ideal(self) -> Placements:
@@ -376,16 +387,21 @@ class Placements:
     def best_of_ties(self, best: bool = True) -> Placements:
         """As if tied documents were ordered by grade, the highest first (or last); unjudged ones are the lowest."""
         group = self.tie_group
-        order = np.lexsort((-self.grade if best else self.grade, group))
-        start = np.searchsorted(group, group)
-        place = np.arange(len(group)) - start
-        size = np.bincount(group)[group] if len(group) else group
-        rank = self.tie_first + place if best else self.tie_last - size + 1 + place
+        key = self.grade
         if best:
-            # A negative grade is no better than no judgement: those go to the end of their group.
-            bad = self.grade[order] < 0
-            rank = np.where(bad, self.tie_last - size + 1 + place, rank)
-        label = None if self.label is None else self.label[order]
+            key = -self.grade
+        order = np.lexsort((key, group))
+
+        position = np.arange(len(group)) - np.searchsorted(group, group)
+        size = np.bincount(group)[group]
+        rank = self.tie_last - size + 1 + position
+        if best:
+            # A negative grade is not better than no judgement: such documents stay at the end of their group.
+            rank = np.where(self.grade[order] < 0, rank, self.tie_first + position)
+
+        label = self.label
+        if label is not None:
+            label = label[order]
         return replace(self, rank=rank, grade=self.grade[order], label=label)
 
     @cached_property
@@ -402,8 +418,10 @@ class Placements:
 
     @cached_property
     def per_label(self) -> Placements:
-        """Each judgement once, where it first appears: what recall of references counts."""
-        return replace(self.where(self.novel), shared=False) if self.shared else self
+        """Each judgement once, where it first appears: recall of references counts these."""
+        if not self.shared:
+            return self
+        return replace(self.where(self.novel), shared=False)
 
     @cached_property
     def per_rank(self) -> Placements:
@@ -416,32 +434,32 @@ class Placements:
 
     @property
     def every_row(self) -> Placements:
-        """Each row as a find of its own: pairs of a text and a reference."""
+        """Each row counts separately: pairs of a text and a reference."""
         return replace(self, label=None, shared=False)
 
     @cached_property
     def places(self) -> Placements:
-        """Each covered reference at a place of its own, not above the text that covers it (`credit.schedule`).
+        """Each covered reference at a different rank, not above the text that covers it (`credit.schedule`).
 
-        What a text brings beyond one reference waits for the next places, after the last text if need be.
+        Further references of a text wait for the next free ranks, which may be after the last text.
         """
         if not self.shared:
             return self
         first = self.per_label
         assert first.label is not None
-        place, row = credit.schedule(first.query, first.rank, first.grade, first.label)
+        rank, row = credit.schedule(first.query, first.rank, first.grade, first.label)
         retrieved = self.retrieved.copy()
-        np.maximum.at(retrieved, first.query, place)
-        return replace(first._at(first.query, place, row), retrieved=retrieved)
+        np.maximum.at(retrieved, first.query, rank)
+        return replace(first._at(first.query, rank, row), retrieved=retrieved)
 
     @cached_property
     def one_to_one(self) -> Placements:
-        """Each rank gets a label of its own, as many as possible (`credit.maximum_matching`)."""
+        """Each rank gets a different label, as many as possible (`credit.maximum_matching`)."""
         if not self.shared:
             return self
         assert self.label is not None
-        kept, given = credit.maximum_matching(self.query, self.rank, self.grade, self.label)
-        return self._at(self.query[kept], self.rank[kept], given)
+        text_rows, reference_rows = credit.maximum_matching(self.query, self.rank, self.grade, self.label)
+        return self._at(self.query[text_rows], self.rank[text_rows], reference_rows)
 
     @cached_property
     def first_free(self) -> Placements:
@@ -452,13 +470,22 @@ class Placements:
         return replace(self.where(credit.first_free(self.query, self.rank, self.label)), shared=False)
 
     def _at(self, query: np.ndarray, rank: np.ndarray, row: np.ndarray) -> Placements:
-        """Rows with the grades and labels of others, at other ranks; each has a label and a rank of its own."""
+        """Rows with the grades and labels of the rows `row`, at other ranks; labels and ranks are distinct."""
         moved = {"query": query, "rank": rank, "tie_first": rank, "tie_last": rank, "grade": self.grade[row]}
         assert self.label is not None
         return replace(self, **moved, label=self.label[row], shared=False, lengths=None)
 
     def where(self, keep: np.ndarray) -> Placements:
-        """The marked rows alone; what was judged and returned stays."""
-        columns = ("query", "rank", "grade", "tie_first", "tie_last")
-        kept = {name: getattr(self, name)[keep] for name in columns}
-        return replace(self, **kept, label=None if self.label is None else self.label[keep])
+        """Only the marked rows; the judgements and the numbers of returned documents stay."""
+        label = self.label
+        if label is not None:
+            label = label[keep]
+        return replace(
+            self,
+            query=self.query[keep],
+            rank=self.rank[keep],
+            grade=self.grade[keep],
+            tie_first=self.tie_first[keep],
+            tie_last=self.tie_last[keep],
+            label=label,
+        )

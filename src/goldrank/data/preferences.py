@@ -20,16 +20,16 @@ from goldrank.data.placements import Placements
 
 @dataclass(frozen=True)
 class Opinion:
-    """One judge's preferences for a query: a level for each document, and who is preferred to whom."""
+    """One judge's preferences for a query: a level for each document, and which document is preferred to which."""
 
     doc: np.ndarray
     """The documents, by number within their query."""
     level: np.ndarray
     """How good each is; 0 is not relevant, and otherwise only the order matters."""
     over: np.ndarray
-    """A square of flags: the document of the row is preferred to that of the column."""
+    """A square of flags: the document of the row is preferred to the document of the column."""
     partial: bool
-    """Whether it was put together from several lists, so that not all pairs of different levels compare."""
+    """Whether it joins several lists; then documents of different levels may be not comparable."""
 
 
 class Preferences(DocumentRows):
@@ -48,6 +48,7 @@ class Preferences(DocumentRows):
         self, judgements: Mapping[Any, Mapping[Any, Sequence[Mapping[Any, float]]]], *, name: str = "preferences"
     ) -> None:
         rows: list[tuple[bytes, bytes, bytes, bytes, float]] = []
+        doc_types: set[type] = set()
         for query, judges in of_type(judgements, Mapping, name, "a mapping").items():
             for judge, lists in of_type(judges, Mapping, f"preferences of query {query!r}", "a mapping").items():
                 if isinstance(lists, Mapping):
@@ -57,15 +58,15 @@ class Preferences(DocumentRows):
                         hint='Preferences look like {"q1": {"judge": [{"d1": 2, "d2": 1}]}}.',
                         code="wrong-type",
                     )
-                given = as_list(lists, f"preferences of query {query!r}, judge {judge!r}", Mapping, "mappings")
-                for number, levels in enumerate(given):
+                mappings = as_list(lists, f"preferences of query {query!r}, judge {judge!r}", Mapping, "mappings")
+                for number, levels in enumerate(mappings):
+                    doc_types.update(map(type, levels))
                     for doc, level in levels.items():
                         keys = (ids.encode(ids.as_text(key, "id")) for key in (query, judge, str(number), doc))
                         where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
                         rows.append((*keys, _level(level, where)))  # type: ignore[arg-type]
 
-        all_levels = (levels for judges in judgements.values() for lists in judges.values() for levels in lists)
-        ids.kind(map(type, judgements), {type(doc) for levels in all_levels for doc in levels}, name)
+        ids.kind(map(type, judgements), doc_types, name)
         self._set(list(zip(*rows, strict=True)) or [()] * 5, name, (), lambda i: name)
 
     @classmethod
@@ -89,9 +90,11 @@ class Preferences(DocumentRows):
         self._number(queries, docs, [int(level > 0) for level in levels])
         self._start = self.documents.arrays.start
         number = self._label - self._start[self._query]
+
         groups: dict[tuple[bytes, bytes], dict[bytes, list[int]]] = {}
         for i, (query, judge, number_of_list) in enumerate(zip(queries, judges, lists, strict=True)):
             groups.setdefault((query, judge), {}).setdefault(number_of_list, []).append(i)
+
         self._opinions: list[list[Opinion]] = [[] for _ in self.documents]
         for (query, judge), parts in sorted(groups.items()):
             rows = [np.array(parts[key]) for key in sorted(parts)]
@@ -104,7 +107,8 @@ class Preferences(DocumentRows):
         """A hash of the judgements themselves."""
         import hashlib
 
-        digest = hashlib.sha256(repr([(query, dict(docs)) for query, docs in self.documents.raw.items()]).encode())
+        documents = [(query, dict(docs)) for query, docs in self.documents.raw.items()]
+        digest = hashlib.sha256(repr(documents).encode())
         for opinions in self._opinions:
             digest.update(b"query")
             for opinion in opinions:
@@ -113,7 +117,7 @@ class Preferences(DocumentRows):
         return digest.hexdigest()
 
     def table_of(self, placed: Placements) -> Preferred:
-        """The preferences, and where the run put the documents."""
+        """The preferences, and the ranks of the documents in a run."""
         return Preferred(placed.queries, placed.answered, self._opinions, self._start, placed.by_label(placed.rank))
 
     def __repr__(self) -> str:
@@ -122,7 +126,7 @@ class Preferences(DocumentRows):
 
 @dataclass(frozen=True)
 class Preferred:
-    """The opinions of each query's judges, and where the run put the documents."""
+    """The opinions of each query's judges, and the ranks of the documents in a run."""
 
     queries: tuple[str, ...]
     answered: np.ndarray
@@ -145,14 +149,14 @@ class Preferred:
         return Preferred(self.queries, self.answered, self.opinions, self.start, rank)
 
     def order(self, query: int) -> tuple[np.ndarray, int]:
-        """The place of each document of a query among the judged ones, and how many of them were returned.
+        """The position of each judged document of a query in the run's order, and how many of them were returned.
 
-        Those not returned follow in the order of their ids.
+        Documents that were not returned follow in the order of their ids.
         """
         rank = self.rank[self.start[query] : self.start[query + 1]]
-        place = np.empty(len(rank), np.int64)
-        place[np.lexsort((rank, rank == 0))] = np.arange(len(rank))
-        return place, int((rank > 0).sum())
+        position = np.empty(len(rank), np.int64)
+        position[np.lexsort((rank, rank == 0))] = np.arange(len(rank))
+        return position, int((rank > 0).sum())
 
 
 def _opinion(rows: Sequence[np.ndarray], number: np.ndarray, level: np.ndarray, who: str, where: Where) -> Opinion:
@@ -160,24 +164,26 @@ def _opinion(rows: Sequence[np.ndarray], number: np.ndarray, level: np.ndarray, 
     merged = np.full(len(doc), np.nan)
     over = np.zeros((len(doc), len(doc)), bool)
     for part in rows:
-        at = np.searchsorted(doc, number[part])
-        if len(np.unique(at)) < len(at):
-            twice = part[np.flatnonzero(np.bincount(at)[at] > 1)]
+        column = np.searchsorted(doc, number[part])
+        if len(np.unique(column)) < len(column):
+            twice = part[np.flatnonzero(np.bincount(column)[column] > 1)]
             raise InputError(
                 f"{who}: a document is in one list twice, first at {where(int(twice[0]))}",
                 where=where(int(twice[1])),
                 hint="Remove one of the two lines.",
             )
-        known = ~np.isnan(merged[at])
-        clash = known & ((merged[at] == 0) != (level[part] == 0))
+
+        known = ~np.isnan(merged[column])
+        clash = known & ((merged[column] == 0) != (level[part] == 0))
         if clash.any():
             raise InputError(
                 f"{who}: a document has level 0 (not relevant) in one list and another level in this one",
                 where=where(int(part[np.flatnonzero(clash)[0]])),
                 hint="Correct one of the lists, or give them to different judges.",
             )
-        merged[at] = level[part]
-        over[np.ix_(at, at)] |= level[part][:, None] > level[part][None, :]
+
+        merged[column] = level[part]
+        over[np.ix_(column, column)] |= level[part][:, None] > level[part][None, :]
 
     if len(rows) > 1:
         while True:
@@ -196,7 +202,7 @@ def _opinion(rows: Sequence[np.ndarray], number: np.ndarray, level: np.ndarray, 
 
 
 def _level(value: Any, where: str) -> float:
-    """A level of preference, or the error that says why it is none."""
+    """A level of preference; an error if the value is not a number."""
     try:
         if isinstance(value, str | bytes | bool):
             number = math.nan
@@ -204,7 +210,8 @@ def _level(value: Any, where: str) -> float:
             number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if number != number:
+
+    if math.isnan(number):
         hint = "Levels are numbers; a higher one is preferred to a lower one."
         raise InputError(f"the level is {shown(value)}", where=where, hint=hint)
     return number

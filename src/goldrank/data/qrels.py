@@ -1,4 +1,4 @@
-"""Who judged what: `Qrels`."""
+"""Judgements: `Qrels`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -17,6 +17,7 @@ from goldrank.base import ids
 from goldrank.base.errors import InputError, Position, of_type, one_of, whole_number
 from goldrank.base.machine import fits
 from goldrank.base.notes import Note
+from goldrank.base.packages import needed
 from goldrank.core import core
 from goldrank.data.grades import HIGH_GRADE, are_usual, check_grade, notes_on_grades
 from goldrank.data.id_column import IdColumn
@@ -34,22 +35,26 @@ from goldrank.data.placements import Ideals
 from goldrank.data.read_only import ReadOnlyRows
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+
     from goldrank.base.types import DocumentOf, Path, QrelsLike, QrelsMapping
 
 JUDGEMENT = 320
-"""Bytes that a judgement takes while qrels are made, beside those of the file: benchmarks/memory.py measures 170 to 240
-from Parquet, 210 from CSV and 310 from JSON, with nine-byte ids."""
+"""Bytes of memory for a judgement while qrels are made, without the file's bytes: benchmarks/memory.py measures 170 to
+240 from Parquet, 210 from CSV and 310 from JSON, with nine-byte ids."""
 TEXT_JUDGEMENT = 150
-"""The same from TREC text, which is read in pieces: 140, of which the reader has taken a third before it asks."""
+"""`JUDGEMENT` for TREC text, which is read in pieces: 140, of which a third is in use before the check."""
 
-Id = TypeVar("Id", str, bytes)
+Id: TypeAlias = str | bytes
+"""An id as text, or as the bytes of a file."""
 
 
 @dataclass(frozen=True)
 class JudgementArrays:
-    """Qrels made ready for engines: queries in byte order, numbered from 0, and their judgements as rows.
+    """Qrels prepared for engines: queries in byte order, numbered from 0, and their judgements as rows.
 
-    Rows are ordered by query and, within a query, as the judgements were given. `Placements.label` is such a row.
+    Rows are ordered by query and, within a query, in the order of the input. `Placements.label` is such a row.
     """
 
     queries: tuple[str, ...]
@@ -65,10 +70,12 @@ class JudgementArrays:
         falls[self.start[1:-1][(self.start[1:-1] > 0) & (self.start[1:-1] < len(self.grade))] - 1] = True
         if falls.all():
             return self.grade
+
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.start))
         if self.grade.dtype != np.int64:
             return self.grade[np.lexsort((-self.grade, query))]
-        # Grades are below 10**8, so that a query and a grade are one number, and one sort of numbers does it.
+
+        # Grades are below 10**8, so a query and a grade fit into one number, and one sort of numbers suffices.
         high, low = self.grade.max(initial=0), self.grade.min(initial=0)
         before = query * (high - low + 1) + high
         descending: np.ndarray = before - np.sort(before - self.grade)
@@ -76,15 +83,34 @@ class JudgementArrays:
 
     @cached_property
     def ideals(self) -> Ideals:
-        """What measures make of the judgements alone."""
+        """Values that measures compute from the judgements alone."""
         return Ideals(self.descending, self.start)
+
+
+class JudgedRows(NamedTuple):
+    """Judgements as parallel columns; `where(i)` names row i in a message."""
+
+    queries: Sequence[Id]
+    docs: Sequence[Id]
+    grades: Sequence[Grade]
+    where: Callable[[int], Position | str]
+
+    def take(self, is_taken: np.ndarray) -> JudgedRows:
+        """Some of the rows."""
+        rows = np.flatnonzero(is_taken).tolist()
+        return JudgedRows(
+            [self.queries[row] for row in rows],
+            [self.docs[row] for row in rows],
+            [self.grades[row] for row in rows],
+            lambda row: self.where(rows[row]),
+        )
 
 
 class Qrels(Mapping[str, Mapping[str, Grade]]):
     """Judgements: for each query the grade of each judged document.
 
-    Grades are whole numbers; 0 is judged not relevant and a negative one means pooled but not judged.
-    Gains that are not whole numbers are taken with `real_grades=True`.
+    Grades are whole numbers; 0 is judged not relevant and a negative grade means pooled but not judged.
+    Gains that are not whole numbers need `real_grades=True`.
 
     >>> qrels = Qrels({"q1": {"d1": 2, "d2": 0}})
     >>> qrels["q1"]["d1"]
@@ -99,19 +125,19 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         criteria: str | None = None,
         real_grades: bool = False,
     ) -> None:
-        given = of_type(judgements, Mapping, name, "a mapping")
-        if any(isinstance(docs, list | tuple | set | frozenset | np.ndarray) for docs in given.values()):
+        table = of_type(judgements, Mapping, name, "a mapping")
+        if any(isinstance(docs, list | tuple | set | frozenset | np.ndarray) for docs in table.values()):
             from goldrank.io.objects.mappings import graded
 
-            given = {query: graded(query, docs, name) for query, docs in given.items()}
-        text = core.judgements(given, ids.SHORT, HIGH_GRADE)
+            table = {query: graded(query, docs, name) for query, docs in table.items()}
+
+        text = core.judgements(table, ids.SHORT, HIGH_GRADE)
+        kind = ""
         if text:
             kind = "str"
-        else:
-            kind = ""
         notes: tuple[Note, ...] = ()
         if text is None:
-            text, kind = _checked(given, name, real_grades)
+            text, kind = _checked(table, name, real_grades)
             notes = notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
         self._set(name=name, text=text, notes=notes, criteria=criteria, id_kind=kind)
 
@@ -132,22 +158,23 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         self.notes = tuple(notes)
         """What the reader tolerated."""
         self.id_kind = id_kind
-        """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
-        self.shard_number: tuple[int, int] | None = None
+        """'int', 'str' or for example 'str/int' for ids from Python objects, 'text' for ids from files."""
 
-        """Which of how many shards of the queries these are, counted from 1; None for all."""
+        self.shard_number: tuple[int, int] | None = None
+        """The number of this shard of the queries, from 1, and the number of all shards; None if these are all."""
         self.part_of: Qrels | None = None
-        """What a shard was taken from, None for all. (Themselves would be a cycle, which is not freed at once.)"""
+        """The qrels that a shard was taken from; None for all. (A reference to `self` would not be freed at once.)"""
         self.judges: dict[str, Qrels] = {}
-        """Where a model judged: all judgements of each, by 'human' (if there are any) and 'model'."""
+        """If a model judged: the judgements of each, by 'human' (if there are any) and 'model'."""
+
         self._text = text
         self._raw = raw
         self._columns = columns
         self._labels: dict[str, dict[str, int]] = {}
 
     @classmethod
-    def _made(cls, **fields: Any) -> Self:
-        """Judgements of which all is known; `fields` are those of `_set`."""
+    def _from_fields(cls, **fields: Any) -> Self:
+        """Judgements from the `fields` of `_set`, without checks."""
         qrels = cls.__new__(cls)
         qrels._set(**fields)
         return qrels
@@ -155,8 +182,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def shard(self, number: int, of: int) -> Qrels:
         """The judgements of one part of the queries, for evaluating parts on several machines.
 
-        A query is in a part by a hash of its id alone. A part may have no query, and its scores then have
-        none. `Scores.merge` puts the scores of all parts together.
+        The hash of a query's id decides its part. A part may have no query, and then its scores have no query.
+        `Scores.merge` joins the scores of all parts.
 
         Parameters
         ----------
@@ -183,25 +210,27 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         whole_number(of, "of", 1)
         whole_number(number, "number", 1, of)
         raw = {query: docs for query, docs in self._raw_rows.items() if shard_of(query, of) == number}
-        part = Qrels._made(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        part = Qrels._from_fields(
+            name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind
+        )
         part.shard_number = (number, of)
         part.part_of = self
         return part
 
     def renamed(self, name: str) -> Qrels:
         """These judgements under another name."""
-        fields = {"text": self._text, "raw": self._raw, "columns": self._columns}
-        same = Qrels._made(name=name, **fields, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
-        same.shard_number, same.part_of, same.judges = self.shard_number, self.part_of, self.judges
-        return same
+        rows = {"text": self._text, "raw": self._raw, "columns": self._columns}
+        qrels = Qrels._from_fields(name=name, **rows, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        qrels.shard_number, qrels.part_of, qrels.judges = self.shard_number, self.part_of, self.judges
+        return qrels
 
     def rolled_up(self, doc_of: DocumentOf) -> Qrels:
-        """These judgements with documents in the place of their parts; a document has the highest grade of its parts.
+        """These judgements with documents instead of their parts; a document gets the highest grade of its parts.
 
         Parameters
         ----------
         doc_of : str, pattern, mapping, path or function
-            How the document is told from the id of a part, as in `Run.rolled_up`.
+            How to find the document from the id of a part, as in `Run.rolled_up`.
 
         Returns
         -------
@@ -210,7 +239,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         Raises
         ------
         OptionError
-            If `doc_of` says nothing of documents.
+            If `doc_of` is none of these.
 
         Examples
         --------
@@ -231,9 +260,11 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         parts = sum(map(len, self._text_rows.values()))
         note = Note.of("rolled-up", count=parts, documents=sum(map(len, rolled.values())))
         notes = (*self.notes, note)
-        whole = Qrels._made(name=self.name, text=rolled, notes=notes, criteria=self.criteria, id_kind=self.id_kind)
-        whole.judges = {who: judged.rolled_up(doc_of) for who, judged in self.judges.items()}
-        return whole
+        qrels = Qrels._from_fields(
+            name=self.name, text=rolled, notes=notes, criteria=self.criteria, id_kind=self.id_kind
+        )
+        qrels.judges = {who: judged.rolled_up(doc_of) for who, judged in self.judges.items()}
+        return qrels
 
     def only(self, queries: Iterable[str]) -> Qrels:
         """The judgements of some queries.
@@ -241,7 +272,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         Parameters
         ----------
         queries : iterable of str
-            Their ids; those that are not judged are passed over.
+            Their ids; ids that are not judged are ignored.
 
         Returns
         -------
@@ -252,24 +283,27 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         InputError
             If none of them is judged.
         """
-        wanted = set(queries)
-        text = {query: docs for query, docs in self._text_rows.items() if query in wanted}
+        query_ids = set(queries)
+        text = {query: docs for query, docs in self._text_rows.items() if query in query_ids}
         if not text:
-            what = f"none of these queries is judged: {ids.samples(wanted)}"
-            raise InputError(what, where=self.name, hint=f"Judged are: {ids.samples(self)}.", code="no-queries")
-        part = Qrels._made(name=self.name, text=text, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
-        part.judges = {who: _some(judged, wanted) for who, judged in self.judges.items()}
+            problem = f"none of these queries is judged: {ids.samples(query_ids)}"
+            raise InputError(problem, where=self.name, hint=f"Judged are: {ids.samples(self)}.", code="no-queries")
+
+        part = Qrels._from_fields(
+            name=self.name, text=text, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind
+        )
+        part.judges = {who: _some(judged, query_ids) for who, judged in self.judges.items()}
         return part
 
     def with_model(self, model: QrelsLike) -> Qrels:
-        """These judgements of people together with a model's, which can be told apart again by `by`.
+        """These judgements of people together with a model's; `by` separates them again.
 
-        Where both judged a document the grade of people counts, and the model's is kept beside it.
+        Where both judged a document, the grade of people counts, and the model's grade is kept beside it.
 
         Parameters
         ----------
         model : judgements
-            What the model judged.
+            The judgements of the model.
 
         Returns
         -------
@@ -283,28 +317,25 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """
         from goldrank.io import read_qrels
 
-        if self.judges:
-            people = self.judges.get("human", self)
-        else:
-            people = self
+        people = self.judges.get("human", self)
         return Qrels.joined(people, read_qrels(model, real_grades=True))
 
     def save(self, path: Path, *, format: str | None = None) -> None:
-        """Write these judgements, in the format that goes with the file's name or is named; else as TREC text.
+        """Write these judgements in the given format, or in the format of the file's ending; else as TREC text.
 
-        What was written reads back the same. A warning says if the format cannot keep who judged.
+        Reading the file gives equal judgements. A warning says if the format cannot store who judged.
 
         Parameters
         ----------
         path : str or path
-            The file. A name such as qrels.txt.gz says that it is compressed.
+            The file. A name such as qrels.txt.gz makes a compressed file.
         format : {"trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow"}, optional
-            The format, where the ending does not tell.
+            The format, if the ending does not name it.
 
         Raises
         ------
         OptionError
-            If the format cannot be written, or the ending is that of something else.
+            If the format cannot be written, or the ending belongs to another format.
         """
         from goldrank.io.writing_files import save_qrels
 
@@ -319,36 +350,44 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         *,
         people: int = 0,
     ) -> Qrels:
-        """People's and a model's judgements in one; see `with_model`.
+        """Join people's and a model's judgements; see `with_model`.
 
-        `people` is how many are known to be theirs; the others are a file's, which does not say.
+        `people` is the number of judgements known to be by people; a file does not say it of the others.
         """
-        theirs, models = (
-            given if isinstance(given, Qrels) else Qrels(given, real_grades=True) for given in (human or {}, model)
-        )
-        table: dict[str, dict[str, Grade]] = {query: dict(docs) for query, docs in theirs.text.items()}
-        for query, docs in models.text.items():
+        human_qrels = _as_qrels(human or {})
+        model_qrels = _as_qrels(model)
+        table: dict[str, dict[str, Grade]] = {query: dict(docs) for query, docs in human_qrels.text.items()}
+        for query, docs in model_qrels.text.items():
             row = table.setdefault(query, {})
             for doc, grade in docs.items():
                 row.setdefault(doc, grade)
-        if len(theirs):
-            first = theirs
-        else:
-            first = models
-        total, own = (sum(map(len, rows.values())) for rows in (table, theirs.text))
-        noticed = (note for part in (theirs, models) for note in part.notes if note.code != WHO_JUDGED)
-        notes = dict.fromkeys([*noticed, *who_judged(people=people, models=total - own, total=total)])
-        both = cls._made(name=first.name, text=table, notes=notes, criteria=first.criteria, id_kind=first.id_kind)
-        both.judges = {**({"human": theirs} if len(theirs) else {}), "model": models}
-        return both
+
+        total = _count(table)
+        judged = who_judged(people=people, models=total - _count(human_qrels.text), total=total)
+        notes = _without_who_judged((*human_qrels.notes, *model_qrels.notes))
+        first = model_qrels
+        judges = {"model": model_qrels}
+        if len(human_qrels):
+            first = human_qrels
+            judges = {"human": human_qrels, "model": model_qrels}
+
+        joined = cls._from_fields(
+            name=first.name,
+            text=table,
+            notes=dict.fromkeys([*notes, *judged]),
+            criteria=first.criteria,
+            id_kind=first.id_kind,
+        )
+        joined.judges = judges
+        return joined
 
     def by(self, who: Literal["human", "model"]) -> Qrels:
-        """Those by people, with those of files that do not say, or those by a model.
+        """The judgements by people (also those of files that do not name a judge), or those by a model.
 
         Parameters
         ----------
         who : {"human", "model"}
-            Whose.
+            The judge.
 
         Returns
         -------
@@ -368,15 +407,41 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 "Files say it in a column `judged_by` (in TREC text in the second column); or people.with_model(model)."
             )
             raise InputError(f"no judgement is known to be by a {who}", where=self.name, hint=hint, code="no-judge")
-        total, other = (sum(map(len, qrels.text.values())) for qrels in (part, self))
-        notes = tuple(note for note in (*self.notes, *part.notes) if note.code != WHO_JUDGED)
-        noticed = who_judged(people=0, models=total if who == "model" else 0, total=total)
-        if other > total:
-            noticed.append(Note.of("judgements-left-out", count=other - total, by=who))
-        notes = tuple(dict.fromkeys((*notes, *noticed)))
-        return Qrels._made(
-            name=self.name, text=part._text_rows, notes=notes, criteria=self.criteria, id_kind=self.id_kind
+
+        total = _count(part.text)
+        left_out = _count(self.text) - total
+        models = 0
+        if who == "model":
+            models = total
+        notes = [
+            *_without_who_judged((*self.notes, *part.notes)),
+            *who_judged(people=0, models=models, total=total),
+        ]
+        if left_out > 0:
+            notes.append(Note.of("judgements-left-out", count=left_out, by=who))
+        return Qrels._from_fields(
+            name=self.name,
+            text=part._text_rows,
+            notes=dict.fromkeys(notes),
+            criteria=self.criteria,
+            id_kind=self.id_kind,
         )
+
+    def to_polars(self) -> polars.DataFrame:
+        """A data frame of polars with the columns query, doc and grade, and judged_by where a model judged."""
+        from goldrank.io.formats import columns_of
+
+        with needed("polars"):
+            import polars
+        return polars.DataFrame(columns_of(self))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame of pandas with the columns query, doc and grade, and judged_by where a model judged."""
+        from goldrank.io.formats import columns_of
+
+        with needed("pandas"):
+            import pandas
+        return pandas.DataFrame(columns_of(self))
 
     def owns(self, query: bytes) -> bool:
         """Whether a query belongs to this shard, judged or not."""
@@ -385,30 +450,24 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @classmethod
     def from_rows(
         cls,
-        queries: Iterable[Id],
-        docs: Iterable[Id],
-        grades: Iterable[Grade],
+        rows: JudgedRows,
         *,
         name: str,
-        where: Callable[[int], Position | str],
         judgements: str = "error",
         notes: Sequence[Note] = (),
         kind: str = "text",
         by_model: np.ndarray | None = None,
     ) -> Qrels:
-        """Qrels from parallel columns with checked grades; `where(i)` names row i in a message."""
+        """Make qrels from rows with checked grades; `by_model` says which of them a model judged."""
         one_of(judgements, ("error", "last"), "judgements")
-        queries, docs, grades = list(queries), list(docs), list(grades)
         if by_model is not None:
+            human = cls.from_rows(rows.take(~by_model), name=name, judgements=judgements, kind=kind)
+            model = cls.from_rows(rows.take(by_model), name=name, judgements=judgements, kind=kind)
+            joined: Qrels = cls.joined(human, model)
+            joined.notes = (*notes, *joined.notes)
+            return joined
 
-            def part(rows: list[int]) -> Qrels:
-                columns: Any = ([column[i] for i in rows] for column in (queries, docs, grades))
-                own: Callable[[int], Position | str] = lambda row: where(rows[row])  # noqa: E731
-                return cls.from_rows(*columns, name=name, where=own, judgements=judgements, kind=kind)
-
-            both: Qrels = cls.joined(*(part(np.flatnonzero(which).tolist()) for which in (~by_model, by_model)))
-            both.notes = (*notes, *both.notes)
-            return both
+        queries, docs, grades, where = rows
         table: dict[Id, dict[Id, Grade]] = {}
         repeated = 0
         for i, (query, doc, grade) in enumerate(zip(queries, docs, grades, strict=True)):
@@ -430,71 +489,86 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                     )
                 judged[doc] = grade
                 repeated += 1
-        noticed = list(notes)
+
+        all_notes = list(notes)
         if repeated:
-            noticed.append(Note.of("repeated-judgements", count=repeated))
-        noticed += notes_on_grades(max(grades, default=0))
+            all_notes.append(Note.of("repeated-judgements", count=repeated))
+        all_notes += notes_on_grades(max(grades, default=0))
+        field = "text"
         if queries and isinstance(queries[0], bytes):
-            ids_are = "raw"
-        else:
-            ids_are = "text"
-        return cls._made(name=name, **{ids_are: table}, notes=noticed, id_kind=kind)
+            field = "raw"
+        return cls._from_fields(name=name, **{field: table}, notes=all_notes, id_kind=kind)
 
     @classmethod
     def from_parts(cls, parts: Sequence[Judgements], *, name: str, judgements: str = "error") -> Qrels:
-        """Qrels from the judgements of one or more files."""
+        """Make qrels from the judgements of one or more files."""
         one_of(judgements, ("error", "last"), "judgements")
-        whole = Judgements.joined(parts)
-        notes = list(dict.fromkeys(whole.notes))
-        if whole.by_model is not None:
-            by_judge = [whole.taken(np.flatnonzero(rows)) for rows in (~whole.by_model, whole.by_model)]
-            both = cls.joined(*(cls.from_parts([part], name=name, judgements=judgements) for part in by_judge))
-            both.notes = (*notes, *both.notes)
-            return both
+        rows = Judgements.joined(parts)
+        notes = list(dict.fromkeys(rows.notes))
+        if rows.by_model is not None:
+            by_people = rows.take(np.flatnonzero(~rows.by_model))
+            by_model = rows.take(np.flatnonzero(rows.by_model))
+            human = cls.from_parts([by_people], name=name, judgements=judgements)
+            model = cls.from_parts([by_model], name=name, judgements=judgements)
+            joined = cls.joined(human, model)
+            joined.notes = (*notes, *joined.notes)
+            return joined
 
-        converted = JudgementColumns.of(whole, judgements)
+        converted = JudgementColumns.of(rows, judgements)
         if converted is not None:
             columns, repeated = converted
             if repeated:
                 notes.append(Note.of("repeated-judgements", count=repeated))
             notes += notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))
-            return cls._made(name=name, columns=columns, notes=notes, id_kind="text")
+            return cls._from_fields(name=name, columns=columns, notes=notes, id_kind="text")
 
-        rows = whole.row_queries(), whole.docs, as_grades(grade_array(whole.grades))
-        return cls.from_rows(*rows, name=name, where=whole.where, judgements=judgements, notes=notes)
+        grades = as_grades(grade_array(rows.grades))
+        judged = JudgedRows(list(rows.row_queries()), list(rows.docs), grades, rows.where)
+        return cls.from_rows(judged, name=name, judgements=judgements, notes=notes)
 
     @property
     def text(self) -> Mapping[str, Mapping[str, Grade]]:
-        """The judgements by text ids, which can be read and not be changed."""
+        """The judgements by text ids, as a read-only mapping."""
         return ReadOnlyRows(self._text_rows)
 
     @property
     def raw(self) -> Mapping[bytes, Mapping[bytes, Grade]]:
-        """The judgements by ids as bytes, which can be read and not be changed."""
+        """The judgements by ids as bytes, as a read-only mapping."""
         return ReadOnlyRows(self._raw_rows)
 
     @property
     def _text_rows(self) -> dict[str, dict[str, Grade]]:
-        """The judgements by text ids themselves: nobody writes to them."""
-        if self._text is None:
-            if self._columns is not None:
-                docs = self._columns.docs.texts()
-                self._text = dict(zip(self.arrays.queries, self._columns.rows(docs), strict=True))
-            else:
-                decode, raw = ids.decode, self._raw_rows
-                self._text = {decode(q): {decode(d): grade for d, grade in docs.items()} for q, docs in raw.items()}
+        """The judgements by text ids, without a read-only view; they must not be changed."""
+        if self._text is not None:
+            return self._text
+
+        if self._columns is not None:
+            docs = self._columns.docs.texts()
+            self._text = dict(zip(self.arrays.queries, self._columns.rows(docs), strict=True))
+            return self._text
+
+        decode = ids.decode
+        self._text = {}
+        for query, row in self._raw_rows.items():
+            self._text[decode(query)] = {decode(doc): grade for doc, grade in row.items()}
         return self._text
 
     @property
     def _raw_rows(self) -> dict[bytes, dict[bytes, Grade]]:
-        """The judgements by ids as bytes themselves."""
-        if self._raw is None and self._columns is not None:
+        """The judgements by ids as bytes, without a read-only view; they must not be changed."""
+        if self._raw is not None:
+            return self._raw
+
+        if self._columns is not None:
             rows = self._columns.rows(self._columns.docs.to_list())
             self._raw = dict(zip(self.order, rows, strict=True))
-        if self._raw is None:
-            assert self._text is not None
-            encode = ids.encode
-            self._raw = {encode(q): {encode(d): grade for d, grade in docs.items()} for q, docs in self._text.items()}
+            return self._raw
+
+        assert self._text is not None
+        encode = ids.encode
+        self._raw = {}
+        for query, row in self._text.items():
+            self._raw[encode(query)] = {encode(doc): grade for doc, grade in row.items()}
         return self._raw
 
     @cached_property
@@ -524,17 +598,19 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             queries = ids.decode_all(self.order)
             rows = [self._raw[query] for query in self.order]
         else:
-            # Letters are in the order of their bytes, except for bytes that are no text.
             text = self._text_rows
-            queries = tuple(sorted(text, key=None if "".join(text).isascii() else ids.encode))
+            if "".join(text).isascii():
+                queries = tuple(sorted(text))  # ASCII text is in the order of its bytes
+            else:
+                queries = tuple(sorted(text, key=ids.encode))
             rows = [text[query] for query in queries]  # type: ignore[misc]
 
         start = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=start[1:])
-        whole = np.empty(start[-1], np.int64)
-        if not core.grades(rows, whole):
-            return JudgementArrays(queries, start, grade_array([grade for row in rows for grade in row.values()]))
-        return JudgementArrays(queries, start, whole)
+        grades = np.empty(start[-1], np.int64)
+        if not core.grades(rows, grades):
+            grades = grade_array([grade for row in rows for grade in row.values()])
+        return JudgementArrays(queries, start, grades)
 
     @cached_property
     def docs(self) -> tuple[str, ...]:
@@ -543,12 +619,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return tuple(doc for query in self.arrays.queries for doc in text[query])
 
     def labels(self, query: str) -> dict[str, int]:
-        """The row of each document of a query in `arrays`; made once for each query that asks."""
-        known = self._labels.get(query)
-        if known is None:
+        """The row of each document of a query in `arrays`; made once for each query."""
+        labels = self._labels.get(query)
+        if labels is None:
             first = int(self.arrays.start[self.numbers[query]])
-            known = self._labels[query] = {doc: label for label, doc in enumerate(self._text_rows[query], first)}
-        return known
+            labels = {doc: label for label, doc in enumerate(self._text_rows[query], first)}
+            self._labels[query] = labels
+        return labels
 
     @cached_property
     def _rows(self) -> list[dict[str, Grade]]:
@@ -569,8 +646,11 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             return near
         if self._raw is not None and b"".join(chain.from_iterable(self._raw.values())).isascii():
             return near
+
         for query, docs in self._text_rows.items():
-            for doc in () if "".join(docs).isascii() else docs:
+            if "".join(docs).isascii():
+                continue
+            for doc in docs:
                 for form in ids.other_forms(doc):
                     if form not in docs:
                         near.setdefault(query, {})[form] = doc
@@ -578,11 +658,12 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the judgements themselves, the same whatever file or object they came from."""
+        """A hash of the judgements, independent of the file or object that they came from."""
         import hashlib
 
         if self.part_of is not None:
             return self.part_of.digest
+
         digest = hashlib.sha256()
         if self._columns is not None:
             docs, grades = self._columns.docs, self._columns.grade
@@ -593,6 +674,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         else:
             raw = self._raw_rows
             rows = ((query, raw[query].items()) for query in self.order)
+
         for query, row in rows:
             for doc, grade in sorted(row):
                 digest.update(b"%b\x00%b\x00%r\n" % (query, doc, grade))
@@ -607,37 +689,44 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def __len__(self) -> int:
         if self._columns is not None:
             return len(self._columns.queries)
-        return len(self._text if self._text is not None else self._raw_rows)
+        if self._text is not None:
+            return len(self._text)
+        return len(self._raw_rows)
 
     @property
     def size(self) -> int:
         """How many judgements there are."""
-        return len((self.arrays if self._columns is None else self._columns).grade)
+        if self._columns is not None:
+            return len(self._columns.grade)
+        return len(self.arrays.grade)
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r})"
 
 
 def judged_rows(qrels: Qrels) -> list[dict[str, Grade]]:
-    """The judgements of each query of `Qrels.arrays`, for those who only read them and do not hand them out."""
+    """The judgements of each query of `Qrels.arrays`, for code that neither changes nor returns them."""
     return qrels._rows
 
 
-def plain_qrels(given: Mapping[Any, Any]) -> Qrels | None:
-    """Judgements in which all ids and grades are plain; None if something must be looked at more closely."""
-    text = core.judgements(given, ids.SHORT, HIGH_GRADE)
+def plain_qrels(judgements: Mapping[Any, Any]) -> Qrels | None:
+    """Judgements in which all ids and grades are plain; None if something needs a closer check."""
+    text = core.judgements(judgements, ids.SHORT, HIGH_GRADE)
     if text is None:
         return None
-    return Qrels._made(name="qrels", text=text, id_kind="str" if text else "")
+    id_kind = ""
+    if text:
+        id_kind = "str"
+    return Qrels._from_fields(name="qrels", text=text, id_kind=id_kind)
 
 
-def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[dict[str, dict[str, Grade]], str]:
-    """The judgements by text ids, with checked grades, and what the ids were."""
+def _checked(judgements: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[dict[str, dict[str, Grade]], str]:
+    """The judgements by text ids, with checked grades, and the kind of the ids."""
     text: dict[str, dict[str, Grade]] = {}
     query_types: set[type] = set()
     doc_types: set[type] = set()
-    # Copied first: whatever code ids and grades run, nobody else has what it is run on.
-    for query, docs in dict(given).items():
+    # Copied first: ids and grades may run code, which must not change the mappings while they are read.
+    for query, docs in dict(judgements).items():
         if not isinstance(docs, Mapping):
             raise InputError(
                 f"judgements of query {query!r} are a {type(docs).__name__}, not a mapping",
@@ -645,6 +734,7 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
                 hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
                 code="wrong-type",
             )
+
         docs = dict(docs)
         query_types.add(type(query))
         doc_types.update(map(type, docs))
@@ -653,6 +743,7 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
             ids.check_keys(docs, "document id", f"{name}: query {query!r:.80}")
             row.update(docs)
             continue
+
         for doc, grade in docs.items():
             where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
             row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
@@ -661,12 +752,26 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
 
 
 def _some(qrels: Qrels, queries: set[str]) -> Qrels:
-    """The judgements of some queries; perhaps of none."""
+    """The judgements of some queries; the result may be empty."""
     return Qrels({query: docs for query, docs in qrels.text.items() if query in queries}, real_grades=True)
 
 
+def _as_qrels(judgements: Qrels | Mapping[Any, Mapping[Any, Any]]) -> Qrels:
+    if isinstance(judgements, Qrels):
+        return judgements
+    return Qrels(judgements, real_grades=True)
+
+
+def _count(rows: Mapping[str, Mapping[str, Grade]]) -> int:
+    return sum(map(len, rows.values()))
+
+
+def _without_who_judged(notes: Iterable[Note]) -> list[Note]:
+    return [note for note in notes if note.code != WHO_JUDGED]
+
+
 def judgements_fit(count: int, where: str, beside: int = 0, each: int = JUDGEMENT) -> None:
-    """Raises if so many judgements, and some bytes beside, do not fit into memory."""
+    """Raise if `count` judgements, and `beside` further bytes, do not fit into memory."""
     fits(each * count + beside, f"holding {count:,} judgements", where)
 
 
@@ -676,4 +781,6 @@ def shard_of(query: bytes, of: int) -> int:
 
 
 def _quote(text: str | bytes) -> str:
-    return f"'{ids.show(ids.decode(text) if isinstance(text, bytes) else text)}'"
+    if isinstance(text, bytes):
+        text = ids.decode(text)
+    return f"'{ids.show(text)}'"

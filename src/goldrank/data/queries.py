@@ -1,4 +1,4 @@
-"""What is known of queries besides their results: `Queries`."""
+"""Texts and attributes of queries: `Queries`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from goldrank.base import ids
 from goldrank.base.errors import InputError, OptionError, did_you_mean, of_type
 
 ROLES = ("text", "cluster", "weight", "stratum")
-"""What goldrank itself reads of a query; everything else is an attribute."""
+"""Fields that goldrank itself reads; all others are attributes."""
 TEXT_FIELDS = ("text", "title", "question")
-"""Where a query's text is, the first that a record has."""
+"""Names of the field of the text; the first that a record has counts."""
 
 
 class Query(NamedTuple):
-    """One query: its words, how it counts, and what else is known of it."""
+    """One query: its text, how it counts, and its other attributes."""
 
     text: str = ""
     cluster: str | None = None
@@ -38,9 +38,9 @@ class Queries(Mapping[str, Query]):
     ----------
     queries : mapping
         For each query id its text, or a mapping of fields. The fields "text" (or "title", "question"), "cluster",
-        "weight" and "stratum" have a meaning of their own; all others are attributes.
+        "weight" and "stratum" have a special meaning; all others are attributes.
     name : str
-        What to call them in messages.
+        Their name in messages.
 
     Raises
     ------
@@ -60,10 +60,10 @@ class Queries(Mapping[str, Query]):
         of_type(queries, Mapping, name, "a mapping from query ids to texts or fields")
         self.name = name
         self.fields: dict[str, dict[str, Any]] = {}
-        """What is known of each query, by role or attribute."""
-        for key, given in queries.items():
+        """The values of each query, by role or attribute."""
+        for key, value in queries.items():
             query = ids.as_text(key, "query id", name)
-            self.fields[query] = _fields_of(given, f"{name}: query '{ids.show(query)}'")
+            self.fields[query] = _fields_of(value, f"{name}: query '{ids.show(query)}'")
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class Queries(Mapping[str, Query]):
         return MappingProxyType(values)
 
     def with_column(self, name: str, values: Mapping[Any, Any]) -> Queries:
-        """These queries with one more role or attribute; queries that are new are added.
+        """A copy with one more role or attribute; new queries are added.
 
         Parameters
         ----------
@@ -123,8 +123,8 @@ class Queries(Mapping[str, Query]):
     def _no_column(self, name: str) -> OptionError:
         known = [role for role in ROLES if self.has(role)] + list(self.attributes)
         listed = ", ".join(map(ids.show, known)) or "none"
-        what = f"no query has a field {ids.show(str(name))!r}; there are: {listed}"
-        return OptionError(what, hint=did_you_mean(str(name), known), code="unknown-column")
+        problem = f"no query has a field {ids.show(str(name))!r}; there are: {listed}"
+        return OptionError(problem, hint=did_you_mean(str(name), known), code="unknown-column")
 
     def __getitem__(self, query: str) -> Query:
         fields = self.fields[query]
@@ -143,24 +143,24 @@ class Queries(Mapping[str, Query]):
 
 
 def is_missing(value: object) -> bool:
-    """Whether a query has no value: None, NaN as data frames have it, or what pandas has in its place."""
+    """Whether a value means that there is none: None, NaN of data frames, or pandas' NA and NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and math.isnan(value)
 
 
-def _fields_of(given: Any, where: str) -> dict[str, Any]:
-    """The fields of a query, those that say something, with texts and weights as they must be."""
-    if isinstance(given, Query):
-        given = {**given._asdict(), **given.attributes}
-        del given["attributes"]
-    if isinstance(given, str):
-        return {"text": given}
-    if not isinstance(given, Mapping):
+def _fields_of(record: Any, where: str) -> dict[str, Any]:
+    """The fields of a query without missing values, with text and weight of the right types."""
+    if isinstance(record, Query):
+        record = {**record._asdict(), **record.attributes}
+        del record["attributes"]
+    if isinstance(record, str):
+        return {"text": record}
+    if not isinstance(record, Mapping):
         hint = 'For example {"q1": "some words"} or {"q1": {"text": "some words", "kind": "short"}}.'
-        raise InputError(f"is {given!r:.80}, neither a text nor fields", where=where, hint=hint, code="wrong-type")
+        raise InputError(f"is {record!r:.80}, neither a text nor fields", where=where, hint=hint, code="wrong-type")
 
-    fields = {str(name): value for name, value in given.items() if not is_missing(value)}
+    fields = {str(name): value for name, value in record.items() if not is_missing(value)}
     text = next((fields.pop(name) for name in TEXT_FIELDS if name in fields), None)
     if text is not None:
         fields["text"] = str(text)
@@ -172,15 +172,15 @@ def _fields_of(given: Any, where: str) -> dict[str, Any]:
     return fields
 
 
-def _weight(given: Any, where: str) -> float:
+def _weight(value: Any, where: str) -> float:
     try:
-        if isinstance(given, bool):
+        if isinstance(value, bool):
             weight = math.nan
         else:
-            weight = float(given)
+            weight = float(value)
     except (TypeError, ValueError, OverflowError):
         weight = math.nan
     if math.isfinite(weight) and weight >= 0:
         return weight
     hint = "Give every query a weight, 0 to leave it out."
-    raise InputError(f"its weight is {given!r:.80}; it must be a number, 0 or more", where=where, hint=hint)
+    raise InputError(f"its weight is {value!r:.80}; it must be a number, 0 or more", where=where, hint=hint)

@@ -1,4 +1,4 @@
-"""What scores know of each query beside its values: `QueryFacts`, which rules of a gate and baselines read."""
+"""Facts about each query beside its values: `QueryFacts`, which rules of a gate and baselines read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from goldrank.data.qrels import Qrels
 NUMBERS = ("returned", "judged", "relevant", "latency")
 """The facts that are one number for each query."""
 COUNTS = ("returned", "judged", "relevant")
-"""Those that are whole numbers."""
+"""The facts that are whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class QueryFacts:
-    """What is known of each query of some scores: an array has one number for each, None is unknown."""
+    """Facts about each query of some scores: an array has one number for each query, None means unknown."""
 
     returned: np.ndarray | None = None
     """How many documents were returned."""
@@ -29,13 +29,13 @@ class QueryFacts:
     relevant: np.ndarray | None = None
     """How many documents are relevant (grade 1 or more), returned or not."""
     latency: np.ndarray | None = None
-    """How long it took; NaN where that is not known."""
+    """The latency; NaN where it is not known."""
     hashes: Mapping[str, str] | Callable[[], Mapping[str, str] | None] | None = None
-    """By query, a short hash of its judgements, or what makes them: that takes time, and few ask for it."""
+    """By query, a short hash of its judgements, or a function that makes them: it takes time and is seldom needed."""
 
     @cached_property
     def judgement_hashes(self) -> Mapping[str, str] | None:
-        """By query, a short hash of its judgements; None if they are unknown or more than a grade per document."""
+        """By query, a short hash of its judgements; None if unknown, or if a document has more than one grade."""
         if callable(self.hashes):
             return self.hashes()
         return self.hashes
@@ -46,8 +46,8 @@ class QueryFacts:
         known = {name: getattr(self, name) for name in NUMBERS}
         return {name: values for name, values in known.items() if values is not None}
 
-    def made(self) -> QueryFacts:
-        """The same facts with nothing left to be made: for copies that leave the process."""
+    def resolved(self) -> QueryFacts:
+        """A copy without functions, which can leave the process."""
         return replace(self, hashes=self.judgement_hashes)
 
 
@@ -55,7 +55,7 @@ NOTHING_KNOWN = QueryFacts()
 
 
 def judgement_hashes(qrels: object) -> dict[str, str] | None:
-    """By query, a short hash of its judgements; None for judgements that are more than a grade per document."""
+    """By query, a short hash of its judgements; None for judgements with more than one grade per document."""
     if not isinstance(qrels, Qrels):
         return None
     import hashlib
@@ -68,7 +68,7 @@ def judgement_hashes(qrels: object) -> dict[str, str] | None:
 
 
 def joined(parts: Sequence[QueryFacts], order: np.ndarray) -> QueryFacts:
-    """The facts of several scores that share no query, as one, in another order of the queries."""
+    """The joined facts of several scores that share no query, in another order of the queries."""
     numbers = {}
     for name in NUMBERS:
         arrays = [getattr(part, name) for part in parts]
@@ -76,33 +76,38 @@ def joined(parts: Sequence[QueryFacts], order: np.ndarray) -> QueryFacts:
             numbers[name] = np.concatenate(arrays)[order]
 
     def hashes() -> dict[str, str] | None:
-        every = [part.judgement_hashes for part in parts]
-        if any(part is None for part in every):
-            return None
-        return {query: sign for part in every if part is not None for query, sign in part.items()}
+        by_query: dict[str, str] = {}
+        for part in parts:
+            of_part = part.judgement_hashes
+            if of_part is None:
+                return None
+            by_query.update(of_part)
+        return by_query
 
     return QueryFacts(**numbers, hashes=hashes)
 
 
 def to_plain(facts: QueryFacts) -> dict[str, Any]:
     """The facts as plain values."""
-    hashes = facts.judgement_hashes
-    numbers = {name: values.tolist() for name, values in facts.numbers.items()}
-    return {**numbers, "judgements": None if hashes is None else dict(hashes)}
+    plain: dict[str, Any] = {name: values.tolist() for name, values in facts.numbers.items()}
+    plain["judgements"] = None
+    if facts.judgement_hashes is not None:
+        plain["judgements"] = dict(facts.judgement_hashes)
+    return plain
 
 
 def from_plain(data: Any, size: int) -> QueryFacts:
-    """The inverse of `to_plain` for scores of `size` queries; a ValueError if these are no facts."""
+    """The inverse of `to_plain` for scores of `size` queries; a ValueError if the data is not valid."""
     if not isinstance(data, dict):
-        raise ValueError(f"what is known of queries is {data!r:.60}")
+        raise ValueError(f"the facts about queries are {data!r:.60}")
     numbers = {name: _array(name, data[name], size) for name in NUMBERS if name in data}
 
     hashes = data.get("judgements")
     if hashes is not None:
-        texts = isinstance(hashes, dict) and all(isinstance(sign, str) for sign in hashes.values())
-        if not texts:
+        are_texts = isinstance(hashes, dict) and all(isinstance(value, str) for value in hashes.values())
+        if not are_texts:
             raise ValueError("hashes of judgements are not texts by query")
-        hashes = {ids.as_text(query, "query id"): sign for query, sign in hashes.items()}
+        hashes = {ids.as_text(query, "query id"): value for query, value in hashes.items()}
     return QueryFacts(**numbers, hashes=hashes)
 
 
@@ -111,9 +116,10 @@ def _array(name: str, values: Any, size: int) -> np.ndarray:
         raise ValueError(f"{name} is not a list of {size:,} numbers")
     if name in COUNTS:
         if not all(type(value) is int and 0 <= value < 1 << 62 for value in values):
-            raise ValueError(f"{name} has a value that is no count")
+            raise ValueError(f"{name} has a value that is not a count")
         return np.array(values, np.int64)
-    numbers = [np.nan if value is None else value for value in values]
-    if not all(type(value) in (int, float) for value in numbers):
-        raise ValueError(f"{name} has a value that is no number")
-    return np.array(numbers, np.float64)
+
+    known = [value for value in values if value is not None]
+    if not all(type(value) in (int, float) for value in known):
+        raise ValueError(f"{name} has a value that is not a number")
+    return np.array(values, np.float64)  # None becomes NaN

@@ -1,4 +1,4 @@
-"""Rows that can be looked at and not be changed."""
+"""Read-only views of rows."""
 
 from __future__ import annotations
 

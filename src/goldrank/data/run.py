@@ -1,4 +1,4 @@
-"""What a system returned: `Run`, and where its rankings are."""
+"""The results of a system: `Run`, and the sources of its rankings."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ import numpy as np
 from goldrank.base import ids
 from goldrank.base.errors import InputError, Position, one_of, whole_number
 from goldrank.base.notes import Note, from_counts
+from goldrank.base.packages import needed
 from goldrank.core import core
 from goldrank.data.read_only import ReadOnlyRows
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+
     from goldrank.base.types import DocumentOf, Path, RunMapping, SeenLike
     from goldrank.data.blocks import BlockSource
     from goldrank.data.qrels import Qrels
 
 
 SHORT_ROW = 50
-"""Below so many documents, looking at each is faster than to call numpy."""
+"""For fewer documents, checking each in Python is faster than calling numpy."""
 
 
 class RunSource(Protocol):
-    """Where the rankings of a run are: in memory, in a file that is read piece by piece, in Spark."""
+    """The source of a run's rankings: memory, a file that is read piece by piece, or Spark."""
 
     engine: ClassVar[str]
     """The engine that places such runs, by its name in `goldrank.engine.ENGINES`."""
@@ -40,7 +44,7 @@ class RunSource(Protocol):
         ...
 
     def digest(self) -> str | None:
-        """A hash of what was returned, the same for the same input; None if it cannot be had."""
+        """A hash of the returned documents, equal for equal input; None if it cannot be computed."""
         ...
 
 
@@ -49,18 +53,18 @@ class Alternatives:
     """Other columns of a run's input that could hold its ids."""
 
     candidates: Mapping[str, Sequence[str]]
-    """For "query" and "doc" the columns that could be it; the first is the one that was taken."""
-    taken: Callable[[Mapping[str, str]], Run]
-    """The run with its ids from certain columns."""
+    """For "query" and "doc" the columns that could hold its ids; the first is in use."""
+    read_from: Callable[[Mapping[str, str]], Run]
+    """Makes the run with its ids from other columns."""
     matches: Callable[[Sequence[str], Mapping[str, str], Qrels], Sequence[int]]
-    """For each of some columns, how many lines have an id in it that is judged: a document's where the column of
-    queries is chosen already, else a query's."""
+    """For each of some columns, counts the lines with a judged id in it: document ids if the column of queries is
+    chosen already, else query ids."""
 
 
 class Rankings:
     """A run in memory: for each query the score of each document, which is a float.
 
-    The mappings are its own: nobody writes to them from here on, and nobody but goldrank gets them into their hands.
+    Only goldrank has these mappings, and nothing writes to them.
     """
 
     engine: ClassVar[str] = "memory"
@@ -69,7 +73,7 @@ class Rankings:
         self._results = results, scores
 
     def with_scores(self) -> tuple[Mapping[str, Mapping[str, float]], bytes | None]:
-        """The rankings, and their scores as doubles, row after row; None if they must be looked at one by one."""
+        """The rankings, and their scores as doubles, row after row; None if scores must be checked one by one."""
         results, scores = self._results
         if scores is None:
             self._results = _copied(results) or (results, None)
@@ -87,8 +91,8 @@ class Rankings:
 class SparkLines:
     """The lines of a run as a Spark DataFrame, classic or Connect.
 
-    Its columns are `query` and `doc` (bytes), `score` (a double), `problem` (what is wrong with the line, a key of
-    `PROBLEMS`, or null) and `nothing` (true for a query whose list of results is empty; it stands for no document).
+    Its columns are `query` and `doc` (bytes), `score` (a double), `problem` (a key of `PROBLEMS` if the line is wrong,
+    or null) and `nothing` (true for a query whose list of results is empty; such a line has no document).
     """
 
     engine: ClassVar[str] = "spark"
@@ -96,7 +100,7 @@ class SparkLines:
     frame: Any
     name: str
     columns: dict[str, str]
-    """The names under which the user knows query, doc and score."""
+    """The user's names of the columns query, doc and score."""
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
         """Rankings in Spark stay there."""
@@ -107,7 +111,7 @@ class SparkLines:
         )
 
     def digest(self) -> None:
-        """There is none: it would take a pass over all lines."""
+        """Always None: a hash would need a pass over all lines."""
 
 
 PROBLEMS = {
@@ -121,7 +125,7 @@ PROBLEMS = {
 
 
 def digest_of(results: Mapping[str, Mapping[str, float]]) -> str:
-    """A hash of rankings, whatever their order in memory."""
+    """A hash of rankings, independent of their order in memory."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -135,7 +139,7 @@ def digest_of(results: Mapping[str, Mapping[str, float]]) -> str:
 class Run(Mapping[str, Mapping[str, float]]):
     """A ranking per query: documents with scores, higher first.
 
-    It is made from a mapping of documents with scores, or of ranked lists, of which it keeps a copy; or it has a source
+    It is made from a mapping of documents with scores, or of ranked lists, and keeps a copy of it; or it has a source
     that is read when needed.
 
     >>> run = Run({"q1": {"d1": 0.7, "d2": 1.3}})
@@ -156,63 +160,63 @@ class Run(Mapping[str, Mapping[str, float]]):
         if isinstance(results, Mapping) and _has_lists(results):
             from goldrank.io.objects.mappings import run_from_mapping
 
-            made = run_from_mapping(results, name)
-            results, id_kind, has_scores = made.source, made.id_kind, made.has_scores
-            notes = (*notes, *made.notes)
+            run = run_from_mapping(results, name)
+            results, id_kind, has_scores = run.source, run.id_kind, run.has_scores
+            notes = (*notes, *run.notes)
         elif isinstance(results, Mapping):
             results, id_kind = rankings_of(results, name)
             notes = (*notes, *notes_on_ids(id_kind))
+
         ids.check_text(name, "name of a run")
         self.name = name
         self.source: RunSource = results
         self.id_kind: str = id_kind
-        """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
+        """'int', 'str' or for example 'str/int' for ids from Python objects, 'text' for ids from files."""
         self.notes: tuple[Note, ...] = notes
         """What was tolerated when the run was made."""
         self.has_scores: bool = has_scores
-        """Whether scores are the system's own; those of ranked lists of ids only say the order."""
+        """Whether scores come from the system; scores of ranked lists of ids only express the order."""
         self.alternatives = alternatives
-        """Where several columns could hold the ids: judgements can tell which do (`with_columns_matching`)."""
+        """Present if several columns could hold the ids: judgements can decide (`with_columns_matching`)."""
 
     def with_columns_matching(self, judged: Qrels) -> Run:
-        """This run with its ids from the columns whose values are judged; where none are, as it is."""
-        given = self.alternatives
-        if given is None:
+        """This run with its ids from the columns whose values are judged; unchanged where no values are."""
+        alternatives = self.alternatives
+        if alternatives is None:
             return self
 
         chosen: dict[str, str] = {}
         notes: list[Note] = []
         for role in ("query", "doc"):
-            names = list(given.candidates[role])
-            if len(names) > 1:
-                counts = given.matches(names, chosen, judged)
-            else:
-                counts = [1]
-            best = max(range(len(names)), key=lambda i: (counts[i], -i))
+            names = list(alternatives.candidates[role])
+            if len(names) == 1:
+                chosen[role] = names[0]
+                continue
+            counts = list(alternatives.matches(names, chosen, judged))
+            best = counts.index(max(counts))
             chosen[role] = names[best]
-            if len(names) > 1:
-                notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
+            notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
 
-        run = given.taken(chosen).renamed(self.name)
+        run = alternatives.read_from(chosen).renamed(self.name)
         run.alternatives = None
         run.notes = (*(note for note in run.notes if note.code != "column-choice"), *notes)
         return run
 
     @property
     def results(self) -> Mapping[str, Mapping[str, float]]:
-        """The whole run as a mapping of mappings, which can be read and not be changed."""
+        """The whole run as a read-only mapping of mappings."""
         return ReadOnlyRows(rows_of(self))
 
     @cached_property
     def _read(self) -> Mapping[str, Mapping[str, float]]:
-        """What the source has, read once."""
+        """The results of the source, read once."""
         return self.source.results()
 
     def renamed(self, name: str) -> Run:
         """This run under another name."""
-        same = Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes, alternatives=self.alternatives)
-        same.has_scores = self.has_scores
-        return same
+        run = Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes, alternatives=self.alternatives)
+        run.has_scores = self.has_scores
+        return run
 
     def ranking(self, query: str) -> list[str]:
         """The documents of a query, best first, by trec_eval's order."""
@@ -237,12 +241,13 @@ class Run(Mapping[str, Mapping[str, float]]):
             If `k` is not a whole number from 1.
         """
         whole_number(k, "k", 1)
-        rows = rows_of(self)
-        kept = {query: {doc: row[doc] for doc in self.ranking(query)[:k]} for query, row in rows.items()}
-        return self._with_results(kept)
+        top: dict[str, dict[str, float]] = {}
+        for query, row in rows_of(self).items():
+            top[query] = {doc: row[doc] for doc in self.ranking(query)[:k]}
+        return self._with_results(top)
 
     def without(self, seen: SeenLike) -> Run:
-        """This run, held in memory, without what users had before; a note says how much that was.
+        """This run, held in memory, without the items that users had before; a note counts them.
 
         Parameters
         ----------
@@ -257,31 +262,31 @@ class Run(Mapping[str, Mapping[str, float]]):
 
         train = as_history(seen)
         rows = rows_of(self)
-        kept: dict[str, dict[str, float]] = {}
+        results: dict[str, dict[str, float]] = {}
         users = 0
         for user, row in rows.items():
-            had = set(train.items.get(user, ()))
-            kept[user] = {item: score for item, score in row.items() if item not in had}
-            users += len(kept[user]) < len(row)
+            earlier = set(train.items.get(user, ()))
+            results[user] = {item: score for item, score in row.items() if item not in earlier}
+            users += len(results[user]) < len(row)
 
-        removed = sum(map(len, rows.values())) - sum(map(len, kept.values()))
-        emptied = sum(not row and bool(rows[user]) for user, row in kept.items())
+        removed = sum(map(len, rows.values())) - sum(map(len, results.values()))
+        emptied = sum(not row and bool(rows[user]) for user, row in results.items())
         notes = [Note.of("seen-removed", count=removed, users=users, short=emptied, k=1)]
-        if not any(user in train.items for user in kept):
+        if not any(user in train.items for user in results):
             notes.append(Note.of("train-without-users", samples=train.items))
-        return self._with_results(kept, notes)
+        return self._with_results(results, notes)
 
     def rolled_up(self, doc_of: DocumentOf) -> Run:
-        """This run with documents in the place of their parts (chunks, turns, passages); a note says how many.
+        """This run with documents instead of their parts (chunks, turns, passages); a note counts both.
 
-        A document stands where its first part stood, with that part's score, so that values are those of documents.
+        A document gets the rank and the score of its first part.
 
         Parameters
         ----------
         doc_of : str, pattern, mapping, path or function
-            How the document is told: a separator before the last part of an id ("#" makes doc of doc#3), a regular
+            How to find the document: a separator before the last part of an id ("#" makes doc of doc#3), a regular
             expression with one group, a dict from parts to documents, the path of a file with these two columns, or a
-            function. An id that is no part stays as it is.
+            function. An id that is not a part stays as it is.
 
         Returns
         -------
@@ -290,7 +295,7 @@ class Run(Mapping[str, Mapping[str, float]]):
         Raises
         ------
         OptionError
-            If `doc_of` says nothing of documents.
+            If `doc_of` is none of these.
 
         Examples
         --------
@@ -313,20 +318,20 @@ class Run(Mapping[str, Mapping[str, float]]):
         return self._with_results(rolled, [note])
 
     def drop_duplicates(self, *, keep: Literal["first", "last"] = "first") -> Run:
-        """This run with each document of a query once; a note says how many lines were left out.
+        """This run with each document of a query once; a note counts the lines that were left out.
 
-        A `Run` keeps every row that it was made of. What becomes of a document that a ranking repeats is for the
-        convention of an evaluation to say (`duplicates`); a mapping, a fusion and a diff take each document once.
+        A `Run` keeps all its rows. In an evaluation, the convention decides what happens to a document that a ranking
+        repeats (`duplicates`); a mapping, a fusion and a diff need each document once.
 
         Parameters
         ----------
         keep : {"first", "last"}
-            Which row of a document stays, with its score and its place among equal scores.
+            Which row of a document stays, with its score and its order among equal scores.
 
         Returns
         -------
         Run
-            It is held in memory if anything had to be read.
+            It is held in memory if a file had to be read.
 
         Raises
         ------
@@ -346,32 +351,48 @@ class Run(Mapping[str, Mapping[str, float]]):
 
         one_of(keep, ("first", "last"), "keep")
         if not isinstance(self.source, BlockSource):
-            self.source.results()  # where it cannot be looked into, this says so; a mapping repeats nothing
+            self.source.results()  # raises for a run in Spark; a mapping repeats no document
             return self
 
         results, dropped = self.source.distinct(keep)
         return self._with_results(results, from_counts({"repeated-documents": dropped}))
 
     def save(self, path: Path, *, format: str | None = None) -> None:
-        """Write this run, in the format that goes with the file's name or is named; else as TREC text.
+        """Write this run in the given format, or in the format of the file's ending; else as TREC text.
 
-        What was written reads back the same. A name such as run.txt.gz says that it is compressed.
+        Reading the file gives an equal run. A name such as run.txt.gz makes a compressed file.
 
         Parameters
         ----------
         path : str or path
             The file.
         format : {"trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow"}, optional
-            The format, where the ending does not tell.
+            The format, if the ending does not name it.
 
         Raises
         ------
         OptionError
-            If the format cannot be written, or the ending is that of something else.
+            If the format cannot be written, or the ending belongs to another format.
         """
         from goldrank.io.writing_files import save_run
 
         save_run(self, path, format)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A data frame of polars with the columns query, doc and score."""
+        from goldrank.io.formats import columns_of
+
+        with needed("polars"):
+            import polars
+        return polars.DataFrame(columns_of(self))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame of pandas with the columns query, doc and score."""
+        from goldrank.io.formats import columns_of
+
+        with needed("pandas"):
+            import pandas
+        return pandas.DataFrame(columns_of(self))
 
     def _with_results(self, results: Mapping[str, Mapping[str, float]], notes: Sequence[Note] = ()) -> Run:
         """A run like this one with other rankings, held in memory."""
@@ -381,7 +402,7 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     @cached_property
     def digest(self) -> str | None:
-        """A hash of the input's bytes for a file, else of the rankings themselves; None if they are in Spark."""
+        """A hash of the input's bytes for a file, else of the rankings; None if they are in Spark."""
         return self.source.digest()
 
     def __getitem__(self, query: str) -> Mapping[str, float]:
@@ -403,10 +424,9 @@ def _has_lists(results: Mapping[Any, Any]) -> bool:
 
 
 class TaggedRuns:
-    """Several runs in one file or set of files, told apart by their tags: what `Runs` reads once for all of them.
+    """Several runs in one file or set of files, distinguished by their tags. `Runs` reads the files once for all.
 
-    A run that is taken out by its tag is a `Run` like any other, which reads all of the files and passes over the lines
-    of the others.
+    The run of one tag is an ordinary `Run`, which reads all the files and skips the lines of other tags.
     """
 
     def __init__(
@@ -421,7 +441,7 @@ class TaggedRuns:
         self.name = name
         self.notes = notes
         self.alternatives = alternatives
-        """As `Run` has them."""
+        """See `Run.alternatives`."""
 
     def with_columns_matching(self, judged: Qrels) -> TaggedRuns:
         """These runs with their ids from the columns whose values are judged."""
@@ -429,10 +449,10 @@ class TaggedRuns:
 
         if self.alternatives is None:
             return self
-        whole = Run(self.source, name=self.name, notes=self.notes, alternatives=self.alternatives)
-        whole = whole.with_columns_matching(judged)
-        assert isinstance(whole.source, BlockSource)
-        return TaggedRuns(whole.source, name=self.name, notes=whole.notes)
+        untagged = Run(self.source, name=self.name, notes=self.notes, alternatives=self.alternatives)
+        untagged = untagged.with_columns_matching(judged)
+        assert isinstance(untagged.source, BlockSource)
+        return TaggedRuns(untagged.source, name=self.name, notes=untagged.notes)
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
@@ -445,14 +465,14 @@ class TaggedRuns:
         return ids.decode_all(tags)
 
     def run(self, tag: str) -> Run:
-        """The run of a tag, which is not looked for yet."""
+        """The run of a tag; the file is not read yet."""
         from goldrank.data.blocks import OneTag
 
         return Run(OneTag(self.source, ids.encode(tag)), name=tag, notes=self.notes)
 
 
 def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = False) -> Note:
-    """The note that says which of several columns holds the ids of queries or documents, by its name or its values."""
+    """The note on which of several columns holds the ids of queries or documents, and why."""
     others = tuple(ids.show(name) for name in names if name != chosen)
     if judged:
         why = "judged"
@@ -462,33 +482,36 @@ def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = F
 
 
 def notes_on_ids(id_kind: str) -> tuple[Note, ...]:
-    """What to say of ids that were given as objects of a kind."""
+    """Notes on ids that came as objects of a kind."""
     if "int" in id_kind:
         return (Note.of("integer-ids"),)
     return ()
 
 
 def rows_of(run: Run) -> Mapping[str, Mapping[str, float]]:
-    """The rankings of a run themselves, for those who only read them and do not hand them out."""
+    """The rankings of a run without a read-only view, for code that neither changes nor returns them."""
     if isinstance(run.source, Rankings):
         return run.source.results()
     return run._read
 
 
 def rankings_of(results: Mapping[Any, Any], name: str) -> tuple[Rankings, str]:
-    """A copy of rankings under text ids, in which every score is a float, and what the ids were."""
+    """A copy of rankings under text ids, in which every score is a float, and the kind of the ids."""
     plain = plain_copy(results, name)
     if plain is not None:
         return plain, "str"
 
-    # Copied first: whatever code the numbers and ids run, nobody else has what it is run on.
-    own = {query: dict(row) if isinstance(row, Mapping) else row for query, row in dict(results).items()}
-    texts, kind = with_text_ids(own, name)
+    # Copied first: ids and numbers may run code, which must not change the mappings while they are read.
+    copy = dict(results)
+    for query, row in copy.items():
+        if isinstance(row, Mapping):
+            copy[query] = dict(row)
+    texts, kind = with_text_ids(copy, name)
     return Rankings({query: _with_floats(row, query, name) for query, row in texts.items()}), kind
 
 
 def plain_copy(results: Mapping[Any, Any], name: str = "run") -> Rankings | None:
-    """A copy of rankings; None if something in them must be looked at more closely."""
+    """A copy of rankings; None if something in them needs a closer check."""
     copy = _copied(results, name)
     if copy is None:
         rows = dict(results)
@@ -502,9 +525,9 @@ def plain_copy(results: Mapping[Any, Any], name: str = "run") -> Rankings | None
 
 
 def _copied(results: Mapping[Any, Any], name: str = "run") -> tuple[dict[str, dict[str, float]], bytes] | None:
-    """A copy of a run that is a dict of dicts in which all ids and scores are plain, and its scores as doubles.
+    """A copy of a dict of dicts in which all ids and scores are plain, and its scores as doubles.
 
-    None if something must be looked at more closely.
+    None if something needs a closer check.
     """
     try:
         return core.copied(results, ids.SHORT)
@@ -513,7 +536,7 @@ def _copied(results: Mapping[Any, Any], name: str = "run") -> tuple[dict[str, di
 
 
 def changed(name: str) -> InputError:
-    """The error for what was changed by somebody else while it was read."""
+    """The error for an object that another thread changed while it was read."""
     return InputError(
         "it was changed while it was read",
         where=name,
@@ -523,11 +546,9 @@ def changed(name: str) -> InputError:
 
 
 def _with_floats(row: Mapping[str, Any], query: str, name: str) -> Mapping[str, float]:
-    """A ranking whose scores are floats; the same one if they are."""
-    if set(map(type, row.values())) == {float}:
-        total = sum(row.values())
-        if total == total:  # a score that is NaN would have made it NaN
-            return row
+    """A ranking whose scores are floats; `row` itself if they are."""
+    if set(map(type, row.values())) == {float} and not math.isnan(sum(row.values())):
+        return row
 
     return dict(zip(row, double_scores(row, query, name).tolist(), strict=True))
 
@@ -536,10 +557,11 @@ def _with_floats(row: Mapping[str, Any], query: str, name: str) -> Mapping[str, 
 def double_scores(row: Mapping[str, Any], query: str, name: str) -> np.ndarray:
     """The scores of a ranking as doubles, each a number."""
     try:
-        # The quickest way from Python floats to an array, and it takes nothing but numbers.
+        # The fastest way from Python floats to an array; it accepts only numbers.
         scores = np.frombuffer(struct.pack(f"{len(row)}d", *row.values()))
-        # A flag would pass for 0 or 1, so that rankings with such scores are looked at more closely; so are short ones,
-        # for which that takes less time than to look for these.
+
+        # True and False would pass as 1 and 0, so types are checked if such scores occur. Short rankings are always
+        # checked, which is faster than looking for these scores.
         may_have_flags = len(row) < SHORT_ROW or bool(((scores == 0) | (scores == 1)).any())
         is_number = math.isfinite(scores.dot(scores)) or not np.isnan(scores).any()
         if is_number and not (may_have_flags and not {bool, np.bool_}.isdisjoint(map(type, row.values()))):
@@ -547,15 +569,15 @@ def double_scores(row: Mapping[str, Any], query: str, name: str) -> np.ndarray:
     except (struct.error, OverflowError, TypeError, ValueError):
         pass
 
-    checked = [
-        check_score(score, f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'")
-        for doc, score in row.items()
-    ]
+    checked = []
+    for doc, score in row.items():
+        where = f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'"
+        checked.append(check_score(score, where))
     return np.array(checked, np.float64)
 
 
 def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
-    """The same results under text ids (not copied if they are text already), and what the ids were."""
+    """Results under text ids (not copied if all ids are text), and the kind of the ids."""
     query_types: set[type] = set()
     doc_types: set[type] = set()
     for query, row in results.items():
@@ -566,6 +588,7 @@ def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, M
                 hint='Results look like {"d1": 0.9, "d2": 0.4}.',
                 code="wrong-type",
             )
+
         query_types.add(type(query))
         try:
             ids.check_keys(row, "document id", f"{name}: query {query!r:.80}")
@@ -578,36 +601,36 @@ def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, M
         ids.check_keys(results, "query id", name)
         return results, kind
 
-    return {
-        ids.as_text(query, "query id", name): {
-            ids.as_text(doc, "document id", f"{name}: query {query!r:.80}"): score for doc, score in row.items()
-        }
-        for query, row in results.items()
-    }, kind
+    texts: dict[str, dict[str, Any]] = {}
+    for query, row in results.items():
+        where = f"{name}: query {query!r:.80}"
+        scores = {ids.as_text(doc, "document id", where): score for doc, score in row.items()}
+        texts[ids.as_text(query, "query id", name)] = scores
+    return texts, kind
 
 
 def check_score(value: Any, where: Position | str) -> float:
-    """`value` as a score, or the error that says why it is none. A flag is no score."""
+    """Return `value` as a score, or raise an error that says why it is not one. True and False are not scores."""
     if type(value) is not float:
         try:
             if isinstance(value, str | bytes) or type(value).__name__ in ("bool", "bool_"):
                 raise TypeError
             value = float(value)
         except OverflowError:
-            raise _no_score("score is too large for a double", where) from None
+            raise _bad_score("score is too large for a double", where) from None
         except (TypeError, ValueError):
-            raise _no_score(f"score {value!r:.80} is of type {type(value).__name__}", where) from None
+            raise _bad_score(f"score {value!r:.80} is of type {type(value).__name__}", where) from None
 
-    if value != value:
+    if math.isnan(value):
         raise InputError(
             "score is NaN",
             where=where,
-            hint="A document that was not scored has no place in a ranking: leave it out.",
+            hint="A document that was not scored does not belong into a ranking: leave it out.",
             code="bad-score",
         )
 
     return float(value)
 
 
-def _no_score(what: str, where: Position | str) -> InputError:
-    return InputError(what, where=where, hint="Scores are numbers.", code="bad-score")
+def _bad_score(problem: str, where: Position | str) -> InputError:
+    return InputError(problem, where=where, hint="Scores are numbers.", code="bad-score")

@@ -23,7 +23,7 @@ HINT = 'Give {"bm25": run, "dense": other}, a list of paths or runs, or a list o
 
 
 class Runs:
-    """Several runs by name. It is no mapping by class, so that no type checker takes it for one run.
+    """Several runs by name. It is not a subclass of Mapping, so that no type checker takes it for one run.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class Runs:
 
     def __init__(self, runs: RunsLike | TaggedRuns = (), /, **named: RunLike) -> None:
         self.tagged: TaggedRuns | None = None
-        """The file that holds all of them, told apart by tag; then there are no entries."""
+        """The file that holds all of them, distinguished by tag; then there are no entries."""
         self._opened: dict[str, Run] = {}
         if isinstance(runs, TaggedRuns):
             self.tagged = runs
-            self._given: dict[str, Any] = {}
+            self._sources: dict[str, Any] = {}
             self._systems: dict[str, tuple[str, ...]] = {}
             return
 
@@ -59,15 +59,16 @@ class Runs:
         names = [name for name, _ in pairs]
         for name in names:
             ids.check_text(name, "name of a run")
-        self._given = dict(zip(numbered(names), (given for _, given in pairs), strict=True))
+
+        self._sources = dict(zip(numbered(names), (source for _, source in pairs), strict=True))
         self._systems = names_of_runs(names)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the runs. Of runs that are told apart by tag, they are found by reading the file."""
+        """The names of the runs. Tags of runs in one file are found by reading the file."""
         if self.tagged is not None:
             return self.tagged.tags
-        return tuple(self._given)
+        return tuple(self._sources)
 
     @property
     def systems(self) -> Mapping[str, tuple[str, ...]]:
@@ -78,7 +79,7 @@ class Runs:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was tolerated when they were read."""
+        """What the readers tolerated."""
         if self.tagged is not None:
             return self.tagged.notes
         return tuple(dict.fromkeys(note for run in self._opened.values() for note in run.notes))
@@ -90,13 +91,16 @@ class Runs:
 
     def _open(self, name: str) -> Run:
         if name not in self.names:
+            problem = f"{name!r}; there are: {', '.join(self.names)}."
             hint = did_you_mean(str(name), self.names)
-            raise KeyError(f"{name!r}; there are: {', '.join(self.names)}." + (f" {hint}" if hint else ""))
+            if hint:
+                problem += f" {hint}"
+            raise KeyError(problem)
         if self.tagged is not None:
             return self.tagged.run(name)
         from goldrank.io import as_run
 
-        return as_run(self._given[name], name=name).renamed(name)
+        return as_run(self._sources[name], name=name).renamed(name)
 
     def items(self) -> ItemsView[str, Run]:
         """Names and runs; each is opened now."""
@@ -117,12 +121,12 @@ class Runs:
         return Runs([(name, self[name]) for name in names])
 
     def rolled_up(self, doc_of: DocumentOf) -> Runs:
-        """Every run with documents in the place of their parts (`Run.rolled_up`).
+        """Every run with documents instead of their parts (`Run.rolled_up`).
 
         Parameters
         ----------
         doc_of : str, pattern, mapping, path or function
-            How the document is told from the id of a part.
+            How to find the document from the id of a part.
 
         Returns
         -------
@@ -131,7 +135,7 @@ class Runs:
         return Runs([(name, run.rolled_up(doc_of)) for name, run in self.items()])
 
     def without(self, seen: SeenLike) -> Runs:
-        """These runs without what users had before; see `Run.without`."""
+        """These runs without the items that users had before; see `Run.without`."""
         return Runs([(name, run.without(seen)) for name, run in self.items()])
 
     def renamed(self, names: Mapping[str, str]) -> Runs:
@@ -170,49 +174,50 @@ class Runs:
     def __repr__(self) -> str:
         if self.tagged is not None:
             return f"Runs({self.tagged.name!r}, by tag)"
-        return f"Runs({', '.join(map(repr, self._given))})"
+        return f"Runs({', '.join(map(repr, self._sources))})"
 
 
-def _pairs(given: Any) -> list[tuple[str, Any]]:
-    """Names and what holds the runs, as they were given."""
-    if isinstance(given, Runs):
-        return [(system, given[run]) for system, runs in given.systems.items() for run in runs]
-    if isinstance(given, Run):
-        raise InputError("is one run, not several", where=given.name, hint="Give a list: [run, other].")
-    if isinstance(given, str | os.PathLike):
+def _pairs(source: Any) -> list[tuple[str, Any]]:
+    """Names of runs, each with its run or the source of its run."""
+    if isinstance(source, Runs):
+        return [(system, source[run]) for system, runs in source.systems.items() for run in runs]
+    if isinstance(source, Run):
+        raise InputError("is one run, not several", where=source.name, hint="Give a list: [run, other].")
+    if isinstance(source, str | os.PathLike):
         hint = "Give a list of paths, or read_runs(path, by='file') for a pattern."
-        raise InputError("is one path, not several runs", where=os.fspath(given), hint=hint, code="one-path")
-    if isinstance(given, Mapping):
-        pairs = [(str(name), run) for name, run in given.items()]
+        raise InputError("is one path, not several runs", where=os.fspath(source), hint=hint, code="one-path")
+    if isinstance(source, Mapping):
+        pairs = [(str(name), run) for name, run in source.items()]
         for name, run in pairs:
             _check_entry(name, run)
         return pairs
-    if not isinstance(given, Iterable):
-        raise InputError(f"{type(given).__name__} cannot be read as several runs", hint=HINT, code="unreadable-object")
+    if not isinstance(source, Iterable):
+        raise InputError(f"{type(source).__name__} cannot be read as several runs", hint=HINT, code="unreadable-object")
 
-    entries = list(given)
+    entries = list(source)
     if all(isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str) for entry in entries):
         return entries
     if all(isinstance(entry, Run | str | os.PathLike) for entry in entries):
-        return list(zip(_told_apart(entries), entries, strict=True))
+        return list(zip(_distinct_names(entries), entries, strict=True))
+
     wrong = next(entry for entry in entries if not isinstance(entry, Run | str | os.PathLike))
-    what = f"an entry is {wrong!r:.60}, neither a path nor a Run"
-    raise InputError(what, where="runs", hint=HINT, code="unreadable-object")
+    problem = f"an entry is {wrong!r:.60}, neither a path nor a Run"
+    raise InputError(problem, where="runs", hint=HINT, code="unreadable-object")
 
 
-def _check_entry(name: str, given: object) -> None:
-    """Refuse a list of runs, and the results of one query, in the place of a run."""
+def _check_entry(name: str, entry: object) -> None:
+    """Refuse a list of runs, or the results of one query, as a run."""
     first: object = None
-    if isinstance(given, list | tuple):
-        first = next(iter(given), None)
-    elif isinstance(given, Mapping) and not isinstance(given, Run):
-        first = next(iter(given.values()), None)
+    if isinstance(entry, list | tuple):
+        first = next(iter(entry), None)
+    elif isinstance(entry, Mapping) and not isinstance(entry, Run):
+        first = next(iter(entry.values()), None)
     where = f"runs: '{ids.show(name)}'"
 
-    if isinstance(given, Mapping):
+    if isinstance(entry, Mapping):
         if isinstance(first, int | float | np.number):
             hint = f"These are the results of a query, and their mapping is one run. {HINT}"
-            raise InputError(f"is {given!r:.60}, not a run", where=where, hint=hint, code="one-run")
+            raise InputError(f"is {entry!r:.60}, not a run", where=where, hint=hint, code="one-run")
     elif isinstance(first, Run | str | os.PathLike) or _is_mapping_of_rankings(first):
         hint = f"Runs of one system are pairs: [({name!r:.40}, run), ({name!r:.40}, other)]."
         if isinstance(first, str):
@@ -220,16 +225,16 @@ def _check_entry(name: str, given: object) -> None:
         raise InputError("is a list, not a run", where=where, hint=hint, code="list-of-runs")
 
 
-def _is_mapping_of_rankings(given: object) -> bool:
-    """Whether it is a run, rather than a row of one: a row's values are no mappings or lists."""
-    if not isinstance(given, Mapping):
+def _is_mapping_of_rankings(value: object) -> bool:
+    """Whether a value is a run and not a row of a run: the values of a row are not mappings or lists."""
+    if not isinstance(value, Mapping):
         return False
-    return isinstance(next(iter(given.values()), None), Mapping | list | tuple)
+    return isinstance(next(iter(value.values()), None), Mapping | list | tuple)
 
 
-def _told_apart(entries: list[Any]) -> list[str]:
-    """Names of runs and files: a run's own, a file's stem with as much of its path as tells it from others."""
-    paths = [None if isinstance(entry, Run) else PurePath(os.fspath(entry)) for entry in entries]
+def _distinct_names(entries: list[Any]) -> list[str]:
+    """Names of runs and files: a run's name, or a file's stem with as much of its path as distinguishes it."""
+    paths = [_path_of(entry) for entry in entries]
     depth = [1] * len(entries)
     for _ in range(max((len(path.parts) for path in paths if path is not None), default=0)):
         names = [_name(entry, path, parts) for entry, path, parts in zip(entries, paths, depth, strict=True)]
@@ -241,18 +246,28 @@ def _told_apart(entries: list[Any]) -> list[str]:
             depth[i] += 1
 
     names = [_name(entry, path, parts) for entry, path, parts in zip(entries, paths, depth, strict=True)]
-    before = [names[:i].count(name) for i, name in enumerate(names)]
-    return [f"{name} ({count + 1})" if count else name for name, count in zip(names, before, strict=True)]
+    distinct = []
+    for i, name in enumerate(names):
+        earlier = names[:i].count(name)
+        if earlier:
+            name = f"{name} ({earlier + 1})"
+        distinct.append(name)
+    return distinct
+
+
+def _path_of(entry: Any) -> PurePath | None:
+    if isinstance(entry, Run):
+        return None
+    return PurePath(os.fspath(entry))
 
 
 def _name(entry: Any, path: PurePath | None, parts: int) -> str:
     if path is None:
         return str(entry.name)
     folders = path.parts[:-1]
+    shown: tuple[str, ...] = ()
     if parts > 1:
         shown = folders[max(0, len(folders) - parts + 1) :]
-    else:
-        shown = ()
     return "/".join([*shown, stem_of(path.name)])
 
 

@@ -1,4 +1,4 @@
-"""What people see of `Scores`. It is loaded when somebody prints them."""
+"""The table that shows `Scores`. It is loaded when scores are printed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from goldrank.data.table import (
 
 
 def score_parts(scores: Sequence[Scores]) -> list[Part]:
-    """What people see of scores: a table, measures down and runs across, and the notes below."""
-    names = list(dict.fromkeys(name for run in scores for name in run.columns))
-    rows = [[Cell(name), *(_cell(run, name) for run in scores)] for name in names]
+    """A table with a row for each measure and a column for each run, and the notes below."""
+    rows = []
+    for name in dict.fromkeys(name for run in scores for name in run.columns):
+        rows.append([Cell(name), *(_cell(run, name) for run in scores)])
+
     heads = [*Head.texts("measure"), *Head.numbers(*(ids.show(run.run) for run in scores))]
-    counted = dict.fromkeys(_headline(run) for run in scores)
+    headlines = dict.fromkeys(_headline(run) for run in scores)
     notes = notes_by_run({run.run: run.notes for run in scores})
-    return [Table(heads, rows), *(Sentence(text, "remark") for text in counted), *notes]
+    return [Table(heads, rows), *(Sentence(text, "remark") for text in headlines), *notes]
 
 
 def _cell(scores: Scores, name: str) -> Cell:
@@ -35,4 +37,7 @@ def _cell(scores: Scores, name: str) -> Cell:
 
 
 def _headline(scores: Scores) -> str:
-    return count(len(scores.queries), "query") + (f", {scores.convention}" if scores.convention else "")
+    queries = count(len(scores.queries), "query")
+    if scores.convention:
+        return f"{queries}, {scores.convention}"
+    return queries

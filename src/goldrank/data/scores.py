@@ -1,4 +1,4 @@
-"""How good: `Scores`, the values of measures for one run, and everything needed to understand them."""
+"""`Scores`: the values of measures for one run, and everything needed to understand them."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 AVERAGES = ("mean", "sum", "geometric")
 SLACK = 1e-9
-"""By how much a value may pass the bounds of its measure, which are reached with rounding."""
+"""How far a value may exceed the bounds of its measure, because of rounding."""
 
 
 class ByMeasure(dict[str, Value]):
-    """A dict by full spelling of measures; others are looked up as `spelled` says. Copies are plain dicts."""
+    """A dict by the full spelling of measures; other spellings are converted by `spelled`. Copies are plain dicts."""
 
     def __init__(self, items: Iterable[tuple[str, Value]], spelled: Callable[[object], str]) -> None:
         super().__init__(items)
@@ -63,7 +63,7 @@ class ByMeasure(dict[str, Value]):
 
 
 class ByQuery(dict[str, float]):
-    """Values by query id. An integer finds the query whose id it is, as where judgements were given with integers."""
+    """Values by query id. An integer finds the query with its digits as id, because ids may come as integers."""
 
     def __missing__(self, query: object) -> float:
         if isinstance(query, int | np.integer) and not isinstance(query, bool) and str(query) in self:
@@ -91,24 +91,27 @@ class Column:
     @property
     def counted(self) -> np.ndarray:
         """The values that went into the summary."""
-        return self.values if self.counts_nan else self.values[~np.isnan(self.values)]
+        if self.counts_nan:
+            return self.values
+        numbers: np.ndarray = self.values[~np.isnan(self.values)]
+        return numbers
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Column):
             return NotImplemented
         plain = ("measure", "average", "higher_is_better", "counts_nan")
-        return (
-            all(getattr(self, name) == getattr(other, name) for name in plain)
-            and np.array_equal([self.summary], [other.summary], equal_nan=True)
-            and np.array_equal(self.values, other.values, equal_nan=True)
-        )
+        if any(getattr(self, name) != getattr(other, name) for name in plain):
+            return False
+        if not np.array_equal([self.summary], [other.summary], equal_nan=True):
+            return False
+        return np.array_equal(self.values, other.values, equal_nan=True)
 
     __hash__ = None  # type: ignore[assignment]  # it holds an array
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How far a measure could move: by the order of tied documents, or by judging unjudged ones."""
+    """How far a measure could change: by the order of tied documents, or by judging unjudged documents."""
 
     why: str
     """'ties' or 'unjudged'."""
@@ -122,7 +125,7 @@ class Bounds:
 
 
 class Remarks(NamedTuple):
-    """What a reader must know of scores beside their values."""
+    """Counts and notes that belong to scores."""
 
     counts: Mapping[str, int] = MappingProxyType({})
     notes: tuple[Note, ...] = ()
@@ -148,24 +151,26 @@ class Scores(Result, Mapping[str, float]):
     queries: tuple[str, ...]
     columns: Mapping[str, Column]
     remarks: Remarks | Callable[[], Remarks] = NOTHING_TO_SAY
-    """Counts and notes, or what makes them: those who call often do not always look at them."""
+    """Counts and notes, or a function that makes them: code that evaluates often may not need them."""
     convention: str = ""
     origin: Callable[[], Mapping[str, Any]] = dict
-    """Makes the provenance: hashing large inputs takes time that not every caller wants to spend."""
+    """Makes the provenance when it is needed: hashing large inputs takes time."""
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
-    """By measure, how far it could move; made with ties='bounds' or bounds='unjudged'."""
+    """By measure, how far it could change; made with ties='bounds' or bounds='unjudged'."""
     explainer: Callable[[str], Explanation] | None = None
-    """For scores of texts: shows one question's matches. It is not kept in copies that leave the process."""
+    """For scores of texts: shows one question's matches. Copies that leave the process do not have it."""
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """What the convention gave to measures that were asked for without: columns are found without it, too."""
+    """Options that the convention added to measures: columns are found with and without them."""
     placed: Any = field(default=None, repr=False)  # evaluation's `Placed`, which this layer does not know
-    """The placed run that these are the scores of, for whoever asks which documents it returned; fresh scores only."""
+    """The placed run of these scores, which knows the returned documents; only fresh scores have it."""
     facts: QueryFacts | Callable[[], QueryFacts] = field(default=NOTHING_KNOWN, repr=False)
-    """What is known of each query beside its values, or what makes it: rules of a gate and baselines ask for it."""
+    """Facts about each query, or a function that makes them: rules of a gate and baselines need them."""
 
     @cached_property
     def _remarks(self) -> Remarks:
-        return self.remarks() if callable(self.remarks) else self.remarks
+        if callable(self.remarks):
+            return self.remarks()
+        return self.remarks
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -174,13 +179,15 @@ class Scores(Result, Mapping[str, float]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Caveats and remarks; `str(note)` is what people read."""
+        """Caveats and remarks; `str(note)` is a sentence for people."""
         return self._remarks.notes
 
     @cached_property
     def query_facts(self) -> QueryFacts:
-        """What is known of each query beside its values: how much was returned, judged and relevant."""
-        return self.facts() if callable(self.facts) else self.facts
+        """Facts about each query beside its values: how many documents were returned, judged and relevant."""
+        if callable(self.facts):
+            return self.facts()
+        return self.facts
 
     @property
     def judgement_hashes(self) -> Mapping[str, str] | None:
@@ -205,7 +212,7 @@ class Scores(Result, Mapping[str, float]):
         return self.origin()
 
     def signature(self, measure: object = None, *, full: bool = False) -> str:
-        """One line to print beside a number: with which measure, rules and judgements it was made.
+        """One line to print beside a number: the measure, rules and judgements that it was made with.
 
         It has no ids, names or paths. `goldrank.explain_signature` spells it out, and checks it against files.
 
@@ -214,7 +221,7 @@ class Scores(Result, Mapping[str, float]):
         measure : measure, optional
             The measure whose number it is; by default all of them.
         full : bool
-            Whether the run is in it, too; only fresh scores know it.
+            Whether it includes the run; only fresh scores know the run.
 
         Returns
         -------
@@ -250,11 +257,11 @@ class Scores(Result, Mapping[str, float]):
     @property
     def std(self) -> Mapping[str, float]:
         """Each measure's standard deviation over queries (of a sample, n - 1)."""
-        return self._each(lambda column: float(np.std(column.counted, ddof=1)) if len(column.counted) > 1 else math.nan)
+        return self._each(_standard_deviation)
 
     @property
     def n(self) -> Mapping[str, int]:
-        """Over how many queries each summary was taken."""
+        """The number of queries in each summary."""
         return self._each(lambda column: len(column.counted))
 
     @property
@@ -262,16 +269,17 @@ class Scores(Result, Mapping[str, float]):
         """Each measure's value by query."""
         return self._each(lambda column: ByQuery(zip(self.queries, column.values.tolist(), strict=True)))
 
-    def _each(self, of: Callable[[Column], Value]) -> ByMeasure[Value]:
-        return ByMeasure(((name, of(column)) for name, column in self.columns.items()), self.spelled)
+    def _each(self, value_of: Callable[[Column], Value]) -> ByMeasure[Value]:
+        return ByMeasure(((name, value_of(column)) for name, column in self.columns.items()), self.spelled)
 
     def spelled(self, measure: object) -> str:
-        """The full spelling of a column from any of its spellings, with the convention's options or without."""
+        """The full spelling of a column from any of its spellings, with or without the convention's options."""
         if isinstance(measure, str) and measure in self.columns:
             return measure
+
         from goldrank.measures import known, parse
 
-        parsed = parse(measure)  # type: ignore[arg-type]  # what is no measure is refused there
+        parsed = parse(measure)  # type: ignore[arg-type]  # it refuses anything that is not a measure
         for full in map(str, (parsed, parsed.having(self.options.get(parsed.name, {})))):
             if full in self.columns:
                 return full
@@ -279,6 +287,7 @@ class Scores(Result, Mapping[str, float]):
             column = known(full)
             if column is not None and column.plain == parsed.plain:
                 return full
+
         hint = did_you_mean(str(parsed), self.columns)
         raise NotMeasuredError(f"{parsed} was not measured; there are: {', '.join(self.columns)}", hint=hint)
 
@@ -316,7 +325,7 @@ class Scores(Result, Mapping[str, float]):
         return len(self.columns)
 
     def __eq__(self, other: object) -> bool:
-        """Whether run, values, counts, notes and convention are equal; where they come from does not matter."""
+        """Whether run, values, counts, notes and convention are equal; the provenance is not compared."""
         if not isinstance(other, Scores):
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in _COMPARED)
@@ -327,50 +336,56 @@ class Scores(Result, Mapping[str, float]):
         return replace(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What makes the provenance may hold whole runs, and cannot be pickled: its result can.
-        kept = {field.name: getattr(self, field.name) for field in fields(self)}
-        kept |= {"remarks": Remarks(dict(self.counts), self.notes), "origin": partial(dict, self.provenance)}
-        return {**kept, "explainer": None, "placed": None, "facts": self.query_facts.made()}
+        # The function that makes the provenance may hold whole runs and cannot be pickled; its result can.
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            **state,
+            "remarks": Remarks(dict(self.counts), self.notes),
+            "origin": partial(dict, self.provenance),
+            "explainer": None,
+            "placed": None,
+            "facts": self.query_facts.resolved(),
+        }
 
-    # Other shapes.
+    # Conversions.
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
+        """The scores as plain Python values."""
         from goldrank.data.saved_scores import to_plain
 
         return to_plain(self)
 
     @classmethod
     def from_dict(cls, data: Any, where: str = "scores") -> Scores:
-        """The inverse of `to_dict`. Nothing is believed: summaries must follow from values, values be within bounds."""
+        """The inverse of `to_dict`, with checks: summaries must follow from values, values must be within bounds."""
         from goldrank.data.saved_scores import from_plain
 
         return from_plain(data, where)
 
     def to_json(self) -> str:
-        """Everything, as JSON; NaN becomes null."""
+        """The scores as JSON; NaN becomes null."""
         import json
 
         return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
     @classmethod
     def load(cls, path: str | Path) -> Scores:
-        """Read what `save` wrote to a file that ends in .json."""
+        """Read a .json file that `save` wrote."""
         return cls.from_dict(read_json(path), str(path))
 
     @classmethod
     def merge(cls, shards: Iterable[Scores], *, run: str | None = None) -> Scores:
-        """The scores of all queries, from those of shards that share no query and were made in the same way.
+        """The scores of all queries, from the scores of shards that share no query and were made with equal settings.
 
-        Values, summaries and counts are those of evaluating everything at once, to the last bit. Each shard has to be
-        evaluated with its own part of the judgements: `qrels.shard(1, 8)`.
+        Values, summaries and counts equal those of one evaluation of all queries, to the last bit. Each shard must be
+        evaluated with its part of the judgements: `qrels.shard(1, 8)`.
         """
         from goldrank.data.merging import merge
 
         return merge(as_list(shards, "what is merged"), run)
 
     def parts(self) -> list[Part]:
-        """What people read: the summaries, and the notes below."""
+        """A table of the summaries, and the notes below."""
         from goldrank.data.score_table import score_parts
 
         return score_parts([self])
@@ -383,7 +398,7 @@ class Scores(Result, Mapping[str, float]):
 
     @property
     def title(self) -> str:
-        """What a page of them is called."""
+        """The title of a page with these scores."""
         return f"Scores: {ids.show(self.run)}"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -417,58 +432,77 @@ class Scores(Result, Mapping[str, float]):
         return pyarrow.table(self._frame())
 
     def _frame(self) -> dict[str, Any]:
-        return {
-            "query": list(map(utf8, self.queries)),
-            **{name: column.values for name, column in self.columns.items()},
-        }
+        frame: dict[str, Any] = {"query": list(map(utf8, self.queries))}
+        for name, column in self.columns.items():
+            frame[name] = column.values
+        return frame
 
     def __repr__(self) -> str:
         return f"Scores({self.run!r}, {count(len(self.queries), 'query')}, {', '.join(self.columns)})"
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Names of runs from the names of their systems: those that are there several times get a number."""
+    """Names of runs from the names of their systems: a name that occurs several times gets a number."""
     numbers: Counter[str] = Counter()
     counts = Counter(names)
-    told_apart = []
+    run_names = []
     for name in names:
         numbers[name] += 1
-        told_apart.append(name if counts[name] == 1 else f"{name}#{numbers[name]}")
-    if len(set(told_apart)) < len(told_apart):
-        twice = next(name for name, count in Counter(told_apart).items() if count > 1)
-        raise InputError(f"two runs are both named '{ids.show(twice)}'", hint="Name them apart.", code="duplicate-name")
-    return told_apart
+        if counts[name] > 1:
+            run_names.append(f"{name}#{numbers[name]}")
+        else:
+            run_names.append(name)
+
+    repeated = _first_repeated(run_names)
+    if repeated is not None:
+        problem = f"two runs are both named '{ids.show(repeated)}'"
+        raise InputError(problem, hint="Give them different names.", code="duplicate-name")
+    return run_names
+
+
+def _first_repeated(names: Iterable[str]) -> str | None:
+    for name, times in Counter(names).items():
+        if times > 1:
+            return name
+    return None
 
 
 def names_of_runs(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """For each system the names of its runs, in the order of their first ones."""
+    """For each system the names of its runs, in the order of the systems' first runs."""
     runs: dict[str, list[str]] = {}
     for system, run in zip(names, numbered(names), strict=True):
         runs.setdefault(system, []).append(run)
     return {system: tuple(of_system) for system, of_system in runs.items()}
 
 
-def _named_scores(given: Any) -> list[tuple[str, Scores]]:
-    """Scores with the names of their systems; only pairs of a name and scores may name a system several times."""
-    if isinstance(given, Mapping):
-        pairs = [(str(name), scores) for name, scores in given.items()]
+def _named_scores(source: Any) -> list[tuple[str, Scores]]:
+    """Scores with the names of their systems; only pairs of a name and scores may repeat the name of a system."""
+    pairs: list[tuple[str, Any]] = []
+    unnamed: list[str] = []
+    if isinstance(source, Mapping):
+        pairs = [(str(name), scores) for name, scores in source.items()]
     else:
-        entries = as_list(given, "scores")
-        pairs = [entry if isinstance(entry, tuple) else (getattr(entry, "run", ""), entry) for entry in entries]
+        for entry in as_list(source, "scores"):
+            if isinstance(entry, tuple):
+                pairs.append(entry)
+                continue
+            name = getattr(entry, "run", "")
+            pairs.append((name, entry))
+            unnamed.append(name)
+
     for name, scores in pairs:
         of_type(scores, Scores, f"the entry {name!r:.80}", "scores of a run", "Evaluate it first.")
     if not pairs:
         raise InputError("there are no scores", hint="Give the scores of some runs.", code="empty-input")
 
-    unnamed = [] if isinstance(given, Mapping) else [entry.run for entry in entries if isinstance(entry, Scores)]
-    twice = next((name for name, count in Counter(unnamed).items() if count > 1), None)
-    if twice is not None:
-        what = f"two systems are both named '{ids.show(twice)}'"
+    repeated = _first_repeated(unnamed)
+    if repeated is not None:
+        problem = f"two systems are both named '{ids.show(repeated)}'"
         hint = (
-            "Name them apart: scores.renamed('other'), or {'one': scores, 'other': scores}. Runs of one system are"
-            " pairs: [('dense', scores), ('dense', scores)]."
+            "Give them different names: scores.renamed('other'), or {'one': scores, 'other': scores}. Runs of one "
+            "system are pairs: [('dense', scores), ('dense', scores)]."
         )
-        raise InputError(what, hint=hint, code="duplicate-name")
+        raise InputError(problem, hint=hint, code="duplicate-name")
     return pairs
 
 
@@ -506,23 +540,25 @@ class ScoresByRun(Result, Mapping[str, Scores]):
     ) -> None:
         one_of(queries, ("common", "same"), "queries")
         pairs = _named_scores(scores)
-        self.systems: Mapping[str, tuple[str, ...]] = names_of_runs([name for name, _ in pairs])
-
+        system_names = [name for name, _ in pairs]
+        self.systems: Mapping[str, tuple[str, ...]] = names_of_runs(system_names)
         """For each system the names of its runs: one, unless it was run several times."""
-        names = numbered([name for name, _ in pairs])
-        self._scores = {
-            name: given if given.run == name else given.renamed(name)
-            for name, (_, given) in zip(names, pairs, strict=True)
-        }
+
+        self._scores: dict[str, Scores] = {}
+        for name, (_, of_run) in zip(numbered(system_names), pairs, strict=True):
+            if of_run.run != name:
+                of_run = of_run.renamed(name)
+            self._scores[name] = of_run
         if queries == "same":
             self._check_same_queries()
 
     def _check_same_queries(self) -> None:
-        every = list(self._scores.values())
-        if all(set(scores.queries) == set(every[0].queries) for scores in every):
+        runs = list(self._scores.values())
+        if all(set(scores.queries) == set(runs[0].queries) for scores in runs):
             return
-        common = set(every[0].queries).intersection(*(scores.queries for scores in every))
-        sizes = ", ".join(f"{ids.show(scores.run)} {len(scores.queries):,}" for scores in every)
+
+        common = set(runs[0].queries).intersection(*(scores.queries for scores in runs))
+        sizes = ", ".join(f"{ids.show(scores.run)} {len(scores.queries):,}" for scores in runs)
         raise MismatchError(
             f"the systems have different queries ({sizes}; {len(common):,} in common)",
             hint="queries='common' compares them on the queries that all of them have.",
@@ -566,7 +602,7 @@ class ScoresByRun(Result, Mapping[str, Scores]):
         return pandas.concat(frames, ignore_index=True)
 
     def parts(self) -> list[Part]:
-        """What people read: the runs' summaries side by side, and the notes below."""
+        """A table of the runs' summaries side by side, and the notes below."""
         from goldrank.data.score_table import score_parts
 
         return score_parts(list(self.values()))
@@ -583,7 +619,7 @@ class ScoresByRun(Result, Mapping[str, Scores]):
 
     @property
     def title(self) -> str:
-        """What a page of them is called."""
+        """The title of a page with these scores."""
         return f"Scores: {', '.join(map(ids.show, self))}"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -595,7 +631,7 @@ class ScoresByRun(Result, Mapping[str, Scores]):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values: `runs` has the scores of each run."""
+        """The scores as plain Python values: `runs` has the scores of each run."""
         from goldrank.data.saved_scores import FORMAT_BY_RUN, VERSION
 
         saved = [
@@ -606,14 +642,14 @@ class ScoresByRun(Result, Mapping[str, Scores]):
         return {"format": FORMAT_BY_RUN, "version": VERSION, "runs": saved}
 
     def to_json(self) -> str:
-        """Everything, as JSON that `ScoresByRun.load` reads back equal; NaN becomes null."""
+        """The scores as JSON, which `ScoresByRun.load` reads back; NaN becomes null."""
         import json
 
         return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
     @classmethod
     def load(cls, *paths: str | Path) -> ScoresByRun:
-        """Read what `save` wrote, of one run or of several, from one file or from several."""
+        """Read one or several files that `save` wrote, of one run or of several."""
         if not paths:
             raise InputError("there are no files to load", hint="ScoresByRun.load('a.json', 'b.json').")
         loaded = [cls._loaded(path) for path in paths]
@@ -628,9 +664,11 @@ class ScoresByRun(Result, Mapping[str, Scores]):
         data = read_json(path)
         if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
             return [Scores.from_dict(data, str(path))]
-        if not isinstance(runs := data.get("runs"), list) or not runs:
-            what = f"its runs are {shown(runs)}, not a list of some"
-            raise InputError(what, where=str(path), hint="Was it edited by hand?")
+
+        runs = data.get("runs")
+        if not isinstance(runs, list) or not runs:
+            problem = f"its runs are {shown(runs)}, not a list of some"
+            raise InputError(problem, where=str(path), hint="Was it edited by hand?")
         return [Scores.from_dict(scores, str(path)) for scores in runs]
 
     def to_arrow(self) -> pyarrow.Table:
@@ -642,7 +680,15 @@ class ScoresByRun(Result, Mapping[str, Scores]):
 
 
 def format_value(value: float, average: str = "mean") -> str:
-    """A value as reports show it: four decimals, counts as whole numbers."""
+    """The text of a value in reports: four decimals, counts as whole numbers."""
     if math.isnan(value):
         return "nan"
-    return f"{value:,.0f}" if average == "sum" and value == int(value) else f"{value:.4f}"
+    if average == "sum" and value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.4f}"
+
+
+def _standard_deviation(column: Column) -> float:
+    if len(column.counted) < 2:
+        return math.nan
+    return float(np.std(column.counted, ddof=1))

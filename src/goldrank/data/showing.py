@@ -1,4 +1,4 @@
-"""What every verb returns is a `Result`: it can be shown, saved and taken apart in the same ways."""
+"""`Result`, the base class of what every verb returns: how it is shown, saved and converted."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Form:
     """A form in which results are shown. The table of all forms is in `goldrank.report.show`."""
 
     about: str
-    """What it is for."""
+    """A description for people."""
     writer: str
-    """The module and the function that write it, such as `goldrank.report.markdown:render`: of a result, text."""
+    """The module and the function that write a result, such as `goldrank.report.markdown:render`."""
     endings: tuple[str, ...] = ()
-    """How files of this form end."""
+    """Endings of files of this form."""
     binary: bool = False
     """Whether its writer makes bytes, which only go into files."""
 
@@ -41,10 +41,10 @@ Forms: TypeAlias = Mapping[str, Form]
 
 
 class Result(ABC):
-    """What a verb found: tables, sentences and charts, in every form that goldrank writes."""
+    """The result of a verb: tables, sentences and charts, in every form that goldrank writes."""
 
     own_forms: ClassVar[Forms] = {}
-    """Forms that only this kind of result has, and forms that it writes in its own way."""
+    """Forms that only this kind of result has, and forms that it writes differently."""
 
     @abstractmethod
     def parts(self) -> Sequence[Part]:
@@ -56,7 +56,7 @@ class Result(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
+        """The result as plain Python values."""
 
     if TYPE_CHECKING:
         # Kinds of results have fields or properties of these names.
@@ -66,11 +66,11 @@ class Result(ABC):
 
         @property
         def notes(self) -> tuple[Note, ...]:
-            """What to know of it."""
+            """Remarks and warnings."""
 
     @property
     def title(self) -> str:
-        """What it is, in a few words: the title of its page."""
+        """The title of its page."""
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
         return words.capitalize()
 
@@ -98,7 +98,7 @@ class Result(ABC):
         Parameters
         ----------
         path : str or path
-            The file, which is written whole or not at all.
+            The file, which is written completely or not at all.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class Result(ABC):
         return self._in_form("latex")
 
     def to_html(self) -> str:
-        """A page for any browser, which loads nothing from anywhere."""
+        """A page for any browser, which loads nothing from other places."""
         return self._in_form("html")
 
     def to_svg(self) -> str:
@@ -177,5 +177,9 @@ class Result(ABC):
 
 
 def with_utf8(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A record whose texts data frames can hold."""
-    return {key: utf8(value) if isinstance(value, str) else value for key, value in row.items()}
+    """A record for data frames: undecodable bytes in its texts become escapes."""
+    record = dict(row)
+    for key, value in row.items():
+        if isinstance(value, str):
+            record[key] = utf8(value)
+    return record

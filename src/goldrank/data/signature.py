@@ -1,10 +1,10 @@
-"""The signature of a number: one line that says which measure, rules and judgements it was made with.
+"""The signature of a number: one line with the measure, rules and judgements that it was made with.
 
     goldrank:1.0.0 measure:nDCG@10 rules:trec_eval-10 qrels:52b5f5a0da46/2q/3j sum:b273
 
-Words are `key:value` with one space between them. What the convention fixes is not repeated: policies and options stand
-there only if they differ from it, and only if they can matter for the measure. Ids, names, paths and times are never in
-it: judgements and runs are there as hashes of their content.
+Words are `key:value` with one space between them. Policies and options appear only if they differ from the convention
+and can matter for the measure. Ids, names, paths and times never appear: judgements and runs appear as hashes of their
+content.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from goldrank.measures import Measure
 
 SAFE = "._@()=,+-/~*"
-"""What stands in values as it is, beside letters and digits of ASCII; any other byte of UTF-8 is %XX."""
+"""Characters that values keep, beside letters and digits of ASCII; any other byte of UTF-8 becomes %XX."""
 MOST = 400
-"""Characters of a signature. In a longer one the measures are a hash."""
+"""Most characters of a signature. In a longer one the measures become a hash."""
 HASH = 12
 """Hexadecimal digits of a hash."""
 SUM = 4
-"""Hexadecimal digits of the sum, which finds slips of the pen and no forgers."""
+"""Hexadecimal digits of the sum, which finds typing errors but does not prevent forgery."""
 UNKNOWN = "unknown"
-"""In place of the judgements, where they are too many to be looked at."""
+"""The word for judgements that are too many to be hashed."""
 
 Words = Mapping[str, str]
 """Words of a signature by key, not yet encoded."""
@@ -44,17 +44,17 @@ Words = Mapping[str, str]
 
 
 def digest(lines: Iterable[bytes]) -> str:
-    """A short hash of lines, whatever their order."""
-    whole = hashlib.sha256()
+    """A short hash of lines, independent of their order."""
+    content = hashlib.sha256()
     for line in sorted(lines):
-        whole.update(line)
-    return whole.hexdigest()[:HASH]
+        content.update(line)
+    return content.hexdigest()[:HASH]
 
 
 def judgements_word(qrels: Qrels) -> str:
-    """The hash of judgements, how many questions are judged, and how many judgements there are.
+    """The hash of judgements, the number of judged queries, and the number of judgements.
 
-    Judgements of one shard are known by those that it was taken from.
+    For judgements of one shard, these are of all the judgements that the shard was taken from.
     """
     rows = (qrels.part_of or qrels).raw
     lines = [
@@ -66,7 +66,7 @@ def judgements_word(qrels: Qrels) -> str:
 
 
 def grade_text(grade: float) -> str:
-    """A grade as it is hashed: whole ones as digits, others as Python writes them shortest."""
+    """The text of a grade that is hashed: an integer as its digits, another number as its `repr`."""
     number = float(grade)
     if number.is_integer():
         return str(int(number))
@@ -74,7 +74,7 @@ def grade_text(grade: float) -> str:
 
 
 def run_word(queries: Sequence[str], rankings: Sequence[Sequence[str]]) -> str:
-    """The hash of what a run returned for the judged queries, in the order in which it was evaluated."""
+    """The hash of a run's documents for the judged queries, in the order of the evaluation."""
     lines = [
         b"%b\x1f%07d\x1f%b\n" % (ids.encode(query), rank, ids.encode(doc))
         for query, docs in zip(queries, rankings, strict=True)
@@ -84,7 +84,7 @@ def run_word(queries: Sequence[str], rankings: Sequence[Sequence[str]]) -> str:
 
 
 def catalogue_words(catalogue: Catalogue) -> dict[str, str]:
-    """Hashes of what is known of items and users; nothing where nothing was given."""
+    """Hashes of the parts of a catalogue that are given."""
     words = {}
     if catalogue.train is not None:
         words["train"] = catalogue.train.digest[:HASH]
@@ -115,17 +115,18 @@ def catalogue_words(catalogue: Catalogue) -> dict[str, str]:
 
 
 def of_scores(scores: Scores, measure: object = None, *, full: bool = False) -> str:
-    """The signature of one measure of some scores, or of all of them."""
+    """The signature of one measure of some scores, or of all their measures."""
     facts = scores.provenance.get("signature")
     if not isinstance(facts, Mapping):
-        what = "these scores do not say which judgements and options they were made with"
+        problem = "these scores do not say which judgements and options they were made with"
         hint = "They were saved by a goldrank without signatures, or are merged: evaluate again."
-        raise InputError(what, where=scores.run, hint=hint, code="no-signature")
+        raise InputError(problem, where=scores.run, hint=hint, code="no-signature")
 
     if measure is None:
         names = list(scores.columns)
     else:
         names = [scores.spelled(measure)]
+
     words = {
         "goldrank": str(scores.provenance.get("goldrank", "")),
         "measure": ",".join(map(measure_text, names)),
@@ -133,8 +134,10 @@ def of_scores(scores: Scores, measure: object = None, *, full: bool = False) -> 
     }
     if "qrels" in facts:
         words["qrels"] = str(facts["qrels"])
+
     options: Mapping[str, str] = facts.get("options") or {}
     words |= {key: str(options[key]) for key in sorted(options) if _matters_to_any(key, options, names)}
+
     if full:
         words["run"] = _run_of(scores, facts)
     return written(words, len(names))
@@ -144,8 +147,9 @@ def _run_of(scores: Scores, facts: Mapping[str, Any]) -> str:
     if "run" in facts:
         return str(facts["run"])
     if scores.placed is None:
-        what = "only fresh scores know the order in which documents were evaluated"
-        raise InputError(what, where=scores.run, hint="Evaluate again, or leave full=True out.", code="no-signature")
+        problem = "only fresh scores know the order in which documents were evaluated"
+        hint = "Evaluate again, or leave full=True out."
+        raise InputError(problem, where=scores.run, hint=hint, code="no-signature")
 
     placed = scores.placed
     deepest = int(placed.placements.retrieved.max(initial=0))
@@ -155,7 +159,7 @@ def _run_of(scores: Scores, facts: Mapping[str, Any]) -> str:
 
 
 def measure_text(name: str) -> str:
-    """A measure's full name by goldrank's own names, without quotes and spaces."""
+    """The full name of a measure in goldrank's spelling, without quotes and spaces."""
     from goldrank.measures import known
     from goldrank.measures.options import Word
 
@@ -165,8 +169,8 @@ def measure_text(name: str) -> str:
 
     plain = measure.plain
     for key, value in plain.options:
-        is_own_name = isinstance(measure.declaration.options.get(key), Word)
-        if is_own_name:  # the name of a group of items is nobody else's business
+        is_users_word = isinstance(measure.declaration.options.get(key), Word)
+        if is_users_word:  # the name of a group of items may be confidential
             return str(plain).replace(f'"{value}"', _hashed(str(value))).replace(" ", "")
     return str(plain).replace('"', "").replace(" ", "")
 
@@ -179,13 +183,13 @@ def written(words: Words, measures: int = 1) -> str:
     """Words as the text of a signature, with their sum."""
     text = " ".join(f"{key}:{encoded(value)}" for key, value in words.items())
     if len(text) + len(" sum:") + SUM > MOST and measures > 1:
-        named = hashlib.sha256(words["measure"].encode()).hexdigest()[:HASH]
-        return written({**words, "measure": f"{named}/{measures}m"})
+        names_hash = hashlib.sha256(words["measure"].encode()).hexdigest()[:HASH]
+        return written({**words, "measure": f"{names_hash}/{measures}m"})
     return f"{text} sum:{sum_of(text)}"
 
 
 def sum_of(text: str) -> str:
-    """The sum of all that stands before it."""
+    """The sum of a signature, from the text before it."""
     return hashlib.sha256(text.encode()).hexdigest()[:SUM]
 
 
@@ -200,27 +204,27 @@ def decoded(value: str) -> str:
 
 
 def in_latex(signature: str) -> str:
-    """A signature for a paper: it reads back as it was."""
+    """A signature for a paper, escaped for LaTeX."""
     return signature.replace("%", r"\%").replace("_", r"\_")
 
 
 def in_markdown(signature: str) -> str:
-    """A signature for a page: as code, in which nothing is markup."""
+    """A signature as code of Markdown, in which nothing is markup."""
     return f"`{signature}`"
 
 
-# What can matter.
+# Which options can matter.
 
 ALWAYS = ("duplicates", "missing", "shard")
 """Options that can change any measure."""
 NEVER = ("judgements", "overlap", "bounds")
-"""Policies that change no value: contradicting judgements show in the hash, the others refuse or add something."""
+"""Policies that change no value: contradicting judgements change the hash, the others refuse or add something."""
 OF_WHOLE_LISTS = ("R", "NumRelRet", "Judged")
-"""Measures that look at no order if they have no cut-off."""
+"""Measures that do not depend on the order if they have no cut-off."""
 KNOWN_OF_ITEMS = ("items", "against", "genres", "groups", "vectors", "seen", "train")
-"""What a catalogue has."""
+"""The fields of a catalogue."""
 OF_PLACES = ("sources", "chunks", "lengths", "several", "unlocated", "similarity")
-"""How evidence is found by its place."""
+"""Options of finding evidence by its position."""
 READ_BY: Mapping[str, tuple[str, ...]] = {
     "genres": ("Calibration",),
     "vectors": ("IntraListDiversity", "Serendipity"),
@@ -232,7 +236,7 @@ READ_BY: Mapping[str, tuple[str, ...]] = {
         "Calibration", "ExposureParity", "ExposureShare",
     ),
 }  # fmt: skip
-"""For what is known of items, the measures that read it."""
+"""For each field of a catalogue, the measures that read it."""
 
 
 def _matters_to_any(key: str, options: Words, names: Sequence[str]) -> bool:
@@ -248,7 +252,7 @@ def _matters_to_any(key: str, options: Words, names: Sequence[str]) -> bool:
 
 
 def _matters(key: str, options: Words, measure: Measure) -> bool:
-    """Whether a policy or option can change a measure; if in doubt, it can."""
+    """Whether a policy or option can change a measure; True if in doubt."""
     declared = measure.declaration
     if key in ALWAYS:
         return True
@@ -288,13 +292,13 @@ def _looks_no_deeper(measure: Measure, depth: int) -> bool:
 
 
 def _moves_up(options: Words) -> bool:
-    """Whether documents that users had before are taken out of the run."""
+    """Whether items that users had before are removed from the run, so that others move up."""
     return "train" in options and options.get("seen") == "remove"
 
 
 def _reads_item_facts(key: str, options: Words, measure: Measure) -> bool:
     if key in ("train", "seen") and _moves_up(options):
-        return key == "train"  # to remove them is what is usual
+        return key == "train"  # seen="remove" is the default
     if measure.declaration.over != "recommended":
         return False
     if key == "seen":

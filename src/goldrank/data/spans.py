@@ -1,7 +1,7 @@
-"""What retrieved texts cover of the evidence, by place: `Spans`, the table that measures of spans read.
+"""How retrieved texts cover evidence, by positions in sources: `Spans`, the table that measures of spans read.
 
-Sources are cut into stretches wherever a retrieved text or a piece of evidence begins or ends. All that a measure
-needs to know of a stretch is how long it is, whether it is evidence, and the rank of the first text that holds it.
+Sources are cut into stretches wherever a retrieved text or a piece of evidence begins or ends. A measure needs only
+the length of a stretch, whether it is evidence, and the rank of the first text that holds it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,19 +22,19 @@ from goldrank.data.text_item import Located, Span, TextItem
 from goldrank.data.white_space import WhiteSpace
 
 NOWHERE = ""
-"""The source of evidence whose place is not known. No retrieved text holds it, and its length counts as it is."""
+"""The source of evidence without a known position. No retrieved text holds it, and its length counts as it is."""
 
 Tokens = Mapping[str, np.ndarray]
-"""For each source its tokens, in order: a row of first character and one past the last for each."""
+"""For each source its tokens in order: a row with the start and the end of each token."""
 
 
-def parts_of(place: Span | Located | None) -> tuple[Span, ...]:
+def parts_of(position: Span | Located | None) -> tuple[Span, ...]:
     """The spans of a retrieved text."""
-    if place is None:
+    if position is None:
         return ()
-    if isinstance(place, Located):
-        return place.spans
-    return (place,)
+    if isinstance(position, Located):
+        return position.spans
+    return (position,)
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,14 @@ class RetrievedTexts:
     rank: np.ndarray
     length: np.ndarray
     placed: np.ndarray
-    """Whether it is known where the text stands."""
+    """Whether the position of the text is known."""
     tokens: np.ndarray
-    """What it takes of a budget; -1 where nobody counted."""
+    """Its tokens for a budget; -1 where they were not counted."""
     outside: np.ndarray
-    """How much of its length stands in no source: headers, and all of a text without a known place."""
+    """The part of its length that is in no source: headers, and all of a text without a known position."""
 
     def where(self, keep: np.ndarray) -> RetrievedTexts:
-        """The marked ones."""
+        """The marked texts."""
         return RetrievedTexts(*(column[keep] for column in vars(self).values()))
 
 
@@ -66,14 +67,14 @@ class TouchingChunks:
     total: np.ndarray
     """The sum of their lengths."""
     bordering: np.ndarray
-    """How long they are together with texts that border on evidence, and with the evidence that none holds."""
+    """Their length together with texts that border on evidence, and with evidence that no text holds."""
 
 
 @dataclass(frozen=True)
 class Spans:
-    """Stretches of sources: how long, whether evidence, and the rank of the first retrieved text that holds each.
+    """Stretches of sources: their lengths, whether they are evidence, and the first retrieved text that holds each.
 
-    Lengths are in characters or tokens, as the table was made. Queries are in the order of the items.
+    Lengths are in characters or in tokens, as chosen when the table is made. Queries are in the order of the items.
     """
 
     queries: tuple[str, ...]
@@ -82,12 +83,12 @@ class Spans:
     answered: np.ndarray
 
     query: np.ndarray
-    """The query of each stretch; a place that matters to two queries has a stretch for each."""
+    """The query of each stretch; a part of a source that matters to two queries has a stretch for each."""
     length: np.ndarray
     solid: np.ndarray
     """How much of the length is not white space, as far as that is known."""
     rank: np.ndarray
-    """The first text that holds the stretch; 0 if none does."""
+    """The rank of the first text that holds the stretch; 0 if no text does."""
     evident: np.ndarray
     """Whether the stretch is part of any evidence."""
     needed: np.ndarray
@@ -96,21 +97,21 @@ class Spans:
     evidence_query: np.ndarray
     """The query of each evidence, ascending."""
     owner: np.ndarray
-    """The evidence of each alternative, ascending; every evidence has one."""
+    """The evidence of each alternative, ascending; every evidence has at least one alternative."""
     part_of: np.ndarray
-    """Which alternatives are made of which stretches: the alternative, in pairs with `part`."""
+    """Pairs of an alternative and one of its stretches: the alternative. `part` is the stretch."""
     part: np.ndarray
-    """The stretch."""
+    """The stretch of each pair."""
 
     texts: RetrievedTexts
     holding: np.ndarray
-    """Which stretches texts hold: the stretch, in pairs with `holder`."""
+    """Pairs of a stretch and a text that holds it: the stretch. `holder` is the text."""
     holder: np.ndarray
-    """The rank of the text."""
+    """The rank of the text of each pair."""
     cut_for: Mapping[int, Spans] = field(default_factory=dict)
-    """The same table by budget of tokens, with texts that fit into it, the last of them cut."""
+    """Tables by budget of tokens, with the texts that fit into the budget, the last of them cut."""
     touching: TouchingChunks | None = None
-    """What is known if the texts of the whole corpus are."""
+    """Present if the texts of the whole corpus are known."""
 
     @classmethod
     def of(
@@ -123,16 +124,18 @@ class Spans:
         tokens_of: Sequence[int] | None = None,
         white: WhiteSpace | None = None,
     ) -> Spans:
-        """The table of items that were checked (`goldrank.match.evidence.resolve`): spans are right for their sources.
+        """Make the table of checked items (`goldrank.match.evidence.resolve`): their spans are inside their sources.
 
-        Lengths are in characters, or in the `tokens` of the sources. `size` says how long a text is that has no
-        known place. `chunks` are all the texts that could have been retrieved; `tokens_of` what each retrieved text
-        takes of a budget, where somebody counted that; `white` tells white space in the sources, whose loss is none.
+        Lengths are in characters, or in the `tokens` of the sources. `size` returns the length of a text without a
+        known position. `chunks` are all texts that could have been retrieved; `tokens_of` are the tokens of each
+        retrieved text, if they were counted; `white` finds white space in the sources, which need not be covered.
         """
         columns = _SpanColumns(items)
-        query, source, start, end = columns.intervals(tokens)
+        intervals = columns.intervals(tokens)
+        query, source, start, end = intervals
         kind, number = columns.kind, columns.number
-        # One line for all sources of all queries: each pair of them has a stretch of its own.
+
+        # Put the sources of all queries on one line, one after the other.
         pair, code = np.unique(query * max(len(columns.sources), 1) + source, return_inverse=True)
         reach = np.zeros(len(pair), np.int64)
         np.maximum.at(reach, code, end)
@@ -141,35 +144,41 @@ class Spans:
         bounds = np.unique(np.concatenate((low, high)))
         row, stretch = expand(np.searchsorted(bounds, low), np.searchsorted(bounds, high))
         stretches = max(len(bounds) - 1, 0)
+
         owner = np.zeros(stretches, np.int64)
         owner[stretch] = query[row]
         retrieved = kind[row] == _TEXT
         unset = np.iinfo(np.int64).max
         rank = np.full(stretches, unset)
         np.minimum.at(rank, stretch[retrieved], number[row[retrieved]])
-        evident, needed, held = (np.zeros(stretches, bool) for _ in range(3))
-        held[stretch] = True
+        evident, needed, is_covered = (np.zeros(stretches, bool) for _ in range(3))
+        is_covered[stretch] = True
         evident[stretch[~retrieved]] = True
-        # An alternative whose spans overlap holds a stretch once; alternatives that hold the same are one.
+
+        # An alternative holds a stretch once even if its spans overlap; equal alternatives become one.
         part = np.unique(np.stack((number[row[~retrieved]], stretch[~retrieved])), axis=1)
         distinct = columns.distinct(*part)
         part = part[:, distinct[part[0]]]
         alternative = columns.owner[distinct]
         alone = np.bincount(alternative, minlength=len(columns.evidence_query)) == 1
         needed[part[1][alone[columns.owner[part[0]]]]] = True
-        # Gaps between intervals are of no interest.
-        new = np.cumsum(held) - 1
-        length = np.diff(bounds)[held] if stretches else np.zeros(0, np.int64)
+
+        # Leave out the gaps between intervals.
+        new = np.cumsum(is_covered) - 1
+        length = np.diff(bounds)[is_covered]
+        solid = length
+        if white:
+            solid = _solid(columns, white, part[1], row, stretch, bounds, base[code])[is_covered]
         table = cls(
             queries=columns.queries,
             retrieved=np.array([len(item.retrieved) for item in items], np.int64),
             answered=np.ones(len(items), bool),
-            query=owner[held],
+            query=owner[is_covered],
             length=length,
-            solid=_solid(columns, white, part[1], row, stretch, bounds, base[code])[held] if white else length,
-            rank=np.where(rank == unset, 0, rank)[held],
-            evident=evident[held],
-            needed=needed[held],
+            solid=solid,
+            rank=np.where(rank == unset, 0, rank)[is_covered],
+            evident=evident[is_covered],
+            needed=needed[is_covered],
             evidence_query=columns.evidence_query,
             owner=alternative,
             part_of=(np.cumsum(distinct) - 1)[part[0]],
@@ -180,14 +189,14 @@ class Spans:
         )
         if chunks is None:
             return table
-        gold = kind == _EVIDENCE
-        spans = query[gold], source[gold], start[gold], end[gold]
-        return replace(table, touching=_touching(columns, spans, chunks, tokens))
+
+        gold = intervals.where(kind == _EVIDENCE)
+        return replace(table, touching=_touching(columns, gold, chunks, tokens))
 
     def __len__(self) -> int:
         return len(self.queries)
 
-    # What measures are made of.
+    # Parts of measures.
 
     def sum(self, which: np.ndarray) -> np.ndarray:
         """Per query, the length of the marked stretches."""
@@ -195,29 +204,33 @@ class Spans:
 
     def within(self, k: int | None) -> np.ndarray:
         """Which stretches the first k texts hold."""
-        held: np.ndarray = self.rank > 0
+        is_held: np.ndarray = self.rank > 0
         if k is None:
-            return held
-        return held & (self.rank <= k)
+            return is_held
+        return is_held & (self.rank <= k)
 
     def returned(self, k: int | None, repeated: str = "once") -> np.ndarray:
-        """Per query, the length of the first k texts; "once": a position that several hold counts once.
+        """Per query, the length of the first k texts; "once": a position that several texts hold counts once.
 
-        What stands in no source counts in full: what texts have in common there is not known.
+        Text that is in no source always counts in full, because overlaps are not known there.
         """
-        near = np.ones(len(self.texts.rank), bool) if k is None else self.texts.rank <= k
-        counted = self.texts.outside if repeated == "once" else self.texts.length
-        texts = np.bincount(self.texts.query[near], weights=counted[near], minlength=len(self))
-        length: np.ndarray = texts + self.sum(self.within(k)) if repeated == "once" else texts
+        near = np.ones(len(self.texts.rank), bool)
+        if k is not None:
+            near = self.texts.rank <= k
+
+        if repeated != "once":
+            return np.bincount(self.texts.query[near], weights=self.texts.length[near], minlength=len(self))
+        outside = np.bincount(self.texts.query[near], weights=self.texts.outside[near], minlength=len(self))
+        length: np.ndarray = outside + self.sum(self.within(k))
         return length
 
     def relevant(self, rel: float = 1) -> np.ndarray:
-        """Per query, how many things an answer needs; evidence has no grades, so that `rel` changes nothing."""
+        """Per query, the number of evidences; evidence has no grades, so `rel` changes nothing."""
         return np.bincount(self.evidence_query, minlength=len(self))
 
     @cached_property
     def alternative_length(self) -> np.ndarray:
-        """How long each alternative is."""
+        """The length of each alternative."""
         return np.bincount(self.part_of, weights=self.length[self.part], minlength=len(self.owner))
 
     @cached_property
@@ -228,7 +241,7 @@ class Spans:
 
     @cached_property
     def worth(self) -> np.ndarray:
-        """How long each evidence is at least: the length of its shortest alternative."""
+        """The length of each evidence: the length of its shortest alternative."""
         shortest = np.full(len(self.evidence_query), np.inf)
         np.minimum.at(shortest, self.owner, self.alternative_length)
         return shortest
@@ -238,14 +251,15 @@ class Spans:
         return self._best(self._held(k, self.length) / self.alternative_length)
 
     def enough(self, k: int | None, coverage: float) -> np.ndarray:
-        """Which evidences have an alternative of which the first k texts hold at least this share, and some of it.
+        """Which evidences have an alternative of which the first k texts hold at least this share, and more than 0.
 
-        White space does not count, where it is known: a splitter that drops it between two texts loses nothing.
+        Known white space does not count: a splitter that drops it between two texts loses nothing.
         """
         length = np.bincount(self.part_of, weights=self.solid[self.part], minlength=len(self.owner))
-        held, solid = self._held(k, self.solid), length > 0
-        whole = self._held(k, self.length) / self.alternative_length  # for evidence that is nothing but white space
-        share = self._best(np.where(solid, held / np.where(solid, length, 1), whole))
+        is_solid = length > 0
+        solid_share = self._held(k, self.solid) / np.where(is_solid, length, 1)
+        total_share = self._held(k, self.length) / self.alternative_length  # for evidence that is only white space
+        share = self._best(np.where(is_solid, solid_share, total_share))
         enough: np.ndarray = (share >= coverage) & (share > 0)
         return enough
 
@@ -264,7 +278,7 @@ class Spans:
         """Per query, the sum of one value per evidence."""
         return np.bincount(self.evidence_query, weights=values, minlength=len(self))
 
-    # Other views of the same retrieval.
+    # Other views of this retrieval.
 
     def cut(self, depth: int) -> Spans:
         """As if no more than `depth` texts had been retrieved for a query."""
@@ -272,11 +286,11 @@ class Spans:
 
     @cached_property
     def condensed(self) -> Spans:
-        """As if only texts with a known place had been retrieved; ranks close up."""
+        """As if only texts with a known position had been retrieved; ranks close up."""
         return self.only(self.texts.placed)
 
     def packed(self, budget: int, pack: str = "prefix", depth: int | None = None) -> Spans:
-        """As if only the texts had been retrieved that fit into so many tokens; ranks close up."""
+        """As if only the texts that fit into the budget of tokens had been retrieved; ranks close up."""
         texts = self.texts
         if (texts.tokens < 0).any():
             raise MeasureError("tokens were not counted", hint="Use evaluate_texts, or a cut-off.")
@@ -292,20 +306,21 @@ class Spans:
         """As if only the marked texts had been retrieved; ranks close up."""
         texts = self.texts
         first = np.searchsorted(texts.query, np.arange(len(self) + 1))
-        kept = np.concatenate(([0], np.cumsum(keep)))
-        new = np.where(keep, kept[1:] - kept[first[texts.query]], 0)
-        holder = new[first[self.query[self.holding]] + self.holder - 1]
-        held = holder > 0
-        holding, holder = self.holding[held], holder[held]
+        before = np.concatenate(([0], np.cumsum(keep)))
+        new_rank = np.where(keep, before[1:] - before[first[texts.query]], 0)
+
+        holder = new_rank[first[self.query[self.holding]] + self.holder - 1]
+        is_held = holder > 0
+        holding, holder = self.holding[is_held], holder[is_held]
         unset = np.iinfo(np.int64).max
         rank = np.full(len(self.rank), unset)
         np.minimum.at(rank, holding, holder)
 
         return replace(
             self,
-            retrieved=kept[first[1:]] - kept[first[:-1]],
+            retrieved=before[first[1:]] - before[first[:-1]],
             rank=np.where(rank == unset, 0, rank),
-            texts=replace(texts, rank=new).where(keep),
+            texts=replace(texts, rank=new_rank).where(keep),
             holding=holding,
             holder=holder,
         )
@@ -323,19 +338,42 @@ def _solid(
     bounds: np.ndarray,
     base: np.ndarray,
 ) -> np.ndarray:
-    """Lengths of stretches, of those that are evidence without white space; `base` is where a span's source begins."""
+    """Lengths of stretches, without white space in evidence; `base` is the beginning of a span's source."""
     lengths = np.diff(bounds)
-    source, offset = np.zeros(len(lengths), np.int64), np.zeros(len(lengths), np.int64)
-    source[stretch], offset[stretch] = columns.source[row], base[row]
-    asked = np.unique(evident)
-    asked = asked[np.argsort(source[asked], kind="stable")]
-    first = np.searchsorted(source[asked], np.arange(len(columns.sources) + 1))
+    source = np.zeros(len(lengths), np.int64)
+    source[stretch] = columns.source[row]
+    offset = np.zeros(len(lengths), np.int64)
+    offset[stretch] = base[row]
+
+    in_evidence = np.unique(evident)
+    in_evidence = in_evidence[np.argsort(source[in_evidence], kind="stable")]
+    first = np.searchsorted(source[in_evidence], np.arange(len(columns.sources) + 1))
     for name, i in columns.sources.items():
-        rows = asked[first[i] : first[i + 1]]
+        rows = in_evidence[first[i] : first[i + 1]]
         if len(rows):
             lengths[rows] = white.solid(name, bounds[rows] - offset[rows], bounds[rows + 1] - offset[rows])
 
     return lengths
+
+
+class _Intervals(NamedTuple):
+    """Spans as columns."""
+
+    query: np.ndarray
+    source: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    def where(self, keep: np.ndarray) -> _Intervals:
+        """The marked spans."""
+        return _Intervals(*(column[keep] for column in self))
+
+
+def _positions(item: TextItem) -> Sequence[Span | Located | None]:
+    """The position of each retrieved text; None where it is not known."""
+    if item.spans is None:
+        return [None] * len(item.retrieved)
+    return item.spans
 
 
 class _SpanColumns:
@@ -347,19 +385,19 @@ class _SpanColumns:
         repeated = sorted(query for query, times in Counter(self.queries).items() if times > 1)
         if repeated:
             raise InputError(
-                f"queries occur more than once: {ids.samples(repeated)}", hint="Give each an id of its own."
+                f"queries occur more than once: {ids.samples(repeated)}", hint="Give each query a different id."
             )
 
         self.sources: dict[str, int] = {}
         rows: list[tuple[int, int, int, int, int, int]] = []
         placed: list[bool] = []
         for query, item in enumerate(items):
-            spans = [None] * len(item.retrieved) if item.spans is None else item.spans
-            placed += [span is not None for span in spans]
+            positions = _positions(item)
+            placed += [position is not None for position in positions]
             rows += [
                 (query, self._number(span), span.start, span.end, _TEXT, rank)
-                for rank, place in enumerate(spans, 1)
-                for span in parts_of(place)
+                for rank, position in enumerate(positions, 1)
+                for span in parts_of(position)
             ]
 
         evidence_query: list[int] = []
@@ -382,8 +420,8 @@ class _SpanColumns:
     def _number(self, span: Span) -> int:
         return self.sources.setdefault(span.source, len(self.sources))
 
-    def intervals(self, tokens: Tokens | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Query, source, start and end of each span, in characters or in tokens."""
+    def intervals(self, tokens: Tokens | None) -> _Intervals:
+        """The spans, in characters or in tokens."""
         query, source, start, end = self._rows[:4]
         if tokens is not None:
             start, end = start.copy(), end.copy()
@@ -393,7 +431,7 @@ class _SpanColumns:
                 if name != NOWHERE:
                     rows = order[first[i] : first[i + 1]]
                     start[rows], end[rows] = in_tokens(tokens[name], start[rows], end[rows])
-        return query, source, start, end
+        return _Intervals(query, source, start, end)
 
     def texts(
         self, start: np.ndarray, end: np.ndarray, size: Callable[[str], int], tokens_of: Sequence[int] | None
@@ -403,49 +441,55 @@ class _SpanColumns:
         query = np.repeat(np.arange(len(count)), count)
         rank = np.array([rank for most in count for rank in range(1, most + 1)], np.int64)
         outside = np.zeros(len(rank), np.int64)
-        for i, place in enumerate(place for item in self.items for place in item.spans or [None] * len(item.retrieved)):
-            if place is None:
+        positions = (position for item in self.items for position in _positions(item))
+        for i, position in enumerate(positions):
+            if position is None:
                 outside[i] = size(self.items[query[i]].retrieved[rank[i] - 1])
-            elif isinstance(place, Located) and place.outside:
-                outside[i] = size(place.outside)
+            elif isinstance(position, Located) and position.outside:
+                outside[i] = size(position.outside)
 
-        text = self.kind == _TEXT
+        is_text = self.kind == _TEXT
         first = np.cumsum(np.array([0, *count], np.int64))
-        at = first[self._rows[0][text]] + self.number[text] - 1
-        length = np.bincount(at, weights=(end - start)[text], minlength=len(rank)).astype(np.int64) + outside
-        tokens = np.full(len(rank), -1) if tokens_of is None else np.array(tokens_of, np.int64)
+        index = first[self._rows[0][is_text]] + self.number[is_text] - 1
+        inside = np.bincount(index, weights=(end - start)[is_text], minlength=len(rank)).astype(np.int64)
+        length = inside + outside
+        if tokens_of is None:
+            tokens = np.full(len(rank), -1)
+        else:
+            tokens = np.array(tokens_of, np.int64)
         return RetrievedTexts(query, rank, length, self.placed, tokens, outside)
 
     def distinct(self, alternative: np.ndarray, stretch: np.ndarray) -> np.ndarray:
-        """Which alternatives are not the same as one before them of the same evidence.
+        """Which alternatives differ from all earlier alternatives of their evidence.
 
-        Nothing can be covered of one without length, so that it would be lost in silence.
+        An alternative without length is an error: no text could cover it.
         """
         bounds = np.searchsorted(alternative, np.arange(len(self.owner) + 1))
         seen: set[tuple[int, bytes]] = set()
-        fresh = np.zeros(len(self.owner), bool)
+        is_new = np.zeros(len(self.owner), bool)
         for i, owner in enumerate(self.owner.tolist()):
-            held = stretch[bounds[i] : bounds[i + 1]]
-            if not len(held):
+            stretches = stretch[bounds[i] : bounds[i + 1]]
+            if not len(stretches):
                 item = self.items[self.evidence_query[owner]]
                 raise InputError(
                     f"query '{ids.show(item.query)}' has evidence without any character or token in it",
                     where=item.where or None,
                     hint="Evidence has an end after its start; in tokens, it holds at least one.",
                 )
-            key = owner, held.tobytes()
-            fresh[i] = key not in seen
+
+            key = owner, stretches.tobytes()
+            is_new[i] = key not in seen
             seen.add(key)
-        return fresh
+        return is_new
 
 
 def _touching(
     columns: _SpanColumns,
-    gold: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    gold: _Intervals,
     chunks: Sequence[Span],
     tokens: Tokens | None,
 ) -> TouchingChunks:
-    """What the texts of the corpus hold of each query's evidence."""
+    """How the texts of the corpus cover each query's evidence."""
     by_source: dict[int, list[tuple[int, int]]] = {}
     for chunk in chunks:
         if chunk.source in columns.sources:
@@ -455,30 +499,35 @@ def _touching(
     cut: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for source, pairs in by_source.items():
         low, high = np.array(pairs, np.int64).T
-        cut[source] = (low, high) if tokens is None else in_tokens(tokens[names[source]], low, high)
+        if tokens is not None:
+            low, high = in_tokens(tokens[names[source]], low, high)
+        cut[source] = low, high
 
-    query, source_of, start, end = gold
     evidence, union, total, bordering = (np.zeros(len(columns.queries)) for _ in range(4))
-    order = np.lexsort((source_of, query))
-    edges = np.flatnonzero(np.diff(query[order]) | np.diff(source_of[order])) + 1
-    for rows in np.split(order, edges) if len(order) else []:
-        at, source = int(query[rows[0]]), int(source_of[rows[0]])
-        gold_start, gold_end = merge(start[rows], end[rows])
+    order = np.lexsort((gold.source, gold.query))
+    edges = np.flatnonzero(np.diff(gold.query[order]) | np.diff(gold.source[order])) + 1
+    for rows in np.split(order, edges):
+        gold_start, gold_end = merge(gold.start[rows], gold.end[rows])
         if not len(gold_start):
             continue  # a part of evidence that holds no token, such as a blank
+
+        query = int(gold.query[rows[0]])
+        source = int(gold.source[rows[0]])
         if source not in cut:
-            bordering[at] += (gold_end - gold_start).sum()
+            bordering[query] += (gold_end - gold_start).sum()
             continue
+
         low, high = cut[source]
         before = np.searchsorted(gold_start, high, side="right")
         near = (before > 0) & (gold_end[before - 1] >= low)
-        both = merge(np.concatenate((low[near], gold_start)), np.concatenate((high[near], gold_end)))
-        bordering[at] += (both[1] - both[0]).sum()
+        joined_low, joined_high = merge(np.concatenate((low[near], gold_start)), np.concatenate((high[near], gold_end)))
+        bordering[query] += (joined_high - joined_low).sum()
+
         hit = length_within(gold_start, gold_end, low, high) > 0
         low, high = low[hit], high[hit]
         merged_low, merged_high = merge(low, high)
-        evidence[at] += length_within(merged_low, merged_high, gold_start, gold_end).sum()
-        union[at] += (merged_high - merged_low).sum()
-        total[at] += (high - low).sum()
+        evidence[query] += length_within(merged_low, merged_high, gold_start, gold_end).sum()
+        union[query] += (merged_high - merged_low).sum()
+        total[query] += (high - low).sum()
 
     return TouchingChunks(evidence, union, total, bordering)

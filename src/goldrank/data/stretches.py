@@ -6,35 +6,36 @@ import numpy as np
 
 
 def merge(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same positions as intervals that do not overlap or touch, ascending.
+    """Join intervals that overlap or touch; the result is ascending.
 
     >>> [column.tolist() for column in merge(np.array([5, 0, 3, 9]), np.array([7, 4, 5, 9]))]
     [[0], [7]]
     """
     full = start < end
     order = np.argsort(start[full], kind="stable")
-    start, end = start[full][order], np.maximum.accumulate(end[full][order])
-    fresh = np.ones(len(start), bool)
-    fresh[1:] = start[1:] > end[:-1]
-    last = np.concatenate((fresh[1:], np.ones(min(len(start), 1), bool)))
-    return start[fresh], end[last]
+    start = start[full][order]
+    end = np.maximum.accumulate(end[full][order])
+
+    begins_new = np.ones(len(start), bool)
+    begins_new[1:] = start[1:] > end[:-1]
+    is_last = np.concatenate((begins_new[1:], np.ones(min(len(start), 1), bool)))
+    return start[begins_new], end[is_last]
 
 
 def length_within(start: np.ndarray, end: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """For each interval from `low` to `high`, how much of it merged intervals hold."""
+    """For each interval from `low` to `high`, the length of its overlap with merged intervals."""
     before = np.concatenate(([0], np.cumsum(end - start)))
 
     def up_to(position: np.ndarray) -> np.ndarray:
-        at = np.searchsorted(start, position, side="right")
-        if len(start):
-            into = np.minimum(position, end[at - 1]) - start[at - 1]
-        else:
-            into = 0
-        counted: np.ndarray = np.where(at > 0, before[at - 1] + into, 0)
-        return counted
+        if not len(start):
+            return np.zeros(len(position), np.int64)
+        following = np.searchsorted(start, position, side="right")
+        last = following - 1
+        in_last = np.minimum(position, end[last]) - start[last]
+        return np.where(following > 0, before[last] + in_last, 0)
 
-    held: np.ndarray = up_to(high) - up_to(low)
-    return held
+    overlap: np.ndarray = up_to(high) - up_to(low)
+    return overlap
 
 
 def expand(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -45,7 +46,7 @@ def expand(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def in_tokens(tokens: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of characters as intervals of tokens. A token of which any character is inside is inside."""
+    """Intervals of characters as intervals of tokens. A token is inside if any of its characters is."""
     first = np.searchsorted(tokens[:, 1], start, side="right")
     last = np.searchsorted(tokens[:, 0], end, side="left")
     return first, np.where(start < end, np.maximum(first, last), first)

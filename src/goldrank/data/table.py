@@ -1,8 +1,8 @@
-"""What every report is made of: tables, sentences and folded parts; and their two small writers, text and HTML.
+"""The parts of every report: tables, sentences and folded parts; and two small writers, for text and HTML.
 
-Whoever reports something makes `Part`s and hands them to the writer of a form: `plain` and `html` here, the others in
-`report/` (terminal, Markdown, CSV, LaTeX). Parts hold text as it is; each writer has one function that escapes it,
-and uses it for every cell and sentence. The two writers here need nothing but Python, so that `Scores` can print.
+A result makes `Part`s and passes them to the writer of a form: `plain` and `html` here, the others in `report/`
+(terminal, Markdown, CSV, LaTeX). Parts hold text without escapes; each writer has one function that escapes it, and
+uses it for every cell and sentence. The two writers here need nothing but Python, so that `Scores` can print.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from goldrank.base import ids
 from goldrank.base.escaping import log_line
 
 NAME_LIMIT = 60
-"""Characters of an id or a name in a table."""
+"""Most characters of an id or a name in a table."""
 TEXT_LIMIT = 2_000
-"""Characters of everything else."""
+"""Most characters of any other text."""
 
 VERDICTS = ("better", "worse", "same", "equivalent", "unclear", "judge", "pass", "fail", "error")
-"""Styles of cells and sentences that say how something ended."""
+"""Styles of cells and sentences that express a verdict."""
 FOOTNOTES = ("warning", "remark", "dim")
-"""Styles of sentences that stand close to what they are about."""
+"""Styles of sentences that directly follow the part they are about."""
 LISTED = (*VERDICTS, "warning", "remark")
 """Styles of sentences that are items of a list, where a form has lists. Other styles: 'dim', 'strong', ''."""
 
 
 NOTEBOOK_STYLE = '<div class="goldrank"><style>.goldrank :is(.name,.text,.words,.hit,.miss){text-align:left}</style>'
-"""What opens the HTML of a notebook; `</div>` closes it."""
+"""The beginning of the HTML of a notebook; `</div>` closes it."""
 
 
 class Cell(NamedTuple):
-    """One cell: what people read, and what they need to see or sort it."""
+    """One cell: its text, and how it is sorted and styled."""
 
     text: str
     value: float | None = None
@@ -48,7 +48,7 @@ class Cell(NamedTuple):
     detail: str = ""
     """A second, smaller line, where a form has one (HTML)."""
     link: str = ""
-    """A place on the same page, such as '#r12', where a form has links (HTML)."""
+    """An anchor on the page, such as '#r12', where a form has links (HTML)."""
 
 
 class Head(NamedTuple):
@@ -80,31 +80,31 @@ class Head(NamedTuple):
 
 
 Cells = Sequence[Cell | str | float]
-"""A row of cells; one that is no more than its text, or a number with four decimals, may be the text or the number."""
+"""A row of cells. A cell without a style may be a plain text, or a number that gets four decimals."""
 
 
-def count(value: int, what: str) -> str:
+def count(value: int, noun: str) -> str:
     """'1 record', '1,200 records', '2 queries'."""
-    if what.endswith("query"):
-        many = f"{what[:-1]}ies"
-    else:
-        many = f"{what}s"
-    return f"{value:,} {what if value == 1 else many}"
+    if value == 1:
+        return f"1 {noun}"
+    if noun.endswith("query"):
+        return f"{value:,} {noun[:-1]}ies"
+    return f"{value:,} {noun}s"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row that is more than its cells."""
+    """A row with a style or data for a page."""
 
     cells: Cells
     style: str = ""
     """'dim', or 'flag' for a row to look at."""
     data: Mapping[str, str] = field(default_factory=dict)
-    """By what a page filters rows."""
+    """Values by which a page filters rows."""
 
     @property
     def full(self) -> list[Cell]:
-        """Its cells, with those that are no more than text or a number made into cells."""
+        """Its cells, where texts and numbers became `Cell`s."""
         return list(map(_full, self.cells))
 
 
@@ -131,9 +131,9 @@ class Table:
     rows: Sequence[Row | Cells]
     title: str = ""
     caption: str = ""
-    """What the marks in it mean, and what was left out."""
+    """The meaning of its marks, and what was left out."""
     id: str = ""
-    """For pages: makes the rows selectable by scripts."""
+    """For pages: scripts find the table by it."""
     sortable: bool = False
     """Whether a page sorts it by a click on a head."""
     stacks: bool = False
@@ -142,34 +142,47 @@ class Table:
     @property
     def full_rows(self) -> list[Row]:
         """All rows as `Row`s."""
-        return [row if isinstance(row, Row) else Row(row) for row in self.rows]
+        return list(map(_full_row, self.rows))
 
     @property
     def cells(self) -> list[Cells]:
-        """The cells, row by row, as they were given."""
-        return [row.cells if isinstance(row, Row) else row for row in self.rows]
+        """The cells, row by row; texts and numbers stay as they are."""
+        return [row.cells for row in self.full_rows]
 
     def texts(
         self, write: Callable[[Cell, Head], str], number: Callable[[float], str] = "{:.4f}".format
     ) -> Iterator[tuple[str, ...]]:
-        """The rows in a form that writes plain numbers by `number` and every other cell by `write`."""
+        """The texts of the rows: plain numbers are written by `number`, all other cells by `write`."""
+
+        def text(cell: Cell | str | float, head: Head) -> str:
+            if isinstance(cell, float):
+                return number(cell)
+            return write(_full(cell), head)
+
         columns = zip(*self.cells, strict=True)
-        written = [
-            [number(cell) if isinstance(cell, float) else write(_full(cell), head) for cell in column]
-            for column, head in zip(columns, self.heads, strict=bool(self.rows))
-        ]
+        written = []
+        for column, head in zip(columns, self.heads, strict=bool(self.rows)):
+            written.append([text(cell, head) for cell in column])
         return zip(*written, strict=True)
 
     @property
     def has_heads(self) -> bool:
-        """Whether any head says something."""
+        """Whether any head has a text."""
         return any(head.text for head in self.heads)
 
     def without(self, *heads: str) -> Table:
         """The table without some of its columns."""
-        kept = [i for i, head in enumerate(self.heads) if head.text not in heads]
-        rows = [Row([row.cells[i] for i in kept], row.style, row.data) for row in self.full_rows]
-        return replace(self, heads=[self.heads[i] for i in kept], rows=rows)
+        columns = [i for i, head in enumerate(self.heads) if head.text not in heads]
+        rows = []
+        for row in self.full_rows:
+            rows.append(Row([row.cells[i] for i in columns], row.style, row.data))
+        return replace(self, heads=[self.heads[i] for i in columns], rows=rows)
+
+
+def _full_row(row: Row | Cells) -> Row:
+    if isinstance(row, Row):
+        return row
+    return Row(row)
 
 
 class Sentence(NamedTuple):
@@ -180,7 +193,7 @@ class Sentence(NamedTuple):
     label: str = ""
     """A word that comes first, such as FAIL."""
     code: str = ""
-    """The code of the note that it is; empty for any other sentence."""
+    """The code of a note; empty for any other sentence."""
 
 
 @dataclass(frozen=True)
@@ -197,15 +210,15 @@ class ChartPart:
 
     title: str
     draw: Callable[[], Drawing]
-    """Makes the drawing, from what it shows."""
+    """Makes the drawing."""
 
 
 class Drawing(Protocol):
-    """A chart that is drawn: `goldrank.report.charts.Chart` is one."""
+    """A drawn chart, such as `goldrank.report.charts.Chart`."""
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """The title of the chart."""
 
     @property
     def width(self) -> float:
@@ -219,17 +232,17 @@ class Drawing(Protocol):
         """SVG for a page that has the styles."""
 
     def alone(self) -> str:
-        """SVG for a file of its own."""
+        """SVG for a separate file."""
 
     def placed(self, top: float) -> str:
-        """SVG for a drawing that has the styles, so far below its top."""
+        """SVG for a drawing that has the styles; it begins `top` pixels below the top."""
 
 
 Part = Table | Sentence | Fold | ChartPart
 
 
-def told(parts: Iterable[Part]) -> list[Table | Sentence | Fold]:
-    """The parts that are words and numbers: all but charts."""
+def without_charts(parts: Iterable[Part]) -> list[Table | Sentence | Fold]:
+    """The parts of words and numbers."""
     return [part for part in parts if not isinstance(part, ChartPart)]
 
 
@@ -245,62 +258,62 @@ def charts_of(parts: Iterable[Part]) -> list[ChartPart]:
 
 
 def facts(rows: Mapping[str, str], title: str = "") -> Table:
-    """What is known of one thing: a name and a value in each row; empty values are left out."""
-    return Table(Head.texts("", ""), [[name, value] for name, value in rows.items() if value.strip()], title)
+    """A table of facts: a name and a value in each row; empty values are left out."""
+    cells = [[name, value] for name, value in rows.items() if value.strip()]
+    return Table(Head.texts("", ""), cells, title)
 
 
 MOST_NOTES = 3
-"""Notes that are shown below a result; the others are counted."""
+"""Most notes that are shown below a result; the others are counted."""
 
 
 def note_sentences(notes: Iterable[object], about: str = "") -> list[Sentence]:
-    """Notes as sentences: warnings first, and so that every writer shows them differently from remarks.
+    """Notes as sentences, warnings first; their styles let every writer distinguish warnings and remarks.
 
-    `notes` are `goldrank.base.notes.Note`s; plain text is a remark. `about` says whose they are.
+    `notes` are `goldrank.base.notes.Note`s; plain text is a remark. `about` is put before each.
     """
+    prefix = ""
     if about:
         prefix = f"{about}: "
-    else:
-        prefix = ""
+
     sentences = []
     for note in notes:
+        style = "remark"
         if getattr(note, "is_warning", False):
             style = "warning"
-        else:
-            style = "remark"
         sentences.append(Sentence(f"{prefix}{note}", style, code=getattr(note, "code", "text")))
     return warnings_first(dict.fromkeys(sentences))
 
 
 def notes_by_run(notes: Mapping[str, Iterable[object]]) -> list[Sentence]:
-    """The notes of several runs: what all of them share is said once, and what some of them share is one sentence."""
+    """The notes of several runs: a note of some runs is one sentence with their names, a note of all has no names."""
     runs_of: dict[Sentence, list[str]] = {}
     for run, of_run in notes.items():
         for sentence in note_sentences(of_run):
             runs_of.setdefault(sentence, []).append(run)
+
     sentences = []
     for sentence, runs in runs_of.items():
-        if len(runs) == len(notes):
-            whose = ""
-        else:
-            whose = f"{_some(runs)}: "
-        sentences.append(sentence._replace(text=f"{whose}{sentence.text}"))
+        if len(runs) < len(notes):
+            sentence = sentence._replace(text=f"{_some(runs)}: {sentence.text}")
+        sentences.append(sentence)
     return warnings_first(_one_of_each_kind(sentences, len(notes)))
 
 
 def _one_of_each_kind(sentences: Sequence[Sentence], runs: int) -> list[Sentence]:
-    """Sentences of a kind that differ from run to run are one where there are many of them."""
+    """Sentences in which many of one kind, which differ from run to run, became one."""
     of_kind: dict[str, list[Sentence]] = {}
     for sentence in sentences:
         of_kind.setdefault(sentence.code, []).append(sentence)
-    kept: list[Sentence] = []
-    for alike in of_kind.values():
-        if len(alike) <= MOST_NOTES or runs <= MOST_NOTES:
-            kept += alike
+
+    condensed: list[Sentence] = []
+    for similar in of_kind.values():
+        if len(similar) <= MOST_NOTES or runs <= MOST_NOTES:
+            condensed += similar
         else:
-            more = f" (and {len(alike) - 1} more of this kind)"
-            kept.append(alike[0]._replace(text=alike[0].text + more))
-    return kept
+            text = f"{similar[0].text} (and {len(similar) - 1} more of this kind)"
+            condensed.append(similar[0]._replace(text=text))
+    return condensed
 
 
 def _some(names: Sequence[str]) -> str:
@@ -312,8 +325,8 @@ def _some(names: Sequence[str]) -> str:
 
 
 def split_notes(parts: Iterable[Part]) -> tuple[list[Part], list[Sentence]]:
-    """The parts without notes, and the notes; a fold that holds nothing else goes."""
-    others: list[Part] = []
+    """The parts without notes, and the notes; a fold with nothing but notes is left out."""
+    other_parts: list[Part] = []
     notes: list[Sentence] = []
     for part in parts:
         if isinstance(part, Sentence) and part.code:
@@ -322,19 +335,19 @@ def split_notes(parts: Iterable[Part]) -> tuple[list[Part], list[Sentence]]:
             inner, folded = split_notes(part.parts)
             notes += folded
             if inner:
-                others.append(replace(part, parts=inner))
+                other_parts.append(replace(part, parts=inner))
         else:
-            others.append(part)
+            other_parts.append(part)
 
-    return others, warnings_first(dict.fromkeys(notes))
+    return other_parts, warnings_first(dict.fromkeys(notes))
 
 
 def few_notes(notes: Sequence[Sentence], see: str) -> list[Sentence]:
-    """The first notes, and a line that counts the others and says where they are."""
+    """The first notes, and a line that counts the others and says how to see them."""
     if len(notes) <= MOST_NOTES:
         return list(notes)
-    more = len(notes) - MOST_NOTES
-    closing = f"{more} more remark{'s' * (more > 1)}: {see}"
+    hidden = len(notes) - MOST_NOTES
+    closing = f"{hidden} more remark{'s' * (hidden > 1)}: {see}"
     return [*notes[:MOST_NOTES], Sentence(closing, "remark", "", "more-notes")]
 
 
@@ -344,7 +357,7 @@ def warnings_first(sentences: Iterable[Sentence]) -> list[Sentence]:
 
 
 def is_apart(before: Part | None, part: Part) -> bool:
-    """Whether an empty line stands between two parts of text: not between sentences, nor before footnotes."""
+    """Whether an empty line separates two parts of text: not between sentences, nor before footnotes."""
     if before is None:
         return False
     if not isinstance(part, Sentence):
@@ -361,7 +374,7 @@ def plain(parts: Iterable[Part], width: int | None = None) -> str:
     """Parts as text, without a line end; sentences are wrapped if there is a width."""
     lines: list[str] = []
     before: Part | None = None
-    for part in told(parts):
+    for part in without_charts(parts):
         if is_apart(before, part):
             lines.append("")
         before = part
@@ -376,29 +389,34 @@ def plain(parts: Iterable[Part], width: int | None = None) -> str:
 
 
 def _plain_table(table: Table) -> list[str]:
+    grid = []
     if table.has_heads:
         grid = [[log_line(head.text) for head in table.heads]]
-    else:
-        grid = []
     columns = zip(*grid, *table.texts(_plain_cell), strict=True)
     padded = [_padded(column, head.kind == "number") for column, head in zip(columns, table.heads, strict=False)]
+
+    lines = []
     if table.title:
-        lines = [log_line(table.title)]
-    else:
-        lines = []
+        lines.append(log_line(table.title))
     lines += ["  ".join(texts).rstrip() for texts in zip(*padded, strict=True)]
-    return lines + ([log_line(table.caption)] if table.caption else [])
+    if table.caption:
+        lines.append(log_line(table.caption))
+    return lines
 
 
 def _padded(column: Sequence[str], right: bool) -> list[str]:
     widths = list(map(display_width, column))
     widest = max(widths)
     spaces = [" " * (widest - width) for width in widths]
-    return list(map(add, spaces, column) if right else map(add, column, spaces))
+    if right:
+        return list(map(add, spaces, column))
+    return list(map(add, column, spaces))
 
 
 def _plain_cell(cell: Cell, head: Head) -> str:
-    text = ("*" if cell.style == "best" else "") + log_line(cell.text, head.limit())
+    text = log_line(cell.text, head.limit())
+    if cell.style == "best":
+        text = f"*{text}"
     if cell.raised:
         return f"{text} {cell.raised}"
     return text
@@ -408,21 +426,29 @@ def display_width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+    return sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2
+    return 1
 
 
 def _plain_sentence(sentence: Sentence, width: int | None) -> list[str]:
     mark = {"warning": "! ", "remark": "  "}.get(sentence.style, "")
+    label = ""
     if sentence.label:
         label = f"{sentence.label}  "
-    else:
-        label = ""
     text = f"{mark}{label}{log_line(sentence.text)}"
     if width is None or len(text) <= width:
         return [text]
-    hanging = " " * len(mark + label)
+
     import textwrap
 
+    hanging = " " * len(mark + label)
     return textwrap.wrap(text, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
@@ -435,43 +461,49 @@ def escape_html(text: str, limit: int = TEXT_LIMIT) -> str:
 
 
 def entities(text: str) -> str:
-    """The same for text without control characters."""
+    """`escape_html` for text without control characters."""
     import html
 
     return html.escape(text).replace("##", "#&#35;")
 
 
 def html(parts: Iterable[Part]) -> str:
-    """Parts as a piece of HTML without any style: for notebooks, and for pages that bring the style."""
+    """Parts as a piece of HTML without any style: for notebooks, and for pages that have the style."""
     texts = []
     for is_list, group in groupby(parts, lambda part: isinstance(part, Sentence) and part.style in LISTED):
         if is_list:
-            items = "".join(
-                f'<li class="{item.style}">{_html_words(item)}</li>' for item in group if type(item) is Sentence
-            )
+            items = "".join(map(_html_item, group))
             texts.append(f'<ul class="notes">{items}</ul>')
-            continue
-        for part in group:
-            if isinstance(part, Table):
-                texts.append(_html_table(part))
-            elif isinstance(part, ChartPart):
-                texts.append(_html_chart(part))
-            elif isinstance(part, Fold):
-                summary = escape_html(part.title)
-                texts.append(f"<details><summary>{summary}</summary>{html(part.parts)}</details>")
-            else:
-                if part.style:
-                    style = f' class="{part.style}"'
-                else:
-                    style = ""
-                texts.append(f"<p{style}>{_html_words(part)}</p>")
-
+        else:
+            texts += map(_html_part, group)
     return "".join(texts)
 
 
+def _html_item(part: Part) -> str:
+    assert isinstance(part, Sentence)
+    return f'<li class="{part.style}">{_html_words(part)}</li>'
+
+
+def _html_part(part: Part) -> str:
+    if isinstance(part, Table):
+        return _html_table(part)
+    if isinstance(part, ChartPart):
+        return _html_chart(part)
+    if isinstance(part, Fold):
+        return f"<details><summary>{escape_html(part.title)}</summary>{html(part.parts)}</details>"
+    return f"<p{_class(part.style)}>{_html_words(part)}</p>"
+
+
+def _class(style: str) -> str:
+    """The attribute of HTML for a style; '' if there is no style."""
+    if style:
+        return f' class="{style}"'
+    return ""
+
+
 def notebook_html(parts: Iterable[Part]) -> str:
-    """The same for notebooks, whose own style would move text to the right; without charts, which need styles."""
-    return f"{NOTEBOOK_STYLE}{html(told(parts))}</div>"
+    """Parts as HTML for notebooks, whose style would align text right; without charts, which need styles."""
+    return f"{NOTEBOOK_STYLE}{html(without_charts(parts))}</div>"
 
 
 def _html_chart(chart: ChartPart) -> str:
@@ -480,40 +512,40 @@ def _html_chart(chart: ChartPart) -> str:
 
 
 def _html_words(sentence: Sentence) -> str:
+    label = sentence.label
     if sentence.style == "warning":
         label = "Warning:"
-    else:
-        label = sentence.label
+    text = escape_html(sentence.text)
     if label:
-        strong = f"<strong>{escape_html(label)}</strong> "
-    else:
-        strong = ""
-    return strong + escape_html(sentence.text)
+        return f"<strong>{escape_html(label)}</strong> {text}"
+    return text
 
 
 def _html_table(table: Table) -> str:
+    title = ""
     if table.title:
         title = f"<h4>{escape_html(table.title)}</h4>"
-    else:
-        title = ""
 
+    caption = ""
     if table.caption:
         caption = f'<p class="dim">{escape_html(table.caption)}</p>'
-    else:
-        caption = ""
 
     head = ""
     if table.has_heads:
+        wrap = "{}"
         if table.sortable:
             wrap = '<button type="button">{}</button>'
-        else:
-            wrap = "{}"
         cells = (f"<th{_kind(head)}>{wrap.format(escape_html(head.text))}</th>" for head in table.heads)
         head = f"<thead><tr>{''.join(cells)}</tr></thead>"
 
     body = "\n".join(_html_row(row, table) for row in table.full_rows)
-    attributes = (f' id="{escape_html(table.id)}"' if table.id else "") + " data-sortable" * table.sortable
-    attributes += ' class="stack"' * table.stacks
+    attributes = ""
+    if table.id:
+        attributes += f' id="{escape_html(table.id)}"'
+    if table.sortable:
+        attributes += " data-sortable"
+    if table.stacks:
+        attributes += ' class="stack"'
     return f"{title}<table{attributes}>{head}<tbody>{body}</tbody></table>{caption}"
 
 
@@ -525,25 +557,19 @@ def _kind(head: Head) -> str:
 
 def _html_row(row: Row, table: Table) -> str:
     data = "".join(f' data-{key}="{escape_html(value)}"' for key, value in row.data.items())
-    if row.style:
-        style = f' class="{row.style}"'
-    else:
-        style = ""
-
     parts = []
     for i, (cell, head) in enumerate(zip(row.full, table.heads, strict=True)):
-        tag, scope = ("th", ' scope="row"') if i == 0 and head.kind == "name" else ("td", "")
+        tag, attributes = "td", ""
+        if i == 0 and head.kind == "name":
+            tag, attributes = "th", ' scope="row"'
+        attributes += _kind(head)
         if table.sortable and cell.value is not None:
-            value = _sort_key(cell.value)
-        else:
-            value = ""
+            attributes += _sort_key(cell.value)
         if table.stacks and i:
-            label = f' data-label="{escape_html(head.text, NAME_LIMIT)}"'
-        else:
-            label = ""
-        parts.append(f"<{tag}{scope}{_kind(head)}{value}{label}>{_html_cell(cell, head)}</{tag}>")
+            attributes += f' data-label="{escape_html(head.text, NAME_LIMIT)}"'
+        parts.append(f"<{tag}{attributes}>{_html_cell(cell, head)}</{tag}>")
 
-    return f"<tr{style}{data}>{''.join(parts)}</tr>"
+    return f"<tr{_class(row.style)}{data}>{''.join(parts)}</tr>"
 
 
 def _sort_key(value: float) -> str:
@@ -554,24 +580,17 @@ def _sort_key(value: float) -> str:
 
 def _html_cell(cell: Cell, head: Head) -> str:
     text = escape_html(cell.text, head.limit())
-    if cell.style:
-        if cell.style == "best":
-            tag = "strong"
-        else:
-            tag = "span"
-        text = f'<{tag} class="{"chip " if cell.style in VERDICTS else ""}{cell.style}">{text}</{tag}>'
+    if cell.style == "best":
+        text = f'<strong class="best">{text}</strong>'
+    elif cell.style in VERDICTS:
+        text = f'<span class="chip {cell.style}">{text}</span>'
+    elif cell.style:
+        text = f'<span class="{cell.style}">{text}</span>'
 
     if cell.link.startswith("#"):
         text = f'<a href="{escape_html(cell.link)}">{text}</a>'
-
     if cell.raised:
-        raised = f"<sup>{escape_html(cell.raised)}</sup>"
-    else:
-        raised = ""
-
+        text += f"<sup>{escape_html(cell.raised)}</sup>"
     if cell.detail:
-        detail = f'<div class="sub">{escape_html(cell.detail)}</div>'
-    else:
-        detail = ""
-
-    return text + raised + detail
+        text += f'<div class="sub">{escape_html(cell.detail)}</div>'
+    return text

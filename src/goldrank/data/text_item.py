@@ -1,4 +1,4 @@
-"""Texts in place of ids: what was retrieved for a question, and what should have been."""
+"""Texts instead of ids: what was retrieved for a question, and what should have been retrieved."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Span(NamedTuple):
 
 
 class Located(NamedTuple):
-    """Where the parts of a retrieved text stand, and what of it stands nowhere: a line that was put before a chunk."""
+    """The positions of the parts of a retrieved text, and the part without a position, such as an added header."""
 
     spans: tuple[Span, ...]
     outside: str = ""
 
 
 class Chunk(NamedTuple):
-    """One text of an index, and where it stands if that is known."""
+    """One text of an index, and its position if that is known."""
 
     id: str
     text: str
@@ -35,7 +35,7 @@ class Chunk(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """One thing that an answer needs. Any of its texts suffices: they are alternatives."""
+    """One fact that an answer needs. Its texts are alternatives: any of them suffices."""
 
     texts: tuple[str, ...]
     grade: float = 1
@@ -48,7 +48,7 @@ class Nugget(NamedTuple):
     grade: float = 1
     """2 if it is vital, 1 if it is okay; 0 for one of another kind, which counts among all."""
     support: float | tuple[float, ...] | None = None
-    """How far the answer supports it: 1, 0.5 or 0; or one number for each retrieved text. None: nobody said."""
+    """How far the answer supports it: 1, 0.5 or 0; or one number for each retrieved text. None: not known."""
 
 
 class CitedSentence(NamedTuple):
@@ -58,11 +58,11 @@ class CitedSentence(NamedTuple):
     citations: tuple[str, ...]
     """Ids."""
     support: tuple[float, ...] | None = None
-    """How far each supports the sentence: 1, 0.5 or 0. None: nobody said."""
+    """How far each supports the sentence: 1, 0.5 or 0. None: not known."""
 
     @property
     def degrees(self) -> dict[str, float]:
-        """By document, how far it supports the sentence; of one that is cited twice, the best. 0 where nobody said."""
+        """How far each document supports the sentence: 0 if not known, the best value if it is cited several times."""
         degrees = dict.fromkeys(self.citations, 0.0)
         for doc, degree in zip(self.citations, self.support or (), strict=False):
             degrees[doc] = max(degrees[doc], degree)
@@ -71,7 +71,7 @@ class CitedSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EvidencePlaces:
-    """One thing that an answer needs, by place. Any of its alternatives suffices.
+    """One fact that an answer needs, by position in the sources. Any of its alternatives suffices.
 
     An alternative is one stretch of a source or several that are needed together.
     """
@@ -89,23 +89,23 @@ class TextItem:
     references: Sequence[Reference] = ()
     question: str = ""
     spans: Sequence[Span | Located | None] | None = None
-    """Where each retrieved text stands in its source, as far as that is known."""
+    """The position of each retrieved text in its source, as far as that is known."""
     evidence: Sequence[EvidencePlaces] = ()
     where: str = ""
-    """The item's place in its input, for messages."""
+    """The position of the item in its input, for messages."""
     latency: float | None = None
     """Seconds that retrieving took."""
     answerable: bool | None = None
-    """Whether the sources hold an answer; None if nothing is said, and references then say that they do."""
+    """Whether the sources hold an answer. None: not known; an item with references then has an answer."""
     confidence: float | None = None
     """The score of the first retrieved text, if it has one."""
     reference: str = ""
-    """The answer that is right, whose claims the texts should hold."""
+    """The right answer, whose claims the texts should hold."""
     response: str = ""
-    """The answer that was given."""
+    """The answer of the system."""
     nuggets: Sequence[Nugget] = ()
     """The facts that an answer should have."""
     sentences: Sequence[CitedSentence] | None = None
-    """The sentences of the answer that was given, with what they cite; None: that is not known."""
+    """The sentences of the system's answer, with their citations; None: not known."""
     correct: bool | None = None
-    """Whether that answer is right, as people or a judge say; of a question without one, whether declining was."""
+    """Whether people or a judge call the answer right; without an answer, whether declining was right."""

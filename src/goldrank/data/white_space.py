@@ -1,4 +1,4 @@
-"""White space in sources: splitters drop it between texts, and nothing of a source is lost there."""
+"""White space in sources: splitters drop it between texts, and that loses nothing of a source."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 
 @lru_cache(maxsize=1)
-def _signs() -> np.ndarray:
+def _space_codes() -> np.ndarray:
     return np.array([code for code in range(0x3001) if chr(code).isspace()], np.uint32)
 
 
 class WhiteSpace:
-    """Where white space stands in the sources; each source is looked at when it is first asked for."""
+    """The positions of white space in sources; each source is searched when it is first needed."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._sources = sources
-        self._places: dict[str, np.ndarray] = {}
+        self._positions: dict[str, np.ndarray] = {}
 
     def solid(self, source: str, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """How many characters other than white space stretches of a source have; all of them if it is not known.
+        """How many characters of stretches of a source are not white space; all if the source is not known.
 
         >>> WhiteSpace({"doc": "a b\\n c"}).solid("doc", np.array([0, 1]), np.array([6, 5])).tolist()
         [3, 1]
@@ -29,9 +29,11 @@ class WhiteSpace:
         length: np.ndarray = end - start
         if source not in self._sources:
             return length
-        if source not in self._places:
+
+        if source not in self._positions:
             codes = np.frombuffer(self._sources[source].encode("utf-32-le", "surrogatepass"), np.uint32)
-            self._places[source] = np.flatnonzero(np.isin(codes, _signs()))
-        places = self._places[source]
-        solid: np.ndarray = length - (np.searchsorted(places, end) - np.searchsorted(places, start))
+            self._positions[source] = np.flatnonzero(np.isin(codes, _space_codes()))
+        positions = self._positions[source]
+        spaces = np.searchsorted(positions, end) - np.searchsorted(positions, start)
+        solid: np.ndarray = length - spaces
         return solid

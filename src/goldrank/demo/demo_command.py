@@ -1,6 +1,8 @@
-"""`goldrank demo`: two small retrievers, their numbers, and what the numbers mean."""
+"""`goldrank demo`: three small retrievers compared, the verdict first, and what the numbers mean."""
 
 from __future__ import annotations
+
+import shlex
 
 import click
 
@@ -15,23 +17,28 @@ from goldrank.cli.output import Output, notes_options
     type=click.Path(file_okay=False),
     metavar="FOLDER",
     heading="Output",
-    help="Also write qrels and runs as files into this folder.",
+    help="Also write qrels, runs, queries and documents as files into this folder.",
 )
 @notes_options
 def command(write: str | None, output: Output) -> None:  # fmt: skip
-    """Evaluate two retrievers on a small data set of household tips, and explain the result."""
-    from goldrank import Qrels, Runs, demo, evaluate
-    from goldrank.base.writing import new_folder
+    """Compare three retrievers on a small data set of household tips, and explain the result."""
+    from goldrank import demo
+    from goldrank.base.packages import installed
     from goldrank.data.table import Sentence
-    from goldrank.demo.demo_report import DEFAULT, parts
+    from goldrank.demo.demo_files import write_files
+    from goldrank.demo.demo_report import demo_result, parts, parts_without_verdict
 
-    data, runs = demo.load(), Runs(demo.runs())
-    scores = evaluate(data["qrels"], runs, DEFAULT)
-    following = "Next:  goldrank demo --write demo  and  goldrank eval demo/household.qrels demo/bm25.run"
+    data, runs = demo.load(), demo.runs()
+    if installed("scipy"):
+        shown = parts(demo_result(data, runs))
+    else:
+        shown = parts_without_verdict(data, runs)
+
+    following = "Next:  goldrank demo --write demo  (files to try commands on)  or  goldrank serve --demo"
     if write:
-        folder = new_folder(write)
-        Qrels(data["qrels"]).save(folder / "household.qrels")
-        for name, run in runs.items():
-            run.save(folder / f"{name}.run")
-        following = f"Written. Try:  goldrank eval {folder}/household.qrels {folder}/overlap.run {folder}/bm25.run -q"
-    output.print_parts([*parts(data, scores), Sentence(following)])
+        folder = write_files(write, data, runs)
+        names = ("household.qrels", "overlap.run", "bm25.run", "queries.jsonl")
+        qrels, first, second, queries = (shlex.quote(str(folder / name)) for name in names)
+        following = f"Written. Try:  goldrank compare {qrels} {first} {second} --queries {queries} --slice kind"
+
+    output.print_parts([*shown, Sentence(following)])

@@ -1,6 +1,6 @@
-"""Qrels x Run -> Placements. An engine ranks and joins; it contains no measure.
+"""Engines, which make `Placements` from `Qrels` and a `Run`: they rank and join, and contain no measure.
 
-To add one: a file here with an object `ENGINE` that has the methods of `Engine`, and a line in `ENGINES`.
+To add an engine: a file here with an object `ENGINE` that has the methods of `Engine`, and a line in `ENGINES`.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ ENGINES = {
     "spark": "goldrank.engine.spark_engine",
     "arrays": "goldrank.engine.array_engine",
 }
-"""Where each engine lives, by the name that sources of runs give (`RunSource.engine`)."""
+"""The module of each engine, by its name in sources of runs (`RunSource.engine`)."""
 
 
 class Engine(Protocol):
-    """What places the judged documents of a kind of run. Equal input gives equal placements, whichever engine."""
+    """Places the judged documents of a kind of run. All engines give equal placements for equal input."""
 
     holds_runs: bool = True
-    """Whether runs are at hand, so that looking at them again reads no file."""
+    """Whether runs are in memory or in Spark, so that reading them again opens no file."""
 
     def place(self, qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
-        """Where the run put each judged document, and what was seen on the way."""
+        """The rank of each judged document in the run, and counts of other facts about the run."""
         ...
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
-        """The first `depth` documents of each query, best first; none for a query that is not in the run."""
+        """The first `depth` documents of each query, best first; an empty list for a query that is not in the run."""
         ...
 
     def place_with_top(
         self, qrels: Qrels, run: Run, convention: Convention, top: TopRequest
     ) -> tuple[Placements, RunCounts, list[list[str]]]:
-        """As `place`, and the first documents of each judged query. A run that is read piece by piece is read once."""
+        """`place`, and the first documents of each judged query. A run that is read piece by piece is read once."""
         placements, counts = self.place(qrels, run, convention)
         return placements, counts, self.top_documents(run, placements.queries, top.depth, top.convention)
 
 
 @dataclass(frozen=True)
 class TopRequest:
-    """How many first documents of each query are wanted, and by which rules they are ordered."""
+    """A request for the first documents of each query: how many, and the rules of their order."""
 
     depth: int
     convention: Convention
 
 
 class ScoredEngine(Engine, Protocol):
-    """An engine whose runs are on this machine, so that scores of single documents can be had."""
+    """An engine whose runs are on this machine, so that it can return scores of documents."""
 
     def top_scored(
         self, run: Run, queries: Sequence[str], depth: int, convention: Convention

@@ -1,12 +1,13 @@
-"""The engine for grades and scores in arrays: every document is judged, so that all that is to be done is to sort.
+"""The engine for grades and scores in arrays: every document is judged, so that it only has to sort.
 
-Queries of about the same size are sorted together, as rows of a table; what a row lacks is NaN, which sorts last. The
-table is never more than twice as large as what is in it, so that work grows with the number of documents.
+Queries of similar size are sorted together, as rows of a table; missing entries of a row are NaN, which sorts last. A
+table is at most twice as large as its data, so that the work grows with the number of documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,67 +21,40 @@ from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import RunCounts, compared, ranked_with_scores
 
 _FEW = 16
-"""Up to so many levels of grades, they are counted instead of sorted."""
+"""Most levels of grades that are counted instead of sorted."""
 
 
 class ArrayEngine(ScoredEngine):
-    """Places runs in arrays by the judgements of the same arrays."""
+    """Places runs in arrays by the judgements of these arrays."""
 
     def place(self, qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
         assert isinstance(qrels, ArrayQrels)
         assert isinstance(run.source, ScoredArrays)
         rows = run.source.rows
         assert rows is qrels.graded
-        size, total = rows.size, len(rows.score)
-        score = _comparable(rows.score, convention)
-        counts = RunCounts(lines=total, infinite=int(np.count_nonzero(np.isinf(score))))
-        shape = _Shape(rows)
-        query = np.repeat(np.arange(len(size)), size)
-        if shape.whole is not None:
-            n, width = shape.whole
-            place = np.broadcast_to(np.arange(1, width + 1), (n, width)).ravel()
-            order, first, last, constant = _sorted(score.reshape(n, width), shape.keys(rows.column, convention.ties))
-            label = (order + rows.start[:-1, None]).ravel()
-            first, last = (place, place) if first is None or last is None else (first.ravel(), last.ravel())
-            judged = _descending(rows.grade.reshape(n, width)).ravel()
-        else:
-            label, place, first, last = (np.empty(total, np.int64) for _ in range(4))
-            judged = np.empty(total, rows.grade.dtype)
-            constant = 0
-            for which, width in shape.groups():
-                # Where each document of these queries is in the columns, and in the table of these queries.
-                inside = np.arange(width) < size[which][:, None]
-                flat = (rows.start[:-1][which][:, None] + np.arange(width))[inside]
-                table = np.full(inside.shape, np.nan)
-                table[inside] = score[flat]
-                column = None
-                if rows.column is not None:
-                    column = np.zeros(inside.shape, np.int64)
-                    column[inside] = rows.column[flat]
-                order, tie_first, tie_last, same = _sorted(table, shape.keys(column, convention.ties))
-                constant += same
-                ranks = np.broadcast_to(np.arange(1, width + 1), inside.shape)
-                label[flat] = (order + rows.start[:-1][which][:, None])[inside]
-                place[flat] = ranks[inside]
-                first[flat] = (ranks if tie_first is None else tie_first)[inside]
-                last[flat] = (ranks if tie_last is None else tie_last)[inside]
-                grades = np.full(inside.shape, rows.grade.min(initial=0))
-                grades[inside] = rows.grade[flat]
-                judged[flat] = _descending(grades)[inside]
 
-        counts.constant = constant
+        score = _comparable(rows.score, convention)
+        shape = _Shape(rows)
+        if shape.table is not None:
+            placed = _place_table(rows, score, shape, convention.ties)
+        else:
+            placed = _place_groups(rows, score, shape, convention.ties)
+
+        infinite = int(np.count_nonzero(np.isinf(score)))
+        counts = RunCounts(lines=len(rows.score), infinite=infinite, constant=placed.constant)
+        size = rows.size
         return Placements(
             queries=rows.queries,
             retrieved=size,
             answered=np.ones(len(size), bool),
             judged_start=rows.start,
-            judged=judged,
-            query=query,
-            rank=place,
-            grade=rows.grade[label],
-            tie_first=first,
-            tie_last=last,
-            label=label,
+            judged=placed.judged,
+            query=np.repeat(np.arange(len(size)), size),
+            rank=placed.rank,
+            grade=rows.grade[placed.label],
+            tie_first=placed.tie_first,
+            tie_last=placed.tie_last,
+            label=placed.label,
         ), counts
 
     def top_scored(
@@ -88,8 +62,9 @@ class ArrayEngine(ScoredEngine):
     ) -> Iterator[tuple[list[str], list[float]]]:
         assert isinstance(run.source, ScoredArrays)
         rows = run.source.rows
-        number = {query: i for i, query in enumerate(rows.queries)}
-        for i in (number[query] for query in queries):
+        number_of = {query: i for i, query in enumerate(rows.queries)}
+        for query in queries:
+            i = number_of[query]
             docs = [ids.encode(str(column)) for column in rows.columns(i).tolist()]
             yield ranked_with_scores(rows.score[rows.start[i] : rows.start[i + 1]], docs, depth, convention)
 
@@ -98,13 +73,19 @@ ENGINE = ArrayEngine()
 
 
 class _Shape:
-    """How queries make tables: one if all have equally many documents, else one for each power of two."""
+    """How queries make tables: one if all have the same number of documents, else one for each power of two."""
 
     def __init__(self, rows: GradedRows) -> None:
         self.size = rows.size
         widest = int(self.size.max(initial=0))
-        self.whole = (len(self.size), widest) if widest and (self.size == widest).all() else None
-        columns = widest if rows.column is None else int(rows.column.max(initial=-1)) + 1
+        self.table: tuple[int, int] | None = None
+        """The shape of the table of all queries, if there is one table."""
+        if widest and (self.size == widest).all():
+            self.table = (len(self.size), widest)
+
+        columns = widest
+        if rows.column is not None:
+            columns = int(rows.column.max(initial=-1)) + 1
         self._by_bytes = np.empty(columns, np.int64)
         self._by_bytes[byte_order(np.arange(columns))] = np.arange(columns)
 
@@ -112,58 +93,150 @@ class _Shape:
         """The numbers of queries that are sorted together, and the width of their table."""
         power = np.ceil(np.log2(np.maximum(self.size, 1))).astype(np.int64)
         for exponent in np.unique(power[self.size > 0]).tolist():
-            which = np.flatnonzero((power == exponent) & (self.size > 0))
-            yield which, int(self.size[which].max())
+            queries = np.flatnonzero((power == exponent) & (self.size > 0))
+            yield queries, int(self.size[queries].max())
 
     def keys(self, column: np.ndarray | None, ties: str) -> np.ndarray:
-        """By column or by place, what orders documents of equal scores: ascending."""
-        order = self._by_bytes if ties == "docid-ascending" else -self._by_bytes
-        order = np.arange(len(order)) if ties == "input" else order
+        """By column or by position, keys that order documents of equal scores, ascending."""
+        key = -self._by_bytes
+        if ties == "docid-ascending":
+            key = self._by_bytes
+        elif ties == "input":
+            key = np.arange(len(self._by_bytes))
+
         if column is None:
-            return order
-        return np.asarray(order[column if self.whole is None else column.reshape(self.whole)])
+            return key
+        if self.table is not None:
+            column = column.reshape(self.table)
+        return np.asarray(key[column])
+
+
+class _PlacedColumns(NamedTuple):
+    """Columns of placements, in the order of queries and ranks."""
+
+    label: np.ndarray
+    rank: np.ndarray
+    tie_first: np.ndarray
+    tie_last: np.ndarray
+    judged: np.ndarray
+    """The grades of each query, the highest first."""
+    constant: int
+    """The number of queries of two or more documents with equal scores."""
+
+
+def _place_table(rows: GradedRows, score: np.ndarray, shape: _Shape, ties: str) -> _PlacedColumns:
+    """Sort all queries in one table."""
+    assert shape.table is not None
+    count, width = shape.table
+    ordered = _sorted(score.reshape(count, width), shape.keys(rows.column, ties))
+    rank = np.broadcast_to(np.arange(1, width + 1), (count, width)).ravel()
+    first = last = rank
+    if ordered.tie_first is not None and ordered.tie_last is not None:
+        first, last = ordered.tie_first.ravel(), ordered.tie_last.ravel()
+
+    return _PlacedColumns(
+        label=(ordered.order + rows.start[:-1, None]).ravel(),
+        rank=rank,
+        tie_first=first,
+        tie_last=last,
+        judged=_descending(rows.grade.reshape(count, width)).ravel(),
+        constant=ordered.constant,
+    )
+
+
+def _place_groups(rows: GradedRows, score: np.ndarray, shape: _Shape, ties: str) -> _PlacedColumns:
+    """Sort queries of similar size together, each group in a table."""
+    total = len(rows.score)
+    label, rank, first, last = (np.empty(total, np.int64) for _ in range(4))
+    judged = np.empty(total, rows.grade.dtype)
+    constant = 0
+    for queries, width in shape.groups():
+        # The documents of these queries in the table, and their positions in the columns.
+        inside = np.arange(width) < rows.size[queries][:, None]
+        start = rows.start[:-1][queries][:, None]
+        flat = (start + np.arange(width))[inside]
+
+        table = np.full(inside.shape, np.nan)
+        table[inside] = score[flat]
+        column = None
+        if rows.column is not None:
+            column = np.zeros(inside.shape, np.int64)
+            column[inside] = rows.column[flat]
+        ordered = _sorted(table, shape.keys(column, ties))
+        constant += ordered.constant
+
+        ranks = np.broadcast_to(np.arange(1, width + 1), inside.shape)
+        tie_first = tie_last = ranks
+        if ordered.tie_first is not None and ordered.tie_last is not None:
+            tie_first, tie_last = ordered.tie_first, ordered.tie_last
+        label[flat] = (ordered.order + start)[inside]
+        rank[flat] = ranks[inside]
+        first[flat] = tie_first[inside]
+        last[flat] = tie_last[inside]
+
+        grades = np.full(inside.shape, rows.grade.min(initial=0))
+        grades[inside] = rows.grade[flat]
+        judged[flat] = _descending(grades)[inside]
+
+    return _PlacedColumns(label, rank, first, last, judged, constant)
 
 
 def _comparable(score: np.ndarray, convention: Convention) -> np.ndarray:
-    """Scores as the convention compares them, in a type that sorts fast and can be negated."""
+    """Scores in the precision of the convention, in a type that sorts fast and can be negated."""
     if convention.score_type == "float32":
-        with np.errstate(over="ignore"):  # beyond single precision lies infinity
+        with np.errstate(over="ignore"):  # numbers beyond single precision become infinite
             return compared(score.astype(np.float64), convention)
     if score.dtype in (np.float32, np.float64):
         return score
     return score.astype(np.float64)
 
 
-def _sorted(table: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None, int]:
-    """For each row the places of documents by rank, the first and last ranks of their ties, and how many rows are one.
+class _SortedRows(NamedTuple):
+    """The rows of a table, sorted."""
 
-    Without any ties the ranks are None.
-    """
+    order: np.ndarray
+    """For each row the columns of documents by rank."""
+    tie_first: np.ndarray | None
+    """The first and last ranks of the ties of documents; None if no row has ties."""
+    tie_last: np.ndarray | None
+    constant: int
+    """The number of rows of two or more documents with equal scores."""
+
+
+def _sorted(table: np.ndarray, keys: np.ndarray) -> _SortedRows:
+    """Sort each row by descending score, and equal scores by `keys`."""
     negated = -table
     order = np.argsort(negated, axis=1)
     ordered = np.take_along_axis(negated, order, axis=1)
-    same = ordered[:, 1:] == ordered[:, :-1]
-    if not same.any():
-        return order, None, None, 0
-    # Few rows have ties, mostly: only those are looked at again.
-    tied = np.flatnonzero(same.any(axis=1))
-    key = np.broadcast_to(keys[: table.shape[1]] if keys.ndim == 1 else keys, table.shape)[tied]
+    equals_previous = ordered[:, 1:] == ordered[:, :-1]
+    if not equals_previous.any():
+        return _SortedRows(order, None, None, 0)
+
+    # Usually few rows have ties: only those are sorted again.
+    width = table.shape[1]
+    tied = np.flatnonzero(equals_previous.any(axis=1))
+    if keys.ndim == 1:
+        keys = keys[:width]
+    key = np.broadcast_to(keys, table.shape)[tied]
     order[tied] = np.lexsort((key, negated[tied]), axis=1)
-    width, same = table.shape[1], same[tied]
+
+    equals_previous = equals_previous[tied]
     ranks = np.arange(1, width + 1)
     first, last = np.tile(ranks, (len(table), 1)), np.tile(ranks, (len(table), 1))
     edge = np.ones((len(tied), 1), bool)
-    opens, closes = np.concatenate((edge, ~same), axis=1), np.concatenate((~same, edge), axis=1)
+    opens, closes = np.concatenate((edge, ~equals_previous), axis=1), np.concatenate((~equals_previous, edge), axis=1)
     first[tied] = np.maximum.accumulate(np.where(opens, ranks, 0), axis=1)
     last[tied] = np.minimum.accumulate(np.where(closes, ranks, width + 1)[:, ::-1], axis=1)[:, ::-1]
-    there = np.count_nonzero(~np.isnan(table[tied]), axis=1)
-    constant = int(np.count_nonzero((there > 1) & (last[tied, 0] >= there)))
-    return order, first, last, constant
+
+    size = np.count_nonzero(~np.isnan(table[tied]), axis=1)
+    constant = int(np.count_nonzero((size > 1) & (last[tied, 0] >= size)))
+    return _SortedRows(order, first, last, constant)
 
 
 def _descending(grades: np.ndarray) -> np.ndarray:
     """The grades of each row, the highest first."""
-    low, high = (int(grades.min(initial=0)), int(grades.max(initial=0)))
+    low = int(grades.min(initial=0))
+    high = int(grades.max(initial=0))
     if grades.dtype.kind == "i" and high - low < _FEW:
         # Counting a few grades is faster than sorting.
         levels = np.arange(high, low - 1, -1)

@@ -1,4 +1,4 @@
-"""Lines of a run as columns, and judgements as the streaming engine asks for them."""
+"""Lines of a run as columns, and an index of judgements for the streaming engine."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from goldrank.data.blocks import BlockSource, Rows
 from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import JudgementArrays, Qrels
 
-_BITS = np.array([1 << place for place in range(8)], np.uint8)
+_BITS = np.array([1 << bit for bit in range(8)], np.uint8)
 
 
 class JudgementIndex:
-    """The judgements as an engine asks for them: is this (query, document) pair judged, and how?"""
+    """Finds the judgement of a (query, document) pair."""
 
     def __init__(self, qrels: Qrels, source: BlockSource) -> None:
         columns = qrels.columns
         self._qrels = qrels
         self.size = len(columns.queries)
-        """How many queries are judged."""
+        """The number of judged queries."""
         self.rows_end = len(columns.grade)
-        """The number above those of all judgements."""
+        """The number of judgements; larger row numbers are of near forms."""
         self.owns = qrels.owns
         self._start = columns.start
         self._queries = columns.queries
-        self._queries.find(columns.queries.part(0, 1))  # made ready before threads ask
+        self._queries.find(columns.queries.part(0, 1))  # prepared before threads use it
         self._docs = columns.docs
         code = np.repeat(np.arange(self.size), np.diff(columns.start))
         self._near_code = np.zeros(0, np.int64)
         if qrels.near_forms:
-            forms = [
-                (number, form)
-                for number, name in enumerate(qrels.arrays.queries)
-                for form in qrels.near_forms.get(name, ())
-            ]
-            self._docs = IdColumn.joined([self._docs, IdColumn.of(ids.encode(form) for _, form in forms)])
-            self._near_code = np.array([number for number, _ in forms], np.int64)
+            forms: list[bytes] = []
+            near_codes: list[int] = []
+            for number, name in enumerate(qrels.arrays.queries):
+                for form in qrels.near_forms.get(name, ()):
+                    forms.append(ids.encode(form))
+                    near_codes.append(number)
+            self._docs = IdColumn.joined([self._docs, IdColumn.of(forms)])
+            self._near_code = np.array(near_codes, np.int64)
             code = np.append(code, self._near_code)
 
         keys = pair_keys(source.keys(self._docs), code)
@@ -52,13 +53,14 @@ class JudgementIndex:
         table[(keys >> self._shift).view(np.int64)] = True
         self.may_be_judged = np.packbits(table, bitorder="little")
         """A bit for each value of a key's highest bits: whether a judged pair has them."""
+
         rows = np.argsort(keys)
         self._keys = keys[rows]
-        self._rows = rows.astype(np.int32)  # there may be millions, and none needs more bits
+        self._rows = rows.astype(np.int32)  # there may be millions, and 32 bits suffice
 
     @property
     def arrays(self) -> JudgementArrays:
-        """The judgements as placements need them: with the names of queries, which take more than all else."""
+        """The judgements as arrays for placements; they include the names of queries, which need most memory."""
         return self._qrels.arrays
 
     def name(self, code: int) -> str:
@@ -66,41 +68,41 @@ class JudgementIndex:
         return ids.decode(self._queries[code])
 
     def release(self) -> None:
-        """Give back the tables by which documents are found: none will be asked for any more."""
+        """Free the tables for finding documents, which are not needed any more."""
         self.may_be_judged = np.zeros(0, np.uint8)
         self._keys = self._rows = np.zeros(0, np.int64)
         self._queries.forget()
 
     def codes(self, queries: IdColumn) -> np.ndarray:
-        """The numbers of some queries, -1 where nobody judged one."""
+        """The numbers of some queries, -1 where a query is not judged."""
         return self._queries.find(queries)
 
     def candidates(self, keys: np.ndarray) -> np.ndarray:
-        """The lines that may be judged: all that are, and a few that are not."""
+        """The lines that may be judged: all that are judged, and a few others."""
         bit = (keys >> self._shift).view(np.int64)
         return np.flatnonzero(self.may_be_judged[bit >> 3] & _BITS[bit & 7])
 
     def rows(self, codes: np.ndarray, doc_keys: np.ndarray, docs: IdColumn) -> np.ndarray:
-        """The judgement that some documents of some queries have, by its row in `arrays`; -1 where there is none.
+        """The judgements of some documents of some queries, as rows of `arrays`; -1 where a document is not judged.
 
         A document whose other Unicode form is judged has a number above all rows.
         """
         keys = pair_keys(doc_keys, codes)
         rows = np.full(len(keys), -1)
-        at = np.searchsorted(self._keys, keys)
-        left = np.arange(len(keys))
-        while len(left):  # once, unless two pairs have one key
-            left = left[at[left] < len(self._keys)]
-            left = left[self._keys[at[left]] == keys[left]]
-            row = self._rows[at[left]]
-            same = self._docs.take(row).same(docs.take(left)) & self._is_of(row, codes[left])
-            rows[left[same]] = row[same]
-            left = left[~same]
-            at[left] += 1
+        position = np.searchsorted(self._keys, keys)
+        remaining = np.arange(len(keys))
+        while len(remaining):  # one round, unless two pairs have equal keys
+            remaining = remaining[position[remaining] < len(self._keys)]
+            remaining = remaining[self._keys[position[remaining]] == keys[remaining]]
+            row = self._rows[position[remaining]]
+            is_equal = self._docs.take(row).same(docs.take(remaining)) & self._is_of(row, codes[remaining])
+            rows[remaining[is_equal]] = row[is_equal]
+            remaining = remaining[~is_equal]
+            position[remaining] += 1
         return rows
 
     def _is_of(self, row: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Whether each row, be it of a judgement or of a near form, is of a query."""
+        """Whether each row, of a judgement or of a near form, belongs to a query."""
         belongs: np.ndarray = (row >= self._start[codes]) & (row < self._start[codes + 1])
         near = np.flatnonzero(row >= self.rows_end)
         belongs[near] = self._near_code[row[near] - self.rows_end] == codes[near]
@@ -114,12 +116,12 @@ class RunLines(Rows):
     code: np.ndarray
 
     def take(self, which: np.ndarray) -> RunLines:
-        """Some of the lines, in the order given."""
-        return RunLines(**self.taken(which), code=self.code[which])
+        """Some of the lines, in the order of `which`."""
+        return RunLines(**self.columns_of(which), code=self.code[which])
 
 
 def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
-    """RunLines from several places, in input order, as one table."""
+    """Lines of several parts, in input order, as one table."""
     all_rows = [rows for _, rows in parts]
     begin = np.concatenate(([0], np.cumsum([len(rows) for rows in all_rows])))
     code = np.concatenate([np.broadcast_to(np.asarray(code), len(rows)) for code, rows in parts])
@@ -129,22 +131,23 @@ def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
         order = np.argsort(owner, kind="stable")
         owners = np.flatnonzero(np.bincount(owner))  # np.unique would import numpy.ma
         columns = [all_rows[i].docs(lines[order[owner[order] == i]] - begin[i]) for i in owners]
-        place = np.empty(len(lines), np.int64)
-        place[order] = np.arange(len(lines))
-        return IdColumn.joined(columns).take(place)
+        index = np.empty(len(lines), np.int64)
+        index[order] = np.arange(len(lines))
+        return IdColumn.joined(columns).take(index)
 
-    def place_of(line: int) -> Position | str:
+    def position(line: int) -> Position | str:
         owner = int(np.searchsorted(begin, line, "right")) - 1
-        return all_rows[owner].place(int(line - begin[owner]))
+        return all_rows[owner].position(int(line - begin[owner]))
 
     def claimed(lines: np.ndarray) -> np.ndarray:
         owner = np.searchsorted(begin, lines, "right") - 1
         claims = np.full(len(lines), -1)
         for i in np.flatnonzero(np.bincount(owner)):  # np.unique would import numpy.ma
-            ask = all_rows[i].claimed
-            if ask is not None:
-                claims[owner == i] = ask(lines[owner == i] - begin[i])
+            claimed_in_part = all_rows[i].claimed
+            if claimed_in_part is not None:
+                claims[owner == i] = claimed_in_part(lines[owner == i] - begin[i])
         return claims
 
-    score, key = (np.concatenate([getattr(rows, name) for rows in all_rows]) for name in ("score", "key"))
-    return RunLines(score, key, docs, place_of, code, claimed=claimed)
+    score = np.concatenate([rows.score for rows in all_rows])
+    key = np.concatenate([rows.key for rows in all_rows])
+    return RunLines(score, key, docs, position, code, claimed=claimed)

@@ -1,7 +1,8 @@
-"""Ranks of judged documents among lines that hold all there is of their queries."""
+"""Ranks of judged documents among the lines of complete queries."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,14 +20,14 @@ from goldrank.engine.lines import JudgementIndex, RunLines
 REMOVE_REPEATS = (
     "Remove one of the lines (run.drop_duplicates()), or choose: duplicates='first', 'last', 'places' or 'count'"
 )
-"""What to do about a document that a ranking has twice."""
+"""A hint for a document that a ranking has twice."""
 KEEP_REPEATS = ("count", "places")
 """The policies under which a document may be in a ranking twice."""
 
 
 @dataclass
 class PartialPlacements:
-    """Placements of some queries, and per query what was returned and seen."""
+    """Placements of some queries, and counts per query."""
 
     query: np.ndarray
     rank: np.ndarray
@@ -35,7 +36,7 @@ class PartialPlacements:
     tie_last: np.ndarray
 
     code: np.ndarray
-    """The number of each query; the columns below go with it."""
+    """The number of each query; the columns below have one entry for each query."""
     retrieved: np.ndarray
     infinite: np.ndarray
     contradicted: np.ndarray
@@ -44,25 +45,27 @@ class PartialPlacements:
     near_forms: np.ndarray
 
     def without(self, queries: np.ndarray) -> PartialPlacements:
-        """The same less some queries, marked by number."""
-        rows, codes = ~queries[self.query], ~queries[self.code]
+        """These placements without some queries, which are marked by number."""
+        rows = ~queries[self.query]
+        codes = ~queries[self.code]
         per_row = {name: getattr(self, name)[rows] for name in PER_ROW}
-        return PartialPlacements(**per_row, **{name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)})
+        per_query = {name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)}
+        return PartialPlacements(**per_row, **per_query)
 
     def without_queries(self) -> PartialPlacements:
-        """The placements alone, in 32 bits: there may be millions, and none counts that far."""
+        """Only the placements, in 32 bits, which suffice: there may be millions of rows."""
         nothing = np.zeros(0, np.int64)
         rows = {name: getattr(self, name).astype(np.int32) for name in PER_ROW}
         return replace(self, **rows, **dict.fromkeys(("code", *PER_QUERY), nothing))
 
 
 def no_placements() -> PartialPlacements:
-    """Those of no query."""
+    """Placements of no query."""
     return PartialPlacements(**{name: np.zeros(0, np.int64) for name in (*PER_ROW, "code", *PER_QUERY)})
 
 
 SUSPECTS = 10_000
-"""Lines whose ids are looked at together where documents may repeat."""
+"""Lines whose ids are compared at a time where documents may repeat."""
 PER_ROW = ("query", "rank", "label", "tie_first", "tie_last")
 RARE = ("infinite", "contradicted", "constant", "repeated", "near_forms")
 PER_QUERY = ("retrieved", *RARE)
@@ -70,9 +73,9 @@ PER_QUERY = ("retrieved", *RARE)
 
 @dataclass
 class Survey:
-    """Sorted lines looked through: their queries, and the lines that may have judged documents.
+    """The queries of sorted lines, and the lines that may have judged documents.
 
-    All that are judged are among them, and a few that are not.
+    These are all judged lines, and a few others.
     """
 
     codes: np.ndarray
@@ -80,52 +83,61 @@ class Survey:
     start: np.ndarray
     end: np.ndarray
     infinite: np.ndarray
-    """How many scores of each stretch are infinite."""
+    """The number of infinite scores of each stretch."""
     constant: np.ndarray
-    """Whether all scores of a stretch are the same, if there are two or more."""
+    """Whether all scores of a stretch of two or more lines are equal."""
 
     hits: np.ndarray
     """Lines that may be judged, ascending."""
     stretch: np.ndarray
-    """The stretch of each of them."""
+    """The stretch of each of these lines."""
     first: np.ndarray
-    """The first and the last rank of the lines that share its score."""
+    """The first and the last rank of the lines with an equal score."""
     last: np.ndarray
 
 
 def rank_block(
     block: Block, codes: np.ndarray, judged: JudgementIndex, convention: Convention
 ) -> PartialPlacements | None:
-    """`rank_lines` over those stretches of a block that have a query number.
+    """`rank_lines` for the stretches of a block that have a query number.
 
-    None where something is unusual: scores that do not descend, a repeated document, single precision.
+    None if something is unusual: scores that do not descend, a repeated document, single precision.
     """
     if (codes < 0).all():
         return no_placements()
     if convention.score_type != "float64":
         return None
-    usual_room = max(1024, len(block) // 16, min(len(block), 4 * judged.rows_end))
+
+    most_hits = max(1024, len(block) // 16, min(len(block), 4 * judged.rows_end))
     repeats = convention.duplicates not in KEEP_REPEATS
-    survey = _surveyed(block.start, codes, block, judged, usual_room, repeats=repeats)
+    survey = _surveyed(block.start, codes, block, judged, most_hits, repeats=repeats)
     if survey is None:
         return None
     return _placed(block, survey, judged, convention)
 
 
 def _surveyed(
-    start: np.ndarray, codes: np.ndarray, lines: Block | RunLines, judged: JudgementIndex, room: int, *, repeats: bool
+    start: np.ndarray,
+    codes: np.ndarray,
+    lines: Block | RunLines,
+    judged: JudgementIndex,
+    most_hits: int,
+    *,
+    repeats: bool,
 ) -> Survey | None:
-    """The stretches of lines that have a query number; None where the core declines them.
+    """The survey of the stretches that have a query number; None if the core declines them.
 
-    There is room for so many lines that may be judged. `repeats` says that no document may be in a stretch twice.
+    It declines more than `most_hits` lines that may be judged and, with `repeats`, a document that is in a stretch
+    twice.
     """
     score = lines.score
-    hits, stretch, first, last = (np.empty(room, np.int64) for _ in range(4))
+    hits, stretch, first, last = (np.empty(most_hits, np.int64) for _ in range(4))
     infinite = np.empty(len(codes), np.int64)
     columns = (start, codes, score, lines.key, judged.may_be_judged)
     count = core.survey(*columns, repeats, hits, stretch, first, last, infinite)
     if count is None:
         return None
+
     end = start[1:]
     start = start[:-1]
     constant = (end - start > 1) & (score[start] == score[end - 1])
@@ -135,16 +147,15 @@ def _surveyed(
 def rank_lines(
     lines: RunLines, judged: JudgementIndex, convention: Convention, scattered: bool = False
 ) -> PartialPlacements:
-    """Place the judged documents among lines that hold all there is of their queries.
+    """Place the judged documents among the lines of complete queries.
 
-    RunLines of one query are neighbours unless they are `scattered`.
+    Lines of one query are consecutive unless they are `scattered`.
     """
     repeats = convention.duplicates not in KEEP_REPEATS
     if convention.score_type == "float64":
+        ordered = lines
         if scattered:
             ordered = lines.take(_arranged(lines.code, lines.score))
-        else:
-            ordered = lines
         survey = _surveyed(*_stretches(ordered.code), ordered, judged, len(lines), repeats=repeats)
         if survey is not None:
             return _placed(ordered, survey, judged, convention)
@@ -154,19 +165,20 @@ def rank_lines(
 def _rank_closely(
     lines: RunLines, judged: JudgementIndex, convention: Convention, scattered: bool
 ) -> PartialPlacements:
-    """`rank_lines` where documents may repeat, scores do not descend, or are compared in single precision."""
+    """`rank_lines` if documents may repeat, scores do not descend, or are compared in single precision."""
     dropped = np.zeros(0, np.int64)
     if convention.score_type == "float32":
-        with np.errstate(over="ignore"):  # beyond single precision lies infinity
+        with np.errstate(over="ignore"):  # numbers beyond single precision become infinite
             lines = replace(lines, score=compared(lines.score, convention))
     if convention.duplicates not in KEEP_REPEATS:
         lines, dropped = _without_repeats(lines, convention.duplicates)
+
     same_query = lines.code[1:] == lines.code[:-1]
     if scattered or (same_query & (lines.score[1:] > lines.score[:-1])).any():
         lines = lines.take(_arranged(lines.code, lines.score))
 
     survey = _surveyed(*_stretches(lines.code), lines, judged, len(lines), repeats=False)
-    assert survey is not None  # nothing is left that the core declines
+    assert survey is not None  # the core declines nothing of these lines
     placed = _placed(lines, survey, judged, convention)
     if len(dropped):
         placed.repeated = _tally(dropped, judged.size)[placed.code]
@@ -175,14 +187,17 @@ def _rank_closely(
 
 def _arranged(code: np.ndarray, score: np.ndarray) -> np.ndarray:
     """The order of lines by query, then descending score, then position."""
-    low, high = (int(code.min()), int(code.max())) if len(code) else (0, 0)
-    begin, order = np.empty(high - low + 2, np.int64), np.empty(len(code), np.int64)
+    low = high = 0
+    if len(code):
+        low, high = int(code.min()), int(code.max())
+    begin = np.empty(high - low + 2, np.int64)
+    order = np.empty(len(code), np.int64)
     core.arrange(code - low, score, begin, order)
     return order
 
 
 def _stretches(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the lines of each query begin and the last ones end, and the number of each query."""
+    """The first line of each query and the end of the last query, and the number of each query."""
     is_first = np.ones(len(code), bool)
     is_first[1:] = code[1:] != code[:-1]
     start = np.flatnonzero(is_first)
@@ -192,45 +207,46 @@ def _stretches(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _placed(
     lines: Block | RunLines, survey: Survey, judged: JudgementIndex, convention: Convention
 ) -> PartialPlacements:
-    """The placements of what is judged in sorted lines, with what is to be said of each query."""
+    """The placements of judged documents in sorted lines, and the counts of each query."""
     size = len(survey.codes)
-    docs, claimed = lines.docs, lines.claimed
-    rows = judged.rows(survey.codes[survey.stretch], lines.key[survey.hits], docs(survey.hits))
+    docs = lines.docs(survey.hits)
+    rows = judged.rows(survey.codes[survey.stretch], lines.key[survey.hits], docs)
     is_near = rows >= judged.rows_end
     chosen = np.flatnonzero((rows >= 0) & ~is_near)
     near_forms = _tally(survey.stretch[is_near], size)
+
     hits, stretch = survey.hits[chosen], survey.stretch[chosen]
     first, last = survey.first[chosen], survey.last[chosen]
     begin = survey.start[stretch]
     rank = hits - begin + 1
     if convention.ties != "input":
-        _order_ties(rank, hits, begin + first - 1, begin + last, docs, convention.ties)
+        _order_ties(rank, hits, begin + first - 1, begin + last, lines.docs, convention.ties)
 
     contradicted = np.zeros(size, np.int64)
-    if claimed is not None and len(hits):
-        # Ranks may begin at 0 and may have gaps, but none can claim to be better than it is.
-        claim = claimed(hits)
-        contradicted = _tally(stretch[(claim >= 0) & (claim < first - 1)], size)
+    if lines.claimed is not None and len(hits):
+        # Ranks in the file may begin at 0 and have gaps, but a rank cannot be better than the real one.
+        claimed = lines.claimed(hits)
+        contradicted = _tally(stretch[(claimed >= 0) & (claimed < first - 1)], size)
 
-    asked = survey.codes >= 0
+    is_judged = survey.codes >= 0
     return PartialPlacements(
         query=survey.codes[stretch],
         rank=rank,
         label=rows[chosen],
         tie_first=first,
         tie_last=last,
-        code=survey.codes[asked],
-        retrieved=(survey.end - survey.start)[asked],
-        infinite=survey.infinite[asked],
-        contradicted=contradicted[asked],
-        constant=survey.constant[asked].astype(np.int64),
-        repeated=np.zeros(np.count_nonzero(asked), np.int64),
-        near_forms=near_forms[asked],
+        code=survey.codes[is_judged],
+        retrieved=(survey.end - survey.start)[is_judged],
+        infinite=survey.infinite[is_judged],
+        contradicted=contradicted[is_judged],
+        constant=survey.constant[is_judged].astype(np.int64),
+        repeated=np.zeros(np.count_nonzero(is_judged), np.int64),
+        near_forms=near_forms[is_judged],
     )
 
 
 def _tally(numbers: np.ndarray, size: int) -> np.ndarray:
-    """How often each number below `size` occurs in a list, which is mostly empty."""
+    """How often each number below `size` occurs in an array, which is usually empty."""
     if len(numbers):
         return np.bincount(numbers, minlength=size)
     return np.zeros(size, np.int64)
@@ -239,7 +255,7 @@ def _tally(numbers: np.ndarray, size: int) -> np.ndarray:
 def _order_ties(
     rank: np.ndarray, hits: np.ndarray, tie_start: np.ndarray, tie_end: np.ndarray, docs_of: IdsOf, ties: str
 ) -> None:
-    """Rank the hits that share their score with the lines from `tie_start` to `tie_end` as the tie rule says."""
+    """Set the ranks of hits that tie with the lines from `tie_start` to `tie_end`, by the tie rule."""
     tied = np.flatnonzero(tie_end - tie_start > 1)
     for group in np.split(tied, np.flatnonzero(np.diff(tie_start[tied])) + 1):
         if len(group):
@@ -252,53 +268,63 @@ def _order_ties(
 
 
 def refuse_repeats(block: Block, lines: np.ndarray) -> None:
-    """Raises if lines of one query have a document twice."""
-    _without_repeats(RunLines(**block.taken(lines), code=np.zeros(len(lines), np.int64)), "error")
+    """Raise if lines of one query have a document twice."""
+    _without_repeats(RunLines(**block.columns_of(lines), code=np.zeros(len(lines), np.int64)), "error")
 
 
 def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray]:
-    """The lines with each document of a query once and the queries of those dropped, or an error."""
+    """The lines with each document of a query once, and the queries of dropped lines; an error by policy "error"."""
     key = pair_keys(lines.key, lines.code)
     if not core.repeated(np.array([0, len(key)]), key):
         return lines, np.zeros(0, np.int64)
 
-    ordered = np.sort(key)
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    if policy == "error":
-        pairs = None
-    else:
+    if policy != "error":
         pairs = repeated_pairs(lines.code, lines.key, lines.docs)
+        if pairs is not None:
+            earlier_lines, later_lines = pairs
+            if policy == "last":
+                return _dropped(lines, earlier_lines)
+            return _dropped(lines, later_lines)
 
-    if pairs is not None:
-        return _dropped(lines, pairs[0] if policy == "last" else pairs[1])
-
-    suspects = np.flatnonzero(np.isin(key, twice))
-    seen: dict[tuple[int, bytes], int] = {}
+    kept_line: dict[tuple[int, bytes], int] = {}
     drop: list[int] = []
-    # Some at a time: a run of one line again and again is refused by its first two.
-    parts = (suspects[low : low + SUSPECTS] for low in range(0, len(suspects), SUSPECTS))
-    for line, doc in ((line, doc) for part in parts for line, doc in zip(part.tolist(), lines.docs(part), strict=True)):
+    for line, doc in _suspects(lines, key):
         pair = (int(lines.code[line]), doc)
-        before = seen.setdefault(pair, line)
+        before = kept_line.setdefault(pair, line)
         if before == line:
             continue
         if policy == "error":
             raise InputError(
-                f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.place(before)}",
-                where=str(lines.place(line)),
+                f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.position(before)}",
+                where=str(lines.position(line)),
                 hint=f"{REMOVE_REPEATS}. "
                 "Several runs in one file, told apart by tag, are scored with read_runs, or --by-tag.",
                 code="duplicate-document",
             )
-        drop.append(before if policy == "last" else line)
         if policy == "last":
-            seen[pair] = line
+            drop.append(before)
+            kept_line[pair] = line
+        else:
+            drop.append(line)
 
     return _dropped(lines, np.array(drop, np.int64))
 
 
+def _suspects(lines: RunLines, key: np.ndarray) -> Iterator[tuple[int, bytes]]:
+    """The lines whose key occurs more than once, with their documents.
+
+    Documents are read in parts, so that a run of one line again and again is refused after its first two lines.
+    """
+    ordered = np.sort(key)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    suspects = np.flatnonzero(np.isin(key, repeated))
+    for low in range(0, len(suspects), SUSPECTS):
+        part = suspects[low : low + SUSPECTS]
+        yield from zip(part.tolist(), lines.docs(part), strict=True)
+
+
 def _dropped(lines: RunLines, drop: np.ndarray) -> tuple[RunLines, np.ndarray]:
-    """The other lines, and the queries of those dropped."""
+    """The remaining lines, and the queries of dropped lines."""
     keep = np.ones(len(lines.code), bool)
     keep[drop] = False
     return lines.take(np.flatnonzero(keep)), lines.code[drop]

@@ -1,4 +1,4 @@
-"""Grades and scores in arrays in, the same `Scores` out as for mappings."""
+"""Grades and scores in arrays in, `Scores` out, as for mappings."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def evaluate_arrays(
 ) -> Scores:
     """Score predictions by the grades of the same documents, both in arrays.
 
-    Queries are named by their row or group from 0, or by their ids, and documents by their column or place in their
-    group. Values are those of `evaluate` with mappings under these names, to the last bit. Documents that are not in
+    Queries are named by their row or group from 0, or by their ids, and documents by their column or position in their
+    group. Values are equal to `evaluate` with mappings under these names, to the last bit. Documents that are not in
     the arrays do not exist, so they cannot be missed.
 
     Parameters
@@ -75,8 +75,8 @@ def evaluate_arrays(
     0.5
     """
     rules = conventions.get(convention)
-    asked = resolve_measures(measures, rules)
-    items = next((measure for measure in asked if measure.declaration.over == "recommended"), None)
+    parsed_measures = resolve_measures(measures, rules)
+    items = next((measure for measure in parsed_measures if measure.declaration.over == "recommended"), None)
     if items is not None and not (groups is None and indexes is None):
         raise MeasureError(f"{items} is about items, and flat arrays do not say which they are", hint="Give a table.")
 
@@ -85,7 +85,9 @@ def evaluate_arrays(
     if not len(rows.queries):
         raise InputError("no queries", where="grades", hint="The arrays are empty.")
 
-    notes = (Note.of("padding", count=padding),) if padding else ()
+    notes: tuple[Note, ...] = ()
+    if padding:
+        notes = (Note.of("padding", count=padding),)
     run = Run(ScoredArrays(rows), name="run", id_kind="str", notes=notes)
     placed = pipeline.place(ArrayQrels(rows), run, rules)
-    return pipeline.score(placed, asked)
+    return pipeline.score(placed, parsed_measures)

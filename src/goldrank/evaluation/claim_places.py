@@ -1,6 +1,6 @@
-"""What texts are held against beside references: claims and entities of an answer, each decided as its measure says.
+"""What texts are compared with beside references: claims and entities of an answer, each decided as its measure says.
 
-Measures that want the same, decided in the same way, share one placing.
+Measures with one target that is decided in one way share one placing.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Cutter = Callable[[str], Any]
 
 
 class ClaimKind(NamedTuple):
-    """What a measure holds texts against, and who decides."""
+    """What a measure compares texts with, and who decides."""
 
-    wanted: str = "references"
+    target: str = "references"
     decided: str = ""
-    """A matcher's spelling or "judge"; empty: the matcher that was asked for."""
+    """A matcher's spelling or "judge"; empty: the matcher that the user chose."""
 
 
 USUAL = ClaimKind()
@@ -45,7 +45,7 @@ BY_PLACE = ClaimKind("evidence")
 
 @dataclass(frozen=True)
 class ClaimRules:
-    """How answers are cut into what texts are held against, and who judges."""
+    """How answers are cut into parts that texts are compared with, and who judges."""
 
     claims: Cutter | None = None
     entities: Cutter | None = None
@@ -55,24 +55,26 @@ class ClaimRules:
 
     @classmethod
     def of(cls, answers: Answers, *, by_place: bool) -> ClaimRules:
-        """What a user said of answers."""
+        """The rules of a user's `Answers`."""
         return cls(answers.claims, answers.entities, answers.rule, by_place)
 
     def kind(self, measure: Measure) -> ClaimKind:
-        """What a measure wants."""
+        """What a measure compares texts with."""
         declared = measure.declaration
         if self.by_place and declared.by_place:
             return BY_PLACE
 
         by = measure.option("by")
-        judged = by == "judge" or declared.wanted == "response" or (by == "auto" and self.judge is not None)
-        if judged and self.judge is None:
+        needs_judge = by == "judge" or declared.wanted == "response"
+        if needs_judge and self.judge is None:
             raise MeasureError(
                 f"{measure} needs a judge",
                 hint="Answers(judge=...) takes a function of a text and a claim, which says if the text supports it.",
                 code="needs-judge",
             )
-        return ClaimKind(declared.wanted, "judge" if judged else declared.matched_by or "")
+        if needs_judge or (by == "auto" and self.judge is not None):
+            return ClaimKind(declared.wanted, "judge")
+        return ClaimKind(declared.wanted, declared.matched_by or "")
 
     def matcher(self, kind: ClaimKind, usual: Matcher) -> Matcher:
         """Who decides."""
@@ -83,30 +85,32 @@ class ClaimRules:
             return as_matcher(kind.decided)
         return usual
 
-    def item(self, item: TextItem, wanted: str) -> TextItem:
-        """The item with what its answer holds in place of its references; those stay where it has no answer."""
-        if wanted in ("response", "statements"):
+    def item(self, item: TextItem, target: str) -> TextItem:
+        """The item with the parts of its answer instead of its references; these stay where it has no answer."""
+        if target == "nuggets" and item.nuggets:
+            return replace(item, references=tuple(Reference((each.text,), each.grade) for each in item.nuggets))
+        if target in ("references", "nuggets", "citations"):
+            return item
+
+        if target in ("response", "statements"):
             answer = item.response
         else:
             answer = item.reference
-        if wanted == "nuggets" and item.nuggets:
-            return replace(item, references=tuple(Reference((each.text,), each.grade) for each in item.nuggets))
-        if wanted in ("references", "nuggets", "citations") or (wanted == "claims" and not answer.strip()):
+        if target == "claims" and not answer.strip():
             return item
-        if wanted == "entities":
+
+        if target == "entities":
             cut = self.entities or usual_entities
         else:
             cut = self.claims or usual_claims
-
+        parts = []
         if answer.strip():
-            parts = _texts(cut, answer, wanted, item)
-        else:
-            parts = []
+            parts = _texts(cut, answer, target, item)
         return replace(item, references=tuple(Reference((part,)) for part in parts))
 
 
-def _texts(cut: Cutter, answer: str, wanted: str, item: TextItem) -> list[str]:
-    """What a function makes of an answer; the same entity in another form is one."""
+def _texts(cut: Cutter, answer: str, target: str, item: TextItem) -> list[str]:
+    """The parts that a function makes of an answer; forms of one entity are one."""
     from goldrank.match.folding import fold
 
     returned = finished(cut(answer))
@@ -114,18 +118,22 @@ def _texts(cut: Cutter, answer: str, wanted: str, item: TextItem) -> list[str]:
         returned = [None]
     parts = list(returned)
     if not all(isinstance(part, str) for part in parts):
+        noun = "claims"
+        if target == "entities":
+            noun = "entities"
         raise InputError(
-            f"the function for {'entities' if wanted == 'entities' else 'claims'} returned {parts!r:.80}, not texts",
+            f"the function for {noun} returned {parts!r:.80}, not texts",
             where=item.where or f"question {item.query!r}",
         )
+
     filled = [part for part in parts if part.strip()]
-    if wanted == "entities":
+    if target == "entities":
         return list({fold(part): part for part in reversed(filled)}.values())[::-1]
     return filled
 
 
 def kinds_of(measures: Sequence[Measure], answers: ClaimRules) -> dict[ClaimKind, list[Measure]]:
-    """The measures of texts by what they want; that of most other numbers, the usual one, first."""
+    """The measures of texts by what they compare texts with, the usual kind first."""
     by_kind: dict[ClaimKind, list[Measure]] = {}
     for measure in measures:
         if measure.declaration.over != "spans":
@@ -146,26 +154,28 @@ def place_kind(
     kind: ClaimKind,
     answers: ClaimRules,
     usual: Matcher,
-    how: Mapping[str, Any],
+    placing: Mapping[str, Any],
 ) -> tuple[Passages, TextCounts]:
-    """The passages of a kind other than the usual one; `how` is what `place_items` takes beside items and matcher."""
+    """The passages of a kind other than the usual one; `placing` has the options of `place_items`."""
     matcher = answers.matcher(kind, usual)
-    if kind.wanted in ("references", "claims", "statements"):
-        given = how
-    else:
-        given = {}
+    options: Mapping[str, Any] = {}
+    if kind.target in ("references", "claims", "statements"):
+        options = placing
 
-    def cut(wanted: str, texts: Callable[[TextItem], Sequence[str]] | None = None) -> Iterable[TextItem]:
+    def cut(target: str, texts: Callable[[TextItem], Sequence[str]] | None = None) -> Iterable[TextItem]:
         for item in items():
-            prepared = answers.item(item, wanted)
-            yield prepared if texts is None else replace(prepared, retrieved=texts(item), spans=None)
+            prepared = answers.item(item, target)
+            if texts is not None:
+                prepared = replace(prepared, retrieved=texts(item), spans=None)
+            yield prepared
 
-    passages, counts = place_items(cut(kind.wanted), matcher, **given)
+    passages, counts = place_items(cut(kind.target), matcher, **options)
     if not counts.references and not passages.unanswerable.any():
-        raise InputError(f"no question has {kind.wanted} to hold texts against", hint=_LACKING.get(kind.wanted))
-    if kind.wanted != "response":
+        raise InputError(f"no question has {kind.target} to compare texts with", hint=_LACKING.get(kind.target))
+    if kind.target != "response":
         return passages, counts
-    right, _ = place_items(cut("response", lambda item: [item.reference] if item.reference else []), matcher)
+
+    right, _ = place_items(cut("response", _reference_answer), matcher)
     useful, _ = place_items(cut("claims"), matcher)
     assert right.pairs.label is not None
     wrong = np.ones(int(right.pairs.judged_start[-1]), bool)
@@ -173,8 +183,15 @@ def place_kind(
     return replace(passages, wrong=wrong, useful=useful.matches), counts
 
 
+def _reference_answer(item: TextItem) -> list[str]:
+    """The reference answer as the only text, if there is one."""
+    if item.reference:
+        return [item.reference]
+    return []
+
+
 def tables_for(passages: Passages) -> dict[str, Any]:
-    """What measures of texts read."""
+    """The tables that measures of texts read."""
     return {"placements": passages.pairs, "texts": passages, "unanswerable": passages.unanswerable}
 
 
@@ -184,7 +201,7 @@ def notes_on(
     answers: ClaimRules,
     items: Iterable[TextItem],
 ) -> list[Note]:
-    """What a reader must know of measures that have their own meaning."""
+    """What a reader must know of measures with a special meaning."""
     notes = []
     for measure, column in columns.items():
         caveat = measure.declaration.caveat
@@ -194,13 +211,14 @@ def notes_on(
             table = measure.packed(passages[answers.kind(measure)])
             assert isinstance(table, Passages)
             notes.append(_both_ends(measure, table, column.values))
-    wanted = {kind.wanted for kind in passages}
-    by_capitals = "entities" in wanted and answers.entities is None
-    if not by_capitals and "claims" not in wanted:
+
+    targets = {kind.target for kind in passages}
+    by_capitals = "entities" in targets and answers.entities is None
+    if not by_capitals and "claims" not in targets:
         return notes
 
     references = [item.reference for item in items if item.reference]
-    if "claims" in wanted and not references:
+    if "claims" in targets and not references:
         notes.append(Note.of("claims-are-references"))
     if by_capitals:
         languages = Counter(filter(None, map(without_names_by_capitals, references)))

@@ -1,8 +1,8 @@
 """Scoring on Spark's executors, for judgements or queries that are too many for the driver.
 
-The cluster ranks and joins as ever (`engine.spark`). Queries are then dealt into buckets, and each bucket is scored
+The cluster ranks and joins as usual (`engine.spark`). Queries are then dealt into buckets, and each bucket is scored
 by the same kernels as on one machine. A value depends on its own query alone and is summed in rank order within it,
-so it is the same double in whatever bucket. The driver gets one row per query and takes the mean as ever, left to
+so it is the same double in any bucket. The driver gets one row per query and takes the mean as usual, left to
 right in byte order of the queries: the summaries are the same doubles too.
 """
 
@@ -26,7 +26,7 @@ from goldrank.data.qrels import JudgementArrays
 from goldrank.data.query_facts import QueryFacts
 from goldrank.data.run import PROBLEMS, Run, SparkLines
 from goldrank.data.scores import Remarks, Scores
-from goldrank.engine.counts import RunCounts, assemble
+from goldrank.engine.counts import PlacedRows, RunCounts, assemble
 from goldrank.evaluation import pipeline
 from goldrank.evaluation import run_notes as footer
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
@@ -38,11 +38,11 @@ HOW_TO_SEND = (
     " libraries), or send it along: spark.addArtifacts('goldrank.zip', pyfile=True). docs/spark.md has both."
 )
 BUCKETS = 2_000
-"""Into how many parts the queries are dealt; an executor holds one of them at a time for each of its tasks."""
+"""The number of parts into which queries are dealt; a task of an executor has one of them in memory at a time."""
 
 OF_PLACEMENTS = ("judged_retrieved", "no_relevant", "relevant", "relevant_retrieved", "tied")
 COUNTS = ("retrieved", "infinite", "constant", "problems", "repeated", "wrong_judgements", *OF_PLACEMENTS)
-"""What is counted for each query besides its values."""
+"""The counts of each query besides its values."""
 
 
 @named_arguments
@@ -56,40 +56,65 @@ def evaluate_spark(
 ) -> Any:  # a Spark DataFrame, whose type is not there without Spark
     """Values per query as a Spark DataFrame: a column `query` and one for each measure. Nothing is collected.
 
-    `run` is a Spark DataFrame, `qrels` is one too or anything that `evaluate` takes. Nothing is computed before
-    the frame is used; input that `evaluate` would refuse makes that job fail with the same words. goldrank must be
-    installed on the executors.
+    Nothing is computed before the frame is used; input that `evaluate` would refuse makes that job fail with that
+    error. goldrank must be installed on the executors.
+
+    Parameters
+    ----------
+    qrels : Spark DataFrame, or anything that `evaluate` takes
+        The judgements.
+    run : Spark DataFrame
+        The results: columns for query, document and score.
+    measures : str, Measure, function, list of these, or None
+        What to measure; None for the usual measures.
+    convention : str or Convention
+        Whose rules to follow.
+    depth : int, optional
+        Look at this number of documents of each query at most.
+
+    Returns
+    -------
+    Spark DataFrame
+
+    Raises
+    ------
+    InputError
+        If the run is not in Spark.
+    OptionError
+        If a measure or a policy needs more than one query at a time.
+
+    Examples
+    --------
+    >>> values = evaluate_spark("qrels.txt", spark.table("results"), "nDCG@10")  # doctest: +SKIP
+    >>> values.where("`nDCG@10` < 0.1").show()  # doctest: +SKIP
     """
     rules = conventions.get(convention)
-    wanted = resolve_measures(measures, rules)
+    parsed_measures = resolve_measures(measures, rules)
     depth = whole_depth(depth)
-    _check_rules(wanted, rules)
+    _check_rules(parsed_measures, rules)
     ranked = io.as_run(run)
     if not isinstance(ranked.source, SparkLines):
         hint = "goldrank.evaluate scores it, and its Scores are frames."
         raise InputError("the run is not in Spark", where=ranked.name, hint=hint, code="not-in-spark")
     lines = ranked.source
-    scored = _per_query(_judgements(qrels, lines, rules), lines, wanted, rules, depth, True)
+    scored = _per_query(_judgements(qrels, lines, rules), lines, parsed_measures, rules, depth, True)
     if rules.missing == "skip":
-        kept = scored.where("answered")
-    else:
-        kept = scored
-    return kept.selectExpr(
+        scored = scored.where("answered")
+    return scored.selectExpr(
         "CAST(query AS STRING) AS query",
-        *(f"m{i} AS `{str(measure).replace('`', '``')}`" for i, measure in enumerate(wanted)),
+        *(f"m{i} AS `{str(measure).replace('`', '``')}`" for i, measure in enumerate(parsed_measures)),
     )
 
 
-def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
+def evaluate(qrels: Any, run: Run, request: pipeline.Asked) -> Scores:
     """`Scores` of a run in Spark by judgements in Spark, scored on the executors."""
     from goldrank.engine import spark_engine as spark
 
-    wanted, rules, depth = asked.measures, asked.rules, asked.depth
-
-    _check_rules(wanted, rules)
+    measures, rules, depth = request.measures, request.rules, request.depth
+    _check_rules(measures, rules)
     with spark.evaluated_once(cast(SparkLines, run.source)) as lines:
         judged = _judgements(qrels, lines, rules)
-        table = _collected(_per_query(judged, lines, wanted, rules, depth, False))
+        table = _collected(_per_query(judged, lines, measures, rules, depth, False))
         raw = table.column("query").to_pylist()
         if not raw:
             raise InputError("no judgements", where="qrels", hint="Is it the right table, and is it complete?")
@@ -104,22 +129,12 @@ def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
             spark.refuse_repeats(lines, queries, rules)
         counts = RunCounts(lines=total["retrieved"], infinite=total["infinite"], constant=total["constant"])
         spark.count_unjudged(lines, queries, counts)
+
     names = ids.decode_all(raw[i] for i in order.tolist())
     answered = table.column("answered").to_numpy()[order].astype(bool)
     if rules.overlap == "error" and not total["judged_retrieved"]:
-        if not answered.any():
-            what = "query"
-        else:
-            what = "document"
-        if what == "query":
-            examples = counts.unjudged_examples
-        else:
-            examples = []
-        raise MismatchError(
-            f"no {what} id of the run is judged" + (f". Run: {ids.samples(examples)}" if examples else ""),
-            where=run.name,
-            hint="Are these the judgements for this collection? To score it all the same: overlap='allow'.",
-        )
+        raise _no_overlap(answered, counts, run.name)
+
     none = np.zeros(0, np.int64)
     retrieved = table.column("retrieved").to_numpy()[order]
     bare = Placements(
@@ -128,24 +143,25 @@ def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
     absent = footer.absent(bare)
     if absent and rules.missing == "error":
         raise pipeline.missing_queries(absent, run.name)
+
+    counted = np.ones(len(names), bool)
     if rules.missing == "skip":
         counted = answered
-    else:
-        counted = np.ones(len(names), bool)
-    if counted.all():
-        queries = names
-    else:
-        queries = tuple(names[i] for i in np.flatnonzero(counted))
-    columns = {
-        measure: pipeline.column_of(measure, table.column(f"m{i}").to_numpy()[order][counted], rules, queries, run.name)
-        for i, measure in enumerate(wanted)
-    }
+    counted_queries = names
+    if not counted.all():
+        counted_queries = tuple(names[i] for i in np.flatnonzero(counted))
+    columns = {}
+    for i, measure in enumerate(measures):
+        values = table.column(f"m{i}").to_numpy()[order][counted]
+        columns[measure] = pipeline.column_of(measure, values, rules, counted_queries, run.name)
     numbers = {**footer.counts_of(bare, counts), **{name: total[name] for name in OF_PLACEMENTS}}
+    scored = footer.ScoredRun(counts, (), run.notes, rules, bare, columns, depth)
+
     return Scores(
         run=run.name,
-        queries=queries,
+        queries=counted_queries,
         columns={str(measure): column for measure, column in columns.items()},
-        remarks=Remarks(numbers, footer.notes_of(numbers, counts, (), run.notes, rules, bare, columns, depth)),
+        remarks=Remarks(numbers, footer.notes_of(numbers, scored)),
         convention=rules.label,
         origin=pipeline.origin(None, run, rules, depth),
         options=tool_of(rules).options,
@@ -157,20 +173,35 @@ def evaluate(qrels: Any, run: Run, asked: pipeline.Asked) -> Scores:
     )
 
 
+def _no_overlap(answered: np.ndarray, counts: RunCounts, run: str) -> MismatchError:
+    """The error for a run and judgements that share no query, or no document."""
+    noun, samples = "document", ""
+    if not answered.any():
+        noun = "query"
+        if counts.unjudged_examples:
+            samples = f". Run: {ids.samples(counts.unjudged_examples)}"
+    return MismatchError(
+        f"no {noun} id of the run is judged{samples}",
+        where=run,
+        hint="Are these the judgements for this collection? To score it all the same: overlap='allow'.",
+    )
+
+
 def _collected(frame: Any) -> Any:
-    """The rows of a frame that goldrank makes on the executors; in plain words, if it is not there."""
+    """The rows of a frame that goldrank makes on the executors; a plain error if it is not installed there."""
     try:
         return frame.toArrow()
     except Exception as error:
-        message = str(error)
-        at = message.find(NOT_THERE)
-        if at < 0:
+        text = str(error)
+        begin = text.find(NOT_THERE)
+        if begin < 0:
             raise
-        raise MissingPackageError(message[at:].partition("\n")[0].removesuffix("."), hint=HOW_TO_SEND) from None
+        message = text[begin:].partition("\n")[0].removesuffix(".")
+        raise MissingPackageError(message, hint=HOW_TO_SEND) from None
 
 
-def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
-    """Refuse what cannot be had query by query on the executors."""
+def _check_rules(measures: Sequence[Measure], rules: Convention) -> None:
+    """Refuse what the executors cannot compute query by query."""
     if not tool_of(rules).goes_by_query:
         raise OptionError(
             f"the convention {rules.name} is not for judgements that stay in Spark",
@@ -178,11 +209,11 @@ def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
         )
     if rules.ties in ("input", "bounds") or rules.bounds != "none":
         raise OptionError(
-            f"ties={rules.ties!r} and bounds={rules.bounds!r} cannot be had when queries are scored on the executors",
+            f"ties={rules.ties!r} and bounds={rules.bounds!r} do not work when queries are scored on the executors",
             hint="Give fewer judgements, or use the defaults.",
         )
 
-    for measure in wanted:
+    for measure in measures:
         if measure.declaration.over != "placements":
             raise MeasureError(
                 f"{measure} cannot be measured on the executors", hint="Give judgements that fit on the driver."
@@ -190,7 +221,7 @@ def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
 
 
 def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
-    """Each judged document once: query, doc, grade, and whether that grade is none or one of several."""
+    """Each judged document once: query, doc, grade, and whether that grade is missing, bad or one of several."""
     from goldrank.io.tables import spark_frames as spark
 
     session = lines.frame.sparkSession
@@ -202,12 +233,10 @@ def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
 
         judged = io.as_qrels(qrels, judgements=rules.judgements)
         rows = [(query, doc, float(grade)) for query, docs in judged.raw.items() for doc, grade in docs.items()]
-        names = ("query", "doc", "grade")
-        kinds = (pa.binary(), pa.binary(), pa.float64())
-        arrays = [pa.array([row[i] for row in rows], kind) for i, kind in enumerate(kinds)]
-        frame = session.createDataFrame(pa.table(dict(zip(names, arrays, strict=True)))).selectExpr(
-            "*", "false AS unjudged"
-        )
+        schema = pa.schema({"query": pa.binary(), "doc": pa.binary(), "grade": pa.float64()})
+        records = [dict(zip(schema.names, row, strict=True)) for row in rows]
+        table = pa.Table.from_pylist(records, schema)
+        frame = session.createDataFrame(table).selectExpr("*", "false AS unjudged")
     return session.sql(
         f"""
         SELECT query, doc, max(grade) AS grade,
@@ -222,7 +251,8 @@ def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
 
 def _wrong_judgement(judged: Any) -> InputError:
     row = judged.where("wrong").orderBy("query", "doc").limit(1).toArrow().to_pylist()[0]
-    query, doc = (ids.show(ids.decode(row[word] or b"")) for word in ("query", "doc"))
+    query = ids.show(ids.decode(row["query"] or b""))
+    doc = ids.show(ids.decode(row["doc"] or b""))
     return InputError(
         f"document '{doc}' of query '{query}' is judged twice with different grades, or its id or grade is none",
         where="qrels",
@@ -233,7 +263,7 @@ def _wrong_judgement(judged: Any) -> InputError:
 
 
 def _per_query(
-    judged: Any, lines: SparkLines, wanted: Sequence[Measure], rules: Convention, depth: int | None, strict: bool
+    judged: Any, lines: SparkLines, measures: Sequence[Measure], rules: Convention, depth: int | None, strict: bool
 ) -> Any:
     """One row per judged query: query, answered, `COUNTS`, and m0, m1, ... for the measures' values."""
     from goldrank.engine import spark_engine as spark
@@ -256,10 +286,11 @@ def _per_query(
     name = lines.name
 
     def score(table: Any) -> Any:
-        return score_bucket(table, wanted, rules, depth, name, strict)
+        return score_bucket(table, measures, rules, depth, name, strict)
 
-    fields = [f"{column} bigint" for column in COUNTS] + [f"m{i} double" for i in range(len(wanted))]
-    schema = ", ".join(["query binary", "answered boolean", *fields])
+    count_fields = [f"{column} bigint" for column in COUNTS]
+    value_fields = [f"m{i} double" for i in range(len(measures))]
+    schema = ", ".join(["query binary", "answered boolean", *count_fields, *value_fields])
     dealt = rows.union(_nothing_if_sound(session, rows.schema)).selectExpr(
         "*", f"pmod(hash(query), {BUCKETS}) AS bucket"
     )
@@ -267,10 +298,10 @@ def _per_query(
 
 
 def _nothing_if_sound(session: Any, schema: Any) -> Any:
-    """A frame without rows, which fails in plain words where the executors have no goldrank, or another one.
+    """A frame without rows, which fails with a plain error where the executors have no goldrank, or another version.
 
-    Spark sends `score_bucket` as the name of a function, so that without goldrank not a line of it would run. This
-    one is sent as it is, for it names nothing of this module, and runs before.
+    Spark sends `score_bucket` as the name of a function, so that without goldrank not a line of it would run. The
+    function here is sent with its code, because it names nothing of this module, and runs before.
     """
     here, missing, other = __version__, f"{NOT_THERE}: it is not installed there.", f"{NOT_THERE}: it is version "
 
@@ -289,7 +320,7 @@ def _nothing_if_sound(session: Any, schema: Any) -> Any:
 
 
 def score_bucket(
-    table: Any, wanted: Sequence[Measure], rules: Convention, depth: int | None, name: str, strict: bool
+    table: Any, measures: Sequence[Measure], rules: Convention, depth: int | None, name: str, strict: bool
 ) -> Any:
     """The values of some queries, on an executor: rows of rank 0 are judgements, the others placements."""
     with needed("pyspark"):
@@ -304,17 +335,18 @@ def score_bucket(
     grade = table.column("grade").to_numpy(zero_copy_only=False)
     wrong = table.column("wrong").to_numpy().astype(bool)
     if strict and wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
+        first_wrong = raw[int(np.flatnonzero(wrong)[0])]
         raise InputError(
-            f"a document of query '{ids.show(ids.decode(raw[at] or b''))}' is judged twice with different grades, or"
-            " its id or grade is none",
+            f"a document of query '{ids.show(ids.decode(first_wrong or b''))}' is judged twice with different grades, "
+            "or its id or grade is none",
             where="qrels",
         )
-    whole = np.where(np.isnan(grade) | (np.abs(grade) > MAX_GRADE), 0, grade).astype(np.int64)
+
+    whole_grade = np.where(np.isnan(grade) | (np.abs(grade) > MAX_GRADE), 0, grade).astype(np.int64)
     rows = np.flatnonzero(judged)
-    rows = rows[np.lexsort((-whole[rows], query[rows]))]
+    rows = rows[np.lexsort((-whole_grade[rows], query[rows]))]
     start = np.concatenate(([0], np.cumsum(np.bincount(query[rows], minlength=len(order))))).astype(np.int64)
-    arrays = JudgementArrays(ids.decode_all(order), start, whole[rows])
+    arrays = JudgementArrays(ids.decode_all(order), start, whole_grade[rows])
     hits = (columns["rank"] > 0) & ~np.isnan(grade)
     last = table.column("is_last").to_numpy().astype(bool)
 
@@ -328,35 +360,39 @@ def score_bucket(
             bad = np.flatnonzero(counted(column))
             if len(bad):
                 raise InputError(f"in the ranking of query '{ids.show(arrays.queries[bad[0]])}', {text}", where=name)
+
     answered = np.zeros(len(order), bool)
     answered[query[last]] = True
-    places = (columns[column][hits] for column in ("rank", "tie_first", "tie_last"))
-    rank, first, final = places
-    placements = assemble(arrays, counted("lines"), answered, query[hits], rank, None, first, final, whole[hits])
+    rank, first, final = columns["rank"][hits], columns["tie_first"][hits], columns["tie_last"][hits]
+    placed = PlacedRows(query[hits], rank, None, first, final, whole_grade[hits])
+    placements = assemble(arrays, counted("lines"), answered, placed)
     lines = placements.retrieved
-    whole_counts = {
+    counts_before_cut = {
         "infinite": counted("infinite"),
         "constant": ((lines > 1) & (counted("distinct_scores") == 1)).astype(np.int64),
         "problems": counted("problems"),
         "repeated": counted("repeated"),
         "wrong_judgements": np.bincount(query[wrong & (query >= 0)], minlength=len(order)),
     }
+
     if depth is not None:
         placements = placements.cut(depth)
     counts = {
         "retrieved": placements.retrieved,
-        **whole_counts,
+        **counts_before_cut,
         "judged_retrieved": placements.count(placements.grade >= 0),
         "no_relevant": (placements.relevant(1) == 0).astype(np.int64),
         "relevant": placements.relevant(1),
         "relevant_retrieved": placements.count(placements.grade >= 1),
         "tied": placements.count(placements.tie_first < placements.tie_last),
     }
+
     values = {}
-    for i, measure in enumerate(wanted):
+    for i, measure in enumerate(measures):
         values[f"m{i}"] = pipeline.values_of(measure, {"placements": placements}, rules)
         if strict:  # raises where the policy for queries without relevant documents says so
             pipeline.column_of(measure, values[f"m{i}"], rules, arrays.queries, name)
+
     return pa.table(
         {
             "query": pa.array(order, pa.binary()),

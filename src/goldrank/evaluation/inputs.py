@@ -1,4 +1,4 @@
-"""What callers give -> judgements, runs, measures and rules. Each is resolved once, here."""
+"""From what callers pass to judgements, runs, measures and rules. Each is resolved once, here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Inputs:
 
     judgements: Judgements
     runs: Sequence[Run]
-    """Empty if the runs are told apart by tag."""
+    """Empty if a tag says which run a line belongs to."""
     rules: Convention
     catalogue: Catalogue = NO_CATALOGUE
     tagged: TaggedRuns | None = None
@@ -42,53 +42,50 @@ def resolve(
     qrels: JudgementsLike, runs: RunLike | Runs, rules: Convention, catalogue: Catalogue = NO_CATALOGUE
 ) -> Inputs:
     """Read the judgements and open the runs."""
-    # Judgements in Spark take a job: what is wrong with the run is said before it.
-    in_spark = not isinstance(qrels, Judgements) and io.is_spark(qrels)
-    if in_spark:
+    # Judgements in Spark take a job: errors of the run are raised before it.
+    opened = None
+    if not isinstance(qrels, Judgements) and io.is_spark(qrels):
         opened = _opened(runs, rules)
-    else:
-        opened = None
 
     judgements = as_judgements(qrels, rules)
     if opened is None:
         opened = _opened(runs, rules)
 
+    tagged = None
     if isinstance(runs, Runs):
         tagged = runs.tagged
-    else:
-        tagged = None
 
     return Inputs(judgements, opened, rules, catalogue, tagged)
 
 
 def as_judgements(qrels: JudgementsLike, rules: Convention) -> Judgements:
-    """Judgements from what callers give; those that are read now are read as the convention says."""
+    """Judgements from what callers pass; what is read now is read as the convention says."""
     if isinstance(qrels, Judgements):
         return qrels
     return io.as_qrels(qrels, judgements=rules.judgements)
 
 
-def judgements_for(measures: Sequence[Measure], given: JudgementsLike) -> JudgementsLike:
-    """A file of judgements, read as the measures ask: by aspect, or as preferences. Anything else stays as it is."""
+def judgements_for(measures: Sequence[Measure], qrels: JudgementsLike) -> JudgementsLike:
+    """A file of judgements, read as the measures need: by aspect, or as preferences. Anything else stays as it is."""
     tables = {measure.declaration.over for measure in measures}
-    if not tables & {"aspects", "preferences"} or isinstance(given, Judgements) or not io.is_file(given):
-        return given
+    if not tables & {"aspects", "preferences"} or isinstance(qrels, Judgements) or not io.is_file(qrels):
+        return qrels
     if "aspects" in tables:
-        return io.read_aspects(given)
-    return io.read_preferences(given)
+        return io.read_aspects(qrels)
+    return io.read_preferences(qrels)
 
 
-def as_catalogue(given: CatalogueLike | None) -> Catalogue:
-    """A catalogue from what callers give: one, its items, or nothing."""
-    if given is None:
+def as_catalogue(catalogue: CatalogueLike | None) -> Catalogue:
+    """A catalogue from what callers pass: one, its items, or nothing."""
+    if catalogue is None:
         return NO_CATALOGUE
-    if isinstance(given, Catalogue):
-        return given
-    return Catalogue(given)
+    if isinstance(catalogue, Catalogue):
+        return catalogue
+    return Catalogue(catalogue)
 
 
 def _opened(runs: RunLike | Runs, rules: Convention) -> Sequence[Run]:
-    """The runs, opened; none of those that are told apart by tag."""
+    """The runs, opened; none if a tag says which run a line belongs to."""
     if not isinstance(runs, Runs):
         refuse_several(runs)
         opened = [io.as_run(runs)]
@@ -104,7 +101,7 @@ def _opened(runs: RunLike | Runs, rules: Convention) -> Sequence[Run]:
 
 
 def refuse_several(run: object) -> None:
-    """Refuse what looks like several runs, where one is wanted: no type tells a dict of runs from a run."""
+    """Refuse what looks like several runs where one is expected: a dict of runs has the type of a run."""
     if isinstance(run, Run) or io.is_file(run) or io.is_frame(run):
         return
     several: Sequence[Any] = ()
@@ -113,9 +110,9 @@ def refuse_several(run: object) -> None:
     elif isinstance(run, list | tuple):
         several = [entry for entry in run[:1] if isinstance(entry, Run | str | os.PathLike)]
     if several:
-        what = f"this looks like several runs: the first is {several[0]!r:.60}"
+        message = f"this looks like several runs: the first is {several[0]!r:.60}"
         hint = "Several runs are Runs: evaluate(qrels, Runs(runs)), or compare(qrels, runs)."
-        raise InputError(what, where="run", hint=hint, code="several-runs")
+        raise InputError(message, where="run", hint=hint, code="several-runs")
 
 
 def documents_of(judgements: Judgements) -> Qrels:
@@ -126,7 +123,7 @@ def documents_of(judgements: Judgements) -> Qrels:
 
 
 def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[str] = DEFAULT) -> list[Measure]:
-    """The measures that were asked for, each once, with the options of the convention."""
+    """The measures of a call, each once, with the options of the convention."""
     parsed = parse_all(measures, usual)
     tool = tool_of(rules)
     if not tool.options:
@@ -135,7 +132,7 @@ def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[
 
 
 def whole_depth(depth: int | None) -> int | None:
-    """`depth`, or the error that says why it is none."""
+    """`depth`, checked."""
     if depth is None:
         return None
     if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from goldrank.base import ids
 from goldrank.base.errors import MismatchError
 from goldrank.data.placements import Placements
@@ -20,7 +22,7 @@ _TESTS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("one side has decimals (1.0 for 1), as pandas makes of integers", lambda text: text.removesuffix(".0")),
 )
 _SEPARATORS = ("#", "::", ":", "@", "|", "/", "_", "-", ".")
-"""What may stand between a document and the number of its chunk."""
+"""Separators between a document and the number of its chunk."""
 _PART = re.compile(r"[A-Za-z]{0,10}[ _-]?[0-9]+(?:[-:_.][0-9]+)*")
 """The number of a chunk, a turn, a passage: 3, p3, chunk-3, 0-512."""
 
@@ -33,65 +35,68 @@ def explain_mismatch(qrels: Qrels, run: str, placements: Placements, counts: Run
         if counts.lines == 0 and not counts.unjudged_queries:
             hint = "Did the system return anything?"
             raise MismatchError("the run is empty", where=run, hint=hint, code="empty-input")
-        raise _error("query", run, counts.unjudged_examples, list(placements.queries))
+        raise _error("query", run, counts.unjudged_examples, list(placements.queries), code="no-judged-query")
     if placements.retrieved.any() and len(placements.judged):
-        at = next(i for i, there in enumerate(placements.retrieved) if there)
-        judged = list(qrels[placements.queries[at]]) or [doc for docs in qrels.text.values() for doc in docs]
-        raise _error("document", run, counts.example_docs, judged)
+        index = int(np.flatnonzero(placements.retrieved)[0])
+        judged = list(qrels[placements.queries[index]]) or [doc for docs in qrels.text.values() for doc in docs]
+        raise _error("document", run, counts.example_docs, judged, code="no-judged-document")
 
 
 def explain_id_mismatch(name: str, retrieved: list[str], expected: list[str]) -> None:
     """Raise: no retrieved id of any question is expected."""
-    raise _error("document", name, retrieved, expected)
+    raise _error("document", name, retrieved, expected, code="no-judged-document")
 
 
-def _error(what: str, run: str, ours: list[str], theirs: list[str]) -> MismatchError:
+def _error(noun: str, run: str, run_ids: list[str], judged_ids: list[str], *, code: str) -> MismatchError:
     return MismatchError(
-        f"no {what} id of the run is judged. Run: {ids.samples(ours)}; judged: {ids.samples(theirs)}",
+        f"no {noun} id of the run is judged. Run: {ids.samples(run_ids)}; judged: {ids.samples(judged_ids)}",
         where=run,
-        hint=_hint(what, ours, theirs),
-        code="no-judged-query" if what == "query" else "no-judged-document",
+        hint=_hint(noun, run_ids, judged_ids),
+        code=code,
     )
 
 
-def _hint(what: str, ours: list[str], theirs: list[str]) -> str:
+def _hint(noun: str, run_ids: list[str], judged_ids: list[str]) -> str:
     anyway = "To score it all the same: overlap='allow'."
-    spelling = next((text for text, fold in _TESTS if _same_if_folded(ours, theirs, fold)), None)
+    spelling = next((text for text, fold in _TESTS if _equal_if_folded(run_ids, judged_ids, fold)), None)
     if spelling is not None:
         return f"It seems that {spelling}. {anyway}"
 
-    if what == "document" and (separator := _separator(ours, theirs)):
-        return f"The run names chunks of judged documents: run.rolled_up('{separator}') scores the documents."
-    if what == "document" and (separator := _separator(theirs, ours)):
-        return f"Chunks are judged, and the run has documents: qrels.rolled_up('{separator}') judges the documents."
+    if noun == "document":
+        separator = _separator(run_ids, judged_ids)
+        if separator is not None:
+            return f"The run names chunks of judged documents: run.rolled_up('{separator}') scores the documents."
+        separator = _separator(judged_ids, run_ids)
+        if separator is not None:
+            return f"Chunks are judged, and the run has documents: qrels.rolled_up('{separator}') judges the documents."
 
-    addition = _addition(ours, theirs)
+    addition = _addition(run_ids, judged_ids)
     if addition is not None:
         return f"It seems that {addition}. {anyway}"
     return f"Are these the judgements for this collection? {anyway}"
 
 
-def _same_if_folded(ours: Iterable[str], theirs: Iterable[str], fold: Callable[[str], str]) -> bool:
-    folded = {fold(other) for other in theirs}
-    return any(fold(our_id) in folded for our_id in ours)
+def _equal_if_folded(run_ids: Iterable[str], judged_ids: Iterable[str], fold: Callable[[str], str]) -> bool:
+    folded = {fold(judged_id) for judged_id in judged_ids}
+    return any(fold(run_id) in folded for run_id in run_ids)
 
 
 def _separator(parts: Iterable[str], documents: Iterable[str]) -> str | None:
-    """What stands between the documents and the numbers of their parts, if these are parts."""
+    """The separator between documents and the numbers of their parts, if some ids are parts of others."""
     known = set(documents)
     for separator in _SEPARATORS:
         for part in parts:
-            document, _, rest = part.rpartition(separator)
-            if document in known and _PART.fullmatch(rest):
+            document, _, number = part.rpartition(separator)
+            if document in known and _PART.fullmatch(number):
                 return separator
     return None
 
 
-def _addition(ours: Iterable[str], theirs: list[str]) -> str | None:
-    """What the ids of one side have before or behind those of the other."""
-    for our_id in ours:
-        for other in theirs[:1000]:
-            short, long = sorted((our_id, other), key=len)
+def _addition(run_ids: Iterable[str], judged_ids: list[str]) -> str | None:
+    """What the ids of one side have before or behind the ids of the other."""
+    for run_id in run_ids:
+        for judged_id in judged_ids[:1000]:
+            short, long = sorted((run_id, judged_id), key=len)
             if long.isdigit():
                 continue  # one number ends another by chance
             if short and short != long and (long.endswith(short) or long.startswith(short)):
@@ -99,7 +104,7 @@ def _addition(ours: Iterable[str], theirs: list[str]) -> str | None:
                     extra = long[: -len(short)]
                 else:
                     extra = long[len(short) :]
-                if long == our_id:
+                if long == run_id:
                     side = "run"
                 else:
                     side = "judgements"

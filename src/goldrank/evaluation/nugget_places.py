@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from goldrank.match.pairs import TextCounts
 
 DEFAULT = ("Nugget", "NuggetVital", "NuggetWeighted")
 """What is measured where questions have nuggets and nothing else that should be found."""
-WHOLE = 0
+ANSWER_RANK = 0
 """The rank of support that is not of a single text, but of the answer or the context as a whole."""
 
 
@@ -31,7 +32,7 @@ class NuggetPassages(Passages):
 
 
 def place_nuggets(items: Iterable[TextItem], matcher: Matcher) -> tuple[Passages, TextCounts, list[Note]]:
-    """The passages of nuggets. Those without an assignment are compared with the retrieved texts."""
+    """The passages of nuggets. Nuggets without an assignment are compared with the retrieved texts."""
     compared: list[TextItem] = []
     nuggets: list[tuple[Nugget, ...]] = []
     for item in items:
@@ -45,49 +46,63 @@ def place_nuggets(items: Iterable[TextItem], matcher: Matcher) -> tuple[Passages
     if not any(nuggets):
         hint = 'A question has "nuggets": [{"text": ..., "importance": "vital", "assignment": "support"}].'
         raise InputError("no question has nuggets", hint=hint, code="no-nuggets")
+
     passages = _passages(matched, compared, nuggets)
     counts.references = len(passages.pairs.judged)
     empty = [item.query for item, needed in zip(compared, nuggets, strict=True) if not needed]
+    notes = []
     if empty:
         notes = [Note.of("without-nuggets", count=len(empty), samples=empty)]
-    else:
-        notes = []
     return passages, counts, notes
+
+
+class _SupportRow(NamedTuple):
+    """How far a text, or the answer, supports a nugget."""
+
+    query: int
+    rank: int
+    grade: float
+    label: int
+    degree: float
 
 
 def _passages(matched: Passages, items: list[TextItem], nuggets: list[tuple[Nugget, ...]]) -> NuggetPassages:
     """One row for each nugget and text, or answer, that supports it."""
     covering = _covering(matched, items)
-    rows: list[tuple[int, int, float, int, float]] = []
+    rows: list[_SupportRow] = []
+    grades: list[float] = []
     label = 0
     for query, needed in enumerate(nuggets):
+        grades += sorted((nugget.grade for nugget in needed), reverse=True)
         for nugget in needed:
             if nugget.support is None:
-                found = [(rank, 1.0) for rank in covering.get((query, nugget.text), ())]
+                supports = [(rank, 1.0) for rank in covering.get((query, nugget.text), ())]
             elif isinstance(nugget.support, tuple):
-                found = list(enumerate(nugget.support, 1))
+                supports = list(enumerate(nugget.support, 1))
             else:
-                found = [(WHOLE, nugget.support)]
-            rows += [(query, rank, nugget.grade, label, degree) for rank, degree in found]
+                supports = [(ANSWER_RANK, nugget.support)]
+            rows += [_SupportRow(query, rank, nugget.grade, label, degree) for rank, degree in supports]
             label += 1
 
-    rows.sort(key=lambda row: row[:2])
-    columns = np.array(rows, np.float64).reshape(-1, 5).T
-    query_of, rank_of, label_of = (columns[at].astype(np.int64) for at in (0, 1, 3))
+    rows.sort(key=lambda row: (row.query, row.rank))
+    query_column = np.array([row.query for row in rows], np.int64)
+    rank_column = np.array([row.rank for row in rows], np.int64)
+    grade_column = np.array([row.grade for row in rows], np.float64)
+    label_column = np.array([row.label for row in rows], np.int64)
+    support = np.array([row.degree for row in rows], np.float64)
     sizes = [len(needed) for needed in nuggets]
-    grades = [grade for needed in nuggets for grade in sorted((nugget.grade for nugget in needed), reverse=True)]
     pairs = Placements(
         queries=matched.queries,
         retrieved=matched.pairs.retrieved,
         answered=matched.pairs.answered,
         judged_start=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         judged=np.array(grades, np.float64),
-        query=query_of,
-        rank=rank_of,
-        grade=columns[2],
-        tie_first=rank_of,
-        tie_last=rank_of,
-        label=label_of,
+        query=query_column,
+        rank=rank_column,
+        grade=grade_column,
+        tie_first=rank_column,
+        tie_last=rank_column,
+        label=label_column,
         shared=True,
     )
     return NuggetPassages(
@@ -97,12 +112,12 @@ def _passages(matched: Passages, items: list[TextItem], nuggets: list[tuple[Nugg
         repeated=matched.repeated,
         answerable=matched.answerable,
         confidence=matched.confidence,
-        support=columns[4],
+        support=support,
     )
 
 
 def _covering(matched: Passages, items: list[TextItem]) -> dict[tuple[int, str], list[int]]:
-    """By question and nugget, the ranks of the texts that a matcher says hold it."""
+    """By question and nugget, the ranks of the texts that hold it, by the matcher."""
     pairs = matched.pairs
     assert pairs.label is not None
     covering: dict[tuple[int, str], list[int]] = {}

@@ -1,7 +1,7 @@
-"""The one way from inputs to `Scores`: place, make tables, make columns, make scores.
+"""The way from inputs to `Scores`: place, make tables, make columns, make scores.
 
 Documents, texts, judgements in Spark, `goldrank trec_eval` and `worth_judging` are these steps with different parts.
-Whoever needs a run's placements again keeps its `Placed`: nothing is read or ranked twice.
+Callers that need a run's placements again keep its `Placed`: nothing is read or ranked twice.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from goldrank.measures.apply import counted as measure_counted
 from goldrank.measures.unjudged_share import check_monotone, unjudged_bounds
 
 Tables = Mapping[str, Any]
-"""What measures read, by the name that they give it with `over=`: each kind of measure has a table of its own type."""
+"""The tables that measures read, by the word of `over=`: each kind of measure reads another type."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Asked:
     rules: Convention
     depth: int | None = None
     top: int = 0
-    """How many first documents of each query are kept for those who ask for them later."""
+    """How many first documents of each query are kept for later callers."""
 
 
 def wanted_top(measures: Sequence[Measure], catalogue: Catalogue) -> int:
-    """How many first documents of each query the measures read; 0 if none, or if only the run can tell."""
+    """How many first documents of each query the measures read; 0 if none, or if it depends on the run."""
     deepest = 0
     for measure in measures:
         reads = measure.declaration.over
@@ -69,7 +69,7 @@ def wanted_top(measures: Sequence[Measure], catalogue: Catalogue) -> int:
 
 
 def _reads_whole_run(measure: Measure, catalogue: Catalogue) -> bool:
-    """Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up."""
+    """Whether a measure reads whole rankings: for a catalogue that is not given, or to leave out unjudged items."""
     return catalogue.items is None or bool(measure.option("judged_only"))
 
 
@@ -87,7 +87,7 @@ class Placed:
     counts: RunCounts
     catalogue: Catalogue = NO_CATALOGUE
     removed: np.ndarray | None = None
-    """How many documents of each query were removed, because the user had them before."""
+    """How many documents of each query were removed because they are in the history of its user."""
     kept_top: KeptTop | None = None
     """The first documents of each query, if they were taken while the run was read."""
     depth: int | None = None
@@ -101,23 +101,24 @@ class Placed:
     def top_documents(self, depth: int) -> Sequence[Sequence[str]]:
         """The first documents of each judged query, best first.
 
-        This reads the run once more, unless so many were kept when it was placed.
+        This reads the run once more, unless enough documents were kept when it was placed.
         """
         if depth < 1:
             return [[] for _ in self.placements.queries]
-        queries, train = self.placements.queries, self.catalogue.removed
-        more = 0 if self.removed is None else int(self.removed.max(initial=0))
+        more = 0
+        if self.removed is not None:
+            more = int(self.removed.max(initial=0))
         rows = self._top_of_run(depth + more)
-        if train is None:
+        if self.catalogue.removed is None:
             return rows
-        return unseen(rows, queries, train, depth)
+        return unseen(rows, self.placements.queries, self.catalogue.removed, depth)
 
     def _top_of_run(self, depth: int) -> Sequence[Sequence[str]]:
         if self.kept_top is not None and depth <= self.kept_top.depth:
             return [docs[:depth] for docs in self.kept_top.documents]
         rules = top_rules(self.rules)
         if not self.counts.repeated and rules.duplicates in ("first", "last"):
-            # Nothing repeats, so that all policies give the same, and this one holds no more than what is asked for.
+            # Nothing repeats, so that all policies give one result, and this one keeps only what is needed.
             rules = rules.with_policies(duplicates="count")
         return engine_for(self.run).top_documents(self.run, self.placements.queries, depth, rules)
 
@@ -138,9 +139,9 @@ def top_rules(rules: Convention) -> Convention:
 def place(
     judgements: Judgements, run: Run, rules: Convention, catalogue: Catalogue = NO_CATALOGUE, top: int = 0
 ) -> Placed:
-    """Where the run put each judged document, without what users had before.
+    """Where the run put each judged document, without the histories of users.
 
-    `top` is how many first documents of each query are kept, for those who ask for them later.
+    `top` is how many first documents of each query are kept for later callers.
     """
     qrels = documents_of(judgements)
     run = tool_of(rules).before_placing(run.with_columns_matching(qrels))
@@ -150,10 +151,11 @@ def place(
         return _checked(Placed(judgements, run, rules, placements, counts, catalogue, kept_top=kept_top))
 
     joined = join(qrels, catalogue.removed)
-    longest = max(map(len, catalogue.removed.items.values()), default=0)
-    placements, counts, kept_top = _placed(joined.qrels, run, rules, top + longest if top else 0)
-    kept, removed = without_seen(placements, joined, qrels)
-    return _checked(Placed(judgements, run, rules, kept, counts, catalogue, removed, kept_top))
+    if top:
+        top += max(map(len, catalogue.removed.items.values()), default=0)
+    all_placements, counts, kept_top = _placed(joined.qrels, run, rules, top)
+    placements, removed = without_seen(all_placements, joined, qrels)
+    return _checked(Placed(judgements, run, rules, placements, counts, catalogue, removed, kept_top))
 
 
 def _placed(qrels: Qrels, run: Run, rules: Convention, top: int) -> tuple[Placements, RunCounts, KeptTop | None]:
@@ -176,6 +178,7 @@ def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
             "a catalogue with training data takes runs one by one",
             hint="Read each tag as a run: read_runs(file)['tag'].",
         )
+
     from goldrank.engine.streaming import ENGINE
 
     qrels = documents_of(inputs.judgements)
@@ -192,13 +195,13 @@ def place_all(inputs: Inputs, top: int = 0) -> Iterable[Placed]:
 
 def _check_ids(qrels: Qrels, run: Run, rules: Convention) -> None:
     if not len(qrels) and qrels.shard_number is None:  # a shard may have no query
-        what = "no judgements"
-        raise InputError(what, where=qrels.name, hint="Is it the right file, and is it complete?", code="empty-input")
-    unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)
-    if unlike and rules.overlap == "error":
-        what, ours, theirs = unlike
+        hint = "Is it the right file, and is it complete?"
+        raise InputError("no judgements", where=qrels.name, hint=hint, code="empty-input")
+    difference = ids.kinds_differ(run.id_kind, qrels.id_kind)
+    if difference and rules.overlap == "error":
+        noun, run_type, judged_type = difference
         raise InputError(
-            f"{what} ids of the run are {ours}, judged {what} ids are {theirs}",
+            f"{noun} ids of the run are {run_type}, judged {noun} ids are {judged_type}",
             where=run.name,
             hint="Make them alike, for example with str(id): 1 and '1' are different ids.",
             code="different-id-types",
@@ -230,7 +233,7 @@ def missing_queries(absent: Sequence[str], run: str) -> MissingQueryError:
 
 
 def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = None) -> Tables:
-    """What the measures read of a run, cut as if it had returned no more than `depth` documents a query."""
+    """The tables that the measures read of a run, cut as if it had returned at most `depth` documents a query."""
     judgements, placements = placed.judgements, placed.placements
     if depth is not None:
         placements = placements.cut(depth)
@@ -241,20 +244,29 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     if not isinstance(judgements, Qrels):
         tables[judgements.table] = judgements.table_of(placements)
         return tables
-    asked = [measure for measure in measures if measure.declaration.over != "placements"]
-    deepest = max([int(measure.k) for measure in asked if measure.declaration.over == "heads" and measure.k], default=0)
-    if deepest:
+
+    cutoffs = [int(measure.k) for measure in measures if measure.declaration.over == "heads" and measure.k]
+    if cutoffs:
         from goldrank.data.top_documents import TopDocuments
 
-        docs = placed.top_documents(deepest if depth is None else min(deepest, depth))
+        docs = placed.top_documents(_at_most(max(cutoffs), depth))
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
-    asked = [measure for measure in asked if measure.declaration.over == "recommended"]
-    if asked:
-        deep = any(measure.k is None or _reads_whole_run(measure, placed.catalogue) for measure in asked)
-        most = int(placements.retrieved.max(initial=0)) if deep else max(int(measure.k or 0) for measure in asked)
-        lists = placed.top_documents(most if depth is None else min(most, depth))
+
+    of_items = [measure for measure in measures if measure.declaration.over == "recommended"]
+    if of_items:
+        deepest = max(int(measure.k or 0) for measure in of_items)
+        if any(measure.k is None or _reads_whole_run(measure, placed.catalogue) for measure in of_items):
+            deepest = int(placements.retrieved.max(initial=0))
+        lists = placed.top_documents(_at_most(deepest, depth))
         tables["recommended"] = table_of(placements.queries, lists, judgements, placed.catalogue, placed.rules)
     return tables
+
+
+def _at_most(count: int, depth: int | None) -> int:
+    """A number of documents, not more than `depth`."""
+    if depth is None:
+        return count
+    return min(count, depth)
 
 
 # 3. Make columns.
@@ -275,7 +287,7 @@ _OF_GRADES: Tables = dict.fromkeys(("placements", "heads", "recommended"))
 
 
 def check_asked(measures: Sequence[Measure], judgements: object, rules: Convention) -> None:
-    """Refuse what no run could change, before anything is read: `judgements` may be what they are still made from."""
+    """Refuse what no run could change, before anything is read: `judgements` may not be read yet."""
     tables = _OF_GRADES
     if not isinstance(judgements, Qrels) and isinstance(judgements, AspectQrels | Preferences):
         tables = dict.fromkeys(("placements", judgements.table))
@@ -289,13 +301,14 @@ def check_asked(measures: Sequence[Measure], judgements: object, rules: Conventi
 
 
 def table_for(measure: Measure, tables: Tables) -> Any:
-    """The table that a measure reads, or the error that says what it would take."""
+    """The table that a measure reads, or the error that says what it needs."""
     needed = measure.declaration.over
     if needed not in tables:
         hint = f"It takes {_NEEDS[needed]}."
-        if other := measure.declaration.for_documents:
-            meant = make(other, measure.k)
-            hint += f" Of ids there is {meant}: {meant.declaration.summary[:1].lower()}{meant.declaration.summary[1:]}"
+        if measure.declaration.for_documents is not None:
+            other = make(measure.declaration.for_documents, measure.k)
+            summary = other.declaration.summary
+            hint += f" Of ids there is {other}: {summary[:1].lower()}{summary[1:]}"
         raise MeasureError(f"{measure} cannot be measured with this input", hint=hint, code="not-measurable")
     return tables[needed]
 
@@ -303,7 +316,7 @@ def table_for(measure: Measure, tables: Tables) -> Any:
 def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str | None = None) -> np.ndarray:
     """A measure's value for each query, before queries that do not count are left out.
 
-    `credit` is given for texts: who is credited where a text covers several references.
+    `credit` is for texts: what counts where a text covers several references.
     """
     tool = tool_of(rules)
     reading = tool.reading(measure)
@@ -316,8 +329,10 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
         values = credited(measure, table, credit)
     elif ties == "grouped":
         values = grouped(measure, table)
+    elif ties == "expected" and isinstance(table, Placements):
+        values = expected(measure, table.per_label)
     elif ties == "expected":
-        values = expected(measure, table.per_label if isinstance(table, Placements) else table)
+        values = expected(measure, table)
     else:
         if reading.undefined_from is not None and isinstance(table, Placements):
             check_order(measure, table, reading.undefined_from, rules.name)
@@ -325,7 +340,7 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
 
     values = without_empty(measure, values, tables, rules)
     if rules.missing == "skip" and tool.summary(measure).queries == "answered":
-        # Beside measures that count every query, this one has no value for those without results or judgements.
+        # Beside measures that count every query, this one has no value for queries without results or judgements.
         placements: Placements = tables["placements"]
         values = np.where(placements.answered & (np.diff(placements.judged_start) > 0), values, np.nan)
     return values
@@ -342,7 +357,7 @@ class RelevanceCounts(Protocol):
 
 
 def without_empty(measure: Measure, values: np.ndarray, tables: Tables, rules: Convention) -> np.ndarray:
-    """The values with the policy for queries without anything to find: NaN marks those that do not count.
+    """The values with the policy for queries without anything to find: NaN marks queries that do not count.
 
     A question of texts that is known to have no answer never counts, unless the policy gives it 1 for nothing returned.
     """
@@ -350,17 +365,29 @@ def without_empty(measure: Measure, values: np.ndarray, tables: Tables, rules: C
         return values
     if rules.empty == "zero" and "unanswerable" not in tables:
         return values
+
     unanswerable: np.ndarray = tables.get("unanswerable", np.zeros(len(values), bool))
-    table: RelevanceCounts = tables["spans" if measure.declaration.over == "spans" else "placements"]
     if rules.empty != "zero":
+        table: RelevanceCounts = tables["placements"]
+        if measure.declaration.over == "spans":
+            table = tables["spans"]
         level = measure.option("rel")
-        # Where a text returned would be junk, returning none is right.
-        nothing = table.retrieved == 0 if tables.keys() & {"texts", "spans"} else True
-        filled = np.where(nothing, 1.0, 0.0) if rules.empty == "one" else np.nan
-        values = np.where((table.relevant(1 if level is None else level) == 0) | unanswerable, filled, values)
+        if level is None:
+            level = 1
+        is_empty = (table.relevant(level) == 0) | unanswerable
+        values = np.where(is_empty, _value_of_empty(table, tables, rules), values)
     if rules.empty == "one" or not unanswerable.any():
         return values
     return np.where(unanswerable, np.nan, values)
+
+
+def _value_of_empty(table: RelevanceCounts, tables: Tables, rules: Convention) -> np.ndarray:
+    """The value of each query if there is nothing to find for it."""
+    if rules.empty != "one":
+        return np.full(len(table.retrieved), np.nan)
+    if tables.keys() & {"texts", "spans"}:  # a text that is returned would be junk: returning none is right
+        return np.where(table.retrieved == 0, 1.0, 0.0)
+    return np.ones(len(table.retrieved))
 
 
 def column_of(
@@ -379,7 +406,9 @@ def column_of(
     if summary == summary:  # a value that is NaN would have made it NaN
         return Column(str(measure), values, summary, average, declared.higher_is_better, counts_nan)
 
-    missing = np.isnan(values) if unanswerable is None else np.isnan(values) & ~unanswerable
+    missing = np.isnan(values)
+    if unanswerable is not None:
+        missing &= ~unanswerable
     if rules.empty == "error" and missing.any() and declared.needs_relevant:
         empty = np.flatnonzero(missing).tolist()
         raise NoRelevantError(
@@ -388,7 +417,8 @@ def column_of(
             hint="empty='zero' scores them 0, empty='skip' leaves them out.",
         )
 
-    summary = summarise(average, values if counts_nan else values[~np.isnan(values)])
+    if not counts_nan:
+        summary = summarise(average, values[~np.isnan(values)])
     return Column(str(measure), values, summary, average, declared.higher_is_better, counts_nan)
 
 
@@ -401,19 +431,23 @@ def columns_of(
     run: str,
     credit: str | None = None,
 ) -> tuple[dict[Measure, Column], dict[Measure, Bounds]]:
-    """Every measure's column over the queries that count, and how far it could move if that was asked for.
+    """Every measure's column over the queries that count, and how far it could move if the policies want that.
 
     `counted` says which queries count; None is all.
     """
     unanswerable: np.ndarray | None = tables.get("unanswerable")
-    marked = unanswerable if unanswerable is None or counted is None else unanswerable[counted]
+    if unanswerable is not None and counted is not None:
+        unanswerable = unanswerable[counted]
 
     def column(measure: Measure, values: np.ndarray) -> Column:
-        return column_of(measure, values if counted is None else values[counted], rules, queries, run, marked)
+        if counted is not None:
+            values = values[counted]
+        return column_of(measure, values, rules, queries, run, unanswerable)
 
     columns = {measure: column(measure, values_of(measure, tables, rules, credit)) for measure in measures}
     if rules.ties == "expected" or credit is not None or (rules.bounds == "none" and rules.ties != "bounds"):
         return columns, {}
+
     bounds: dict[Measure, Bounds] = {}
     for measure in measures:
         ranges = _bounds(measure, tables["placements"], rules)
@@ -425,7 +459,7 @@ def columns_of(
 
 
 def _bounds(measure: Measure, placements: Placements, rules: Convention) -> tuple[str, np.ndarray, np.ndarray] | None:
-    """Why and how far a measure could move, if the policies ask for it."""
+    """Why and how far a measure could move, if the policies want that."""
     if rules.bounds == "unjudged":
         return "unjudged", *unjudged_bounds(measure, placements.per_label)
     if rules.ties == "bounds":
@@ -442,32 +476,43 @@ def _bounds(measure: Measure, placements: Placements, rules: Convention) -> tupl
 def score(
     placed: Placed, measures: Sequence[Measure], depth: int | None = None, rules: Convention | None = None
 ) -> Scores:
-    """The `Scores` of a placed run. `rules` may differ from those of placing in what concerns values alone."""
+    """The `Scores` of a placed run. `rules` may differ from the rules of placing in policies of values."""
     rules = rules or placed.rules
     tables = tables_of(placed, measures, depth)
     placements: Placements = tables["placements"]
     tool = tool_of(rules)
     counts_all = rules.missing != "skip" or any(tool.summary(measure).queries == "all" for measure in measures)
-    counted = None if counts_all or placements.answered.all() else placements.answered
-    tool.refuse(measures, placements, counted, placed.run)
+    counted = None
     queries = placements.queries
-    if counted is not None:
+    if not counts_all and not placements.answered.all():
+        counted = placements.answered
         queries = tuple(queries[i] for i in np.flatnonzero(counted))
+    tool.refuse(measures, placements, counted, placed.run)
     columns, bounds = columns_of(measures, tables, counted, queries, rules, placed.run.name)
-    by_name = {str(measure): both for measure, both in bounds.items()}
+    bounds_by_name = {str(measure): bound for measure, bound in bounds.items()}
     recommended = tables.get("recommended")
     on_judgements, on_run = placed.judgements.notes, placed.run.notes
 
     def remarks() -> Remarks:
         numbers = footer.counts_of(placements, placed.counts)
-        return Remarks(numbers, (
-            *footer.notes_of(
-                numbers, placed.counts, on_judgements, on_run, rules, placements, columns, depth, by_name
-            ),
-            *recommending.notes(placed.catalogue, placed.qrels, placements.queries, placed.removed,
-                                placements.retrieved, recommended, columns),
-        ))  # fmt: skip
+        scored = footer.ScoredRun(
+            placed.counts, on_judgements, on_run, rules, placements, columns, depth, bounds_by_name
+        )
 
+        on_items = recommending.notes(
+            placed.catalogue,
+            placed.qrels,
+            placements.queries,
+            placed.removed,
+            placements.retrieved,
+            recommended,
+            columns,
+        )
+        return Remarks(numbers, (*footer.notes_of(numbers, scored), *on_items))
+
+    scored_placed = placed
+    if depth is not None:
+        scored_placed = replace(placed, placements=placements, depth=depth)
     return Scores(
         remarks=remarks,
         run=placed.run.name,
@@ -475,20 +520,22 @@ def score(
         columns={str(measure): column for measure, column in columns.items()},
         convention=rules.label + placed.catalogue.label,
         origin=origin(placed.judgements, placed.run, rules, depth, placed.catalogue),
-        bounds=by_name,
+        bounds=bounds_by_name,
         options=tool.options,
-        placed=placed if depth is None else replace(placed, placements=placements, depth=depth),
+        placed=scored_placed,
         facts=partial(facts_of, placements, placed.judgements, counted),
     )
 
 
 def facts_of(placements: Placements, judgements: Judgements, counted: np.ndarray | None) -> QueryFacts:
     """What is known of the queries that count; None is all."""
-    which = slice(None) if counted is None else counted
+    rows: slice | np.ndarray = slice(None)
+    if counted is not None:
+        rows = counted
     return QueryFacts(
-        returned=placements.retrieved[which],
-        judged=placements.count(placements.grade >= 0)[which],
-        relevant=placements.relevant(1)[which],
+        returned=placements.retrieved[rows],
+        judged=placements.count(placements.grade >= 0)[rows],
+        relevant=placements.relevant(1)[rows],
         hashes=partial(judgement_hashes, judgements),
     )
 
@@ -496,38 +543,46 @@ def facts_of(placements: Placements, judgements: Judgements, counted: np.ndarray
 def origin(
     judgements: Judgements | None, run: Run, rules: Convention, depth: int | None, catalogue: Catalogue = NO_CATALOGUE
 ) -> Callable[[], dict[str, Any]]:
-    """Where the numbers come from; hashes are computed when somebody asks. Without judgements, they stayed in Spark."""
-    shard = judgements.shard_number if isinstance(judgements, Qrels) else None
+    """Where the numbers come from; hashes are computed when they are needed. None: the judgements stayed in Spark."""
+    shard = None
+    if isinstance(judgements, Qrels) and judgements.shard_number is not None:
+        number, shards = judgements.shard_number
+        shard = f"{number}/{shards}"
     now = time.time()
 
-    def made() -> dict[str, Any]:
+    def facts() -> dict[str, Any]:
         judged = {"name": "qrels", "sha256": None, "criteria": None}
+        machine = "the executors"
         if judgements is not None:
             judged = {"name": judgements.name, "sha256": judgements.digest, "criteria": judgements.criteria}
-        where = "the driver" if judgements is not None else "the executors"
-        return {
+            machine = "the driver"
+
+        record: dict[str, Any] = {
             **provenance(rules, now),
             **catalogue.provenance,
             "depth": depth,
-            "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
+            "shard": shard,
             "qrels": judged,
             "run": {"name": run.name, "sha256": run.digest},
             "signature": signature_facts(judgements, rules, depth, catalogue),
-        } | ({"spark": f"ranked by Spark, scored on {where}"} if run.source.engine == "spark" else {})
+        }
+        if run.source.engine == "spark":
+            record["spark"] = f"ranked by Spark, scored on {machine}"
+        return record
 
-    return made
+    return facts
 
 
 def signature_facts(
     judgements: Judgements | None, rules: Convention, depth: int | None, catalogue: Catalogue
 ) -> dict[str, Any]:
-    """What signatures say beside measure and rules: judgements, and all that differs from the convention."""
+    """The facts of a signature beside measure and rules: judgements, and all that differs from the convention."""
     options = {**policy_words(rules), **signature.catalogue_words(catalogue)}
     if depth is not None:
         options["depth"] = str(depth)
     if isinstance(judgements, Qrels) and judgements.shard_number is not None:
-        number, of = judgements.shard_number
-        options["shard"] = f"{number}/{of}"
+        number, shards = judgements.shard_number
+        options["shard"] = f"{number}/{shards}"
     return {"qrels": _judgements_word(judgements), "options": options}
 
 
@@ -555,11 +610,13 @@ def provenance(rules: Convention, now: float | None = None) -> dict[str, Any]:
     """What every result says of how it was made: version, time and policies."""
     import datetime
 
-    moment = datetime.datetime.fromtimestamp(time.time() if now is None else now, datetime.UTC)
+    if now is None:
+        now = time.time()
+    moment = datetime.datetime.fromtimestamp(now, datetime.UTC)
     return {
         "goldrank": __version__,
         "time": moment.isoformat(timespec="seconds"),
         "convention": rules.name,
         "policies": rules.policies,
-        "options": {name: dict(given) for name, given in tool_of(rules).options.items()},
+        "options": {name: dict(options) for name, options in tool_of(rules).options.items()},
     }

@@ -63,7 +63,7 @@ def evaluate(
     ----------
     qrels : judgements
         `Qrels`, a file, a data frame (Spark's too), {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade).
-        `read_qrels` has options for how they are read. `AspectQrels` and `Preferences` are for measures of their own.
+        `read_qrels` has options for how they are read. `AspectQrels` and `Preferences` are for measures that need them.
     run : run, or Runs
         `Run`, a file, a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]}, {"q1": [("d1", 0.9)]} or rows. A dict is
         one run; several runs are `Runs`.
@@ -74,7 +74,7 @@ def evaluate(
     depth : int, optional
         How many documents of a query count (trec_eval -M).
     catalogue : Catalogue or ids, optional
-        For recommendations: all items, what users had before, and what is known of items.
+        For recommendations: all items, the histories of users, and what is known of items.
     **policies
         Policies that differ from the convention's: ties, score_type, duplicates, judgements, missing, empty, bounds,
         overlap.
@@ -102,44 +102,45 @@ def evaluate(
     (0.6309, 0.5)
     """
     rules = conventions.get(convention).with_policies(**policies)
-    wanted = resolve_measures(measures, rules)
-    known = as_catalogue(catalogue)
-    asked = pipeline.Asked(wanted, rules, whole_depth(depth), pipeline.wanted_top(wanted, known))
-    return score_runs(qrels, run, asked, known)
+    parsed_measures = resolve_measures(measures, rules)
+    known_items = as_catalogue(catalogue)
+    top = pipeline.wanted_top(parsed_measures, known_items)
+    request = pipeline.Asked(parsed_measures, rules, whole_depth(depth), top)
+    return score_runs(qrels, run, request, known_items)
 
 
 @overload
-def score_runs(qrels: JudgementsLike, run: Runs, asked: pipeline.Asked, catalogue: Catalogue) -> ScoresByRun: ...
+def score_runs(qrels: JudgementsLike, run: Runs, request: pipeline.Asked, catalogue: Catalogue) -> ScoresByRun: ...
 @overload
 def score_runs(
-    qrels: JudgementsLike, run: RunLike | Runs, asked: pipeline.Asked, catalogue: Catalogue
+    qrels: JudgementsLike, run: RunLike | Runs, request: pipeline.Asked, catalogue: Catalogue
 ) -> Scores | ScoresByRun: ...
 def score_runs(
-    qrels: JudgementsLike, run: RunLike | Runs, asked: pipeline.Asked, catalogue: Catalogue
+    qrels: JudgementsLike, run: RunLike | Runs, request: pipeline.Asked, catalogue: Catalogue
 ) -> Scores | ScoresByRun:
-    """What `evaluate` answers, for those who also say how many first documents are kept."""
-    qrels = judgements_for(asked.measures, qrels)
-    pipeline.check_asked(asked.measures, qrels, asked.rules)
+    """The result of `evaluate`, for callers that also say how many first documents are kept."""
+    qrels = judgements_for(request.measures, qrels)
+    pipeline.check_asked(request.measures, qrels, request.rules)
     try:
-        inputs = resolve(qrels, run, asked.rules, catalogue)
+        inputs = resolve(qrels, run, request.rules, catalogue)
     except InputError as error:
         if error.code != "judgements-stay-in-spark" or isinstance(run, Runs) or not _is_in_spark(run):
             raise
-        return _on_executors(qrels, io.as_run(run), asked, catalogue, error)
+        return _on_executors(qrels, io.as_run(run), request, catalogue, error)
 
-    placed = pipeline.place_all(inputs, asked.top)
-    scores = [pipeline.score(of_run, asked.measures, asked.depth) for of_run in placed]
+    placed_runs = pipeline.place_all(inputs, request.top)
+    scores = [pipeline.score(placed, request.measures, request.depth) for placed in placed_runs]
     if not isinstance(run, Runs):
         return scores[0]
     return ScoresByRun(_with_systems(run, inputs, scores))
 
 
 def _with_systems(runs: Runs, inputs: Inputs, scores: list[Scores]) -> list[tuple[str, Scores]]:
-    """Scores with the names of the systems that the runs are of."""
+    """Scores with the names of the systems that made the runs."""
     if inputs.tagged is not None:
-        return [(of_run.run, of_run) for of_run in scores]
+        return [(run_scores.run, run_scores) for run_scores in scores]
     system_of = {run: system for system, names in runs.systems.items() for run in names}
-    return [(system_of[of_run.run], of_run) for of_run in scores]
+    return [(system_of[run_scores.run], run_scores) for run_scores in scores]
 
 
 def _is_in_spark(run: object) -> bool:
@@ -149,7 +150,7 @@ def _is_in_spark(run: object) -> bool:
 
 
 def _on_executors(
-    qrels: JudgementsLike, run: Run, asked: pipeline.Asked, catalogue: Catalogue, why: InputError
+    qrels: JudgementsLike, run: Run, request: pipeline.Asked, catalogue: Catalogue, why: InputError
 ) -> Scores:
     """Scores of a run in Spark by judgements that are too many for the driver."""
     if catalogue is not NO_CATALOGUE:
@@ -157,4 +158,4 @@ def _on_executors(
         raise OptionError("catalogue= is for judgements that fit on one machine", hint=hint) from None
     from goldrank.evaluation import executors
 
-    return executors.evaluate(qrels, run, asked)
+    return executors.evaluate(qrels, run, request)

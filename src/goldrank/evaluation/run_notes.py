@@ -1,8 +1,9 @@
-"""What to know beside the values of a run: counts, and the notes made from them."""
+"""What a reader should know beside the values of a run: counts, and the notes made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,14 +26,15 @@ _COUNTED = {
     "contradicted-ranks": "contradicted",
     "near-forms": "near_forms",
 }
-"""Notes that say a count and no more, and the count that they say."""
+"""Notes that only show a count, and the count that they show."""
 _TIES = {"input": "ordered in input order", "expected": "averaged over all orders"}
 _MISSING = {"zero": "counted as 0", "skip": "left out of the mean"}
 
 
 def absent(placements: Placements) -> list[str]:
     """The judged queries that are not in the run."""
-    return [query for query, there in zip(placements.queries, placements.answered, strict=True) if not there]
+    pairs = zip(placements.queries, placements.answered, strict=True)
+    return [query for query, is_answered in pairs if not is_answered]
 
 
 def counts_of(placements: Placements, counts: RunCounts) -> dict[str, int]:
@@ -58,26 +60,26 @@ def counts_of(placements: Placements, counts: RunCounts) -> dict[str, int]:
     }
 
 
-def notes_of(
-    numbers: Mapping[str, int],
-    counts: RunCounts,
-    on_judgements: Sequence[Note],
-    on_run: Sequence[Note],
-    rules: Convention,
-    placements: Placements,
-    columns: Mapping[Measure, Column],
-    depth: int | None = None,
-    bounds: Mapping[str, Bounds] | None = None,
-) -> tuple[Note, ...]:
-    """The counts that a reader must know; what is as it should be is not mentioned."""
-    notes: list[Note] = []
-    if numbers["missing"]:
-        how, gone = _MISSING[rules.missing], absent(placements)
-        judged = numbers["queries"]
-        notes.append(Note.of("missing-queries", count=numbers["missing"], judged=judged, how=how, samples=gone))
-        if rules.missing == "zero" and placements.answered.any():
-            notes.append(Note.of("without-missing", means=_means(columns, placements.answered)))
+@dataclass(frozen=True)
+class ScoredRun:
+    """A run that was scored: what its notes are made from, beside the counts of the result."""
 
+    counts: RunCounts
+    on_judgements: Sequence[Note]
+    """Notes of reading the judgements."""
+    on_run: Sequence[Note]
+    """Notes of reading the run."""
+    rules: Convention
+    placements: Placements
+    columns: Mapping[Measure, Column] = field(default_factory=dict)
+    depth: int | None = None
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+
+
+def notes_of(numbers: Mapping[str, int], run: ScoredRun) -> tuple[Note, ...]:
+    """The counts that a reader must know; what is as it should be is not mentioned."""
+    placements, columns = run.placements, run.columns
+    notes = _notes_on_missing(numbers, run)
     if not len(placements):
         notes.append(Note.of("empty-shard"))
     elif numbers["retrieved"] == 0:
@@ -85,32 +87,26 @@ def notes_of(
 
     if numbers["unjudged_queries"]:
         count = numbers["unjudged_queries"]
-        notes.append(Note.of("unjudged-queries", count=count, samples=counts.unjudged_examples))
+        notes.append(Note.of("unjudged-queries", count=count, samples=run.counts.unjudged_examples))
 
-    if depth is not None:
-        notes.append(Note.of("cut-rankings", depth=depth))
+    if run.depth is not None:
+        notes.append(Note.of("cut-rankings", depth=run.depth))
 
     if numbers["retrieved"]:
         notes.append(Note.of("judged-share", part=numbers["judged_retrieved"], whole=numbers["retrieved"]))
 
-    if numbers["tied"]:
-        rule = _TIES.get(rules.ties, "ordered by document id")
-        notes.append(Note.of("tied-documents", count=numbers["tied"], rule=rule))
-        ranges = () if rules.ties == "expected" else _tie_ranges(columns, placements, rules)
-        if ranges:
-            notes.append(Note.of("tie-ranges", ranges=ranges))
-
+    notes += _notes_on_ties(numbers["tied"], run)
     notes += from_counts({code: numbers[count] for code, count in _COUNTED.items()})
-    if len(counts.tags) > 1:
-        notes.append(Note.of("several-tags", samples=map(ids.decode, counts.tags)))
+    if len(run.counts.tags) > 1:
+        notes.append(Note.of("several-tags", samples=map(ids.decode, run.counts.tags)))
 
-    notes += [note.with_about("qrels") for note in on_judgements]
-    notes += [note.with_about("run") for note in on_run]
-    notes += from_counts(counts.tolerated, about="run")
+    notes += [note.with_about("qrels") for note in run.on_judgements]
+    notes += [note.with_about("run") for note in run.on_run]
+    notes += from_counts(run.counts.tolerated, about="run")
     if placements.shared:
         notes.append(Note.of("repeated-places", count=int((~placements.novel).sum()), about="run"))
 
-    notes += _unjudged_ranges(bounds or {})
+    notes += _unjudged_ranges(run.bounds)
     notes += _unreachable_recall(columns, placements)
     notes += _negative_grades(columns, placements)
     for measure in columns:
@@ -120,12 +116,43 @@ def notes_of(
     return tuple(notes)
 
 
+def _notes_on_missing(numbers: Mapping[str, int], run: ScoredRun) -> list[Note]:
+    """Judged queries that are not in the run."""
+    if not numbers["missing"]:
+        return []
+
+    missing = Note.of(
+        "missing-queries",
+        count=numbers["missing"],
+        judged=numbers["queries"],
+        how=_MISSING[run.rules.missing],
+        samples=absent(run.placements),
+    )
+    if run.rules.missing == "zero" and run.placements.answered.any():
+        return [missing, Note.of("without-missing", means=_means(run.columns, run.placements.answered))]
+    return [missing]
+
+
+def _notes_on_ties(tied: int, run: ScoredRun) -> list[Note]:
+    """Documents with equal scores, and how far their order could move the summaries."""
+    if not tied:
+        return []
+
+    rule = _TIES.get(run.rules.ties, "ordered by document id")
+    notes = [Note.of("tied-documents", count=tied, rule=rule)]
+    if run.rules.ties != "expected":
+        ranges = _tie_ranges(run.columns, run.placements, run.rules)
+        if ranges:
+            notes.append(Note.of("tie-ranges", ranges=ranges))
+    return notes
+
+
 def _unjudged_ranges(bounds: Mapping[str, Bounds]) -> list[Note]:
-    """Bounds from unjudged documents; those over ties are among the notes anyway."""
+    """Bounds from unjudged documents; bounds over ties are among the notes anyway."""
     ranges = tuple(
-        (name, format_value(both.low.summary), format_value(both.high.summary))
-        for name, both in bounds.items()
-        if both.why == "unjudged"
+        (name, format_value(bound.low.summary), format_value(bound.high.summary))
+        for name, bound in bounds.items()
+        if bound.why == "unjudged"
     )
     if ranges:
         return [Note.of("unjudged-ranges", ranges=ranges)]
@@ -136,7 +163,9 @@ def _tie_ranges(
     columns: Mapping[Measure, Column], placements: Placements, rules: Convention
 ) -> tuple[tuple[str, str, str], ...]:
     """How far tied documents could move the summaries, where four decimals show it."""
-    counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
+    counted = np.ones(len(placements), bool)
+    if rules.missing == "skip":
+        counted = placements.answered
     tied = np.zeros(len(placements), bool)
     tied[placements.query[placements.tie_first < placements.tie_last]] = True
     if not (tied & counted).any():
@@ -144,31 +173,30 @@ def _tie_ranges(
 
     # Only queries with ties can move, and they are few mostly: the others keep their values.
     moved = np.flatnonzero(tied & counted)
-    table = placements if placements.shared else copies(placements, moved)
+    if placements.shared:
+        table, moved_rows = placements, moved
+    else:
+        table, moved_rows = copies(placements, moved), np.arange(len(moved))
     worst, best = table.best_of_ties(False), table.best_of_ties(True)
-    at = np.cumsum(counted)[moved] - 1
+    index = np.cumsum(counted)[moved] - 1
+
+    def summary(measure: Measure, column: Column, placed: Placements) -> str:
+        """The summary of a column if the queries that can move had other values."""
+        values = measure_counted(measure, placed, tool_of(rules).reading(measure).repeats)
+        changed = column.values.copy()
+        changed[index] = values[moved_rows]
+        return format_value(summarise(measure, changed))
+
     ranges = []
     for measure, column in columns.items():
         declared = measure.declaration
         if not declared.monotone or declared.over != "placements" or np.isnan(column.values).any():
             continue
-        repeats = tool_of(rules).reading(measure).repeats
-        low, high = (
-            _with_values(measure, column, at, values if len(table) == len(moved) else values[moved])
-            for values in (measure_counted(measure, placed, repeats) for placed in (worst, best))
-        )
-        shown = format_value(low), format_value(high)
-        if shown[0] != shown[1]:
-            ranges.append((str(measure), *shown))
+        low, high = summary(measure, column, worst), summary(measure, column, best)
+        if low != high:
+            ranges.append((str(measure), low, high))
 
     return tuple(ranges)
-
-
-def _with_values(measure: Measure, column: Column, at: np.ndarray, values: np.ndarray) -> float:
-    """The summary of a column if some queries had other values."""
-    changed = column.values.copy()
-    changed[at] = values
-    return summarise(measure, changed)
 
 
 def _unreachable_recall(columns: Mapping[Measure, Column], placements: Placements) -> list[Note]:
@@ -190,7 +218,7 @@ def _unreachable_recall(columns: Mapping[Measure, Column], placements: Placement
 
 
 def _negative_grades(columns: Mapping[Measure, Column], placements: Placements) -> list[Note]:
-    """Measures of wrong documents, to which a document with a grade below 0 is one that nobody judged."""
+    """Measures of wrong documents, for which a document with a grade below 0 is unjudged."""
     notes = []
     for measure in columns:
         if not measure.declaration.counts_nonrelevant:
@@ -209,4 +237,6 @@ def _means(columns: Mapping[Measure, Column], counted: np.ndarray, limit: int = 
     for measure, column in list(columns.items())[:limit]:
         values = column.values[counted & ~np.isnan(column.values)]
         shown.append(f"{measure} {format_value(summarise(column.average, values), column.average)}")
-    return ", ".join(shown) + (", ..." if len(columns) > limit else "")
+    if len(columns) > limit:
+        shown.append("...")
+    return ", ".join(shown)

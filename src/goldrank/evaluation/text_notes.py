@@ -1,5 +1,6 @@
 """What a reader must know of texts that were compared: counts, shares, what chance alone would cover, ties; and what is
-noticed of questions while they are read, for which nothing of them has to be kept."""
+counted of questions while they are read, so that they need not be kept.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from goldrank.match.pairs import TextCounts, explain_item
 from goldrank.measures import Measure
 
 SHOWN_IDS = 1_000
-"""Ids that are looked at where none match."""
+"""The number of ids that are looked at where none match."""
 
 
 class Passing:
-    """What the last pass of items showed: how long texts are, equal scores next to each other, ids."""
+    """What the last pass over items showed: how long texts are, equal scores next to each other, ids."""
 
     def __init__(self) -> None:
         self._clear()
@@ -35,23 +36,24 @@ class Passing:
         self.retrieved: list[str] = []
         self.expected: list[str] = []
 
-    def by(self, given_items: Iterable[ReadItem]) -> Iterator[ReadItem]:
+    def by(self, entries: Iterable[ReadItem]) -> Iterator[ReadItem]:
         """The items as they are."""
         self._clear()
-        for number, given in enumerate(given_items):
-            self.characters += sum(map(len, given.item.retrieved))
-            if given.scores is not None:
-                pairs = enumerate(pairwise(given.scores), 1)
-                if ranks := [rank for rank, (a, b) in pairs if a is not None and a == b]:
+        for number, entry in enumerate(entries):
+            self.characters += sum(map(len, entry.item.retrieved))
+            if entry.scores is not None:
+                pairs = enumerate(pairwise(entry.scores), 1)
+                ranks = [rank for rank, (score, next_score) in pairs if score is not None and score == next_score]
+                if ranks:
                     self.tied[number] = ranks
-            if given.by_id and len(self.expected) < SHOWN_IDS:
-                self.retrieved += given.item.retrieved
-                self.expected += (text for reference in given.item.references for text in reference.texts)
-            yield given
+            if entry.by_id and len(self.expected) < SHOWN_IDS:
+                self.retrieved += entry.item.retrieved
+                self.expected += (text for reference in entry.item.references for text in reference.texts)
+            yield entry
 
     def items(self, reader: ItemReader) -> Iterator[TextItem]:
-        """The same, without what else was said of them."""
-        return (given.item for given in self.by(reader.entries()))
+        """The items alone, counted as in `by`."""
+        return (entry.item for entry in self.by(reader.entries()))
 
 
 CHANCE = 0.05
@@ -74,8 +76,8 @@ def numbers_of(passages: Passages, counts: TextCounts) -> dict[str, int]:
     }
 
 
-def notes_of(numbers: Mapping[str, int], counts: TextCounts, how: TextRules) -> list[Note]:
-    """What a reader must know beside what reading the items told."""
+def notes_of(numbers: Mapping[str, int], counts: TextCounts, text_rules: TextRules) -> list[Note]:
+    """What a reader must know beside the notes of reading the items."""
     notes: list[Note] = []
     if numbers["references"]:
         notes.append(Note.of("covered-share", part=numbers["covered"], whole=numbers["references"]))
@@ -85,8 +87,8 @@ def notes_of(numbers: Mapping[str, int], counts: TextCounts, how: TextRules) -> 
     else:
         notes.append(Note.of("no-text-returned"))
 
-    if how.unit != "chunk":
-        notes.append(Note.of("rank-unit", unit=how.unit))
+    if text_rules.unit != "chunk":
+        notes.append(Note.of("rank-unit", unit=text_rules.unit))
 
     if numbers["no_relevant"]:
         notes.append(Note.of("without-references", samples=counts.without_references))
@@ -101,16 +103,15 @@ def notes_of(numbers: Mapping[str, int], counts: TextCounts, how: TextRules) -> 
     return notes
 
 
-def chance_notes(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequence[Measure]) -> list[Note]:
+def chance_notes(sample: Sample, pairs: Placements, text_rules: TextRules, measures: Sequence[Measure]) -> list[Note]:
     """What chance alone would cover, beside what is covered."""
-    about = [measure for measure in wanted if measure.declaration.over == "texts"] or wanted
-    depths = [measure.k for measure in about]
-    if None in depths:
-        k = None
-    else:
-        k = int(max(depth for depth in depths if depth is not None))
+    of_texts = [measure for measure in measures if measure.declaration.over == "texts"] or measures
+    cutoffs = [measure.k for measure in of_texts]
+    k = None
+    if None not in cutoffs:
+        k = int(max(cutoff for cutoff in cutoffs if cutoff is not None))
 
-    level = chance_level(sample.kept, how.matcher, how.split, k)
+    level = chance_level(sample.questions, text_rules.matcher, text_rules.split, k)
     if level is None:
         return []
 
@@ -121,15 +122,14 @@ def chance_notes(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequ
     return [Note.of("chance-level", **facts)]
 
 
-def nothing_matches(items: Iterable[TextItem], how: TextRules) -> Note:
+def nothing_matches(items: Iterable[TextItem], text_rules: TextRules) -> Note:
     """What to look at when everything is zero: a question's nearest pair."""
     for item in items:
-        shown = explain_item(item, how.matcher, how.split)
+        shown = explain_item(item, text_rules.matcher, text_rules.split)
         if shown.degrees.size:
             row, column = divmod(int(shown.degrees.argmax()), len(shown.references))
             text, reference = shown.retrieved[row], shown.references[column].texts[0]
-            yes_no = shown.threshold is None and (row, column) not in shown.refused
-            if yes_no:
+            if shown.threshold is None and (row, column) not in shown.refused:
                 reason = f"{shown.says} {shown.degrees.max():.2f}"
             else:
                 reason = shown.reason(row, column)
@@ -137,28 +137,32 @@ def nothing_matches(items: Iterable[TextItem], how: TextRules) -> Note:
                 f"; the nearest pair of question {ids.show(item.query)!r} is '{ids.show(text)}' and "
                 f"'{ids.show(reference)}', {reason}"
             )
-            return Note.of("nothing-matches", matcher=str(how.matcher), nearest=nearest)
+            return Note.of("nothing-matches", matcher=str(text_rules.matcher), nearest=nearest)
 
-    return Note.of("nothing-matches", matcher=str(how.matcher), nearest="")
+    return Note.of("nothing-matches", matcher=str(text_rules.matcher), nearest="")
 
 
-def ties_at_the_end(wanted: Sequence[Measure], tables: Mapping[str, Any], passed: Passing) -> list[Note]:
+def ties_at_the_end(measures: Sequence[Measure], tables: Mapping[str, Any], passed: Passing) -> list[Note]:
     """How many contexts end between two texts of the same score: which of them is in it is chance."""
-    has_texts = "texts" in tables
-    contexts = {
-        (int(budget), measure.k, "spans" if measure.declaration.over == "spans" or not has_texts else "texts")
-        for measure in wanted
-        if (budget := measure.option("tokens")) is not None and measure.option("pack") != "skip"
-    }
-    if not passed.tied or not contexts:
+    if not passed.tied:
         return []
 
-    straddled: set[int] = set()
-    for budget, k, table in contexts:
-        whole = tables[table]
-        kept = (whole if table == "spans" else whole.pairs).packed(budget, "prefix", k).retrieved
-        straddled |= {query for query, ranks in passed.tied.items() if kept[query] in ranks}
+    contexts: set[tuple[int, float | None, bool]] = set()
+    for measure in measures:
+        budget = measure.option("tokens")
+        is_of_spans = measure.declaration.over == "spans" or "texts" not in tables
+        if budget is not None and measure.option("pack") != "skip":
+            contexts.add((int(budget), measure.k, is_of_spans))
 
-    if straddled:
-        return [Note.of("ties-at-the-end", count=len(straddled))]
+    tied_queries: set[int] = set()
+    for budget, k, is_of_spans in contexts:
+        if is_of_spans:
+            table = tables["spans"]
+        else:
+            table = tables["texts"].pairs
+        sizes = table.packed(budget, "prefix", k).retrieved
+        tied_queries |= {query for query, ranks in passed.tied.items() if sizes[query] in ranks}
+
+    if tied_queries:
+        return [Note.of("ties-at-the-end", count=len(tied_queries))]
     return []

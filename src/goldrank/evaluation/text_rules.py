@@ -1,4 +1,4 @@
-"""How texts are compared and counted: by which rule, cut into what, who is credited, and what a token is."""
+"""How texts are compared and counted: by which rule, cut into what, with what credit, and what a token is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNITS = ("chunk", "sentence")
 
 
 class TextRules(NamedTuple):
-    """How texts are compared: by which rule, cut into what, and who is credited."""
+    """How texts are compared: by which rule, cut into what, and with what credit."""
 
     matcher: Matcher
     split: Splitter | None
@@ -24,8 +24,10 @@ class TextRules(NamedTuple):
     credit: str
 
     def __str__(self) -> str:
-        form = f", {folding.NAME}" if self.matcher.folds else ""
-        return f"{self.matcher} by {self.unit}, credit {self.credit}{form}"
+        words = f"{self.matcher} by {self.unit}, credit {self.credit}"
+        if self.matcher.folds:
+            return f"{words}, {folding.NAME}"
+        return words
 
 
 def splitter(unit: str | Splitter) -> Splitter | None:
@@ -43,7 +45,7 @@ def unit_name(unit: str | Splitter) -> str:
     """A unit as it is shown."""
     if isinstance(unit, str):
         return unit
-    return getattr(unit, "__name__", "one's own unit")
+    return getattr(unit, "__name__", "your own unit")
 
 
 def counts_tokens(measure: Measure) -> bool:
@@ -52,19 +54,21 @@ def counts_tokens(measure: Measure) -> bool:
 
 
 def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
-    """What counts the tokens of a text: one's own function, or words."""
+    """A function that counts the tokens of a text, by the user's function or by words."""
     from goldrank.match.tokens import words
 
-    count = words if tokens is None else tokens
+    tokens_of: Callable[[str], Any] = words
+    if tokens is not None:
+        tokens_of = tokens
 
     def counted(text: str) -> int:
-        returned = count(text)
+        returned = tokens_of(text)
         if isinstance(returned, int | np.integer) and not isinstance(returned, bool) and returned >= 0:
             return int(returned)
         if isinstance(returned, Sized) and not isinstance(returned, str | bytes | Mapping):
             return len(returned)
         raise InputError(
-            f"one's own function for tokens returned {returned!r:.60}, neither tokens nor their number",
+            f"the function for tokens returned {returned!r:.60}, neither tokens nor their number",
             hint="For example lambda text: len(text.split()); of a tokenizer of transformers, its method tokenize.",
             code="bad-token-count",
         )
@@ -73,19 +77,19 @@ def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
 
 
 def token_offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[int, int]]]:
-    """Where the tokens of a function of one's own stand in a text."""
+    """A function that says where the tokens of a user's function stand in a text."""
     wrong = OptionError(
         'lengths="token" needs tokens that say where they stand',
         hint="A function that returns the tokens as they stand in the text, or (start, end) of each.",
         code="tokens-without-places",
     )
 
-    def placed(text: str) -> list[tuple[int, int]]:
+    def offsets(text: str) -> list[tuple[int, int]]:
         returned = tokens(text)
         if isinstance(returned, int | np.integer):
             raise wrong
 
-        places: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         end = 0
         for token in returned:
             if isinstance(token, str):
@@ -93,12 +97,12 @@ def token_offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[in
                 if start < 0:
                     raise wrong
                 end = start + len(token)
-                places.append((start, end))
+                spans.append((start, end))
             elif isinstance(token, tuple | list) and len(token) == 2:
-                places.append((int(token[0]), int(token[1])))
+                spans.append((int(token[0]), int(token[1])))
             else:
                 raise wrong
 
-        return places
+        return spans
 
-    return placed
+    return offsets

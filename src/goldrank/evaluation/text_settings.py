@@ -1,4 +1,4 @@
-"""How texts are held against what they should cover: `Matching`, `Evidence` by place, and `Answers`."""
+"""How texts are compared with what they should cover: `Matching`, `Evidence` by place, and `Answers`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from goldrank.match.pairs import Splitter
 Unit: TypeAlias = Literal["chunk", "sentence"]
 """What is compared, and what ranks count: whole retrieved texts, or their sentences."""
 Credit: TypeAlias = Literal["any", "one_to_one", "first_free", "pairs"]
-"""Who is credited where a text covers several references, or several texts the same (`measures.apply.CREDITS`)."""
+"""What counts where a text covers several references, or several texts cover one (`measures.apply.CREDITS`)."""
 Guard: TypeAlias = Literal["numbers", "units", "negations", "identifiers", "names"]
 """What a match must not differ in (`match.guards.GUARDS`)."""
 Tokens: TypeAlias = Literal["words", "characters"]
@@ -54,8 +54,8 @@ class Matching(Options):
         one reference, so that as many as possible are given; "first_free": the first reference that no text above it
         was given; "pairs": every pair counts (docs/texts.md).
     guards
-        What a match must not differ in: "numbers", "units", "negations", "identifiers", "names". None: those of the
-        matcher; (): none.
+        What a match must not differ in: "numbers", "units", "negations", "identifiers", "names". None: the matcher's
+        guards; (): none.
     tokens
         What budgets count: "words", "characters", "tiktoken:o200k_base" or "hf:NAME" where these packages and the
         tokenizer are on the machine (nothing is downloaded), or a function of a text that returns its tokens or their
@@ -86,9 +86,8 @@ class Matching(Options):
         one_of(self.credit, get_args(Credit), "credit")
         if not callable(self.tokens) and not (isinstance(self.tokens, str) and is_tokenizer(self.tokens)):
             one_of(self.tokens, (*get_args(Tokens), "tiktoken:ENCODING", "hf:NAME"), "tokens")
-        if self.guards is None:
-            guards = None
-        else:
+        guards = None
+        if self.guards is not None:
             guards = checked_guards(self.guards)
         object.__setattr__(self, "guards", guards)
         object.__setattr__(self, "_rule", as_matcher(self.matcher).having(guards))
@@ -117,7 +116,7 @@ class Matching(Options):
             return self.tokens
         name = getattr(self.tokens, "__name__", "<lambda>")
         if name == "<lambda>":
-            return "tokens of one's own function"
+            return "tokens of your own function"
         return f"tokens of {name}"
 
     def __repr__(self) -> str:
@@ -171,14 +170,15 @@ class Evidence(Options):
         one_of(self.several, get_args(Several), "several")
         one_of(self.unlocated, get_args(Unlocated), "unlocated")
         if self.similarity is not None and not _is_share(self.similarity):
-            what = f"similarity is {shown(self.similarity)}; it must be a number above 0, up to 1, or None"
-            raise OptionError(what, code="bad-number")
+            message = f"similarity is {shown(self.similarity)}; it must be a number above 0, up to 1, or None"
+            raise OptionError(message, code="bad-number")
         if not _is_share(self.coverage):
-            what = f"coverage is {shown(self.coverage)}; it must be a number above 0, up to 1"
-            raise OptionError(what, code="bad-number")
+            message = f"coverage is {shown(self.coverage)}; it must be a number above 0, up to 1"
+            raise OptionError(message, code="bad-number")
         for name in ("sources", "chunks"):
-            if isinstance(given := getattr(self, name), Iterator):
-                object.__setattr__(self, name, tuple(given))
+            value = getattr(self, name)
+            if isinstance(value, Iterator):
+                object.__setattr__(self, name, tuple(value))
 
     def __repr__(self) -> str:
         return _short(self)
@@ -223,7 +223,10 @@ class Answers(Options):
                 raise OptionError(f"{name} is {shown(function)}; it must be a function from a text to a list of texts")
         if self.abstain_below is not None and not _is_number(self.abstain_below):
             raise OptionError(f"abstain_below is {shown(self.abstain_below)}; it must be a number", code="bad-number")
-        object.__setattr__(self, "_rule", None if self.judge is None else as_matcher(self.judge))
+        rule = None
+        if self.judge is not None:
+            rule = as_matcher(self.judge)
+        object.__setattr__(self, "_rule", rule)
 
     @property
     def rule(self) -> Matcher | None:
@@ -241,36 +244,36 @@ EvidenceLike: TypeAlias = Evidence | Path | Mapping[str, str]
 """`Evidence`, or its sources: a folder, a file, or texts by id."""
 
 
-def as_matching(given: MatchingLike) -> Matching:
-    """A `Matching`, of a word too."""
-    if isinstance(given, Matching):
-        return given
-    if isinstance(given, str):
-        return Matching(given)
-    what = f"matching is {shown(given)}; it must be a spelling such as 'rouge-l:0.7', or a Matching"
-    raise OptionError(what, hint="A function, or a matcher of your own, goes into Matching(...).")
+def as_matching(matching: MatchingLike) -> Matching:
+    """A `Matching`, also from a spelling."""
+    if isinstance(matching, Matching):
+        return matching
+    if isinstance(matching, str):
+        return Matching(matching)
+    message = f"matching is {shown(matching)}; it must be a spelling such as 'rouge-l:0.7', or a Matching"
+    raise OptionError(message, hint="A function, or a matcher of your own, goes into Matching(...).")
 
 
-def as_evidence(given: EvidenceLike | None) -> Evidence:
-    """`Evidence`, of its sources too."""
-    if given is None:
+def as_evidence(evidence: EvidenceLike | None) -> Evidence:
+    """`Evidence`, also from its sources."""
+    if evidence is None:
         return Evidence()
-    if isinstance(given, Evidence):
-        return given
-    if isinstance(given, str | os.PathLike | Mapping):
-        return Evidence(given)
-    what = f"evidence is {shown(given)}; it must be sources (a folder, a file, or texts by id) or an Evidence"
-    raise OptionError(what, hint="For example Evidence('docs/', chunks='chunks.jsonl').")
+    if isinstance(evidence, Evidence):
+        return evidence
+    if isinstance(evidence, str | os.PathLike | Mapping):
+        return Evidence(evidence)
+    message = f"evidence is {shown(evidence)}; it must be sources (a folder, a file, or texts by id) or an Evidence"
+    raise OptionError(message, hint="For example Evidence('docs/', chunks='chunks.jsonl').")
 
 
-def as_answers(given: Answers | None) -> Answers:
+def as_answers(answers: Answers | None) -> Answers:
     """`Answers` as they are, or the usual ones."""
-    if given is None:
+    if answers is None:
         return Answers()
-    if isinstance(given, Answers):
-        return given
+    if isinstance(answers, Answers):
+        return answers
     hint = "For example Answers(judge=lambda text, claim: claim in text)."
-    raise OptionError(f"answers is {shown(given)}; it must be Answers(...)", hint=hint)
+    raise OptionError(f"answers is {shown(answers)}; it must be Answers(...)", hint=hint)
 
 
 def _is_number(value: object) -> bool:

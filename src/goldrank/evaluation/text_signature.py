@@ -16,7 +16,7 @@ USUAL_MATCHING, USUAL_EVIDENCE = Matching(), Evidence()
 
 
 def matcher_word(matcher: Matcher) -> str:
-    """A matcher by its spelling. A function of the user's own is a hash of its code: its name is nobody's business."""
+    """A matcher by its spelling. A function of the user is a hash of its code: its name is private."""
     judge = getattr(matcher, "judge", None)
     function = getattr(matcher, "function", None)
     word = str(matcher)
@@ -35,7 +35,7 @@ def matcher_word(matcher: Matcher) -> str:
 
 
 def judge_word(judge: Any) -> str:
-    """A judge by its model, and by a hash of what its answers depend on; never by where it is."""
+    """A judge by its model, and by a hash of what its answers depend on; never by its address."""
     described = dict(judge.description().parameters)
     described.pop("url", None)
     text = json.dumps(described, sort_keys=True, default=repr)
@@ -43,7 +43,7 @@ def judge_word(judge: Any) -> str:
 
 
 def function_word(function: Callable[..., Any]) -> str:
-    """A function by a hash of its code; those without code in Python by their type."""
+    """A function by a hash of its code; a function without Python code by its type."""
     code = getattr(function, "__code__", None)
     if code is None:
         return f"own/{_short(type(function).__qualname__)}"
@@ -56,7 +56,7 @@ def text_facts(
 ) -> dict[str, Any]:
     """The facts of a signature of texts. `gold` is the hash of what should be found."""
     options: dict[str, str] = {**policy_words(rules), "match": matcher_word(matcher)}
-    judges = [one.judge for one in (matcher, answers.rule) if one is not None and hasattr(one, "judge")]
+    judges = [rule.judge for rule in (matcher, answers.rule) if rule is not None and hasattr(rule, "judge")]
     if judges:
         options["judge"] = "+".join(dict.fromkeys(map(judge_word, judges)))
     elif answers.rule is not None:
@@ -82,7 +82,7 @@ def _changed(noun: Any, usual: Any, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _contents(inputs: Mapping[str, Any]) -> dict[str, str]:
-    """Hashes of texts that were given as objects; texts in files are told apart by what is found in them."""
+    """Hashes of texts that were given as objects; texts in files differ by what is found in them."""
     return {
         name: _short(json.dumps(value, sort_keys=True, default=repr))
         for name, value in inputs.items()

@@ -71,10 +71,10 @@ from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.apply import check_credit
 
 DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
-"""What is measured of texts when nothing is asked for."""
+"""What is measured of texts if the user names no measures."""
 DEFAULT_OF_PAIRS = ("P@5", "SetP")
 DEFAULT_BY_PLACE = ("EvidenceRecall@5", "EvidenceAll@5", "SpanRecall@5", "SpanPrecision@5")
-"""The same, where questions have evidence by place."""
+"""What is measured then, where questions have evidence by place."""
 
 
 @named_arguments
@@ -109,7 +109,7 @@ def evaluate_texts(
     answers
         How answers are taken apart, who judges their claims, and when a system abstains.
     convention
-        The name of a convention, or a `Convention` with policies of its own.
+        The name of a convention, or a `Convention` with chosen policies.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def evaluate_texts(
     Raises
     ------
     InputError
-        If items cannot be read, or have nothing that the measures ask for.
+        If items cannot be read, or have nothing that the measures need.
     OptionError
         If an option is not one of its choices, or a measure needs what is not given.
 
@@ -135,14 +135,14 @@ def evaluate_texts(
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How texts are placed: all that a verb of texts was told."""
+    """How texts are placed: all options of a call."""
 
     matching: Matching
     evidence: Evidence
     answers: Answers
     convention: Convention
     counts_tokens: bool = False
-    """Whether tokens are counted though no measure asks for them."""
+    """Whether tokens are counted though no measure needs them."""
 
     @classmethod
     def of(
@@ -152,7 +152,7 @@ class TextOptions:
         answers: Answers | None,
         convention: ConventionLike,
     ) -> TextOptions:
-        """What users give, words and all."""
+        """The options as users pass them, spellings too."""
         return cls(as_matching(matching), as_evidence(evidence), as_answers(answers), conventions.get(convention))
 
     @property
@@ -163,39 +163,39 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class PlacedTexts:
-    """Texts that were compared with what they should cover: the tables that measures read, and all that scores tell."""
+    """Texts that were compared with what they should cover: the tables that measures read, and facts for scores."""
 
     data: Items
     options: TextOptions
-    wanted: Sequence[Measure]
+    measures: Sequence[Measure]
     rules: Convention
-    how: TextRules
+    text_rules: TextRules
     claim_rules: ClaimRules
     by_kind: Mapping[ClaimKind, Passages]
-    """Passages by what texts are held against."""
+    """Passages by what texts are compared with."""
     tables: Mapping[str, Any]
-    """What measures of places and of the first kind read."""
+    """The tables that measures of spans and of the first kind read."""
     queries: tuple[str, ...]
     numbers: Mapping[str, int]
     notes: Sequence[Note]
     explainer: Callable[[str], Explanation]
     resolved: Sequence[TextItem]
-    """For evidence by place, the items with all places that were found."""
+    """For evidence by place, the items with all positions that were found."""
     sources: Mapping[str, str]
 
     @property
     def name(self) -> str:
-        """What the system is called."""
+        """The name of the system."""
         return self.data.name
 
     @property
     def reader(self) -> ItemReader:
-        """What reads the items anew."""
+        """The reader, which reads the items anew."""
         return reader_of(self.data)
 
 
 def usual_measures(data: Items, matching: Matching) -> tuple[str, ...]:
-    """What is measured when nothing is asked for: evidence comes first."""
+    """What is measured if the user names no measures: evidence comes first."""
     if reader_of(data).has_evidence:
         return DEFAULT_BY_PLACE
     if reader_of(data).has_nuggets_alone:
@@ -209,21 +209,27 @@ def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> Pl
     """Match or locate all texts once."""
     matching, rules = options.matching, options.rules
     usual = usual_measures(data, matching)
-    wanted = [measure.of_texts for measure in resolve_measures(measures, rules, usual)]
+    text_measures = [measure.of_texts for measure in resolve_measures(measures, rules, usual)]
     claim_rules = ClaimRules.of(options.answers, by_place=reader_of(data).has_evidence)
-    kinds = kinds_of(wanted, claim_rules)
-    for measure in wanted:
+    kinds = kinds_of(text_measures, claim_rules)
+    for measure in text_measures:
         check_credit(measure, matching.credit)
 
     by_id = reader_of(data).by_id
     if by_id:
-        _check_ids_suffice(wanted, claim_rules, reader_of(data).name)
-        how = TextRules(as_matcher("exact"), None, "id", matching.credit)
+        _check_ids_suffice(text_measures, claim_rules, reader_of(data).name)
+        text_rules = TextRules(as_matcher("exact"), None, "id", matching.credit)
     else:
-        how = TextRules(matching.rule, splitter(matching.unit), unit_name(matching.unit), matching.credit)
+        text_rules = TextRules(matching.rule, splitter(matching.unit), unit_name(matching.unit), matching.credit)
 
     placing = _TextPlacing(
-        data=data, options=options, wanted=wanted, rules=rules, how=how, claim_rules=claim_rules, by_id=by_id
+        data=data,
+        options=options,
+        measures=text_measures,
+        rules=rules,
+        text_rules=text_rules,
+        claim_rules=claim_rules,
+        by_id=by_id,
     )
     of_texts = [kind for kind in kinds if kind != BY_PLACE]
     for kind in of_texts:
@@ -237,13 +243,13 @@ def place_texts(data: Items, measures: MeasuresLike, options: TextOptions) -> Pl
 
 @dataclass
 class _TextPlacing:
-    """Texts while they are placed, one kind of what they are held against after the other."""
+    """Texts while they are placed, for one kind of targets after the other."""
 
     data: Items
     options: TextOptions
-    wanted: Sequence[Measure]
+    measures: Sequence[Measure]
     rules: Convention
-    how: TextRules
+    text_rules: TextRules
     claim_rules: ClaimRules
     by_id: bool
     by_kind: dict[ClaimKind, Passages] = field(default_factory=dict)
@@ -258,37 +264,39 @@ class _TextPlacing:
         self.reader = reader_of(self.data)
         if self.by_id:
             self.notes.append(Note.of("ids-compared"))
-        given = self.options.evidence.sources
-        self.sources: Mapping[str, str] = {} if given is None else read_sources(given)
+        self.sources: Mapping[str, str] = {}
+        if self.options.evidence.sources is not None:
+            self.sources = read_sources(self.options.evidence.sources)
         self.counter: Callable[[str], int] | None = None
-        if self.options.counts_tokens or any(map(counts_tokens, self.wanted)):
+        if self.options.counts_tokens or any(map(counts_tokens, self.measures)):
             self.counter = token_counter(self.options.matching.token_function)
             self.notes.append(Note.of("tokens-counted", tokens=self.options.matching.counted_as))
-        self.cut_for = [measure.option("tokens") for measure in self.wanted if measure.option("pack") == "truncate"]
+        self.cut_for = [measure.option("tokens") for measure in self.measures if measure.option("pack") == "truncate"]
 
     def needs(self, table: str) -> bool:
         """Whether a measure reads this table."""
-        return any(measure.declaration.over == table for measure in self.wanted)
+        return any(measure.declaration.over == table for measure in self.measures)
 
     def add_kind(self, kind: ClaimKind, *, is_first: bool) -> None:
-        """Hold texts against references, claims or entities."""
+        """Compare texts with references, claims or entities."""
         sample = Sample()
         if kind == USUAL:
             passages, counts = self._place_references(sample)
-        elif kind.wanted == "nuggets":
-            matcher = self.claim_rules.matcher(kind, self.how.matcher)
+        elif kind.target == "nuggets":
+            matcher = self.claim_rules.matcher(kind, self.text_rules.matcher)
             passages, counts, nugget_notes = place_nuggets(self.passed.items(self.reader), matcher)
             self.notes += nugget_notes
-        elif kind.wanted == "citations":
+        elif kind.target == "citations":
             entries = self.passed.by(self.reader.entries())
-            passages, counts, citation_notes = count_citations(entries, self.how.matcher)
+            passages, counts, citation_notes = count_citations(entries, self.text_rules.matcher)
             self.notes += citation_notes
         else:
-            placing = {"split": self.how.split, "count_tokens": self.counter, "cut_for": self.cut_for}
+            placing = {"split": self.text_rules.split, "count_tokens": self.counter, "cut_for": self.cut_for}
             passages, counts = place_kind(
-                lambda: self.passed.items(self.reader), kind, self.claim_rules, self.how.matcher, placing
+                lambda: self.passed.items(self.reader), kind, self.claim_rules, self.text_rules.matcher, placing
             )
-        self.notes += self.claim_rules.matcher(kind, self.how.matcher).take_notes()
+
+        self.notes += self.claim_rules.matcher(kind, self.text_rules.matcher).take_notes()
         self.by_kind[kind] = passages
         if not is_first:
             return
@@ -296,8 +304,8 @@ class _TextPlacing:
         self.tables |= tables_for(passages)
         self.queries = passages.queries
         self.numbers |= numbers_of(passages, counts)
-        if kind.wanted not in ("nuggets", "citations"):
-            self.notes += notes_of(self.numbers, counts, self.how)
+        if kind.target not in ("nuggets", "citations"):
+            self.notes += notes_of(self.numbers, counts, self.text_rules)
         if kind != USUAL:
             return
 
@@ -309,16 +317,20 @@ class _TextPlacing:
     def _place_references(self, sample: Sample) -> tuple[Passages, TextCounts]:
         passing = sample.passing(map(_with_sources, self.passed.by(self.reader.entries())))
         passages, counts = place_items(
-            passing, self.how.matcher, split=self.how.split, count_tokens=self.counter, cut_for=self.cut_for
+            passing,
+            self.text_rules.matcher,
+            split=self.text_rules.split,
+            count_tokens=self.counter,
+            cut_for=self.cut_for,
         )
+
         has_evidence = self.claim_rules.by_place
         if not counts.references and (has_evidence or not passages.unanswerable.any()):
-            what = "no question has a reference text"
+            hint = _NO_REFERENCES
             if has_evidence:
                 hint = _EVIDENCE_ALONE
-            else:
-                hint = _NO_REFERENCES
-            raise InputError(what, where=self.reader.name, hint=hint, code="no-references")
+            message = "no question has a reference text"
+            raise InputError(message, where=self.reader.name, hint=hint, code="no-references")
         return passages, counts
 
     def _note_matches(self, passages: Passages, counts: TextCounts, sample: Sample) -> None:
@@ -326,12 +338,12 @@ class _TextPlacing:
         if counts.retrieved and not counts.matching:
             if self.by_id and self.rules.overlap == "error":
                 explain_id_mismatch(self.reader.name, self.passed.retrieved, self.passed.expected)
-            self.notes.append(nothing_matches(self.reader, self.how))
-        elif self.how.matcher.free and not self.by_id:
-            self.notes += chance_notes(sample, passages.pairs, self.how, self.wanted)
+            self.notes.append(nothing_matches(self.reader, self.text_rules))
+        elif self.text_rules.matcher.free and not self.by_id:
+            self.notes += chance_notes(sample, passages.pairs, self.text_rules, self.measures)
 
     def add_spans(self) -> None:
-        """Find evidence and texts by their places."""
+        """Find evidence and texts by their positions."""
         tool_of(self.rules).check_lengths(self.options.evidence.lengths)
         places = places_of(self.passed.by(self.reader.entries()), self.sources)
         self.sources = places.texts
@@ -351,7 +363,7 @@ class _TextPlacing:
         self.notes += span_notes
 
     def add_passages_by_place(self) -> None:
-        """What measures of texts read where evidence takes the place of references."""
+        """The table that measures of texts read where evidence takes the place of references."""
         answerable = np.array([answerable_code(item) for item in self.resolved], np.int8)
         confidence = np.array([first_score(item) for item in self.resolved])
         self.by_kind[BY_PLACE] = PassagesByPlace.of(
@@ -360,7 +372,7 @@ class _TextPlacing:
 
     def _spans_by(self, places: Places) -> tuple[Spans, Sequence[Note]]:
         """The table that measures of spans read."""
-        from goldrank.match.span_table import spans_of, word_offsets
+        from goldrank.match.span_table import SpanRules, spans_of, word_offsets
 
         evidence, own_tokens = self.options.evidence, self.options.matching.token_function
         offsets: Callable[[str], list[tuple[int, int]]] = word_offsets
@@ -369,19 +381,22 @@ class _TextPlacing:
         chunks: Any = evidence.chunks
         if is_file(chunks) or _are_records(chunks):
             chunks = read_chunks(chunks)
-        return spans_of(
-            places.items,
-            places.texts or None,
+        rules = SpanRules(
             unit=evidence.lengths,
-            quotes=places.quotes,
-            chunks=chunks,
-            chunk_sources=places.places,
             tokens=offsets,
             count_tokens=self.counter,
             cut_for=self.cut_for,
             several=evidence.several,
             unlocated=evidence.unlocated,
             similarity=evidence.similarity,
+        )
+        return spans_of(
+            places.items,
+            places.texts or None,
+            rules,
+            quotes=places.quotes,
+            chunks=chunks,
+            chunk_sources=places.places,
             keep=self.resolved,
         )
 
@@ -390,18 +405,18 @@ class _TextPlacing:
         if not self.by_id:
             self.numbers["characters"] = self.passed.characters
 
-        self.notes += ties_at_the_end(self.wanted, self.tables, self.passed)
+        self.notes += ties_at_the_end(self.measures, self.tables, self.passed)
         if "texts" in self.tables:
-            explainer = _explainer(self.reader, self.how, self.claim_rules, first)
+            explainer = _explainer(self.reader, self.text_rules, self.claim_rules, first)
         else:
             explainer = _place_explainer(self.reader, self.sources, self.options.evidence)
 
         return PlacedTexts(
             data=self.data,
             options=self.options,
-            wanted=self.wanted,
+            measures=self.measures,
             rules=self.rules,
-            how=self.how,
+            text_rules=self.text_rules,
             claim_rules=self.claim_rules,
             by_kind=self.by_kind,
             tables=self.tables,
@@ -416,26 +431,28 @@ class _TextPlacing:
 
 def score_texts(placed: PlacedTexts) -> Scores:
     """The `Scores` of texts that were placed."""
-    rules, how, tables, queries = placed.rules, placed.how, placed.tables, placed.queries
+    rules, text_rules, tables, queries = placed.rules, placed.text_rules, placed.tables, placed.queries
     everything = np.ones(len(queries), bool)
     columns: dict[Measure, Column] = {}
-    for measure in placed.wanted:
+    for measure in placed.measures:
         if measure.declaration.over == "spans":
             kind = USUAL
         else:
             kind = placed.claim_rules.kind(measure)
-        if kind == USUAL:
-            read = dict(tables)
-        else:
-            read = tables_for(placed.by_kind[kind])
-        columns |= pipeline.columns_of([measure], read, everything, queries, rules, placed.name, how.credit)[0]
+        measure_tables = dict(tables)
+        if kind != USUAL:
+            measure_tables = tables_for(placed.by_kind[kind])
+        columns |= pipeline.columns_of(
+            [measure], measure_tables, everything, queries, rules, placed.name, text_rules.credit
+        )[0]
 
     notes = [*placed.notes, *notes_on(columns, placed.by_kind, placed.claim_rules, placed.reader)]
     label = [rules.label]
     if "texts" in tables:
-        label.append(str(how))
+        label.append(str(text_rules))
     if "spans" in tables:
         label.append(f"spans by {placed.options.evidence.lengths}")
+
     return Scores(
         run=placed.name,
         queries=queries,
@@ -451,28 +468,26 @@ def score_texts(placed: PlacedTexts) -> Scores:
 
 def _facts_of(data: Iterable[TextItem], queries: Sequence[str], tables: Mapping[str, Any]) -> QueryFacts:
     """What is known of each question. Its matcher judges every text that was returned."""
-    in_places = "spans" in tables
-    if in_places:
+    if "spans" in tables:
         table = tables["spans"]
     else:
         table = tables["placements"]
     relevant = table.relevant(1)
     seconds = {item.query: item.latency for item in data if item.latency is not None}
+    latency = None
     if seconds:
         latency = np.array([seconds.get(query, np.nan) for query in queries])
-    else:
-        latency = None
     return QueryFacts(returned=table.retrieved, judged=table.retrieved, relevant=relevant, latency=latency)
 
 
-def _check_ids_suffice(wanted: Sequence[Measure], claim_rules: ClaimRules, name: str) -> None:
+def _check_ids_suffice(measures: Sequence[Measure], claim_rules: ClaimRules, name: str) -> None:
     """Refuse measures that need texts where there are ids alone."""
-    for measure in wanted:
+    for measure in measures:
         if measure.declaration.wanted == "citations":
             continue
         if counts_tokens(measure) or measure.declaration.over == "spans" or claim_rules.kind(measure) != USUAL:
-            what = f"{measure} needs texts, and {name} has ids"
-            raise OptionError(what, hint="Give retrieved texts too.", code="needs-texts")
+            message = f"{measure} needs texts, and {name} has ids"
+            raise OptionError(message, hint="Give retrieved texts too.", code="needs-texts")
 
 
 def abstaining(rules: Convention, below: float | None) -> Convention:
@@ -483,8 +498,8 @@ def abstaining(rules: Convention, below: float | None) -> Convention:
     return conventions.with_options(rules, {name: {"abstain_below": below} for name in names})
 
 
-def _with_sources(given: ReadItem) -> Sourced:
-    return given.item, frozenset(source for source in given.sources or () if source is not None)
+def _with_sources(entry: ReadItem) -> Sourced:
+    return entry.item, frozenset(source for source in entry.sources or () if source is not None)
 
 
 _NO_REFERENCES = (
@@ -498,19 +513,22 @@ _NO_EVIDENCE = """Measures of spans need "evidence": [{"source": "doc1", "start"
 
 
 def _origin(placed: PlacedTexts) -> Callable[[], dict[str, Any]]:
-    data, how, options, rules = placed.data, placed.how, placed.options, placed.rules
+    data, text_rules, options, rules = placed.data, placed.text_rules, placed.options, placed.rules
     questions = len(placed.queries)
     stamp = pipeline.provenance(rules)
 
-    def made() -> dict[str, Any]:
+    def facts() -> dict[str, Any]:
         gold, returned = _digests(reader_of(data))
+        normalisation = None
+        if text_rules.matcher.folds:
+            normalisation = folding.NAME
 
         return {
             **stamp,
-            "matcher": str(how.matcher),
-            "normalisation": folding.NAME if how.matcher.folds else None,
-            "unit": how.unit,
-            "credit": how.credit,
+            "matcher": str(text_rules.matcher),
+            "normalisation": normalisation,
+            "unit": text_rules.unit,
+            "credit": text_rules.credit,
             "qrels": {"name": reader_of(data).name, "sha256": gold, "criteria": None},
             "run": {"name": data.name, "sha256": returned},
             "signature": {
@@ -519,7 +537,7 @@ def _origin(placed: PlacedTexts) -> Callable[[], dict[str, Any]]:
                     options.evidence,
                     options.answers,
                     rules=rules,
-                    matcher=how.matcher,
+                    matcher=text_rules.matcher,
                     gold=gold,
                     questions=questions,
                 ),
@@ -527,17 +545,17 @@ def _origin(placed: PlacedTexts) -> Callable[[], dict[str, Any]]:
             },
         }
 
-    return made
+    return facts
 
 
 def _digests(reader: ItemReader) -> tuple[str, str]:
-    """Hashes of what should be found and of what was: the first stays when only the retriever changes."""
+    """Hashes of what should be found and of what was found: the first stays when only the retriever changes."""
     import hashlib
 
     gold, returned = hashlib.sha256(), hashlib.sha256()
-    for given in reader.entries():
-        item = given.item
-        gold.update(repr((item.query, list(map(tuple, item.references)), given.evidence)).encode())
+    for entry in reader.entries():
+        item = entry.item
+        gold.update(repr((item.query, list(map(tuple, item.references)), entry.evidence)).encode())
         if item.answerable is not None or item.reference:
             gold.update(repr((item.answerable, item.reference)).encode())
         returned.update(repr((item.query, list(item.retrieved), item.spans)).encode())
@@ -545,20 +563,20 @@ def _digests(reader: ItemReader) -> tuple[str, str]:
 
 
 def _explainer(
-    reader: ItemReader, how: TextRules, claim_rules: ClaimRules, kind: ClaimKind
+    reader: ItemReader, text_rules: TextRules, claim_rules: ClaimRules, kind: ClaimKind
 ) -> Callable[[str], Explanation]:
     def explain(query: str) -> Explanation:
         for item in reader:
             if item.query == query:
-                held = claim_rules.item(item, kind.wanted)
-                return explain_item(held, claim_rules.matcher(kind, how.matcher), how.split)
+                compared = claim_rules.item(item, kind.target)
+                return explain_item(compared, claim_rules.matcher(kind, text_rules.matcher), text_rules.split)
         raise InputError(f"question {query!r} is no longer in {reader.name}")
 
     return explain
 
 
 class Places(NamedTuple):
-    """What is known of places beside the items."""
+    """What is known of positions beside the items."""
 
     items: list[TextItem]
     quotes: dict[str, Sequence[Any]]
@@ -566,43 +584,47 @@ class Places(NamedTuple):
     texts: dict[str, str]
 
 
-def places_of(given_items: Iterable[ReadItem], sources: Mapping[str, str] | None) -> Places:
-    """What items say of places, beside sources that are given."""
+def places_of(entries: Iterable[ReadItem], sources: Mapping[str, str] | None) -> Places:
+    """What items say of positions, beside sources that are given."""
     places = Places([], {}, {}, dict(sources or {}))
-    for given in given_items:
-        places.items.append(given.item)
-        if not given.item.evidence and given.evidence is not None:
-            single = isinstance(given.evidence, Mapping)
-            places.quotes[given.item.query] = [given.evidence] if single else given.evidence
-        if given.sources is not None:
-            places.places[given.item.query] = given.sources
-        places.texts.update(given.source_texts or {})
+    for entry in entries:
+        query = entry.item.query
+        places.items.append(entry.item)
+        if not entry.item.evidence and entry.evidence is not None:
+            quotes = entry.evidence
+            if isinstance(quotes, Mapping):
+                quotes = [quotes]
+            places.quotes[query] = quotes
+
+        if entry.sources is not None:
+            places.places[query] = entry.sources
+        places.texts.update(entry.source_texts or {})
     return places
 
 
 def _are_records(chunks: object) -> bool:
-    """Whether chunks are records, or else places or texts by source."""
+    """Whether chunks are records, and not positions or texts by source."""
     return isinstance(chunks, list | tuple) and any(isinstance(chunk, Mapping) for chunk in chunks)
 
 
 def _no_evidence(notes: Sequence[Note], name: str) -> InputError:
-    """The error where nothing is known of the place of any evidence."""
+    """The error where no evidence has a known position."""
     if any(note.code == "quotations-lost" for note in notes):
-        what = "all evidence was left out: no quotation was located"
-        return InputError(what, where=name, hint=_NONE_LOCATED, code="not-located")
+        message = "all evidence was left out: no quotation was located"
+        return InputError(message, where=name, hint=_NONE_LOCATED, code="not-located")
     return InputError("no question has evidence by place", where=name, hint=_NO_EVIDENCE, code="not-located")
 
 
 def _place_explainer(
     reader: ItemReader, sources: Mapping[str, str], evidence: Evidence
 ) -> Callable[[str], Explanation]:
-    """What explains a question by the places of its texts and its evidence."""
+    """A function that explains a question by the positions of its texts and its evidence."""
 
     def explain(query: str) -> Explanation:
         from goldrank.match.evidence import Finder, resolve
         from goldrank.match.explain_places import explain_places
 
-        texts = places_of(reader.entries(), sources).texts  # a source may be told of with any question
+        texts = places_of(reader.entries(), sources).texts  # any question may bring the text of a source
         entry = next((entry for entry in reader.entries() if entry.item.query == query), None)
         if entry is None:
             raise InputError(f"question {query!r} is no longer in {reader.name}")

@@ -12,7 +12,7 @@ from goldrank.base.errors import OptionError
 from goldrank.base.packages import needed
 
 KINDS = ("tiktoken", "hf")
-"""What may stand before the name of a tokenizer."""
+"""The words before the name of a tokenizer."""
 _WITHOUT = 'count words (tokens="words")'
 _LOADING = Lock()
 """tiktoken's way to the network is closed for a moment; two threads must not close it at once."""
@@ -72,10 +72,10 @@ def _hugging_face(name: str) -> Callable[[str], Any]:
     model.no_truncation()
     model.no_padding()
 
-    def places(text: str) -> Any:
+    def offsets(text: str) -> Any:
         return model.encode(text, add_special_tokens=False).offsets
 
-    return places
+    return offsets
 
 
 def _tokenizer_file(name: str) -> str:
@@ -90,7 +90,7 @@ def _tokenizer_file(name: str) -> str:
         from huggingface_hub import try_to_load_from_cache
     try:
         cached = try_to_load_from_cache(name, "tokenizer.json")
-    except ValueError as error:  # no name of a repository
+    except ValueError as error:  # not the name of a repository
         raise OptionError(f"tokens is 'hf:{name}': {error}", code="unknown-tokenizer") from None
     if not isinstance(cached, str):
         hint = f"Run once: hf download {name} tokenizer.json; or name a folder that has one; or {_WITHOUT}."
@@ -99,5 +99,5 @@ def _tokenizer_file(name: str) -> str:
 
 
 def _not_here(kind: str, name: str, hint: str) -> OptionError:
-    what = f"tokens is '{kind}:{name}', and that tokenizer is not on this machine; goldrank downloads nothing"
-    return OptionError(what, hint=hint, code="tokenizer-not-here")
+    message = f"tokens is '{kind}:{name}', and that tokenizer is not on this machine; goldrank downloads nothing"
+    return OptionError(message, hint=hint, code="tokenizer-not-here")

@@ -15,7 +15,7 @@ from goldrank.measures.unjudged_share import judging_order, relevance_level, rel
 
 
 class Unjudged(NamedTuple):
-    """A returned document that nobody judged."""
+    """A returned document without a judgement."""
 
     query: str
     doc: str
@@ -76,17 +76,16 @@ def worth_judging(
     rules = conventions.get(convention)
     whole_number(depth, "depth", 1)
     whole_number(limit, "limit", 0)
-    (wanted,) = resolve_measures(parse(measure), rules)
+    (only_measure,) = resolve_measures(parse(measure), rules)
     inputs = resolve(qrels, run, rules)
-    if isinstance(wanted.k, int):
-        reach = wanted.k
-    else:
-        reach = depth
+    reach = depth
+    if isinstance(only_measure.k, int):
+        reach = only_measure.k
     placed = pipeline.place(inputs.judgements, inputs.runs[0], rules, top=reach)
 
-    query, rank, move = single_moves(wanted, placed.placements, depth)
-    shares = relevant_shares(wanted, [placed.placements])
-    barren = placed.placements.relevant(relevance_level(wanted)) == 0
+    query, rank, move = single_moves(only_measure, placed.placements, depth)
+    shares = relevant_shares(only_measure, [placed.placements])
+    barren = placed.placements.relevant(relevance_level(only_measure)) == 0
     order = judging_order(shares, rank, move, query, barren[query])[:limit]
     docs = placed.top_documents(int(rank[order].max(initial=0)))
     return [

@@ -1,4 +1,4 @@
-"""Addresses of pages: the state is in the query string, and what is usual is left out.
+"""Addresses of pages: the state is in the query string, and usual values are left out.
 
 Ids may hold anything, so they are never part of a path. An id that a form could not send back unchanged (bytes that are
 not UTF-8, control characters), that is long, or that begins with a tilde, is given as a tilde and a hash.
@@ -19,32 +19,32 @@ MOST = 8_192
 
 
 def id_hash(text: str) -> str:
-    """How an id that cannot be spelled out is named."""
+    """The name of an id that cannot be spelled out."""
     return "~" + hashlib.blake2b(ids.encode(text), digest_size=16).hexdigest()
 
 
 def spelled(text: str) -> str:
-    """An id as it stands in an address, before it is percent-encoded."""
+    """An id as an address has it, before it is percent-encoded."""
     plain = text.isprintable() and not text.startswith("~")
     if plain and len(ids.encode(text)) <= LONGEST:
         return text
     return id_hash(text)
 
 
-def found(given: str, known: Iterable[str]) -> str | None:
-    """The id of `known` that is meant, None if there is none. A mapping or set of ids answers without a search."""
-    if not given.startswith("~"):
-        if given in known:
-            return given
+def find_id(spelling: str, known: Iterable[str]) -> str | None:
+    """The id of `known` that an address spells, None if there is no such id. Mappings and sets need no search."""
+    if not spelling.startswith("~"):
+        if spelling in known:
+            return spelling
         return None
-    return next((text for text in known if spelled(text) == given), None)
+    return next((text for text in known if spelled(text) == spelling), None)
 
 
 def address(path: str, values: Mapping[str, object]) -> str:
     """A path with its query string; values that are None or empty are left out."""
-    given = {name: value for name, value in values.items() if value is not None and value != ""}
-    query = urlencode(given, safe="@:,().*-_~", errors="surrogatepass", quote_via=quote)
-    if given:
+    present = {name: value for name, value in values.items() if value is not None and value != ""}
+    query = urlencode(present, safe="@:,().*-_~", errors="surrogatepass", quote_via=quote)
+    if present:
         return f"{path}?{query}"
     return path
 
@@ -59,11 +59,11 @@ def parsed(query: bytes) -> dict[str, str]:
     return values
 
 
-def whole(values: Mapping[str, str], name: str, usual: int = 1) -> int:
-    """A number from 1 that an address gives, in plain digits; else the usual one."""
-    given = values.get(name, "")
-    if given.isascii() and given.isdigit() and len(given) < 10:
-        return max(1, int(given))
+def positive_number(values: Mapping[str, str], name: str, usual: int = 1) -> int:
+    """A number from 1 that an address has in plain digits; else the usual number."""
+    digits = values.get(name, "")
+    if digits.isascii() and digits.isdigit() and len(digits) < 10:
+        return max(1, int(digits))
     return usual
 
 

@@ -39,20 +39,23 @@ TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FIRST_WAIT = 0.5
 """Seconds that the first page waits for the verdict; without it the page says that it follows."""
 
-KEPT = 64
-"""Pages of each kind that are kept as they were made."""
+MOST_CACHED = 64
+"""Pages of each kind in the cache."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 def _chooser(session: Session, view: View, systems: list[tuple[str, str]]) -> dict[str, Any]:
-    """What can be chosen at the top of a page, and what is chosen."""
+    """The choices at the top of a page, and the chosen ones."""
+    b = ""
+    if view.b:
+        b = addresses.spelled(view.b.name)
     return {
         "measures": [str(measure) for measure in session.measures],
         "measure": view.name,
         "systems": systems,
         "a": addresses.spelled(view.a.name),
-        "b": addresses.spelled(view.b.name) if view.b else "",
+        "b": b,
     }
 
 
@@ -75,7 +78,7 @@ class Explorer:
     history: str | None = None
     """The file of a history, whose pages are offered too."""
     rules: str | None = None
-    """A file of rules, to which the records of the history are held."""
+    """A file of rules, which decide about the records of the history."""
 
     @property
     def can_judge(self) -> bool:
@@ -84,28 +87,40 @@ class Explorer:
 
     # What every page has.
 
-    def frame(self, view: View, here: str, params: Mapping[str, str]) -> dict[str, Any]:
+    def frame(self, view: View, path: str, params: Mapping[str, str]) -> dict[str, Any]:
         """Values of the base template."""
         session = self.session
-        systems = [(addresses.spelled(system.name), ids.show(system.name, 40)) for system in session.systems]
         link = self.links(view)
-        given = params.get("data", "")
-        # The first page of a large session does not wait for the hash, unless a link asks whether it is the same.
-        if here == "/" and not given and not session.is_small:
+        data_asked = params.get("data", "")
+        # The first page of a large session does not wait for the hash, unless the link has one to compare it with.
+        if path == "/" and not data_asked and not session.is_small:
             data = session.known_hash
         else:
             data = session.data_hash
+        other_data = ""
+        if data_asked != data:
+            other_data = data_asked[:8]
 
-        left_out = {"m", "a", "b", "data"}
+        chooser, b_name = None, ""
+        if not self.static:
+            systems = [(addresses.spelled(system.name), ids.show(system.name, 40)) for system in session.systems]
+            chooser = _chooser(session, view, systems)
+        if view.b:
+            b_name = view.b.name
+
+        kept_params = [(name, text) for name, text in params.items() if name not in {"m", "a", "b", "data"}]
+        view_params = [(name, text) for name, text in link.view_params.items() if text]
+        nav = [(page, name) for page, name in NAV.items() if self._offers(page)]
+        grades = [f"{criterion.grade:g}" for criterion in session.offered]
         return {
             **base_values(),
             "link": link,
-            "nav": [(path, name) for path, name in NAV.items() if self._offers(path)],
-            "here": here,
-            "path": here,
-            "kept": [(name, text) for name, text in params.items() if name not in left_out],
-            "view_kept": [(name, text) for name, text in link.kept.items() if text],
-            "chooser": None if self.static else _chooser(session, view, systems),
+            "nav": nav,
+            "here": path,
+            "path": path,
+            "kept": kept_params,
+            "view_kept": view_params,
+            "chooser": chooser,
             "said": _view_in_words(view),
             "assets": self.assets,
             "static": self.static,
@@ -113,30 +128,37 @@ class Explorer:
             "data_hash": data,
             "seq": session.seq,
             "made": session.work.done,
-            "other_data": given[:8] if given and given != data else "",
+            "other_data": other_data,
             "measure": view.name,
             "a_name": view.a.name,
-            "b_name": view.b.name if view.b else "",
+            "b_name": b_name,
             "can_judge": self.can_judge,
-            "grades": [f"{criterion.grade:g}" for criterion in session.offered],
+            "grades": grades,
             "footer": f"{count(len(session.queries), 'query')}, convention {session.rules.name}. "
             "Numbers are those of the command line.",
         }
 
     def links(self, view: View) -> Links:
-        """Addresses that keep what is looked at."""
+        """Addresses that keep the view."""
         return Links(self.session, view)
 
     def _offers(self, path: str) -> bool:
         if path == "/history":
             return self.history is not None and not self.static
-        return path in ("/", "/queries", "/notes") or (path == "/judge" and self.can_judge)
+        if path == "/judge":
+            return self.can_judge
+        return path in ("/", "/queries", "/notes")
 
     def view(self, params: Mapping[str, str]) -> View:
-        """What an address is about."""
-        names = [system.name for system in self.session.systems]
-        a, b = (addresses.found(params[key], names) or params[key] if params.get(key) else None for key in "ab")
-        return self.session.view(params.get("m") or None, a, b)
+        """The measure and the systems of an address."""
+        return self.session.view(params.get("m") or None, self._system(params, "a"), self._system(params, "b"))
+
+    def _system(self, params: Mapping[str, str], key: str) -> str | None:
+        """The name of a system in an address; an unknown spelling as it is, so that an error can name it."""
+        spelling = params.get(key)
+        if not spelling:
+            return None
+        return addresses.find_id(spelling, [system.name for system in self.session.systems]) or spelling
 
     # Pages, as HTML.
 
@@ -144,18 +166,16 @@ class Explorer:
         """The first page."""
         view = self.view(params)
         frame = self.frame(view, "/", params)
+        against = ids.show(view.a.name)
+        forms = [("md", "Markdown"), ("csv", "CSV"), ("tex", "LaTeX")]
         if view.b:
-            against = f"{ids.show(view.b.name)} against {ids.show(view.a.name)}"
-        else:
-            against = ids.show(view.a.name)
-
+            against = f"{ids.show(view.b.name)} against {against}"
+            forms.append(("svg", "SVG"))
+        heading = against
         if self.session.title:
             heading = f"{visible(self.session.title)}: {against}"
-        else:
-            heading = against
 
         values = overview_page.values(self.session, view, frame["link"], self.wait)
-        forms = [("md", "Markdown"), ("csv", "CSV"), ("tex", "LaTeX"), *([("svg", "SVG")] if view.b else [])]
         more = {"title": against, "heading": heading, "forms": forms}
         return render("overview.html.jinja", {**frame, **values, **more})
 
@@ -177,21 +197,14 @@ class Explorer:
         return render("texts.html.jinja", {**frame, **shown, "title": title, "here": "/queries"})
 
     def query_values(self, params: Mapping[str, str], query: str) -> dict[str, Any]:
-        """What the page of a query shows."""
+        """The values of a query's page."""
         view = self.view(params)
-        start = min(addresses.whole(params, "from"), 91)
+        start = min(addresses.positive_number(params, "from"), 91)
         frame = self.frame(view, "/query", params)
         shown = query_page.values(self.session, view, query, start, bool(params.get("ideal")))
-        number, link = self.session.numbers[query], frame["link"]
-        slices = [
-            ("words" if attribute == "length" else attribute, name, link("/queries", slice=f"{attribute}:{name}"))
-            for attribute, parts in self.session.groups.items()
-            for name, mask in parts.items()
-            if mask[number]
-        ]  # fmt: skip
         title = shown["text"] or ids.show(query)
         more = {
-            "slices": slices,
+            "slices": self._slices(query, frame["link"]),
             "title": title[:120],
             "text_shown": shown["text"],
             "here": "/queries",
@@ -201,43 +214,48 @@ class Explorer:
 
         return {**frame, **shown, **more, "offered": offered}
 
+    def _slices(self, query: str, link: Links) -> list[tuple[str, str, str]]:
+        """The slices of a query: attribute, value and address."""
+        number = self.session.numbers[query]
+        slices = []
+        for attribute, parts in self.session.groups.items():
+            label = attribute
+            if attribute == "length":
+                label = "words"
+            for name, mask in parts.items():
+                if mask[number]:
+                    slices.append((label, name, link("/queries", slice=f"{attribute}:{name}")))
+        return slices
+
     def query(self, params: Mapping[str, str], query: str | None = None) -> str:
-        """One query: the one that an address names, or that is known by its id."""
+        """The page of a query, which an address names unless its id is an argument."""
         if query is None:
             query = self.find_query(params.get("id", ""))
-        else:
-            query = query
         if not self.session.has_rankings:
             return self._texts(query, params)
         return render("query.html.jinja", self.query_values(params, query))
 
-    def find_query(self, given: str) -> str:
-        """The query that an address names, or the error that says which is near."""
-        query = addresses.found(given, self.session.numbers)
+    def find_query(self, spelling: str) -> str:
+        """The query that an address names; raise an error with a similar id if there is none."""
+        query = addresses.find_id(spelling, self.session.numbers)
         if query is None:
-            near = did_you_mean(given, self.session.queries[:20_000])
-            raise InputError(f"no query {ids.show(given)}", hint=near, code="no-query")
+            near = did_you_mean(spelling, self.session.queries[:20_000])
+            raise InputError(f"no query {ids.show(spelling)}", hint=near, code="no-query")
         return query
 
     def doc(self, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
         """The whole text of a document."""
+        query = None
         if params.get("query"):
             query = self.find_query(params["query"])
-        else:
-            query = None
 
-        known = doc_page.known_documents(self.session, query)
-        doc = addresses.found(params.get("id", ""), known)
-        if doc is None and query is None and not params.get("id", "").startswith("~"):
-            if self.session.texts.get(params.get("id", "")):
-                doc = params.get("id", "")
-            else:
-                doc = None
-
+        spelling = params.get("id", "")
+        doc = addresses.find_id(spelling, doc_page.known_documents(self.session, query))
+        is_plain = query is None and not spelling.startswith("~")
+        if doc is None and is_plain and self.session.texts.get(spelling):
+            doc = spelling
         if doc is None:
-            raise InputError(
-                f"no document {ids.show(params.get('id', ''))}", hint="Open it from a query.", code="no-doc"
-            )
+            raise InputError(f"no document {ids.show(spelling)}", hint="Open it from a query.", code="no-doc")
 
         return self.doc_of(doc, query, params, template)
 
@@ -245,7 +263,7 @@ class Explorer:
         """The page of a document that is known by its id."""
         view = self.view(params)
         frame = self.frame(view, "/doc", params)
-        values = doc_page.values(self.session, view, doc, query, addresses.whole(params, "piece"))
+        values = doc_page.values(self.session, view, doc, query, addresses.positive_number(params, "piece"))
         title = "".join(part.text for part in values["heading"])
         return render(template, {**frame, **values, "title": title[:120], "here": ""})
 
@@ -256,12 +274,12 @@ class Explorer:
         return render("notes.html.jinja", {**frame, **notes_page.values(self.session, frame["link"]), "title": "Notes"})
 
     def failed(self, error: GoldrankError) -> str:
-        """A page that says what is wrong; the rest of the pages works."""
+        """A page with an error; the other pages work."""
         frame = self.frame(self.session.view(), "", {})
         return render("error.html.jinja", {**frame, "title": "Not found", "what": error.what, "hint": error.hint or ""})
 
     def etag(self, path: str, query: bytes) -> str:
-        """What changes whenever the page does; judgements of other processes are taken in first."""
+        """A text that changes whenever the page does; judgements of other processes are read first."""
         s = self.session
         if self.judging is not None:
             self.judging.look()
@@ -271,30 +289,30 @@ class Explorer:
 
 
 def page_route(explorer: Explorer, path: str, make: Callable[[Mapping[str, str]], str]) -> Route:
-    """A page that is read: with an ETag, by which it is kept, and a page of its own for what is not found.
+    """The route of a page, with an ETag, by which it is cached, and with an error page for what is not found.
 
-    A plain function runs in a thread: a page that takes its time stops nobody.
+    A plain function runs in a thread: a slow page does not stop the others.
     """
-    kept: dict[str, str] = {}
+    cache: dict[str, str] = {}
 
     def answer(request: Request) -> Response:
         query = request.scope["query_string"]
-        # The state of before: if it changes while the page is made, the next request makes it again.
+        # The state before the page is made: if it changes meanwhile, the next request makes the page again.
         etag = explorer.etag(path, query)
         headers = {"cache-control": "private, no-cache", "etag": etag}
         if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
 
-        text = kept.get(etag)
+        text = cache.get(etag)
         if text is None:
             try:
                 text = make(addresses.parsed(query))
             except GoldrankError as error:
                 shown = explorer.failed(error)
                 return Response(shown, 404, media_type="text/html", headers={"cache-control": "no-store"})
-            while len(kept) >= KEPT:
-                kept.pop(next(iter(kept), ""), None)
-            kept[etag] = text
+            while len(cache) >= MOST_CACHED:
+                cache.pop(next(iter(cache), ""), None)
+            cache[etag] = text
 
         return Response(text, media_type="text/html", headers=headers)
 
@@ -302,7 +320,7 @@ def page_route(explorer: Explorer, path: str, make: Callable[[Mapping[str, str]]
 
 
 def _inline(answer: Callable[[Request], Response]) -> Handler:
-    """A handler that runs in the loop: for what computes nothing."""
+    """A handler that runs in the loop: for answers that need no computation."""
 
     async def handler(request: Request) -> Response:
         return answer(request)
@@ -312,10 +330,15 @@ def _inline(answer: Callable[[Request], Response]) -> Handler:
 
 def routes(explorer: Explorer) -> list[Route]:
     """All addresses that are read."""
-    pages = {"/": explorer.overview, "/queries": explorer.queries, "/query": explorer.query, "/doc": explorer.doc,
-             "/notes": explorer.notes,
-             "/part/doc": lambda params: explorer.doc(params, "doc_part.html.jinja")}  # fmt: skip
-    made = [page_route(explorer, path, make) for path, make in pages.items()]
+    pages = {
+        "/": explorer.overview,
+        "/queries": explorer.queries,
+        "/query": explorer.query,
+        "/doc": explorer.doc,
+        "/notes": explorer.notes,
+        "/part/doc": lambda params: explorer.doc(params, "doc_part.html.jinja"),
+    }
+    all_routes = [page_route(explorer, path, make) for path, make in pages.items()]
 
     def numbers(request: Request) -> Response:
         session = explorer.session
@@ -334,12 +357,12 @@ def routes(explorer: Explorer) -> list[Route]:
         name = f"goldrank.{form}"
         return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
-    made += [
+    all_routes += [
         *_always(),
         Route("/api/numbers", numbers, methods=["GET"]),
         Route("/take.{form}", take_away, methods=["GET"]),
     ]
-    return made
+    return all_routes
 
 
 def _always() -> list[Route]:
@@ -362,7 +385,7 @@ def _always() -> list[Route]:
 def history_application(
     path: str, rules: str | None, token: str | None, port: int, hosts: Collection[str] | None
 ) -> Guard:
-    """The pages of a history alone, behind the same gate."""
+    """The pages of a history alone, behind a gate."""
     from goldrank.explorer.history_page import HistoryPages, history_routes
 
     secret = new_secret()
@@ -393,6 +416,7 @@ def application(explorer: Explorer, token: str | None, port: int, hosts: Collect
             return explorer.frame(explorer.session.view(), "/history", {})
 
         more = history_routes(HistoryPages(explorer.history, frame, explorer.rules))
+
     handlers: Any = {404: missing, 500: broken}
     app = Starlette(routes=[*routes(explorer), *judge_page.routes(explorer), *more], exception_handlers=handlers)
     return Guard(app, token, f"goldrank_{port}", explorer.write_secret, hosts)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from goldrank.data.documents import Document
 from goldrank.data.explanation import ShownPart
+from goldrank.data.qrels import Grade
 from goldrank.explorer import ladder
 from goldrank.explorer.page_numbers import grade_text
 from goldrank.explorer.query_page import titled
@@ -23,64 +24,76 @@ def known_documents(session: Session, query: str | None) -> Collection[str]:
         return ()
     known = dict.fromkeys(session.judged(query))
     for system in session.systems:
-        known |= dict.fromkeys(system.head(query).docs)
+        known |= dict.fromkeys(system.query_top(query).docs)
     return known
 
 
 def values(session: Session, view: View, doc: str, query: str | None, piece: int = 1) -> dict[str, Any]:
-    """What the template shows."""
-    whole_text = session.texts.get(doc)
-    words = QueryWords(session.text_of(query) if query is not None else "")
-    title, body = titled(whole_text) if whole_text else ("", "")
-    if whole_text:
-        pieces = piece_count(whole_text)
-    else:
-        pieces = 1
+    """The values of the template."""
+    query_text, file_grade, ranks = "", "", []
+    grades: Mapping[str, Grade] = {}
+    if query is not None:
+        query_text = session.text_of(query)
+        file_grade = grade_text(session.qrels.text.get(query, {}).get(doc))
+        grades = session.judged(query)
+        for system in session.systems:
+            rank = system.query_top(query).ranks().get(doc) or system.rank(query, doc, list(grades))
+            ranks.append((system.name, rank))
 
+    document = session.texts.get(doc)
+    title, body, pieces = "", "", 1
+    if document:
+        title, body = titled(document)
+        pieces = piece_count(document)
     piece = min(max(1, piece), pieces)
     start, end = (piece - 1) * PIECE, min(len(body), piece * PIECE)
     text = body[start:end]
-    hits = [(low, high) for _, low, high in words.found(text[:SEARCHED])]
-    if query is not None:
-        grades = session.judged(query)
-    else:
-        grades = {}
 
+    words = QueryWords(query_text)
+    hits = [(low, high) for _, low, high in words.hits(text[:SEARCHED])]
+    heading: Sequence[ShownPart] = [ShownPart(visible(doc)[:200])]
+    if title:
+        heading = snippet(title, words, 200)
     highest = max([criterion.grade for criterion in session.offered] + list(grades.values()))
-    ranks = []
-    if query is not None:
-        for system in session.systems:
-            spot = system.head(query).ranks().get(doc) or system.rank(query, doc, list(grades))
-            ranks.append((system.name, spot))
-
     grade = grades.get(doc)
     return {
         "doc": doc,
-        "heading": snippet(title, words, 200) if title else [ShownPart(visible(doc)[:200])],
+        "heading": heading,
         "body": marked(text, hits, 0, len(text), keep_lines=True),
-        "has_text": whole_text is not None,
+        "has_text": document is not None,
         "texts_state": session.texts.state,
         "piece": piece,
         "pieces": pieces,
         "query": query,
-        "query_text": visible(session.text_of(query)) if query is not None else "",
+        "query_text": visible(query_text),
         "ranks": ranks,
         "grade": grade_text(grade),
         "grade_class": ladder.grade_class(grade, highest),
         "grade_name": session.grade_name(grade),
-        "file_grade": grade_text(session.qrels.text.get(query, {}).get(doc)) if query is not None else "",
+        "file_grade": file_grade,
         "offered": offered(session, highest),
     }
 
 
-def offered(session: Session, highest: float) -> list[tuple[float, str, str, str]]:
-    """The grades that a judge can give: grade, class, name and sentence of each."""
-    return [
-        (criterion.grade, ladder.grade_class(criterion.grade, highest), criterion.name, criterion.sentence)
-        for criterion in session.offered
-    ]
+class OfferedGrade(NamedTuple):
+    """A grade that a judge can give."""
+
+    grade: float
+    style: str
+    """The class of its chip."""
+    name: str
+    sentence: str
 
 
-def piece_count(found: Document) -> int:
-    """In how many pieces a text is shown."""
-    return max(1, -(-len(titled(found)[1]) // PIECE))
+def offered(session: Session, highest: float) -> list[OfferedGrade]:
+    """The grades that a judge can give."""
+    grades = []
+    for criterion in session.offered:
+        style = ladder.grade_class(criterion.grade, highest)
+        grades.append(OfferedGrade(criterion.grade, style, criterion.name, criterion.sentence))
+    return grades
+
+
+def piece_count(document: Document) -> int:
+    """The number of pieces that a text is shown in."""
+    return max(1, -(-len(titled(document)[1]) // PIECE))

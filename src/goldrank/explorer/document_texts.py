@@ -19,57 +19,58 @@ class TextSource(Protocol):
     """Something that has documents by id."""
 
     def get(self, doc: str) -> Document | None:
-        """The document of an id; None if there is none."""
+        """The document of an id; None if there is no such document."""
         ...
 
 
-def open_texts(given: Any, wanted: Callable[[], Collection[str]]) -> TextSource:
-    """Documents by id. `wanted` says which documents the runs name, where a file cannot be kept as it is."""
-    if isinstance(given, str | os.PathLike):
-        return indexed(Path(corpus_of(given)), wanted)
-    return read_documents(given).source
+def open_texts(documents: Any, named_docs: Callable[[], Collection[str]]) -> TextSource:
+    """Documents by id. `named_docs` gives the documents that the runs name, where a file cannot be indexed."""
+    if isinstance(documents, str | os.PathLike):
+        return indexed(Path(corpus_of(documents)), named_docs)
+    return read_documents(documents).source
 
 
 class Texts:
     """The texts of a session: opened in a thread, because a large file is indexed first; pages work meanwhile."""
 
-    def __init__(self, given: Any, wanted: Callable[[], Collection[str]]) -> None:
+    def __init__(self, documents: Any, named_docs: Callable[[], Collection[str]]) -> None:
         self._source: TextSource | None = None
         self._lock = threading.Lock()
         self.trouble = ""
         """Why there are no texts."""
-        if isinstance(given, str | os.PathLike):
-            self.name = os.fspath(given)
-        else:
-            self.name = ""
+        self.name = ""
+        if isinstance(documents, str | os.PathLike):
+            self.name = os.fspath(documents)
 
-        self.is_given = given is not None
+        self.is_given = documents is not None
         self._ready = threading.Event()
-        self._kept = lru_cache(maxsize=4_096)(self._read)
-        if given is None:
+        self._cached_read = lru_cache(maxsize=4_096)(self._read)
+        if documents is None:
             self._ready.set()
-        elif isinstance(given, Mapping):
-            self._open(given, wanted)
+        elif isinstance(documents, Mapping):
+            self._open(documents, named_docs)
         else:
-            threading.Thread(target=self._open, args=(given, wanted), daemon=True, name="goldrank-texts").start()
+            threading.Thread(
+                target=self._open, args=(documents, named_docs), daemon=True, name="goldrank-texts"
+            ).start()
 
-    def _open(self, given: Any, wanted: Callable[[], Collection[str]]) -> None:
+    def _open(self, documents: Any, named_docs: Callable[[], Collection[str]]) -> None:
         try:
-            self._source = open_texts(given, wanted)
+            self._source = open_texts(documents, named_docs)
         except (GoldrankError, OSError) as error:
             self.trouble = str(error)
-        except Exception as error:  # a thread that dies in silence would leave pages without texts and without a word
+        except Exception as error:  # if the thread died silently, pages would have no texts and no explanation
             self.trouble = f"{type(error).__name__}: {error}"
         finally:
             self._ready.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether texts can be had, after so many seconds at most."""
+        """Wait until texts are ready, at most some seconds; return whether they are."""
         return self._ready.wait(seconds)
 
     @property
     def state(self) -> str:
-        """What a page must say of the texts; '' if nothing."""
+        """A sentence about the texts that a page must show; '' if there is nothing to say."""
         if not self.is_given:
             return "No texts were given; `--documents FILE` brings them."
         if not self._ready.is_set():
@@ -81,10 +82,10 @@ class Texts:
         return ""
 
     def get(self, doc: str) -> Document | None:
-        """The text of a document, None if there is none or it cannot be read now."""
+        """The text of a document, None if it has no text or it cannot be read now."""
         if self._source is None or _is_stale(self._source):
             return None
-        return self._kept(doc)
+        return self._cached_read(doc)
 
     def _read(self, doc: str) -> Document | None:
         assert self._source is not None

@@ -1,5 +1,5 @@
 """The first documents of each query of a run, with their scores: compact, because there may be millions; and the lines
-of one query of a large run, found in the file, so that the rest of it is not read again."""
+of one query of a large run, found in its file without reading the whole file again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEPTH = 100
 
 
 @dataclass(frozen=True)
-class QueryHead:
+class QueryTop:
     """The first documents of one query."""
 
     docs: tuple[str, ...]
@@ -37,15 +37,15 @@ class QueryHead:
     tie_first: np.ndarray
     """The first rank of each document's group of equal scores."""
     tie_last: np.ndarray
-    """The last one; of a group that goes on below the head it is not known, and is 0."""
+    """The last rank of the group; 0 if the group goes on below the first documents, where it is not known."""
 
     def ranks(self) -> dict[str, int]:
-        """The rank of each document; of one that is repeated the first."""
+        """The rank of each document; the first rank if it is repeated."""
         return {doc: rank for rank, doc in zip(range(len(self.docs), 0, -1), reversed(self.docs), strict=True)}
 
 
-class Heads:
-    """The heads of all queries of a run. Ids are one stretch of bytes."""
+class RunTops:
+    """The first documents of all queries of a run. All ids are in one bytes object."""
 
     def __init__(self, run: Run, queries: Sequence[str], retrieved: np.ndarray, rules: Convention) -> None:
         engine: ScoredEngine = engine_for(run)  # type: ignore[assignment]
@@ -80,101 +80,98 @@ class Heads:
         ends = self._ends[low : high + 1].tolist()
         return ids.decode_all(self._raw[a:b] for a, b in pairwise(ends))
 
-    def _of(self, query: str) -> QueryHead:
-        """The head of a query."""
+    def _of(self, query: str) -> QueryTop:
+        """The first documents of a query."""
         number = self._number[query]
         scores = self._scores[self._start[number] : self._start[number + 1]]
         equal = compared(scores, self._rules)
+        begins_group = np.zeros(0, bool)
         if len(equal):
-            fresh = np.concatenate(([True], equal[1:] != equal[:-1]))
-        else:
-            fresh = np.zeros(0, bool)
+            begins_group = np.concatenate(([True], equal[1:] != equal[:-1]))
 
-        first = np.flatnonzero(fresh) + 1
-        group = np.cumsum(fresh) - 1
+        first = np.flatnonzero(begins_group) + 1
+        group = np.cumsum(begins_group) - 1
         last = np.append(first[1:] - 1, len(equal))
         if len(equal) and int(self._retrieved[number]) > len(equal):
             last[-1] = 0
 
-        return QueryHead(self.docs(number), scores, first[group], last[group])
+        return QueryTop(self.docs(number), scores, first[group], last[group])
 
 
 @dataclass(frozen=True)
 class FirstDocuments(Sequence[Sequence[str]]):
-    """The first documents of each query, which are made texts when somebody looks."""
+    """The first documents of each query; bytes become texts when they are read."""
 
-    heads: Heads
+    top_documents: RunTops
     depth: int
 
     def __len__(self) -> int:
-        return len(self.heads)
+        return len(self.top_documents)
 
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
             return [self[i] for i in range(*number.indices(len(self)))]
         if number >= len(self):
             raise IndexError(number)
-        return self.heads.docs(number, self.depth)
+        return self.top_documents.docs(number, self.depth)
 
 
-KEPT = 32
-"""Queries whose lines are kept."""
+MOST_CACHED = 32
+"""Queries in the cache."""
 
 
 class QueryLines:
-    """Finds a query in a plain file of TREC lines, where its lines stand together; else in nothing."""
+    """Finds a query in a plain file of TREC lines, if its lines are adjacent; finds nothing in other files."""
 
     def __init__(self, run: Run, retrieved: Mapping[str, int]) -> None:
         self._retrieved = retrieved
-        self._kept: dict[str, Run | None] = {}
-        if isinstance(run.source, BlockSource):
-            files = list(run.source.files())
-        else:
-            files = []
+        self._runs: dict[str, Run | None] = {}
+        self._source: ByteSource | None = None
+        if not isinstance(run.source, BlockSource):
+            return
 
+        files = list(run.source.files())
         if len(files) == 1 and isinstance(files[0], ByteSource):
-            only = files[0]
-        else:
-            only = None
-
-        plain = only is not None and only.path is not None and only.compression is None and not only.old_mac
-        if plain:
-            self._source = only
-        else:
-            self._source = None
+            file = files[0]
+            if file.path is not None and file.compression is None and not file.old_mac:
+                self._source = file
 
     def of(self, query: str) -> Run | None:
         """The query's lines as a run; None if they are not found all together."""
-        if query not in self._kept:
-            while len(self._kept) >= KEPT:
-                self._kept.pop(next(iter(self._kept)), None)
-            self._kept[query] = run = self._found(query)
-            return run
-        return self._kept[query]
+        if query not in self._runs:
+            while len(self._runs) >= MOST_CACHED:
+                self._runs.pop(next(iter(self._runs)), None)
+            self._runs[query] = self._read(query)
+        return self._runs[query]
 
-    def _found(self, query: str) -> Run | None:
-        wanted, name = self._retrieved.get(query, 0), ids.encode(query)
-        if self._source is None or not wanted:
+    def _read(self, query: str) -> Run | None:
+        count, name = self._retrieved.get(query, 0), ids.encode(query)
+        if self._source is None or not count:
             return None
 
         assert self._source.path is not None
         self._source.verify()
         with open(self._source.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            lines: list[bytes] = []
-            for blank in (b" ", b"\t"):
-                head = name + blank
-                if data[: len(head)] == head:
-                    at = 0
-                else:
-                    at = data.find(b"\n" + head) + 1
-                if not at and data[: len(head)] != head:
-                    continue
-                data.seek(at)
-                while len(lines) <= wanted and (line := data.readline()).startswith(head):
-                    lines.append(line)
-                break
+            lines = _lines_with(data, name + b" ", count) or _lines_with(data, name + b"\t", count)
 
-        # As many as were placed: so they are all, and none is anywhere else.
-        if len(lines) != wanted or any(len(line.split()) != 6 for line in lines):
+        # As many lines as were placed: these are all lines of the query.
+        if len(lines) != count or any(len(line.split()) != 6 for line in lines):
             return None
         return read_run(streams.BytesIO(b"".join(lines)), format="trec")
+
+
+def _lines_with(data: mmap.mmap, prefix: bytes, count: int) -> list[bytes]:
+    """The adjacent lines that begin with a prefix, one more than `count` at most."""
+    offset = 0
+    if data[: len(prefix)] != prefix:
+        offset = data.find(b"\n" + prefix) + 1
+        if offset == 0:
+            return []
+
+    data.seek(offset)
+    lines: list[bytes] = []
+    for line in iter(data.readline, b""):
+        if len(lines) > count or not line.startswith(prefix):
+            break
+        lines.append(line)
+    return lines

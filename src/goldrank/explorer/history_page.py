@@ -1,4 +1,4 @@
-"""Pages of a history and their routes: measures over time, two records compared, a baseline that is confirmed."""
+"""Pages of a history and their routes: measures over time, two records compared, a new baseline."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from goldrank.base.errors import GoldrankError, OptionError
 from goldrank.base.packages import needed
 from goldrank.comparison import compare
 from goldrank.data.scores import Scores
 from goldrank.data.table import Cells, Head, Part, Sentence, Table
 from goldrank.explorer import addresses
-from goldrank.explorer.addresses import address, whole
+from goldrank.explorer.addresses import address, positive_number
 from goldrank.explorer.overview_page import minus
 from goldrank.explorer.page_numbers import signed, value, way
 from goldrank.explorer.pages import render
@@ -26,7 +28,7 @@ from goldrank.history import trend_chart
 from goldrank.history import trend_report as trend
 from goldrank.history.comparing import record_scores
 from goldrank.history.history_file import can_be_written
-from goldrank.history.over_time import trend_of
+from goldrank.history.over_time import TrendRequest, trend_of
 from goldrank.history.store import History
 from goldrank.history.trends import TrendChange
 from goldrank.report import comparison as comparison_report
@@ -42,7 +44,7 @@ MOST_RECORDS = 500
 MOST_MEASURES = 12
 MOST_QUERIES = 200
 MOST_GATED = 20
-"""Records of a line, the newest, that are held to rules."""
+"""The newest records of a line that rules decide about."""
 
 
 @dataclass(frozen=True)
@@ -52,61 +54,68 @@ class HistoryPages:
     path: str
     frame: Callable[[], dict[str, Any]]
     rules: str | None = None
-    """A file of rules, to which records are held."""
+    """A file of rules, which decide about records."""
 
     def open(self, write: bool = False) -> History:
-        """The history; marks are kept if the file can be written."""
-        return History(self.path, mode="a" if write or can_be_written(self.path) else "r")
+        """The history; it can be written if its file can, or if it must be."""
+        if write or can_be_written(self.path):
+            return History(self.path, mode="a")
+        return History(self.path, mode="r")
 
-    @property
-    def _held_to(self) -> Rules:
-        """The rules, read anew, so that a changed file counts."""
+    def _read_rules(self) -> Rules:
+        """The rules, read each time, so that a changed file counts."""
         return Rules.load(str(self.rules))
 
     def history(self, params: Mapping[str, str]) -> str:
         """Measures over time."""
-        asked, label = params.get("m") or None, params.get("line") or None
+        measure_asked, label = params.get("m") or None, params.get("line") or None
         with self.open() as history:
-            measured = history.trend(asked, label=label)
+            measured = history.trend(measure_asked, label=label)
             details = measured.lines
             lines = [detail.line for detail in details]
             baselines = measured.baselines
-            newest = [record.id for line in lines for record in line.records[::-1][:MOST_GATED]]
+            verdicts: dict[int, Verdict | str] = {}
             if self.rules:
+                newest = [record.id for line in lines for record in line.records[::-1][:MOST_GATED]]
                 verdicts = {number: self._gated(history, number, baselines) for number in newest}
-            else:
-                verdicts = {}
             names = list(dict.fromkeys(name for r in history.records() for name in r.mean))[:MOST_MEASURES]
             labels = list(dict.fromkeys(record.label or record.run for record in history.records()))
 
-        said: list[Part] = [
-            Sentence(minus(f"{line.name}: {change.words}"), trend.way(change))
+        sentences: list[Part] = [
+            Sentence(minus(f"{line.name}: {change.words}"), trend.change_style(change))
             for line in lines
             for change in line.changes
         ]
         shown = [
-            {"name": detail.line.name, "why": detail.line.new_because, "remarks": trend.remarks(detail.line),
-             "records": _records(detail, baselines, verdicts)}
+            {
+                "name": detail.line.name,
+                "why": detail.line.new_because,
+                "remarks": trend.remarks(detail.line),
+                "records": _records(detail, baselines, verdicts),
+            }
             for detail in details
-        ]  # fmt: skip
+        ]
+
         measure = lines[0].measure
+        measures = [(name, address("/history", {"m": name, "line": label}), name == measure) for name in names]
+        line_links = [(name, address("/history", {"m": measure_asked, "line": name}), name == label) for name in labels]
         values = {
             "title": f"History: {measure}",
             "chart": trend_chart.detailed(details, trend_chart.WIDE).inline(),
             "narrow": trend_chart.detailed(details, trend_chart.NARROW).inline(),
             "lines": shown,
-            "measures": [(name, address("/history", {"m": name, "line": label}), name == measure) for name in names],
-            "labels": [(name, address("/history", {"m": asked, "line": name}), name == label) for name in labels],
-            "all_lines": address("/history", {"m": asked}),
+            "measures": measures,
+            "labels": line_links,
+            "all_lines": address("/history", {"m": measure_asked}),
             "method": trend.method(measured.statistics.alpha),
             "measure_name": measure,
             "gated": bool(self.rules),
         }
-        return render("history.html.jinja", {**self.frame(), **values, "here": "/history", "said_parts": said})
+        return render("history.html.jinja", {**self.frame(), **values, "here": "/history", "said_parts": sentences})
 
     def records(self, params: Mapping[str, str]) -> str:
         """Two records as a comparison, query by query."""
-        refs = [whole(params, name, 0) for name in "ab"]
+        refs = [positive_number(params, name, 0) for name in "ab"]
         if not all(refs) or refs[0] == refs[1]:
             raise OptionError("two different records are compared, by their numbers", hint="/records?a=1&b=2")
 
@@ -119,17 +128,15 @@ class HistoryPages:
         measure = params.get("m") or comparison.primary
         values = comparison.values[comparison.measure(measure)]
         delta = values[1] - values[0]
+        better = -1.0
         if comparison.higher_is_better(comparison.measure(measure)):
-            higher = 1.0
-        else:
-            higher = -1.0
+            better = 1.0
 
-        order = sorted(range(len(delta)), key=lambda i: (delta[i] * higher if delta[i] == delta[i] else 9e9, i))
-        rows = [
-            {"query": comparison.queries[i], "a": value(float(values[0][i])), "b": value(float(values[1][i])),
-             "delta": signed(float(delta[i])), "way": way(float(delta[i]), higher)}
-            for i in order[:MOST_QUERIES]
-        ]  # fmt: skip
+        losses_first = np.nan_to_num(delta * better, nan=np.inf)
+        rows = []
+        for i in np.argsort(losses_first, kind="stable").tolist()[:MOST_QUERIES]:
+            row = {"query": comparison.queries[i], "a": value(float(values[0][i])), "b": value(float(values[1][i]))}
+            rows.append({**row, "delta": signed(float(delta[i])), "way": way(float(delta[i]), better)})
         shown = {
             "title": f"Records {refs[0]} and {refs[1]}",
             "records": [trend.brief(record) for record in records],
@@ -143,34 +150,37 @@ class HistoryPages:
         return render("records.html.jinja", {**self.frame(), **shown, "here": "/history"})
 
     def _gated(self, history: History, number: int, baselines: Mapping[str, int]) -> Verdict | str:
-        """The verdict on a record, held against the newest baseline of before; or why there is none."""
-        before = [record for record in baselines.values() if record < number]
+        """The verdict on a record, compared with the newest baseline before it; or why there is no verdict."""
+        earlier = [record for record in baselines.values() if record < number]
         try:
-            wanted = [number, *([max(before)] if before else [])]
-            scores = list(record_scores(history, wanted).values())
-            return gate(scores[0], self._held_to, scores[1] if before else None)
+            if not earlier:
+                (scores,) = record_scores(history, [number]).values()
+                return gate(scores, self._read_rules(), None)
+            scores, baseline = record_scores(history, [number, max(earlier)]).values()
+            return gate(scores, self._read_rules(), baseline)
         except GoldrankError as error:
             return error.what
 
     def _verdict(self, scores: Mapping[str, Scores]) -> list[Part]:
-        """The second of two records held to the rules, with the first as the baseline."""
+        """The verdict of the rules on the second of two records, with the first as the baseline."""
         if not self.rules:
             return []
         first, second = scores.values()
         try:
-            return list(gate_report.parts(gate(second, self._held_to, first)))
+            return list(gate_report.parts(gate(second, self._read_rules(), first)))
         except GoldrankError as error:
             return [Sentence(f"The gate cannot decide: {error.what}.", "warning")]
 
-    def set_baseline(self, given: Any) -> dict[str, Any]:
-        """Give a record a name; the name is typed twice, so that no slip changes what gates are held against."""
-        if not isinstance(given, Mapping):
+    def set_baseline(self, request: Any) -> dict[str, Any]:
+        """Give a record a name; the name is typed twice, so that no slip changes the baseline of gates."""
+        if not isinstance(request, Mapping):
             raise OptionError("a baseline is a JSON object")
-        name, again, record = given.get("name"), given.get("confirm"), given.get("record")
-        if not isinstance(name, str) or not name.strip() or name != again:
+        name, confirmed, record = request.get("name"), request.get("confirm"), request.get("record")
+        if not isinstance(name, str) or not name.strip() or name != confirmed:
             raise OptionError("type the baseline's name to confirm it")
         if not isinstance(record, int) or isinstance(record, bool):
-            raise OptionError("the record is no number")
+            raise OptionError("the record is not a number")
+
         with self.open(write=True) as history:
             history.set_baseline(name, record)
             return {"name": name, "record": history.baselines()[name]}
@@ -184,18 +194,15 @@ def _records(details: Any, baselines: Mapping[str, int], verdicts: Mapping[int, 
         named.setdefault(number, []).append(name)
 
     changed = {change.record.id: change for change in line.changes}
-    made = []
+    rows = []
     for i, record in enumerate(line.records):
-        if i:
-            before = line.records[i - 1].id
-        else:
-            before = None
+        delta, compare_address = "", None
+        if i > 0:
+            delta = signed(line.values[i] - line.values[i - 1])
+            pair = {"a": line.records[i - 1].id, "b": record.id, "m": line.measure}
+            compare_address = address("/records", pair)
         interval = details.intervals[i]
-        if i:
-            delta = line.values[i] - line.values[i - 1]
-        else:
-            delta = None
-        made.append(
+        rows.append(
             {
                 "id": record.id,
                 "when": trend.when(record),
@@ -203,16 +210,16 @@ def _records(details: Any, baselines: Mapping[str, int], verdicts: Mapping[int, 
                 "run": visible(record.run),
                 "value": value(line.values[i]),
                 "interval": f"{value(interval.low)} to {value(interval.high)}",
-                "delta": signed(delta) if delta is not None else "",
+                "delta": delta,
                 "change": _change_word(changed.get(record.id)),
-                "compare": address("/records", {"a": before, "b": record.id, "m": line.measure}) if before else None,
+                "compare": compare_address,
                 "baselines": named.get(record.id, []),
                 "note": visible(record.note or ""),
-                "verdict": _told(verdicts.get(record.id)),
+                "verdict": _verdict_words(verdicts.get(record.id)),
             }
         )
 
-    return made[::-1][:MOST_RECORDS]
+    return rows[::-1][:MOST_RECORDS]
 
 
 def _change_word(change: TrendChange | None) -> str:
@@ -223,7 +230,7 @@ def _change_word(change: TrendChange | None) -> str:
     return "worse"
 
 
-def _told(verdict: Verdict | str | None) -> tuple[str, str, str]:
+def _verdict_words(verdict: Verdict | str | None) -> tuple[str, str, str]:
     """Class, word and sentence of a verdict."""
     if verdict is None or isinstance(verdict, str):
         return "", "–", visible(verdict or "")
@@ -232,8 +239,9 @@ def _told(verdict: Verdict | str | None) -> tuple[str, str, str]:
 
 def table_of(pages: HistoryPages, params: Mapping[str, str]) -> Table:
     """The records of a measure as a table: for CSV and Markdown."""
+    request = TrendRequest(label=params.get("line") or None, detailed=False)
     with pages.open() as history:
-        measured = trend_of(history, params.get("m") or None, label=params.get("line") or None, detailed=False)
+        measured = trend_of(history, params.get("m") or None, request)
     lines = [detail.line for detail in measured.lines]
     rows: list[Cells] = [
         [line.name, str(r.id), trend.when(r), line.values[i]] for line in lines for i, r in enumerate(line.records)
@@ -258,12 +266,12 @@ def history_routes(pages: HistoryPages, alone: bool = False) -> list[Route]:
 
     async def baseline(request: Request) -> Response:
         try:
-            given = json.loads(await request.body())
-            return JSONResponse(await run_in_threadpool(pages.set_baseline, given))
+            body = json.loads(await request.body())
+            return JSONResponse(await run_in_threadpool(pages.set_baseline, body))
         except GoldrankError as error:
             return JSONResponse({"what": error.what, "hint": error.hint}, 400)
         except (ValueError, RecursionError):
-            return JSONResponse({"what": "This is no JSON."}, 400)
+            return JSONResponse({"what": "This is not JSON."}, 400)
 
     def csv(request: Request) -> Response:
         params = addresses.parsed(request.scope["query_string"])
@@ -272,12 +280,12 @@ def history_routes(pages: HistoryPages, alone: bool = False) -> list[Route]:
         except GoldrankError as error:
             return Response(str(error), 404, media_type="text/plain")
 
-    made = [
+    routes = [
         Route("/history", page(pages.history), methods=["GET"]),
         Route("/records", page(pages.records), methods=["GET"]),
         Route("/history.csv", csv, methods=["GET"]),
         Route("/api/baseline", baseline, methods=["POST"]),
     ]
     if alone:
-        made.append(Route("/", lambda request: RedirectResponse("/history"), methods=["GET"]))
-    return made
+        routes.append(Route("/", lambda request: RedirectResponse("/history"), methods=["GET"]))
+    return routes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from goldrank.base.errors import GoldrankError
 from goldrank.base.packages import needed
+from goldrank.data.qrels import Grade
 from goldrank.explorer import addresses, doc_page, ladder
 from goldrank.explorer.judging_session import Judging, RefusedError
 from goldrank.explorer.overview_page import bounds_after
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from goldrank.explorer.app import Explorer
 
 NEXT = 10
-"""Documents of the queue whose effect is told."""
+"""Documents of the queue whose effect is shown."""
 MOST_CONFLICTS = 200
 
 
@@ -41,34 +43,32 @@ def highest(session: Session) -> float:
 
 
 def judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str]) -> dict[str, Any]:
-    """What the page of judging shows: the document to judge, what judgements changed, and the last ones."""
+    """The values of the page of judging: the document to judge, what judgements changed, and the last ones."""
     session, view = explorer.session, explorer.view(params)
     judge = judging.named(params.get("judge") or judging.judge)
     blind = params.get("blind") == "1"
+    query = None
     if params.get("query"):
         query = explorer.find_query(params["query"])
-    else:
-        query = None
 
-    # A queue that takes long is made by the worker; the page says so, and comes again.
+    # A queue that takes long is made by the worker; the page says so, and loads itself again.
     is_ready = session.ready(view)
-    item, left = judging.next(judge, view, blind, query) if is_ready else (None, 0)
+    item, left = None, 0
+    if is_ready:
+        item, left = judging.next(judge, view, blind, query)
     frame = explorer.frame(view, "/judge", params)
     if blind:
-        # A page that is blind names no system, not even in what can be chosen.
+        # A blind page names no system, not even among the choices.
         frame |= {"chooser": None, "said": f"{view.name}, systems hidden", "a_name": "", "b_name": ""}
 
-    done = judging.done(judge)
-    seconds = judging.median_seconds(judge)
     shown: dict[str, Any] = {}
     if item is not None:
         shown = doc_page.values(session, view, item.doc, item.query)
-        shown |= {
-            "knew": judging.last_seq(judge, item.query, item.doc),
-            "ranks": [] if blind else shown["ranks"],
-            "worth": "" if blind else signed(item.move),
-        }
+        shown |= {"knew": judging.last_seq(judge, item.query, item.doc), "worth": signed(item.move)}
+        if blind:
+            shown |= {"ranks": [], "worth": ""}
 
+    done = judging.done(judge)
     return {
         **frame,
         **shown,
@@ -83,7 +83,7 @@ def judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str]
         "done": done,
         "whole": done + left,
         "progress": round(300 * done / max(1, done + left), 1),
-        "seconds": None if seconds is None else f"{seconds:.0f} s",
+        "seconds": _seconds_text(judging.median_seconds(judge)),
         "changes": changes(session, judging, view, judge, blind),
         "last": _last(session, judging, judge),
         "offered": doc_page.offered(session, highest(session)),
@@ -95,18 +95,14 @@ def changes(session: Session, judging: Judging, view: View, judge: str, blind: b
     """Values and bounds as they were when the judge began, and as they are."""
     before = judging.before(judge)
     rows = []
-    rooms: list[tuple[float, float]] = []
+    old_widths: list[float] = []
+    new_widths: list[float] = []
     for i, system in enumerate(view.systems):
-        key = (system.name, view.name)
         mean, bounds = system.mean(view.measure), system.mean_bounds(view.measure)
+        old, old_bounds = mean, bounds
         if before:
-            old = before.means[key]
-        else:
-            old = mean
-        if before:
-            old_bounds = before.bounds[key]
-        else:
-            old_bounds = bounds
+            key = (system.name, view.name)
+            old, old_bounds = before.means[key], before.bounds[key]
         rows.append(
             {
                 "name": system.name,
@@ -115,44 +111,65 @@ def changes(session: Session, judging: Judging, view: View, judge: str, blind: b
                 "new": value(mean),
                 "delta": signed(mean - old),
                 "moved": mean != old,
-                "bounds": f"{value(bounds[0])} to {value(bounds[1])}" if bounds else "",
-                "old_bounds": f"{value(old_bounds[0])} to {value(old_bounds[1])}" if old_bounds else "",
+                "bounds": _range_text(bounds),
+                "old_bounds": _range_text(old_bounds),
             }
         )
         if bounds and old_bounds:
-            rooms.append((old_bounds[1] - old_bounds[0], bounds[1] - bounds[0]))
+            old_widths.append(old_bounds[1] - old_bounds[0])
+            new_widths.append(bounds[1] - bounds[0])
 
     room = None
-    if rooms:
-        then, now = (sum(pair[i] for pair in rooms) / len(rooms) for i in (0, 1))
-        after = bounds_after(session, view, NEXT)
-        main = view.systems[-1].mean_bounds(view.measure)
-        if after and main:
-            closes = (main[1] - main[0]) - (after[1] - after[0])
-        else:
-            closes = None
-        room = {"old": value(then), "new": value(now), "width": round(300 * min(1.0, now / then), 1) if then else 0,
-                "closes": value(max(0.0, closes)) if closes is not None else ""}  # fmt: skip
+    if old_widths:
+        old_width = sum(old_widths) / len(old_widths)
+        new_width = sum(new_widths) / len(new_widths)
+        room = _room(session, view, old_width, new_width)
+    if blind:
+        rows = []
+    return {"rows": rows, "room": room, "next": NEXT}
 
-    return {"rows": [] if blind else rows, "room": room, "next": NEXT}
+
+def _room(session: Session, view: View, old_width: float, new_width: float) -> dict[str, Any]:
+    """How wide bounds were and are, and how much of that the next judgements close."""
+    width: float = 0
+    if old_width:
+        width = round(300 * min(1.0, new_width / old_width), 1)
+
+    closes = ""
+    after = bounds_after(session, view, NEXT)
+    now = view.systems[-1].mean_bounds(view.measure)
+    if after and now:
+        closes = value(max(0.0, (now[1] - now[0]) - (after[1] - after[0])))
+    return {"old": value(old_width), "new": value(new_width), "width": width, "closes": closes}
+
+
+def _range_text(bounds: tuple[float, float] | None) -> str:
+    if bounds is None:
+        return ""
+    return f"{value(bounds[0])} to {value(bounds[1])}"
+
+
+def _seconds_text(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return f"{seconds:.0f} s"
 
 
 def _last(session: Session, judging: Judging, judge: str) -> list[dict[str, Any]]:
-    made = []
+    rows = []
     for event in judging.last(judge):
         known = event.query in session.numbers
+        title = visible(event.doc)
         if known:
             shown = shown_documents(session, event.query, highest(session))
-        else:
-            shown = None
-        if shown:
             title = "".join(part.text for part in shown.title(event.doc))
-        else:
-            title = visible(event.doc)
-        made.append(
+        grade, grade_class = "–", "g"
+        if event.action == "grade":
+            grade, grade_class = grade_text(event.grade), ladder.grade_class(event.grade, highest(session))
+        rows.append(
             {
-                "grade": grade_text(event.grade) if event.action == "grade" else "–",
-                "grade_class": ladder.grade_class(event.grade, highest(session)) if event.action == "grade" else "g",
+                "grade": grade,
+                "grade_class": grade_class,
                 "title": title[:90],
                 "query": event.query,
                 "query_text": session.shown(event.query)[:60],
@@ -161,47 +178,56 @@ def _last(session: Session, judging: Judging, judge: str) -> list[dict[str, Any]
             }
         )
 
-    return made
+    return rows
 
 
 def judges(session: Session, judging: Judging) -> dict[str, Any]:
-    """Who judged how much, how quickly, and how alike judges are."""
+    """How much and how quickly each judge judged, and how far judges agree."""
     table = judging.table()
     scale = [criterion.grade for criterion in session.offered]
     rows = []
     for judge in judging.judges():
-        seconds = judging.median_seconds(judge)
-        grades = list(table.get(judge, {}).values())
+        grades = Counter(table.get(judge, {}).values())
         rows.append(
             {
                 "judge": judge,
                 "open": bool(judging.last(judge, 1)),
-                "count": len(grades),
-                "seconds": "–" if seconds is None else f"{seconds:.0f} s",
-                "grades": [sum(grade == step for grade in grades) for step in scale],
+                "count": grades.total(),
+                "seconds": _seconds_text(judging.median_seconds(judge)) or "–",
+                "grades": [grades[step] for step in scale],
             }
         )
 
     pairs = []
     for first, second in combinations(sorted(table), 2):
-        both = sorted(table[first].keys() & table[second].keys())
-        if both:
-            ours, theirs = ([table[judge][pair] for pair in both] for judge in (first, second))
-            every = sorted({*scale, *ours, *theirs})
-            kappa = agreement.kappa(agreement.confusion(ours, theirs, every), "linear")
-            pairs.append({"first": first, "second": second, "count": len(both), "kappa": value(kappa)})
+        shared = sorted(table[first].keys() & table[second].keys())
+        if shared:
+            first_grades = [table[first][pair] for pair in shared]
+            second_grades = [table[second][pair] for pair in shared]
+            every = sorted({*scale, *first_grades, *second_grades})
+            kappa = agreement.kappa(agreement.confusion(first_grades, second_grades, every), "linear")
+            pairs.append({"first": first, "second": second, "count": len(shared), "kappa": value(kappa)})
 
+    return {
+        "rows": rows,
+        "pairs": pairs,
+        "scale": [grade_text(step) for step in scale],
+        "alpha": _alpha(table),
+        "conflicts": len(judging.conflicts()),
+        "title": "Judges",
+    }
+
+
+def _alpha(table: Mapping[str, Mapping[tuple[str, str], Grade]]) -> str:
+    """Krippendorff's alpha of all judges; empty if there is no such value."""
+    if len(table) < 2:
+        return ""
     units = sorted({pair for grades in table.values() for pair in grades})
-    alpha = _alpha(np.array([[grades.get(pair, np.nan) for pair in units] for grades in table.values()], float))
-    return {"rows": rows, "pairs": pairs, "scale": [grade_text(step) for step in scale], "alpha": alpha,
-            "conflicts": len(judging.conflicts()), "title": "Judges"}  # fmt: skip
+    matrix = np.full((len(table), len(units)), np.nan)
+    for row, grades in enumerate(table.values()):
+        matrix[row] = [grades.get(pair, np.nan) for pair in units]
 
-
-def _alpha(grades: np.ndarray) -> str:
-    if len(grades) > 1:
-        alpha = agreement.alpha(grades)
-    else:
-        alpha = np.nan
+    alpha = agreement.alpha(matrix)
     if np.isnan(alpha):
         return ""
     return value(alpha)
@@ -214,24 +240,32 @@ def conflicts(session: Session, judging: Judging) -> dict[str, Any]:
     for query, doc, standing in judging.conflicts()[:MOST_CONFLICTS]:
         if query not in session.numbers:
             continue
+
+        grades = []
+        for judge, judgement in sorted(standing.items()):
+            if judgement.grade is not None:
+                style = ladder.grade_class(judgement.grade, top)
+                row = {"judge": judge, "grade": grade_text(judgement.grade), "grade_class": style}
+                grades.append({**row, "comment": visible(judgement.comment)})
+
         shown = shown_documents(session, query, top)
-        given = [
-            {"judge": judge, "grade": grade_text(stands.grade), "grade_class": ladder.grade_class(stands.grade, top),
-             "comment": visible(stands.comment)}
-            for judge, stands in sorted(standing.items())
-            if stands.grade is not None
-        ]  # fmt: skip
         differing.append(
-            {"query": query, "doc": doc, "title": shown.title(doc), "snippet": shown.snippet(doc), "given": given,
-             "query_text": session.shown(query),
-             "merged": grade_text(session.judged(query).get(doc))}
-        )  # fmt: skip
+            {
+                "query": query,
+                "doc": doc,
+                "title": shown.title(doc),
+                "snippet": shown.snippet(doc),
+                "given": grades,
+                "query_text": session.shown(query),
+                "merged": grade_text(session.judged(query).get(doc)),
+            }
+        )
 
     return {"found": differing, "title": "Where judges differ"}
 
 
 def routes(explorer: Explorer) -> list[Route]:
-    """Nothing if nobody may judge."""
+    """The addresses of judging; none if the session is read-only."""
     judging = explorer.judging
     if judging is None:
         return []
@@ -251,17 +285,20 @@ def routes(explorer: Explorer) -> list[Route]:
         return judge_values(explorer, judging, params)
 
     def framed(make: Callable[[Session, Judging], dict[str, Any]]) -> Callable[[Mapping[str, str]], dict[str, Any]]:
-        """What a page shows that depends on nothing in its address but the view."""
-        return lambda params: {
-            **explorer.frame(explorer.view(params), "/judge", params), **make(explorer.session, judging)
-        }  # fmt: skip
+        """The values of a page that depends only on the view in its address."""
+
+        def values(params: Mapping[str, str]) -> dict[str, Any]:
+            frame = explorer.frame(explorer.view(params), "/judge", params)
+            return {**frame, **make(explorer.session, judging)}
+
+        return values
 
     def query_part(request: Request) -> Response:
         """The parts of a query page that a judgement changes."""
         judging.look()
         params = addresses.parsed(request.scope["query_string"])
         try:
-            seq = explorer.session.seq  # what comes while this is made is not shown for sure
+            seq = explorer.session.seq  # judgements that come meanwhile may not be in the page
             values = explorer.query_values(params, explorer.find_query(params.get("id", "")))
             values["before"] = _before(explorer, judging, params, values["query"])
             parts = {name: render(f"{name}.html.jinja", values) for name in ("values", "ladder")}
@@ -271,12 +308,12 @@ def routes(explorer: Explorer) -> list[Route]:
 
     async def write(request: Request) -> Response:
         try:
-            given = json.loads(await request.body())
+            body = json.loads(await request.body())
         except (ValueError, RecursionError):
-            return JSONResponse({"what": "This is no JSON."}, 400)
+            return JSONResponse({"what": "This is not JSON."}, 400)
 
         try:
-            done = await run_in_threadpool(judging.add, given)
+            done = await run_in_threadpool(judging.add, body)
         except RefusedError as error:
             return JSONResponse({"what": error.what, **error.more}, error.status)
         except GoldrankError as error:
@@ -284,8 +321,8 @@ def routes(explorer: Explorer) -> list[Route]:
         except OSError as error:
             return JSONResponse({"what": f"Not saved: {error.strerror or error}"}, 507)
 
-        name = str(given.get("judge") or judging.judge)
-        return JSONResponse({**done, **_numbers(explorer, judging, given, name)})
+        name = str(body.get("judge") or judging.judge)
+        return JSONResponse({**done, **_numbers(explorer, judging, body, name)})
 
     return [
         Route("/judge", page("judge.html.jinja", judge), methods=["GET"]),
@@ -298,24 +335,28 @@ def routes(explorer: Explorer) -> list[Route]:
 
 
 def _before(explorer: Explorer, judging: Judging, params: Mapping[str, str], query: str) -> dict[str, str]:
-    """The query's values when the judge began, where they are others now."""
+    """The query's values when the judge began, where they differ from those of now."""
     before = judging.before(params.get("judge") or judging.judge)
     view = explorer.view(params)
     shown = {"a": "", "b": ""}
+    if before is None:
+        return shown
+
+    number = explorer.session.numbers[query]
     for key, system in (("a", view.a), ("b", view.b)):
-        if before is not None and system is not None:
-            number = explorer.session.numbers[query]
+        if system is not None:
             old, new = before.values[system.name, view.name][number], system.values[view.name][number]
-            shown[key] = value(float(old)) if old != new else ""
+            if old != new:
+                shown[key] = value(float(old))
     return shown
 
 
-def _numbers(explorer: Explorer, judging: Judging, given: Mapping[str, Any], judge: str) -> dict[str, Any]:
-    """What moved, for the page that wrote."""
-    names = {"m": given.get("m"), "a": given.get("a"), "b": given.get("b")}
+def _numbers(explorer: Explorer, judging: Judging, body: Mapping[str, Any], judge: str) -> dict[str, Any]:
+    """The values that changed, for the page that sent the judgement."""
+    names = {"m": body.get("m"), "a": body.get("a"), "b": body.get("b")}
     try:
         view = explorer.view({key: text for key, text in names.items() if isinstance(text, str) and text})
     except GoldrankError:
         view = explorer.session.view()
-    blind = bool(given.get("blind"))
+    blind = bool(body.get("blind"))
     return {"changes": changes(explorer.session, judging, view, judge, blind)}

@@ -1,4 +1,4 @@
-"""Judgements of people: into the log, then into the values. What is acknowledged is on the disk."""
+"""Judgements of people: into the log, then into the values. A judgement is on the disk when the answer is sent."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ LEASE = 600.0
 LAST = 3
 """Judgements of a judge that a page lists."""
 LOOK = 0.5
-"""Seconds until the log is looked at again for judgements of other processes."""
+"""Seconds until the log is checked again for judgements of other processes."""
 CONFLICT = 409
 
 
 class RefusedError(InputError):
-    """A judgement that is not taken; `status` is what a browser is told."""
+    """A judgement that is not accepted; `status` is the HTTP status."""
 
     def __init__(self, what: str, status: int = 400, **more: Any) -> None:
         super().__init__(what)
@@ -41,7 +41,7 @@ class RefusedError(InputError):
 
 @dataclass(frozen=True)
 class Before:
-    """Values when a judge began, to be shown beside those of now."""
+    """Values when a judge began, which pages show beside those of now."""
 
     means: Mapping[tuple[str, str], float]
     bounds: Mapping[tuple[str, str], tuple[float, float] | None]
@@ -49,7 +49,7 @@ class Before:
 
 
 class Judging:
-    """The log of a session, and what stands in it."""
+    """The log of a session, and the judgements that stand in it."""
 
     def __init__(self, session: Session, path: str, judge: str, per_pair: int = 1) -> None:
         self.session, self.path, self.judge, self.per_pair = session, path, judge, per_pair
@@ -65,10 +65,10 @@ class Judging:
         self._looked = 0.0
         self.refresh()
 
-    # What stands.
+    # The judgements that stand.
 
     def look(self) -> None:
-        """Take in what other processes added to the log; half a second later it is looked at again."""
+        """Read what other processes added to the log, every half a second at most."""
         now = time.monotonic()
         if now - self._looked >= LOOK:
             self._looked = now
@@ -76,11 +76,10 @@ class Judging:
                 self.refresh()
 
     def refresh(self) -> None:
-        """Take in what was added to the log, here or by another process."""
+        """Read what was added to the log, here or by another process."""
         with self._lock:
-            fresh = list(self._log.entries(since=self._seen) if self._seen else self._log.entries())
             queries: dict[str, None] = {}
-            for event in fresh:
+            for event in list(self._log.entries(since=self._seen)):
                 self._events.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
                 self._judged.setdefault(event.query, {})[event.doc] = None
                 self._by_judge.setdefault(event.judge, []).append(event)
@@ -94,70 +93,80 @@ class Judging:
             self.session.seq = self._seen
 
     def grades(self, query: str) -> dict[str, Grade]:
-        """The judgements of a query: those of the log where it has any, else those of the file."""
+        """The judgements of a query: those of the log where there are any, else those of the file."""
         grades = dict(self.session.qrels.text[query])
         for doc in self._judged.get(query, ()):
-            given = self.given(query, doc)
-            if given:
-                grades[doc] = merged_grade(given, "median", None, self.path)
+            by_judge = self.people_grades(query, doc)
+            if by_judge:
+                grades[doc] = merged_grade(by_judge, "median", None, self.path)
         return grades
 
     def standing(self, query: str, doc: str) -> dict[str, StandingJudgement]:
-        """What each judge's word on a document is."""
+        """The standing judgement of each judge on a document."""
         return {judge: StandingJudgement.of(events) for judge, events in self._events.get((query, doc), {}).items()}
 
-    def given(self, query: str, doc: str) -> dict[str, Grade]:
+    def people_grades(self, query: str, doc: str) -> dict[str, Grade]:
         """The grades that people gave a document, by judge."""
-        standing = self.standing(query, doc)
-        return {name: said.grade for name, said in standing.items() if said.kind in PEOPLE and said.grade is not None}
+        grades: dict[str, Grade] = {}
+        for judge, judgement in self.standing(query, doc).items():
+            if judgement.kind in PEOPLE and judgement.grade is not None:
+                grades[judge] = judgement.grade
+        return grades
 
     def last_seq(self, judge: str, query: str, doc: str) -> int:
-        """The number of a judge's last event on a document; 0 if there is none."""
+        """The number of a judge's last event on a document; 0 if there is no event."""
         events = self._events.get((query, doc), {}).get(judge)
         if events:
             return events[-1].seq
         return 0
 
-    # What comes in.
+    # New judgements.
 
-    def add(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """One judgement from a page: it is in the log when this returns, and all values are fresh."""
+    def add(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Add one judgement from a page: when this returns, it is in the log and in all values."""
         session = self.session
-        if not isinstance(given, Mapping):
+        if not isinstance(body, Mapping):
             raise RefusedError("a judgement is a JSON object")
-        if given.get("data") != session.data_hash:
+        if body.get("data") != session.data_hash:
             raise RefusedError("the server has other data now", CONFLICT, code="other-data", data=session.data_hash)
 
-        action = _text(given, "action", "grade")
-        judge = self.named(_text(given, "judge", self.judge))
+        action = _text(body, "action", "grade")
+        judge = self.named(_text(body, "judge", self.judge))
         with self._lock:
             self._begin(judge)
             if action == "undo":
                 return self._undo(judge)
             if action == "withdraw_all":
-                return self._withdraw(judge, given)
-            query = addresses.found(_text(given, "query"), session.numbers)
+                return self._withdraw(judge, body)
+
+            query = addresses.find_id(_text(body, "query"), session.numbers)
             if query is None:
                 raise RefusedError("there is no such query")
-            doc = addresses.found(_text(given, "doc"), doc_page.known_documents(session, query))
+            doc = addresses.find_id(_text(body, "doc"), doc_page.known_documents(session, query))
             if doc is None:
                 raise RefusedError("there is no such document")
-            grade = given.get("grade")
-            if action == "grade" and grade not in [criterion.grade for criterion in session.offered]:
-                raise RefusedError(f"{grade!r:.40} is none of the grades that are offered")
+
+            grade = None
+            if action == "grade":
+                grade = body.get("grade")
+                if grade not in [criterion.grade for criterion in session.offered]:
+                    raise RefusedError(f"{grade!r:.40} is not one of the grades that are offered")
             event = Entry(
-                judge, query, doc, action,
-                grade=grade if action == "grade" else None,
-                comment=_text(given, "comment"),
-                key=_text(given, "key"),
+                judge=judge,
+                query=query,
+                doc=doc,
+                action=action,
+                grade=grade,
+                comment=_text(body, "comment"),
+                key=_text(body, "key"),
                 criteria=self._criteria(),
                 seen=self._shown(query, doc),
-                whole=bool(given.get("whole")) and self._is_one_piece(doc),
-                blind=bool(given.get("blind")),
-                seconds=_seconds(given.get("seconds")),
-                knew=self._knew(given, judge, query, doc),
+                whole=bool(body.get("whole")) and self._is_one_piece(doc),
+                blind=bool(body.get("blind")),
+                seconds=_seconds(body.get("seconds")),
+                knew=self._knew(body, judge, query, doc),
                 data=session.data_hash,
-            )  # fmt: skip
+            )
             return self._added(event)
 
     def _added(self, event: Entry) -> dict[str, Any]:
@@ -166,11 +175,11 @@ class Judging:
         except StoreError as error:
             if error.code == "newer-judgement":
                 self.refresh()
+                grade, seq = None, 0
                 standing = self.standing(event.query, event.doc).get(event.judge)
-                raise RefusedError(
-                    error.what, CONFLICT, code="newer-judgement",
-                    theirs=standing.grade if standing else None, knew=standing.seq if standing else 0,
-                ) from None  # fmt: skip
+                if standing:
+                    grade, seq = standing.grade, standing.seq
+                raise RefusedError(error.what, CONFLICT, code="newer-judgement", theirs=grade, knew=seq) from None
             raise
 
         self._leases.pop(event.pair, None)
@@ -182,14 +191,18 @@ class Judging:
         if old is None:
             raise RefusedError("there is nothing to take back")
         self.refresh()
-        return {"seq": self._seen, "undone": old.number, "doc": addresses.spelled(old.doc),
-                "query": addresses.spelled(old.query)}  # fmt: skip
+        return {
+            "seq": self._seen,
+            "undone": old.number,
+            "doc": addresses.spelled(old.doc),
+            "query": addresses.spelled(old.query),
+        }
 
-    def _withdraw(self, judge: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Take back all that a judge said, or all after one judgement; the name is typed once more to confirm it."""
-        if _text(given, "confirm") != judge:
+    def _withdraw(self, judge: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Take back all judgements of a judge, or all after one of them; the name is typed again to confirm it."""
+        if _text(body, "confirm") != judge:
             raise RefusedError("type the judge's name to confirm it")
-        since = given.get("since") or 0
+        since = body.get("since") or 0
         if not isinstance(since, int) or isinstance(since, bool) or since < 0:
             raise RefusedError("since is the number of a judgement")
         old = self._log.withdraw(judge, since=since)
@@ -200,14 +213,14 @@ class Judging:
 
     @staticmethod
     def named(name: str) -> str:
-        """A name that a judge can have."""
+        """The name without outer spaces; raise if no judge can have it."""
         name = name.strip()
         if not name or not name.isprintable() or len(name) > 100:
             raise RefusedError("the judge has no name, or one that cannot be shown")
         return name
 
     def _shown(self, query: str, doc: str) -> str:
-        """The hash of what the judge saw."""
+        """The hash of the texts that the judge saw."""
         text = self.session.texts.get(doc)
         shown = (self.session.text_of(query), *(text or ("", "")))
         return hashlib.sha256("\0".join(shown).encode("utf-8", "surrogatepass")).hexdigest()
@@ -217,12 +230,12 @@ class Judging:
         text = self.session.texts.get(doc)
         return text is not None and doc_page.piece_count(text) == 1
 
-    def _knew(self, given: Mapping[str, Any], judge: str, query: str, doc: str) -> int | None:
-        """The judge's last event on the document that the page knew; a page says which, or as of when it was made."""
-        knew, as_of = given.get("knew"), given.get("as_of")
-        if isinstance(knew, int) or not isinstance(as_of, int):
-            if isinstance(knew, int):
-                return knew
+    def _knew(self, body: Mapping[str, Any], judge: str, query: str, doc: str) -> int | None:
+        """The judge's last event on the document that the page knew: its number, or the last one when it was made."""
+        knew, as_of = body.get("knew"), body.get("as_of")
+        if isinstance(knew, int):
+            return knew
+        if not isinstance(as_of, int):
             return None
         events = self._events.get((query, doc), {}).get(judge, [])
         return max((event.seq for event in events if event.seq <= as_of), default=0)
@@ -232,10 +245,10 @@ class Judging:
             f"{criterion.grade:g}\t{criterion.name}\t{criterion.sentence}" for criterion in self.session.offered
         )
 
-    # What is next.
+    # The queue.
 
     def queue(self, judge: str, view: View, query: str | None = None) -> list[ToJudge]:
-        """The documents left for a judge: not judged, skipped or put aside by them, nor by enough others."""
+        """The documents left for a judge: not judged or skipped by the judge, nor judged by enough others."""
         with self._lock:
             now = time.monotonic()
             left = []
@@ -244,42 +257,43 @@ class Judging:
                     continue
                 pair = (document.query, document.doc)
                 if pair not in self._events and pair not in self._leases:
-                    left.append(document)  # as nearly all are
+                    left.append(document)  # the usual case
                     continue
+
                 standing = self.standing(*pair)
                 mine = standing.get(judge)
                 if mine is not None and mine.state not in ("withdrawn", "open"):
                     continue
-                others = sum(s.grade is not None for s in standing.values())
+                judge_count = sum(judgement.grade is not None for judgement in standing.values())
                 holder, since = self._leases.get(pair, ("", -LEASE))
-                others += holder not in ("", judge) and now - since < LEASE
-                if others < self.per_pair:
+                judge_count += holder not in ("", judge) and now - since < LEASE
+                if judge_count < self.per_pair:
                     left.append(document)
 
             return left
 
     def next(self, judge: str, view: View, blind: bool, query: str | None = None) -> tuple[ToJudge | None, int]:
-        """The next document for a judge, which is theirs for ten minutes, and how many are left with it.
+        """The next document for a judge, reserved for ten minutes, and how many are left with it.
 
-        Blind: shuffled within a query.
+        With `blind`, documents are shuffled within a query.
         """
         left = self.queue(judge, view, query)
         if not left:
             return None, 0
+
         first = left[0]
         if blind:
-            together = [document for document in left if document.query == first.query]
-            order = random.Random(f"{judge}\0{first.query}")  # noqa: S311 - an order, no secret
-            together.sort(key=lambda document: ids.encode(document.doc))
-            order.shuffle(together)
-            first = together[0]
+            of_query = [document for document in left if document.query == first.query]
+            of_query.sort(key=lambda document: ids.encode(document.doc))
+            random.Random(f"{judge}\0{first.query}").shuffle(of_query)  # noqa: S311 - an order, not a secret
+            first = of_query[0]
         self._leases[first.query, first.doc] = (judge, time.monotonic())
         return first, len(left)
 
-    # What changed.
+    # What judgements changed.
 
     def _begin(self, judge: str) -> None:
-        """Keep the values of the moment when a judge began."""
+        """Keep the values at the moment when a judge begins."""
         if judge not in self._befores:
             means, bounds, values = {}, {}, {}
             for system in self.session.systems:
@@ -290,11 +304,11 @@ class Judging:
             self._befores[judge] = Before(means, bounds, values)
 
     def before(self, judge: str) -> Before | None:
-        """The values when a judge began, None if they did nothing since the start."""
+        """The values when a judge began, None if the judge did nothing since the start."""
         return self._befores.get(judge)
 
     def last(self, judge: str, count: int = LAST) -> list[Entry]:
-        """A judge's last events that stand, the newest first."""
+        """A judge's last events that were not taken back, the newest first."""
         events: list[Entry] = []
         looked_at: set[tuple[str, str]] = set()
         for event in reversed(self._by_judge.get(judge, [])):
@@ -302,9 +316,9 @@ class Judging:
                 continue
 
             looked_at.add(event.pair)
-            stands = StandingJudgement.of(self._events[event.pair][judge])
-            if stands.state not in ("withdrawn", "open"):
-                events.append(replace(event, grade=stands.grade))
+            standing = StandingJudgement.of(self._events[event.pair][judge])
+            if standing.state not in ("withdrawn", "open"):
+                events.append(replace(event, grade=standing.grade))
             if len(events) == count:
                 break
         return events
@@ -318,31 +332,32 @@ class Judging:
         )
 
     def median_seconds(self, judge: str) -> float | None:
-        """How long a judge takes, half of the time."""
+        """The median time of a judgement."""
         seconds = [event.seconds for event in self._by_judge.get(judge, []) if event.seconds is not None]
         if seconds:
             return statistics.median(seconds)
         return None
 
     def judges(self) -> list[str]:
-        """Everybody who judged."""
+        """The names of all judges."""
         return sorted(self._by_judge)
 
     def conflicts(self) -> list[tuple[str, str, dict[str, StandingJudgement]]]:
-        """Documents on which people differ, the widest first."""
-        conflicts = []
-        for query, doc in self._events:
-            given = self.given(query, doc)
-            if len(set(given.values())) > 1:
-                conflicts.append((query, doc, self.standing(query, doc), max(given.values()) - min(given.values())))
-        conflicts.sort(key=lambda conflict: (-conflict[3], ids.encode(conflict[0]), ids.encode(conflict[1])))
-        return [(query, doc, standing) for query, doc, standing, _ in conflicts]
+        """Documents on which people differ, the widest difference first."""
+        spreads: dict[tuple[str, str], float] = {}
+        for pair in self._events:
+            grades = self.people_grades(*pair).values()
+            if len(set(grades)) > 1:
+                spreads[pair] = max(grades) - min(grades)
+
+        pairs = sorted(spreads, key=lambda pair: (-spreads[pair], ids.encode(pair[0]), ids.encode(pair[1])))
+        return [(query, doc, self.standing(query, doc)) for query, doc in pairs]
 
     def table(self) -> dict[str, dict[tuple[str, str], Grade]]:
-        """By judge, their grades by pair."""
+        """The grades by judge and pair."""
         table: dict[str, dict[tuple[str, str], Grade]] = {}
         for pair in self._events:
-            for judge, grade in self.given(*pair).items():
+            for judge, grade in self.people_grades(*pair).items():
                 table.setdefault(judge, {})[pair] = grade
         return table
 
@@ -351,12 +366,12 @@ class Judging:
         self._log.close()
 
 
-def _text(given: Mapping[str, Any], name: str, usual: str = "") -> str:
-    value = given.get(name)
+def _text(body: Mapping[str, Any], name: str, usual: str = "") -> str:
+    value = body.get(name)
     if value is None or value == "":
         return usual
     if not isinstance(value, str):
-        raise RefusedError(f"{name} is no text")
+        raise RefusedError(f"{name} is not text")
     return value
 
 

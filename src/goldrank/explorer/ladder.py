@@ -1,4 +1,4 @@
-"""Two rankings side by side, with lines between the same documents: drawn without measuring, since rows are equal."""
+"""Two rankings side by side, with lines between equal documents: all rows have one height, so nothing is measured."""
 
 from __future__ import annotations
 
@@ -52,34 +52,35 @@ def grade_class(grade: Grade | None, highest: Grade) -> str:
     """The class of a grade's chip; scales of more than three steps share the three colours."""
     if grade is None or grade < 0:
         return "g gq"
-    if highest <= 3:
-        level = grade
-    else:
+    if grade == 0:
+        return "g"
+    level = grade
+    if highest > 3:
         level = -(-3 * grade // highest)
-    if grade > 0:
-        return f"g g{min(3, max(1, round(level)))}"
-    return "g"
+    return f"g g{min(3, max(1, round(level)))}"
 
 
 def rows(side: Side, other: Side, ideal: Side, shown: ShownDocuments, start: int, is_b: bool) -> list[dict[str, Any]]:
     """The rows of one ranking from a rank on.
 
-    `tied` is 't1st', 'tmid' or 'tlast' for a place in a group of equal scores; `move` is what an unjudged document
-    would change.
+    `tied` is 't1st', 'tmid' or 'tlast' for a position in a group of equal scores; `move` is the change of the value if
+    an unjudged document had the highest grade.
     """
     widest = max((abs(piece) for piece in (*ideal.pieces.values(), *side.pieces.values())), default=0.0) or 1.0
-    ideal_at = list(ideal.pieces.values())
-    made = []
-    for rank, doc in enumerate(side.docs[start - 1 : start - 1 + ROWS], start):
+    ideal_pieces = dict(enumerate(ideal.pieces.values(), 1))
+    window = start + ROWS - 1
+    listed = []
+    for rank, doc in enumerate(side.docs[start - 1 : window], start):
         grade = shown.grades.get(doc)
         judged = grade is not None and grade >= 0
-        words, style = _movement(side, other, doc, rank, start + ROWS - 1, is_b)
-        piece = side.piece(doc)
-        if not judged:
-            move = side.moves.get(rank)
-        else:
-            move = None
-        made.append(
+        piece, piece_text, move_text = side.piece(doc), "", ""
+        if judged and abs(piece) >= 5e-5:
+            piece_text = value(piece)
+        if not judged and rank in side.moves:
+            move_text = signed(side.moves[rank])
+
+        words, style = _movement(side, other, doc, rank, window, is_b)
+        listed.append(
             {
                 **shown.row(doc),
                 "rank": rank,
@@ -87,20 +88,23 @@ def rows(side: Side, other: Side, ideal: Side, shown: ShownDocuments, start: int
                 "snippet": shown.snippet(doc),
                 "movement": words,
                 "movement_class": style,
-                "score": _score(side.scores[rank - 1]) if rank <= len(side.scores) else "",
+                "score": _score(side, rank),
                 "tied": _tie(side, rank),
-                "piece": value(piece) if judged and abs(piece) >= 5e-5 else "",
-                "move": signed(move) if move is not None else "",
-                "ideal_width": _width(ideal_at[rank - 1] if rank <= len(ideal_at) else 0.0, widest),
+                "piece": piece_text,
+                "move": move_text,
+                "ideal_width": _width(ideal_pieces.get(rank, 0.0), widest),
                 "gain_width": _width(piece, widest),
-                "shared": doc in other.docs[start - 1 : start - 1 + ROWS],
+                "shared": doc in other.docs[start - 1 : window],
                 "judged": judged,
             }
         )
-    return made
+    return listed
 
 
-def _score(score: float) -> str:
+def _score(side: Side, rank: int) -> str:
+    if rank > len(side.scores):
+        return ""
+    score = side.scores[rank - 1]
     if 0.01 <= abs(score) < 1e6 or score == 0:
         return f"{score:.2f}"
     return f"{score:.3g}"
@@ -124,73 +128,76 @@ def _tie(side: Side, rank: int) -> str:
 
 
 def _movement(side: Side, other: Side, doc: str, rank: int, window: int, is_b: bool) -> tuple[str, str]:
-    """Where the other ranking has the document."""
-    there = other.ranks.get(doc)
+    """Where the other ranking has the document, in words, and the class of these words."""
+    other_rank = other.ranks.get(doc)
     if other.name == IDEAL:
-        if there:
-            return (f"ideal: {there}", "dim")
-        return ("", "")
+        if other_rank:
+            return f"ideal: {other_rank}", "dim"
+        return "", ""
 
     if not is_b:
-        if there:
-            return f"now {there}", "dim" if there <= window else "down"
-        if other.whole:
-            return ("not in B", "down")
-        return (f"below {len(other.docs)}", "down")
+        if other_rank and other_rank <= window:
+            return f"now {other_rank}", "dim"
+        if other_rank:
+            return f"now {other_rank}", "down"
+        if other.is_complete:
+            return "not in B", "down"
+        return f"below {len(other.docs)}", "down"
 
     if side.name == IDEAL:
         return "", ""
 
-    if there:
-        if there == rank:
-            return f"= was {there}", "dim"
-        if there > rank:
-            return f"▲ was {there}", "up"
-        return f"▼ was {there}", "down"
+    if other_rank:
+        if other_rank == rank:
+            return f"= was {other_rank}", "dim"
+        if other_rank > rank:
+            return f"▲ was {other_rank}", "up"
+        return f"▼ was {other_rank}", "down"
 
-    if other.whole:
-        return ("new", "up")
-    return (f"new in {len(other.docs)}", "up")
+    if other.is_complete:
+        return "new", "up"
+    return f"new in {len(other.docs)}", "up"
 
 
 def lines(a: Side, b: Side, shown: ShownDocuments, start: int) -> tuple[list[LadderLine], str]:
     """The lines between two lists, and a sentence if not all are drawn."""
-    left, right = (side.docs[start - 1 : start - 1 + ROWS] for side in (a, b))
-    at = {doc: i for i, doc in enumerate(right)}
-    both = [doc for doc in left if doc in at]
+    left, right = a.docs[start - 1 : start - 1 + ROWS], b.docs[start - 1 : start - 1 + ROWS]
+    right_row = {doc: i for i, doc in enumerate(right)}
+    shared = [doc for doc in left if doc in right_row]
     most = max(len(left), len(right), 1)
-    few = len(both) < FEW_SHARED * most or len(both) > MOST_LINES
+    draws_relevant_only = len(shared) < FEW_SHARED * most or len(shared) > MOST_LINES
+
     thin: list[LadderLine] = []
     thick: list[LadderLine] = []
     for i, doc in enumerate(left):
-        relevant = shown.grades.get(doc, 0) > 0
-        style = _style(doc, relevant, shown, i, at.get(doc))
+        is_relevant = shown.grades.get(doc, 0) > 0
+        if draws_relevant_only and not is_relevant:
+            continue
+        style = _style(doc, is_relevant, shown, i, right_row.get(doc))
         y = STEP * i + STEP // 2
-        if doc in at:
-            if few and not relevant:
-                continue
-            end = STEP * at[doc] + STEP // 2
-            title = "".join(part.text for part in shown.title(doc))
-            line = LadderLine(curve(y, end), style, f"{title}: {i + start} to {at[doc] + start}")
-            (thick if relevant else thin).append(line)
-        elif not few or relevant:
+        if doc not in right_row:
             thin.append(LadderLine(f"M0 {y}H{STUB}", style, "", f"M{STUB} {y - 5}v10"))
+            continue
+        end = STEP * right_row[doc] + STEP // 2
+        title = "".join(part.text for part in shown.title(doc))
+        line = LadderLine(curve(y, end), style, f"{title}: {i + start} to {right_row[doc] + start}")
+        if is_relevant:
+            thick.append(line)
+        else:
+            thin.append(line)
 
     for i, doc in enumerate(right):
-        relevant = shown.grades.get(doc, 0) > 0
-        if doc not in left and (not few or relevant):
-            y = STEP * i + STEP // 2
-            away = WIDTH - STUB
-            thin.append(
-                LadderLine(f"M{away} {y}H{WIDTH}", _style(doc, relevant, shown, None, i), "", f"M{away} {y - 5}v10")
-            )
+        is_relevant = shown.grades.get(doc, 0) > 0
+        if doc in left or (draws_relevant_only and not is_relevant):
+            continue
+        y, stub = STEP * i + STEP // 2, WIDTH - STUB
+        style = _style(doc, is_relevant, shown, None, i)
+        thin.append(LadderLine(f"M{stub} {y}H{WIDTH}", style, "", f"M{stub} {y - 5}v10"))
 
-    if few and both:
-        said = f"{len(both)} of {most} shared; lines for relevant ones only."
-    else:
-        said = ""
-
-    return thin + thick, said
+    sentence = ""
+    if draws_relevant_only and shared:
+        sentence = f"{len(shared)} of {most} shared; lines for relevant ones only."
+    return thin + thick, sentence
 
 
 def curve(left: int, right: int) -> str:
@@ -199,15 +206,15 @@ def curve(left: int, right: int) -> str:
     return f"M0 {left}C{middle} {left} {middle} {right} {WIDTH} {right}"
 
 
-def _style(doc: str, relevant: bool, shown: ShownDocuments, old: int | None, new: int | None) -> str:
-    if not relevant:
+def _style(doc: str, is_relevant: bool, shown: ShownDocuments, old: int | None, new: int | None) -> str:
+    if not is_relevant:
         if shown.grades.get(doc, -1) < 0:
             return "fl un"
         return "fl"
-    fell = new is None or (old is not None and new > old)
-    rose = old is None or (new is not None and new < old)
-    if fell:
+    if new is None:
         return "fl rel dn"
-    if rose:
+    if old is None or new < old:
         return "fl rel upw"
+    if new > old:
+        return "fl rel dn"
     return "fl rel"

@@ -1,4 +1,4 @@
-"""What a reader must know of the data: notes of systems and judgements, conventions, missing texts."""
+"""Notes of systems and judgements, conventions, missing texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SAMPLED = 2_000
 
 
 def values(session: Session, link: Any) -> dict[str, Any]:
-    """What the template shows."""
+    """The values of the template."""
     parts: list[tuple[str, list[Part]]] = []
     for scores in session.scores():
         about: list[Part] = [*note_sentences(scores.notes)]
@@ -32,20 +32,20 @@ def values(session: Session, link: Any) -> dict[str, Any]:
 
 
 def _texts(session: Session) -> str:
-    """How many documents have a text."""
+    """How many documents have a text, in a sentence."""
     if not session.has_rankings:
         return "Texts are those of the questions."
     if session.texts.state:
         return session.texts.state
 
-    wanted: dict[str, None] = {}
+    sampled: dict[str, None] = {}
     for number in range(len(session.queries)):
         for system in session.systems:
-            wanted |= dict.fromkeys(system.heads.docs(number, 10))
-        if len(wanted) >= SAMPLED:
+            sampled |= dict.fromkeys(system.top_documents.docs(number, 10))
+        if len(sampled) >= SAMPLED:
             break
 
-    missing = [doc for doc in wanted if session.texts.get(doc) is None]
+    missing = [doc for doc in sampled if session.texts.get(doc) is None]
     if not missing:
-        return f"All of the first {len(wanted):,} documents have a text."
-    return f"No text for {len(missing):,} of {len(wanted):,} documents (first {missing[0]!r:.80})."
+        return f"All of the first {len(sampled):,} documents have a text."
+    return f"No text for {len(missing):,} of {len(sampled):,} documents (first {missing[0]!r:.80})."

@@ -18,7 +18,7 @@ def value(number: float | None) -> str:
 
 
 def signed(number: float | None) -> str:
-    """'+0.1234' or '−0.1234'; what rounds to nothing is '0.0000'."""
+    """'+0.1234' or '−0.1234'; a number that rounds to zero is '0.0000'."""
     if number is None or math.isnan(number):
         return "–"
     if abs(number) < 5e-5:
@@ -36,7 +36,7 @@ def way(number: float, better: float = 1.0) -> str:
 
 
 def grade_text(grade: Grade | None) -> str:
-    """A grade as it was given; '?' if there is none."""
+    """A grade as the judge gave it; '?' if there is no grade."""
     if grade is None or grade < 0:
         return "?"
     return f"{grade:g}"

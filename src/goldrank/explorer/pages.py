@@ -1,4 +1,4 @@
-"""Templates, and what every page has: navigation, the choice of measure and systems, addresses."""
+"""Templates, and the parts of every page: navigation, the choice of measure and systems, addresses."""
 
 from __future__ import annotations
 
@@ -23,32 +23,33 @@ with needed("jinja2"):
 
 ASSETS = ("goldrank.css", "explorer.css", "explorer.js", "judge.js", "parts.js", "confirm.js")
 SHARED = "goldrank.css"
-"""The style sheet of all pages, which reports have too."""
+"""The style sheet of all pages and of reports."""
 NAV = {"/": "Overview", "/queries": "Queries", "/judge": "Judge", "/history": "History", "/notes": "Notes"}
 
 
 @cache
 def asset(name: str) -> bytes:
     """A file that pages load."""
+    package = "goldrank.explorer"
     if name == SHARED:
         package = "goldrank.report"
-    else:
-        package = "goldrank.explorer"
     return (resources.files(package) / "assets" / name).read_bytes()
 
 
 @cache
 def assets_hash() -> str:
-    """What changes whenever one of them does."""
+    """A hash that changes whenever one of the files does."""
     return hashlib.sha256(b"\0".join(asset(name) for name in ASSETS)).hexdigest()[:16]
 
 
 @cache
 def _environment() -> jinja2.Environment:
     folder = resources.files("goldrank.explorer") / "assets"
-    templates = {
-        f.name: without_line_breaks(f.read_text("utf-8")) for f in folder.iterdir() if f.name.endswith(".jinja")
-    }
+    templates = {}
+    for file in folder.iterdir():
+        if file.name.endswith(".jinja"):
+            templates[file.name] = without_line_breaks(file.read_text("utf-8"))
+
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(templates),
         autoescape=True,
@@ -67,24 +68,27 @@ def _environment() -> jinja2.Environment:
 
 
 class Links:
-    """Addresses of pages, which keep the measure and systems that are looked at."""
+    """Addresses of pages, which keep the measure and the systems of the view."""
 
     def __init__(self, session: Session | None = None, view: View | None = None) -> None:
-        self.kept: dict[str, str | None] = {}
+        self.view_params: dict[str, str | None] = {}
         if session is None or view is None:
             return
+
+        self.view_params = {"m": None, "a": None, "b": None}
         usual = session.view()
-        self.kept = {
-            "m": view.name if view.name != usual.name else None,
-            "a": spelled(view.a.name) if view.a is not usual.a else None,
-            "b": spelled(view.b.name) if view.b is not None and view.b is not usual.b else None,
-        }
+        if view.name != usual.name:
+            self.view_params["m"] = view.name
+        if view.a is not usual.a:
+            self.view_params["a"] = spelled(view.a.name)
+        if view.b is not None and view.b is not usual.b:
+            self.view_params["b"] = spelled(view.b.name)
 
     spell = staticmethod(spelled)
 
     def __call__(self, path: str, **values: Any) -> str:
         """The address of a page."""
-        return address(path, {**self.kept, **values})
+        return address(path, {**self.view_params, **values})
 
     def query(self, query: str, **values: Any) -> str:
         """The page of a query."""
@@ -92,11 +96,14 @@ class Links:
 
     def doc(self, doc: str, query: str | None = None, **values: Any) -> str:
         """The page of a document."""
-        return self("/doc", id=spelled(doc), query=None if query is None else spelled(query), **values)
+        query_id = None
+        if query is not None:
+            query_id = spelled(query)
+        return self("/doc", id=spelled(doc), query=query_id, **values)
 
 
 def base_values() -> dict[str, Any]:
-    """What the base template needs, as it is on a page that is about nothing in particular."""
+    """The values of the base template on a page without a view."""
     return {
         "link": Links(),
         "nav": [],
@@ -127,5 +134,5 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     text = _environment().get_template(template).render(values)
     if "##" in text:
         text = text.replace("##", "#&#35;")  # build servers act on `##[`, wherever a log shows a page
-    # Half of a surrogate pair cannot be written; it was shown as an escape wherever it is somebody's.
+    # Half of a surrogate pair cannot be encoded; texts of users were escaped before.
     return text.encode("utf-8", "backslashreplace").decode()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from goldrank.comparison import rank_changes
 from goldrank.data.table import Cell, Cells, Head, Table
-from goldrank.explorer.addresses import whole
+from goldrank.explorer.addresses import positive_number
 from goldrank.explorer.page_numbers import signed, value, way
 from goldrank.explorer.session import Session, View
 from goldrank.explorer.snippets import visible
@@ -26,7 +26,7 @@ HAPPENED = {
     "found": "newly found",
     "pulled in": "raised above the cut-off",
 }
-"""What `rank_changes` calls it, in words for people; other causes are as they are."""
+"""Causes of `rank_changes` in words for people; other causes stay as they are."""
 NOTED = {
     "missing-queries": "Missing in a run",
     "empty-rankings": "Empty ranking",
@@ -38,32 +38,40 @@ TEXT = 160
 
 
 def rows(session: Session, view: View, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    """What the list shows of some queries."""
+    """The rows of some queries in the list."""
     deltas = session.deltas(view)
     most = float(np.nanmax(np.abs(deltas), initial=0.0)) or 1.0
     k = cutoff(view.name)
     unjudged = session.unjudged(view, k)
     happened = _happened(session, view, numbers, k)
     retrieved = session.retrieved(view)
-    made = []
+
+    listed = []
     for number in numbers:
         query, delta = session.queries[number], float(deltas[number])
         text = visible(session.text_of(query))
-        made.append(
+        if len(text) > TEXT:
+            text = text[:TEXT] + "…"
+        b_value, unjudged_text = None, ""
+        if view.b:
+            b_value = value(view.b.values[view.name][number])
+        if session.has_rankings:
+            unjudged_text = f"{unjudged[number]} of {min(k, int(retrieved[number]))}"
+        listed.append(
             {
                 "query": query,
-                "text": (text if len(text) <= TEXT else text[:TEXT] + "…") or visible(query)[:TEXT],
+                "text": text or visible(query)[:TEXT],
                 "a": value(view.a.values[view.name][number]),
-                "b": value(view.b.values[view.name][number]) if view.b else None,
+                "b": b_value,
                 "delta": signed(delta),
                 "way": way(delta, view.better),
                 "bar": bar(delta, most, view.better),
                 "happened": happened.get(query, ""),
-                "unjudged": f"{unjudged[number]} of {min(k, int(retrieved[number]))}" if session.has_rankings else "",
+                "unjudged": unjudged_text,
             }
         )
 
-    return made
+    return listed
 
 
 def bar(delta: float, most: float, better: float) -> dict[str, Any]:
@@ -71,20 +79,21 @@ def bar(delta: float, most: float, better: float) -> dict[str, Any]:
     if np.isnan(delta):
         return {"x": 0, "width": 0, "class": "fe"}
     size = round(abs(delta) / most * (BAR / 2 - 2), 1)
-    return {"x": round(BAR / 2 - (size if delta < 0 else 0), 1), "width": size,
-            "class": {"up": "fu", "down": "fd", "": "fe"}[way(delta, better)]}  # fmt: skip
+    x = BAR / 2
+    if delta < 0:
+        x -= size
+    return {"x": round(x, 1), "width": size, "class": {"up": "fu", "down": "fd", "": "fe"}[way(delta, better)]}
 
 
 def _happened(session: Session, view: View, numbers: Sequence[int], k: int) -> dict[str, str]:
-    """For some queries what happened to most of the relevant documents that went the query's way."""
+    """For some queries, what happened to most of the relevant documents that explain the query's change."""
     if view.b is None or not numbers or not session.has_rankings:
         return {}
     queries = {session.queries[number] for number in numbers}
     ranks = rank_changes.locate([session.placed(view.a), session.placed(view.b)], queries)
-    values = [
-        {query: float(system.values[view.name][session.numbers[query]]) for query in queries}
-        for system in (view.a, view.b)
-    ]
+    values: list[dict[str, float]] = []
+    for system in (view.a, view.b):
+        values.append({query: float(system.values[view.name][session.numbers[query]]) for query in queries})
     described = rank_changes.describe(ranks, 0, 1, (view.a.name, view.b.name), view.name, k, values)
     return {change.query: HAPPENED.get(change.cause, change.cause) for change in described.changes}
 
@@ -102,10 +111,11 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
         "empty": retrieved == 0,
     }
     masks |= {f"note:{code}": mask for code, mask in session.noted(view).items()}
+
     passing = known.copy()
     note = params.get("note", "")
     if note == "missing-queries":
-        passing |= masks.get("note:missing-queries", passing)  # they have no value, and are asked for
+        passing |= masks.get("note:missing-queries", passing)  # this filter shows queries without a value
 
     passing &= _searched(session, params.get("q", "")) & in_slice(session, params.get("slice", ""))
     counts = {name: int((passing & mask).sum()) for name, mask in masks.items()} | {"all": int(passing.sum())}
@@ -122,10 +132,9 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
     numbers = np.flatnonzero(passing)
     sort = params.get("sort", "loss")
     if sort != "id":
-        if sort != "gain":
-            keys = deltas[numbers]
-        else:
-            keys = -deltas[numbers]
+        keys = deltas[numbers]
+        if sort == "gain":
+            keys = -keys
         numbers = numbers[np.argsort(keys, kind="stable")]
 
     return numbers.tolist(), counts
@@ -135,61 +144,69 @@ def _searched(session: Session, text: str) -> np.ndarray:
     """Queries whose text or id has all words."""
     words = text.casefold().split()
     has_words = np.ones(len(session.queries), bool)
-    for i, query in enumerate(session.queries if words else ()):
-        where = f"{session.text_of(query)} {query}".casefold()
-        has_words[i] = all(word in where for word in words)
+    if not words:
+        return has_words
+    for i, query in enumerate(session.queries):
+        searched = f"{session.text_of(query)} {query}".casefold()
+        has_words[i] = all(word in searched for word in words)
     return has_words
 
 
-def in_slice(session: Session, given: str) -> np.ndarray:
+def in_slice(session: Session, spelling: str) -> np.ndarray:
     """Which queries are in a slice 'attribute:value'; all without one. An unknown slice has no query."""
-    if not given:
+    if not spelling:
         return np.ones(len(session.queries), bool)
-    attribute, _, value_ = given.partition(":")
+    attribute, _, value_ = spelling.partition(":")
     groups = session.groups.get(attribute, {})
     return groups.get(value_, np.zeros(len(session.queries), bool))
 
 
 def page(session: Session, view: View, params: dict[str, str], link: Any) -> dict[str, Any]:
-    """What the template shows."""
+    """The values of the template."""
     numbers, counts = selected(session, view, params)
+    per_page = PER_PAGE
     if params.get("all"):
         per_page = max(1, len(numbers))
-    else:
-        per_page = PER_PAGE
     last = max(1, -(-len(numbers) // per_page))
-    number = min(whole(params, "page"), last)
+    number = min(positive_number(params, "page"), last)
     state = {name: params.get(name) or None for name in ("sort", "show", "unjudged", "empty", "note", "slice", "q")}
 
     def to(**changed: Any) -> str:
         return str(link("/queries", **{**state, **changed}))
 
-    shows = [("All", to(show=None), not state["show"], counts["all"])]
-    shows += [(name.capitalize(), to(show=name), state["show"] == name, counts[name]) for name in SHOWS]
-    switches = [
-        (words, to(**{name: None if state[name] else 1}), bool(state[name]), counts[name])
-        for name, words in (("unjudged", "Unjudged in the first ranks"), ("empty", "No result"))
-    ]
-    switches += [
-        (words, to(note=None if state["note"] == code else code), state["note"] == code, counts[f"note:{code}"])
-        for code, words in NOTED.items()
-        if f"note:{code}" in counts
-    ]
-    groups = [
-        (
-            f"{attribute}: {name}",
-            to(slice=f"{attribute}:{name}"),
-            state["slice"] == f"{attribute}:{name}",
-            int(mask.sum()),
-        )
-        for attribute, parts in session.groups.items()
-        for name, mask in parts.items()
-    ]
-    sort = state["sort"] or "loss"
+    shows = [ListFilter("All", to(show=None), not state["show"], counts["all"])]
+    shows += [ListFilter(name.capitalize(), to(show=name), state["show"] == name, counts[name]) for name in SHOWS]
 
-    before = None
+    switches = []
+    for name, words in (("unjudged", "Unjudged in the first ranks"), ("empty", "No result")):
+        is_on = bool(state[name])
+        switches.append(ListFilter(words, to(**{name: _other_state(1, is_on)}), is_on, counts[name]))
+    for code, words in NOTED.items():
+        if f"note:{code}" in counts:
+            is_on = state["note"] == code
+            switches.append(ListFilter(words, to(note=_other_state(code, is_on)), is_on, counts[f"note:{code}"]))
+
+    groups = []
+    for attribute, parts in session.groups.items():
+        for name, mask in parts.items():
+            spelling = f"{attribute}:{name}"
+            is_on = state["slice"] == spelling
+            groups.append(ListFilter(f"{attribute}: {name}", to(slice=spelling), is_on, int(mask.sum())))
+
+    sort = state["sort"] or "loss"
+    sorts = []
+    for name, words in SORTS.items():
+        sorts.append((words, to(sort=_other_state(name, name == "loss")), sort == name))
+
+    before, after, all_slices, clear = None, None, None, None
     if number > 1:
-        before = to(page=number - 1 if number > 2 else None)
+        before = to(page=_other_state(number - 1, number == 2))
+    if number < last:
+        after = to(page=number + 1)
+    if state["slice"]:
+        all_slices = to(slice=None)
+    if any(state.values()):
+        clear = str(link("/queries"))
 
     return {
         "rows": rows(session, view, numbers[(number - 1) * per_page : number * per_page]),
@@ -200,25 +217,46 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
         "shows": shows,
         "switches": switches,
         "groups": groups[:24],
-        "all_slices": to(slice=None) if state["slice"] else None,
-        "sorts": [(words, to(sort=None if name == "loss" else name), sort == name) for name, words in SORTS.items()],
+        "all_slices": all_slices,
+        "sorts": sorts,
         "search": state["q"] or "",
         "search_kept": [(name, text) for name, text in state.items() if text and name != "q"],
         "before": before,
-        "after": to(page=number + 1) if number < last else None,
-        "clear": str(link("/queries")) if any(state.values()) else None,
+        "after": after,
+        "clear": clear,
     }
 
 
+class ListFilter(NamedTuple):
+    """A filter of the list."""
+
+    words: str
+    href: str
+    is_on: bool
+    queries: int
+    """How many queries it would leave."""
+
+
+def _other_state(value: str | int, is_usual: bool) -> str | int | None:
+    """A value for an address, which leaves out what is usual or is switched off."""
+    if is_usual:
+        return None
+    return value
+
+
 def table(session: Session, view: View, params: dict[str, str]) -> Table:
-    """The same list as a table, all pages of it: for CSV, Markdown and LaTeX."""
+    """The list as a table, all pages of it: for CSV, Markdown and LaTeX."""
     numbers, _ = selected(session, view, params)
-    names = [view.a.name, *([view.b.name] if view.b else [])]
-    heads = [*Head.names("query"), *Head.texts("text"), *Head.numbers(*names, "B − A" if view.b else "below the ideal")]
+    delta_name = "below the ideal"
+    if view.b:
+        delta_name = "B − A"
+    names = [system.name for system in view.systems]
+    columns = [*Head.names("query"), *Head.texts("text"), *Head.numbers(*names, delta_name)]
+
     deltas = session.deltas(view)
-    made: list[Cells] = []
+    listed: list[Cells] = []
     for number in numbers:
-        values = [float(s.values[view.name][number]) for s in (view.a, view.b) if s is not None]
+        values = [float(system.values[view.name][number]) for system in view.systems]
         query, delta = session.queries[number], float(deltas[number])
-        made.append([query, session.text_of(query), *values, Cell(f"{delta:+.4f}", delta)])
-    return Table(heads, made, f"{view.name} by query")
+        listed.append([query, session.text_of(query), *values, Cell(f"{delta:+.4f}", delta)])
+    return Table(columns, listed, f"{view.name} by query")

@@ -1,9 +1,9 @@
-"""Who gets in, and what pages may do. Everything is refused that is not known to be one's own browser.
+"""Who gets in, and what pages may do. A request is refused unless it comes from the user's own browser.
 
 - The Host header must name this machine, so that no foreign name that resolves to it (DNS rebinding) is answered.
-- A random token, in the address that is opened, becomes a cookie: other users of a shared machine have none.
-- Writes need the page's secret in a header, the right Origin, and JSON: what no form of another site can send.
-- A strict Content-Security-Policy: even a text that got past escaping could load and run nothing.
+- A random token, in the address that is opened, becomes a cookie, which other users of a shared machine do not have.
+- Writes need the page's secret in a header, the right Origin, and JSON: no form of another site can send these.
+- A strict Content-Security-Policy: a text that was not escaped could not load or run anything.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 BODY = 16_384
 """Bytes of a request's body."""
 PATIENCE = 10.0
-"""Seconds that a client has to send the head of a request, and then its body: one that never ends would keep its
-connection from others."""
+"""Seconds that a client has to send the header of a request, and then its body. A request that never ends would keep
+its connection from others."""
 WRITES = 50
 """Writes a second."""
 CSP = (
@@ -62,7 +62,7 @@ class Guard:
 
     app: ASGIApp
     token: str | None
-    """None if no token is asked for."""
+    """None if no token is needed."""
     cookie: str
     write_secret: str
     hosts: Collection[str] | None = LOOPBACK
@@ -88,7 +88,7 @@ class Guard:
             if isinstance(body, int):
                 status = body
             else:
-                receive = _again(body)
+                receive = _replayed(body)
 
         if status == 200:
             await self.app(scope, receive, _with_headers(send))
@@ -111,7 +111,7 @@ class Guard:
             return 200, ""
 
         if self.token is not None:
-            if method == "GET" and same(parsed(scope["query_string"]).get("token", ""), self.token):
+            if method == "GET" and equal_secrets(parsed(scope["query_string"]).get("token", ""), self.token):
                 return 303, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
             if not self._has_cookie(headers):
                 return 403, ""
@@ -120,8 +120,8 @@ class Guard:
         if path.startswith(("/api/", "/part/")) and site not in ("same-origin", "none"):
             return 403, ""
         if method == "POST":
-            return (self._checked_write(headers, host, site), "")
-        return (200, "")
+            return self._checked_write(headers, host, site), ""
+        return 200, ""
 
     def _is_ours(self, host: str) -> bool:
         try:
@@ -134,14 +134,14 @@ class Guard:
         assert self.token is not None
         for part in headers.get("cookie", "").split(";"):
             name, _, value = part.strip().partition("=")
-            if name == self.cookie and same(value, self.token):
+            if name == self.cookie and equal_secrets(value, self.token):
                 return True
         return False
 
     def _checked_write(self, headers: dict[str, str], host: str, site: str) -> int:
         if headers.get("origin") not in (f"http://{host}", f"https://{host}") or site != "same-origin":
             return 403
-        if not same(headers.get("x-goldrank-write", ""), self.write_secret):
+        if not equal_secrets(headers.get("x-goldrank-write", ""), self.write_secret):
             return 403
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return 415
@@ -159,13 +159,13 @@ class Guard:
         return 200
 
 
-def same(given: str, wanted: str) -> bool:
-    """Whether two secrets are equal, in a time that does not tell how much of them is."""
-    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode("utf-8", "surrogatepass"))
+def equal_secrets(first: str, second: str) -> bool:
+    """Whether two secrets are equal, in a time that does not depend on where they differ."""
+    return hmac.compare_digest(first.encode("utf-8", "surrogatepass"), second.encode("utf-8", "surrogatepass"))
 
 
 def new_secret() -> str:
-    """A random word that nobody guesses."""
+    """A random text that cannot be guessed."""
     return secrets.token_urlsafe(24)
 
 
@@ -190,7 +190,7 @@ async def _body(receive: Receive) -> bytes | int:
         return 408
 
 
-def _again(body: bytes) -> Receive:
+def _replayed(body: bytes) -> Receive:
     async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
 
@@ -200,8 +200,8 @@ def _again(body: bytes) -> Receive:
 def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            there = {name.lower() for name, _ in message["headers"]}
-            more = [(n.encode(), v.encode()) for n, v in HEADERS.items() if n.encode() not in there]
+            present = {name.lower() for name, _ in message["headers"]}
+            more = [(name.encode(), text.encode()) for name, text in HEADERS.items() if name.encode() not in present]
             message = {**message, "headers": [*message["headers"], *more]}
         await send(message)
 
@@ -209,6 +209,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
-    pairs = [(n.encode(), v.encode()) for n, v in {**HEADERS, **headers, "content-length": str(len(body))}.items()]
+    all_headers = {**HEADERS, **headers, "content-length": str(len(body))}
+    pairs = [(name.encode(), text.encode()) for name, text in all_headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})
     await send({"type": "http.response.body", "body": body})

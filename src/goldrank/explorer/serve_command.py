@@ -1,4 +1,4 @@
-"""`goldrank serve`: see the queries, judge the holes."""
+"""`goldrank serve`: see the queries, judge the unjudged documents."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SERVING = "Serving"
 @option("--title", default="", heading=OUTPUT, help="What the first page is called.")
 @log_option
 @file_option("--criteria", help="What grades mean: grade, name and a sentence a line, with tabs between them.")
-@option("--me", metavar="NAME", heading=SERVING, help="Your name as a judge; else that of your account.")
+@option("--me", metavar="NAME", heading=SERVING, help="Your name as a judge; by default the name of your account.")
 @option(
     "--per-pair",
     type=click.IntRange(1),
@@ -51,7 +51,7 @@ SERVING = "Serving"
     heading=SERVING,
     help="How many judges a document gets.",
 )
-@option("--read-only", is_flag=True, heading=SERVING, help="Let nobody judge.")
+@option("--read-only", is_flag=True, heading=SERVING, help="Do not let people judge.")
 @measures_option
 @slice_option
 @option(
@@ -97,22 +97,18 @@ def command(
     output: Output,
     **shown: Any,
 ) -> None:  # fmt: skip
-    """Show the queries of one or more runs in the browser: why they got worse, and what nobody judged.
+    """Show the queries of one or more runs in the browser: why they got worse, and which documents are unjudged.
 
-    It listens on this machine alone, loads nothing from anywhere, and ends with Ctrl-C. Judgements go to a log of their
-    own (--log, else judgements.db beside QRELS), never into the file of judgements; `goldrank judgements export` makes
+    It listens on this machine alone, loads nothing from anywhere, and ends with Ctrl-C. Judgements go to a separate log
+    (--log, else judgements.db beside QRELS), never into the file of judgements; `goldrank judgements export` makes
     qrels of it. --db shows a history, alone or beside runs; -o FOLDER writes the pages as files, and ends.
     """
     from goldrank.explorer import start
     from goldrank.explorer.text_session import is_items
 
-    shown |= {"docs": documents, "queries": queries}
     if len(output.files) > 1:
         raise click.UsageError("-o takes one folder here")
-    if output.files:
-        folder = output.files[0]
-    else:
-        folder = None
+    folder = next(iter(output.files), None)
     if demo and qrels:
         raise click.UsageError("--demo brings its own data")
     if not (demo or qrels or db):
@@ -123,13 +119,17 @@ def command(
         raise click.UsageError("--token and --no-token exclude each other")
     if token == "":
         raise click.UsageError("the token is empty; --no-token does without one")
-    access = start.Access(host, port, "" if no_token else token, not no_browser)
+
+    if no_token:
+        token = ""
+    access = start.Access(host, port, token, not no_browser)
     if folder is None:
         access.checked()
     if not (demo or qrels):
         assert db is not None
         start.run_history(db, access, lambda text: say(text, err=False), rules)
         return
+
     if demo:
         session = start.demo_session(measures)
     elif qrels is not None and is_items(named_file(qrels)[1]):
@@ -139,20 +139,23 @@ def command(
         read_only = True
     else:
         assert qrels is not None
+        attributes = None
+        if slices:
+            attributes = known_queries(queries, slices)
         session = start.session_of(
             open_qrels(qrels, reading),
             open_whole(runs, reading),
+            start.PageTexts(documents, queries, **shown),
             rules=reading.convention,
             measures=measures,
-            **shown,
-            attributes=known_queries(queries, slices) if slices else None,
+            attributes=attributes,
             slice_by=slices,
         )
+
     if folder is not None:
         say(start.export(session, folder), err=False)
         return
-    if read_only:
-        judging = None
-    else:
+    judging = None
+    if not read_only:
         judging = start.judging_of(session, log, me, per_pair, qrels)
     start.run(session, access, judging, lambda text: say(text, err=False), db, rules)

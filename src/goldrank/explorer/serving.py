@@ -23,16 +23,16 @@ from goldrank.explorer.security import LOOPBACK, PATIENCE, Guard
 
 CONNECTIONS = 64
 LOOKS = 5
-"""How often within `PATIENCE` it is looked whether a client takes its answer; within 6 times that it has to end."""
+"""How often within `PATIENCE` a check sees whether a client takes its answer; the answer must end within 6 times it."""
 PORT = 8_642
 LEADING = 60.0
-"""Seconds for which the file is there that leads a browser to the pages."""
+"""Seconds until the file that leads a browser to the pages is deleted."""
 TRIED = 20
 """Ports after the usual one that are tried if it is taken."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can connect to an address."""
+    """Whether only this machine can connect to an address."""
     if host == "localhost":
         return True
     try:
@@ -42,7 +42,7 @@ def is_loopback(host: str) -> bool:
 
 
 def allowed_hosts(host: str) -> tuple[str, ...] | None:
-    """What the Host header may name: this machine, and the address that was asked for; any if that is all addresses.
+    """Names that the Host header may have: this machine, and the host; None for any, if the host is all addresses.
 
     >>> allowed_hosts("127.0.0.2")
     ('127.0.0.1', 'localhost', '::1', '127.0.0.2')
@@ -57,19 +57,16 @@ def allowed_hosts(host: str) -> tuple[str, ...] | None:
 
 
 def listening(host: str, port: int | None) -> socket.socket:
-    """A socket on the port, or on the next free one if none was asked for."""
+    """A socket on the port; without a port, on the usual one or the next free one."""
+    candidates = [*range(PORT, PORT + TRIED), 0]
     if port is not None:
-        tried = [port]
-    else:
-        tried = [*range(PORT, PORT + TRIED), 0]
-
+        candidates = [port]
+    family = socket.AF_INET
     if ":" in host:
         family = socket.AF_INET6
-    else:
-        family = socket.AF_INET
 
-    trouble: OSError | None = None
-    for candidate in tried:
+    reason: str | None = "no port"
+    for candidate in candidates:
         # asyncio sends small answers at once (TCP_NODELAY) on sockets that say they are TCP, others 40 ms later.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -77,18 +74,12 @@ def listening(host: str, port: int | None) -> socket.socket:
             listener.bind((host, candidate))
         except OSError as error:
             listener.close()
-            trouble = error
+            reason = error.strerror
         else:
             return listener
 
-    if trouble:
-        reason = trouble.strerror
-    else:
-        reason = "no port"
-
-    raise OptionError(
-        f"cannot listen on {host}, port {port or PORT}: {reason}", hint="--port 0 takes any that is free."
-    )
+    message = f"cannot listen on {host}, port {port or PORT}: {reason}"
+    raise OptionError(message, hint="--port 0 takes any that is free.")
 
 
 def run(app: Guard, where: socket.socket, opened: Callable[[], object]) -> None:
@@ -97,19 +88,27 @@ def run(app: Guard, where: socket.socket, opened: Callable[[], object]) -> None:
         import uvicorn
 
     config = uvicorn.Config(
-        app, log_level="error", access_log=False, limit_concurrency=CONNECTIONS, lifespan="off",
-        server_header=False, date_header=False, timeout_keep_alive=30, h11_max_incomplete_event_size=65_536,
-        timeout_graceful_shutdown=2, http=_protocol(),
-    )  # fmt: skip
+        app,
+        log_level="error",
+        access_log=False,
+        limit_concurrency=CONNECTIONS,
+        lifespan="off",
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=30,
+        h11_max_incomplete_event_size=65_536,
+        timeout_graceful_shutdown=2,
+        http=_protocol(),
+    )
     server = _Server(config, opened)
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(server.serve(sockets=[where]))
 
 
 def _protocol() -> Any:
-    """HTTP by h11, with an end to waiting for the head of a request, and for a client that does not take its answer.
+    """HTTP by h11, with limits for the header of a request, and for a client that does not take its answer.
 
-    Where many connections are open, those that wait for nothing make room for a new one.
+    If many connections are open, idle ones are closed to make room for a new one.
     """
     with needed("uvicorn"):
         import h11
@@ -122,17 +121,17 @@ def _protocol() -> Any:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self.await_head()
+            self.await_header()
             self.look_later()
             if len(self.connections) > CONNECTIONS // 2:
-                others: list[Any] = list(self.connections)  # of this class
-                for each in others:
-                    if each.is_idle():
-                        each.transport.close()
+                connections: list[Any] = list(self.connections)  # of this class
+                for connection in connections:
+                    if connection.is_idle():
+                        connection.transport.close()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
-            self.await_head()
+            self.await_header()
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
@@ -148,15 +147,12 @@ def _protocol() -> Any:
 
         def look_at_answer(self) -> None:
             left = self.transport.get_write_buffer_size()
-            if left and left >= self.unsent:
-                self.stuck = self.stuck + 1
-            else:
+            self.stuck += 1
+            self.waits += 1
+            if left < self.unsent:
                 self.stuck = 0
-
-            if left:
-                self.waits = self.waits + 1
-            else:
-                self.waits = 0
+            if not left:
+                self.stuck = self.waits = 0
 
             self.unsent = left
             if self.stuck > LOOKS or self.waits > 6 * LOOKS:
@@ -164,7 +160,7 @@ def _protocol() -> Any:
             else:
                 self.look_later()
 
-        def await_head(self) -> None:
+        def await_header(self) -> None:
             if self.conn.their_state is not h11.IDLE:
                 self.stop_waiting()
             elif self.deadline is None:
@@ -196,7 +192,7 @@ def _Server(config: Any, opened: Callable[[], object]) -> Any:  # noqa: N802 - a
 
 
 def open_browser(address: str, *, is_secret: bool) -> None:
-    """Open the address, if there is a screen; in a thread, because a browser may take its time.
+    """Open the address, if there is a screen; in a thread, because a browser may be slow.
 
     The arguments of a browser can be read by every user of the machine. Where the address is a secret, the browser is
     given a file that only its owner reads, and that leads to the address.

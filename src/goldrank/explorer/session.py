@@ -1,4 +1,4 @@
-"""What the explorer shows: judgements, systems, texts, and what is computed of them when a page asks for it."""
+"""The data of the explorer: judgements, systems, texts, and values that are computed when a page needs them."""
 
 from __future__ import annotations
 
@@ -37,16 +37,18 @@ LEAST_GRADES = (0, 1)
 """Grades that are offered even if no judgement has them."""
 MOST_OFFERED = 10
 FEW = 500
-"""With more queries, what takes long is made in a thread."""
-LEAST_REACH, MOST_NAMED = 20, 100_000
-"""The queue looks at so many first ranks at least; more as long as they are not more documents than this."""
+"""With more queries, slow values are computed in a thread."""
+LEAST_REACH = 20
+"""The queue reads at least this number of first ranks."""
+MOST_NAMED = 100_000
+"""The queue reads more ranks if that gives at most this number of documents."""
 QUEUE = 2_000
-"""Documents of the queue that are kept in order."""
+"""Documents in the queue."""
 
 
 @dataclass(frozen=True)
 class View:
-    """What a page is about: a measure and two systems; `b` is None if there is one system."""
+    """A measure and two systems, which a page shows; `b` is None if there is one system."""
 
     measure: Measure
     a: LiveSystem
@@ -66,7 +68,7 @@ class View:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells it from other views."""
+        """A key that no other view has."""
         return (self.name, *(system.name for system in self.systems))
 
     @property
@@ -90,11 +92,11 @@ Made = TypeVar("Made")
 
 
 def until_judged(make: Callable[..., Made]) -> Callable[..., Made]:
-    """A method of a session whose answer for a view or a system is kept until the next judgement."""
+    """A method of a session whose answer for a view or a system is cached until the next judgement."""
 
     @wraps(make)
     def answer(session: Session, *about: View | LiveSystem) -> Made:
-        key = (make.__name__, *(subject.key if isinstance(subject, View) else subject.name for subject in about))
+        key = (make.__name__, *map(_cache_key, about))
         known = session._cache.get(key)
         if known is None or known[0] != session.seq:
             known = session._cache[key] = (session.seq, make(session, *about))
@@ -102,6 +104,12 @@ def until_judged(make: Callable[..., Made]) -> Callable[..., Made]:
         return result
 
     return answer
+
+
+def _cache_key(subject: View | LiveSystem) -> object:
+    if isinstance(subject, View):
+        return subject.key
+    return subject.name
 
 
 @dataclass
@@ -112,7 +120,7 @@ class Session:
     qrels: Qrels
     runs: Sequence[Run]
     rules: Convention
-    asked: MeasuresLike = None
+    requested: MeasuresLike = None
     docs: Any = None
     known_queries: Queries = field(default_factory=lambda: Queries({}))
     """Texts and attributes of queries."""
@@ -130,15 +138,16 @@ class Session:
         if not self.runs:
             raise InputError("no run to show", hint="goldrank serve QRELS old=a.run new=b.run")
 
-        self.measures = resolve_measures(self.asked, self.rules)
+        self.measures = resolve_measures(self.requested, self.rules)
         self.lock = threading.RLock()
         self.known_hash = ""
-        """The hash of the data, '' as long as it is being made."""
+        """The hash of the data, '' as long as it is being computed."""
         self.systems = [
             LiveSystem(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
         ]
-        self._hashing = threading.Thread(target=self._hash_beside, daemon=True, name="goldrank-hash")
-        self._hashing.start()  # it reads all files once more; the first page of a large session does without it
+        self._hashing = threading.Thread(target=self._hash_in_thread, daemon=True, name="goldrank-hash")
+        self._hashing.start()  # it reads all files again; the first page of a large session does not wait for it
+
         self.queries = self.systems[0].queries
         self.numbers = self.systems[0].numbers
         self.texts = Texts(self.docs, self._named_documents)
@@ -152,14 +161,14 @@ class Session:
             system.eager = self.is_small
 
     def ready(self, view: View) -> bool:
-        """Whether bounds and the queue of a view are made; where that takes long, the worker makes them."""
+        """Whether bounds and the queue of a view are computed; in a large session the worker computes them."""
         if self.is_small:
             with self.lock:
                 if view.key not in self._prepared:
                     self._prepare(view)
                     self._prepared.add(view.key)
             return True
-        self.ask_heads()
+        self.ask_top_documents()
         self.work.ask(view.key, lambda: self._prepare(view))
         return self.work.is_made(view.key)
 
@@ -168,20 +177,20 @@ class Session:
             system.bounds(view.measure)
         self.queue_all(view)
 
-    def ask_heads(self) -> None:
-        """Have the first documents of all queries read: the first thing that all else needs."""
-        self.work.ask("heads", lambda: [system.heads for system in self.systems])
+    def ask_top_documents(self) -> None:
+        """Let the worker read the first documents of all queries: everything else needs them."""
+        self.work.ask("top documents", lambda: [system.top_documents for system in self.systems])
 
     def _named_documents(self) -> Collection[str]:
         judged = set(self.qrels.docs)
         for system in self.systems:
             for number in range(len(self.queries)):
-                judged.update(system.heads.docs(number))
+                judged.update(system.top_documents.docs(number))
         return judged
 
     @property
     def data_hash(self) -> str:
-        """Eight digits that tell these inputs from others."""
+        """Eight digits that differ for other inputs."""
         self._hashing.join()
         if not self.known_hash:
             self._hash()
@@ -193,11 +202,11 @@ class Session:
             digest.update(f"\0{run.name}\0{run.digest}".encode("utf-8", "surrogateescape"))
         self.known_hash = digest.hexdigest()[:8]
 
-    def _hash_beside(self) -> None:
-        with contextlib.suppress(Exception):  # whoever needs the hash has it made again, and gets the error
+    def _hash_in_thread(self) -> None:
+        with contextlib.suppress(Exception):  # `data_hash` computes it again, and raises the error
             self._hash()
 
-    # What a page asks for.
+    # Values of pages.
 
     def view(self, measure: str | None = None, a: str | None = None, b: str | None = None) -> View:
         """The measure and the systems of an address, or the usual ones."""
@@ -208,39 +217,37 @@ class Session:
         systems = {system.name: system for system in self.systems}
         for name in (a, b):
             if name is not None and name not in systems:
-                raise OptionError(
-                    f"there is no system {name!r}", hint=did_you_mean(name, systems) or ", ".join(systems)
-                )
+                hint = did_you_mean(name, systems) or ", ".join(systems)
+                raise OptionError(f"there is no system {name!r}", hint=hint)
 
+        first = self.systems[0]
         if a is not None:
             first = systems[a]
-        else:
-            first = self.systems[0]
-
-        others = [system for system in self.systems if system is not first]
-        second = next(iter(others), None)
+        second = next((system for system in self.systems if system is not first), None)
         if b is not None:
             second = systems[b]
-
         if second is first:
             second = None
 
-        return View(named[measure] if measure else self.measures[0], first, second)
+        chosen = self.measures[0]
+        if measure:
+            chosen = named[measure]
+        return View(chosen, first, second)
 
     def text_of(self, query: str) -> str:
-        """A query's text, or its id if there is none."""
+        """A query's text; empty if it has no text."""
         return self.query_texts.get(query, "")
 
     def shown(self, query: str) -> str:
-        """A query's text as a page shows it, or its id if there is none."""
+        """A query's text as a page shows it, or its id if it has no text."""
         return visible(self.text_of(query) or query)
 
     def judged(self, query: str) -> Mapping[str, Grade]:
-        """The judgements of a query as they stand now."""
+        """The judgements of a query now."""
         return self.grades.get(query, self.qrels.text[query])
 
     def deltas(self, view: View) -> np.ndarray:
-        """What decides the order of queries: B - A, or with one system the value less that of the ideal ranking."""
+        """The order of queries: B - A, or with one system its value minus the value of the ideal ranking."""
         if view.b is not None:
             return np.asarray(view.b.values[view.name] - view.a.values[view.name])
         return self._below_ideal(view)
@@ -252,24 +259,24 @@ class Session:
 
     @until_judged
     def loss_order(self, view: View) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the queries that count, the largest loss first; and the place of each query among all."""
+        """Numbers of the queries that count, the largest loss first; and the rank of each query among all."""
         deltas = self.deltas(view) * view.better
         order = np.argsort(np.nan_to_num(deltas, nan=np.inf), kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        return order[: int((~np.isnan(deltas)).sum())], place
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return order[: int((~np.isnan(deltas)).sum())], rank
 
     @until_judged
     def qrels_now(self) -> Qrels:
-        """All judgements as they stand now."""
+        """All judgements now."""
         if not self.grades:
             return self.qrels
-        both = {**self.qrels.text, **self.grades}
-        return Qrels(both, name=self.qrels.name, criteria=self.qrels.criteria, real_grades=True)
+        merged = {**self.qrels.text, **self.grades}
+        return Qrels(merged, name=self.qrels.name, criteria=self.qrels.criteria, real_grades=True)
 
     @until_judged
     def placed(self, system: LiveSystem) -> Placed:
-        """A system's whole table as judgements stand now."""
+        """A system's whole table under the judgements of now."""
         return placed_now(system, self.qrels_now())
 
     def retrieved(self, view: View) -> np.ndarray:
@@ -278,7 +285,7 @@ class Session:
 
     @until_judged
     def scores(self) -> list[Scores]:
-        """The scores of all systems as judgements stand now, made as the command line makes them."""
+        """The scores of all systems under the judgements of now, computed as on the command line."""
         return [pipeline.score(self.placed(system), self.measures) for system in self.systems]
 
     # Grades and judging.
@@ -288,22 +295,23 @@ class Session:
         """The grades that a judge can give, lowest first: those with criteria, else those of the judgements."""
         if self.criteria:
             return sorted(self.criteria, key=lambda criterion: criterion.grade)
-        grades = {grade for row in self.qrels.text.values() for grade in row.values()}
-        known = sorted({int(g) for g in grades if float(g).is_integer() and 0 <= g < MOST_OFFERED} | set(LEAST_GRADES))
-        if known[-1] == 1:
-            usual = {0: "not relevant", 1: "relevant"}
-        else:
-            usual = {0: "not relevant", known[-1]: "best"}
-        return [Criterion(grade, usual.get(grade, f"grade {grade}")) for grade in known]
+
+        used = {grade for row in self.qrels.text.values() for grade in row.values()}
+        whole_grades = {int(grade) for grade in used if float(grade).is_integer() and 0 <= grade < MOST_OFFERED}
+        grades = sorted(whole_grades | set(LEAST_GRADES))
+        names = {0: "not relevant", grades[-1]: "best"}
+        if grades[-1] == 1:
+            names[1] = "relevant"
+        return [Criterion(grade, names.get(grade, f"grade {grade}")) for grade in grades]
 
     def grade_name(self, grade: Grade | None) -> str:
-        """What a grade means, in words."""
+        """The meaning of a grade, in words."""
         if grade is None or grade < 0:
             return "not judged"
         return next((criterion.name for criterion in self.offered if criterion.grade == grade), f"grade {grade:g}")
 
     def set_grades(self, query: str, grades: Mapping[str, Grade], seq: int) -> None:
-        """Judgements of a query changed: place and measure it again in every system."""
+        """Set the judgements of a query, and place and measure it again in every system."""
         with self.lock:
             self.grades[query] = dict(grades)
             for system in self.systems:
@@ -312,7 +320,7 @@ class Session:
 
     @until_judged
     def holes(self, view: View) -> PairHoles | None:
-        """The unjudged documents of two systems; None if there is one system, or none for this measure."""
+        """The unjudged documents of two systems; None for one system, or if the measure has no rule for them."""
         if view.b is None or hole_rule(view.measure) is None:
             return None
         tables = [self.placed(system).placements for system in view.systems]
@@ -320,16 +328,17 @@ class Session:
 
     def _finder(self, view: View, tables: Sequence[Placements], depth: int) -> HoleFinder:
         pairs = zip(view.systems, tables, strict=True)
-        return HoleFinder([System(p, FirstDocuments(system.heads, depth), depth) for system, p in pairs])
+        return HoleFinder([System(p, FirstDocuments(system.top_documents, depth), depth) for system, p in pairs])
 
     def queue(self, view: View) -> Iterator[ToJudge]:
-        """What nobody judged yet of `queue_all`."""
+        """The documents of `queue_all` that are still unjudged."""
         return (document for document in self.queue_all(view) if document.doc not in self.judged(document.query))
 
     def queue_all(self, view: View) -> list[ToJudge]:
-        """What to judge first, queries together: by the chance of being relevant times the move of the difference.
+        """The documents to judge first, by the chance of being relevant times the move of the difference.
 
-        It is made once, from the judgements of the start: an order that changes under one's hands confuses.
+        Documents of a query are adjacent. The order is computed once, from the first judgements: an order that changes
+        while people judge would confuse them.
         """
         if view.key not in self._queues:
             self._queues[view.key] = self._queue(view)
@@ -337,19 +346,22 @@ class Session:
 
     def _queue(self, view: View) -> list[ToJudge]:
         holes = self._holes_in_reach(view)
-        even = np.ones(len(self.queries))
-        if holes is not None:
-            first = holes.judge_first(even, QUEUE)
+        if holes is None:
+            documents = self._queue_of_one(view)
         else:
-            first = self._queue_of_one(view)
-        place = {query: i for i, query in reversed(list(enumerate(document.query for document in first)))}
-        return sorted(first, key=lambda document: place[document.query])
+            equal_weights = np.ones(len(self.queries))
+            documents = holes.judge_first(equal_weights, QUEUE)
+
+        first_position: dict[str, int] = {}
+        for i, document in enumerate(documents):
+            first_position.setdefault(document.query, i)
+        return sorted(documents, key=lambda document: first_position[document.query])
 
     def _holes_in_reach(self, view: View) -> PairHoles | None:
-        """The unjudged documents that can be named: those of all ranks, or of as many first ones as are kept.
+        """The unjudged documents of all ranks, or of as many first ranks as are kept.
 
-        A measure without a cut-off is taken as if runs ended there. With many queries these are fewer ranks: the
-        queue holds the documents that move most, and those are at the top.
+        A measure without a cut-off is computed as if runs ended there. With many queries fewer ranks are kept: the
+        queue has the documents that move most, and those are at the top.
         """
         if view.b is None or hole_rule(view.measure) is None:
             return None
@@ -366,14 +378,14 @@ class Session:
         p = self.placed(view.a).placements
         query, rank, move = single_moves(view.measure, p, DEPTH)
         order = judging_order(relevant_shares(view.measure, [p]), rank, move, query)[:QUEUE]
-        return [
-            ToJudge(p.queries[query[i]], view.a.heads.docs(int(query[i]))[rank[i] - 1], int(rank[i]), None,
-                    float(move[i]), 0.0)
-            for i in order.tolist()
-        ]  # fmt: skip
+        documents = []
+        for i in order.tolist():
+            doc = view.a.top_documents.docs(int(query[i]))[rank[i] - 1]
+            documents.append(ToJudge(p.queries[query[i]], doc, int(rank[i]), None, float(move[i]), 0.0))
+        return documents
 
     def unjudged(self, view: View, depth: int) -> np.ndarray:
-        """For each query how many documents of B's (or A's) first `depth` nobody judged."""
+        """For each query, the number of unjudged documents among the first `depth` of B (or A)."""
         system = view.b or view.a
         p = self.placed(system).placements
         judged = np.bincount(p.query[(p.rank <= depth) & (p.grade >= 0)], minlength=len(p))
@@ -381,29 +393,30 @@ class Session:
 
     @until_judged
     def noted(self, view: View) -> dict[str, np.ndarray]:
-        """By the code of a note, which queries of A or B it is about; codes that are about none are left out."""
+        """By the code of a note, the queries of A or B that it is about; codes without a query are left out."""
         masks: dict[str, np.ndarray] = {}
         for system in view.systems:
             p = self.placed(system).placements
             owner = np.repeat(np.arange(len(p)), np.diff(p.judged_start))
-            for code, mask in (
-                ("missing-queries", ~p.answered),
-                ("empty-rankings", p.answered & (p.retrieved == 0)),
-                ("no-relevant", np.bincount(owner[p.judged > 0], minlength=len(p)) == 0),
-                ("tied-documents", np.bincount(p.query[p.tie_last > p.tie_first], minlength=len(p)) > 0),
-            ):
-                masks[code] = masks[code] | mask if code in masks else mask
+            system_masks = {
+                "missing-queries": ~p.answered,
+                "empty-rankings": p.answered & (p.retrieved == 0),
+                "no-relevant": np.bincount(owner[p.judged > 0], minlength=len(p)) == 0,
+                "tied-documents": np.bincount(p.query[p.tie_last > p.tie_first], minlength=len(p)) > 0,
+            }
+            for code, mask in system_masks.items():
+                masks[code] = masks.get(code, mask) | mask
         return {code: mask for code, mask in masks.items() if mask.any()}
 
     @cached_property
     def query_texts(self) -> Mapping[str, str]:
-        """The words of queries, as far as they are known."""
+        """The texts of queries, as far as they are known."""
         if self.known_queries.has("text"):
             return self.known_queries.column("text")
         return {}
 
     def _attribute(self, name: str) -> list[Any]:
-        """An attribute's value of each query, None where it has none."""
+        """The value of an attribute for each query, None where it has no value."""
         if self.known_queries.has(name):
             return list(map(self.known_queries.column(name).get, self.queries))
         if name == "length" and self.query_texts:
@@ -412,21 +425,24 @@ class Session:
 
     @cached_property
     def groups(self) -> dict[str, dict[str, np.ndarray]]:
-        """Slices: by attribute and value, which queries have it."""
+        """Slices: by attribute and value, the queries that have it."""
+        names = list(self.slice_by)
+        if not names and self.query_texts:
+            names = ["length"]
+
         groups: dict[str, dict[str, np.ndarray]] = {}
-        for name in self.slice_by or (["length"] if self.query_texts else []):
+        for name in names:
             values = self._attribute(name)
-            if any(value is not None for value in values):
-                parts = group_queries(name, values, [])
-            else:
-                parts = None
+            if all(value is None for value in values):
+                continue
+            parts = group_queries(name, values, [])
             if parts is not None:
                 groups[name] = parts
         return groups
 
 
 def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> list[str | None]:
-    """Each query's number of words, as one of three groups of about the same size; None without a text."""
+    """Each query's number of words, as one of three groups of about equal size; None without a text."""
     counts = [len(texts.get(query, "").split()) for query in queries]
     low, high = np.quantile([count for count in counts if count], [1 / 3, 2 / 3], method="inverted_cdf").astype(int)
 

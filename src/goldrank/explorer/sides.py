@@ -1,9 +1,8 @@
 """One ranking of one query, as the query page shows it: a system's, or the ideal one.
 
-What each rank adds to a query's value is, whatever the measure, its value down to this rank less that down to the one
-above. The pieces add up to the value, because each begins where the one before it ended. For measures that are sums
-over ranks (DCG, nDCG, P, R, AP, RBP, ERR) a piece is the term of the sum; for those of the first relevant document (RR,
-Success) the rank that decides has it all.
+A rank adds to a query's value, for every measure, the value down to this rank minus the value down to the rank above.
+The pieces add up to the value. For measures that are sums over ranks (DCG, nDCG, P, R, AP, RBP, ERR) a piece is the
+term of the sum; for measures of the first relevant document (RR, Success) one rank has the whole value.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from goldrank.measures.unjudged_share import copies, count_holes, reached_depth,
 
 IDEAL = "ideal order"
 MOST_HOLES = 200
-"""With more unjudged documents than this, what they could change takes longer than a page may, and is not shown."""
+"""With more unjudged documents than this, bounds take too long for a page, and are not shown."""
 
 
 @dataclass(frozen=True)
 class Ties:
-    """What the order of documents with equal scores does to a value."""
+    """The effect of the order of documents with equal scores on a value."""
 
     first: int
     last: int
@@ -41,7 +40,7 @@ class Ties:
 
 @dataclass(frozen=True)
 class Side:
-    """A ranking of the query: its first documents, where judged ones are, and what each adds."""
+    """A ranking of the query: its first documents, the ranks of judged ones, and what each adds to the value."""
 
     name: str
     value: float
@@ -52,7 +51,7 @@ class Side:
     """Ranks that are known, of the first documents and of all judged ones."""
     pieces: Mapping[str, float] = field(default_factory=dict)
     """What judged documents add to the value."""
-    rest: float = 0.0
+    rest_value: float = 0.0
     """What all other ranks add together."""
     scores: Sequence[float] = ()
     tie_first: Sequence[int] = ()
@@ -61,12 +60,12 @@ class Side:
     """By rank, how far the value moves if the unjudged document there has the query's highest grade."""
     bounds: tuple[float, float] | None = None
     too_many: bool = False
-    """Whether there are no bounds because so many documents are unjudged."""
+    """Whether there are no bounds because too many documents are unjudged."""
     ties: Ties | None = None
     answered: bool = True
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every document that was returned is known."""
         return len(self.docs) >= self.retrieved
 
@@ -78,14 +77,20 @@ class Side:
 def side_of(system: LiveSystem, query: str, measure: Measure, grades: Mapping[str, Grade]) -> Side:
     """A system's ranking of a query."""
     table = system.table(query).per_label
-    head = system.head(query)
-    ranks = head.ranks()
+    top = system.query_top(query)
+    ranks = top.ranks()
     judged = list(grades)
     assert table.label is not None
     placed = {judged[label]: int(rank) for label, rank in zip(table.label.tolist(), table.rank.tolist(), strict=True)}
     known = has_pieces(measure)
-    added, rest = pieces(measure, table) if known else (np.zeros(0), 0.0)
-    in_order = [judged[label] for label in table.label.tolist()]
+    doc_pieces: dict[str, float] = {}
+    rest_value, ties = 0.0, None
+    if known:
+        added, rest_value = pieces(measure, table)
+        docs = [judged[label] for label in table.label.tolist()]
+        doc_pieces = dict(zip(docs, added.tolist(), strict=True))
+        ties = _ties(measure, table, top.scores)
+
     moves: dict[int, float] = {}
     bounds, too_many = None, False
     if known and measure.declaration.monotone:
@@ -99,18 +104,18 @@ def side_of(system: LiveSystem, query: str, measure: Measure, grades: Mapping[st
     return Side(
         name=system.name,
         value=value,
-        docs=head.docs,
+        docs=top.docs,
         retrieved=int(table.retrieved[0]),
         ranks={**ranks, **placed},
-        pieces=dict(zip(in_order, added.tolist(), strict=True)) if known else {},
-        rest=rest,
-        scores=head.scores.tolist(),
-        tie_first=head.tie_first.tolist(),
-        tie_last=head.tie_last.tolist(),
+        pieces=doc_pieces,
+        rest_value=rest_value,
+        scores=top.scores.tolist(),
+        tie_first=top.tie_first.tolist(),
+        tie_last=top.tie_last.tolist(),
         moves=moves,
         bounds=bounds,
         too_many=too_many,
-        ties=_ties(measure, table, head.scores) if known else None,
+        ties=ties,
         answered=bool(table.answered[0]),
     )
 
@@ -120,37 +125,36 @@ def pieces(measure: Measure, p: Placements) -> tuple[np.ndarray, float]:
     ranks = p.rank
     if not len(ranks):
         return np.zeros(0), float(measure(p)[0])
+
     depths = np.unique(np.concatenate((ranks - 1, ranks, [int(p.retrieved[0])])))
     cut = copies(p, np.zeros(len(depths), np.int64)).cut(depths)
     values = measure(replace(cut, queries=("",) * len(depths)))
-    at = np.searchsorted(depths, ranks)
-    added = values[at] - values[at - 1]
+    column = np.searchsorted(depths, ranks)
+    added = values[column] - values[column - 1]
     return added, float(values[-1] - added.sum())
 
 
 def ideal_side(measure: Measure, table: Placements, grades: Mapping[str, Grade]) -> Side:
     """The ranking with the highest grades first; documents of one grade by their ids."""
     order = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: (-grades[doc], doc))
+    added: list[float] = []
+    value = float("nan")
     if has_pieces(measure):
         added = pieces(measure, table.ideal)[0][: len(order)].tolist()
-    else:
-        added = []
-    if has_pieces(measure):
         value = float(measure(table.ideal)[0])
-    else:
-        value = float("nan")
     ranks = {doc: rank for rank, doc in enumerate(order, 1)}
     return Side(IDEAL, value, tuple(order), len(order), ranks, dict(zip(order, added, strict=False)))
 
 
 def _ties(measure: Measure, table: Placements, scores: np.ndarray) -> Ties | None:
-    """The first tie with a judged document in it, and what all orders of ties give."""
+    """The tie with the highest grade, and the values of all orders of ties."""
     tied = np.flatnonzero(table.tie_last > table.tie_first)
     if not len(tied) or not measure.declaration.monotone:
         return None
 
-    ends = [float(measure(table.best_of_ties(best))[0]) for best in (False, True)]
-    if ends[0] == ends[1]:
+    low = float(measure(table.best_of_ties(False))[0])
+    high = float(measure(table.best_of_ties(True))[0])
+    if low == high:
         return None
 
     try:
@@ -161,9 +165,7 @@ def _ties(measure: Measure, table: Placements, scores: np.ndarray) -> Ties | Non
     # The group that matters most has the highest grade in it.
     row = tied[np.argmax(table.grade[tied])]
     first, last = int(table.tie_first[row]), int(table.tie_last[row])
+    score = float("nan")
     if first <= len(scores):
         score = float(scores[first - 1])
-    else:
-        score = float("nan")
-
-    return Ties(first, last, score, ends[0], ends[1], mean)
+    return Ties(first, last, score, low, high, mean)

@@ -16,12 +16,12 @@ from goldrank.explorer.pages import SHARED, Links, asset
 from goldrank.explorer.session import Session, View
 
 MOST_QUERIES = 2_000
-"""Queries that get a page: those that lost or gained most."""
+"""The most queries that get a page: those that lost or gained most."""
 NAMES = {"/": "index.html", "/queries": "queries.html", "/notes": "notes.html"}
 
 
 class FileLinks(Links):
-    """Addresses of files beside each other; documents that are linked to are remembered, so that they are written."""
+    """Addresses of files in one folder; it collects the documents that pages link to, which get a file too."""
 
     def __init__(self, session: Session, view: View, written: Mapping[str, str], docs: dict[str, str]) -> None:
         super().__init__(session, view)
@@ -48,20 +48,24 @@ class StaticExplorer(Explorer):
 
 
 def write(session: Session, folder: str) -> str:
-    """Write the pages into a folder that is new or empty; a sentence that says what was written."""
+    """Write the pages into a folder that is new or empty; return a sentence that says what was written."""
     target = new_folder(folder)
     if os.listdir(target):
         raise GoldrankError("the folder is not empty", where=str(target), hint="Name a new one.", code="not-empty")
+
     session.texts.wait()
     view = session.view()
     order = session.loss_order(view)[0].tolist()
-    far = sorted(order, key=lambda i: -abs(float(session.deltas(view)[i])))[:MOST_QUERIES]
-    names = {session.queries[i]: f"query-{id_hash(session.queries[i])[1:17]}.html" for i in far}
+    deltas = session.deltas(view)
+    most_changed = sorted(order, key=lambda i: -abs(float(deltas[i])))[:MOST_QUERIES]
+    names = {session.queries[i]: f"query-{id_hash(session.queries[i])[1:17]}.html" for i in most_changed}
     explorer = StaticExplorer(session, static=True, wait=None, assets="")
     explorer.written, explorer.docs = names, {}
 
     def put(name: str, text: str | bytes) -> None:
-        write_whole(target / name, text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
+        if isinstance(text, str):
+            text = text.encode("utf-8", "backslashreplace")
+        write_whole(target / name, text)
 
     put(SHARED, asset(SHARED))
     put("explorer.css", asset("explorer.css"))
@@ -73,10 +77,9 @@ def write(session: Session, folder: str) -> str:
         put(name, explorer.query({}, query))
     for doc, name in list(explorer.docs.items()):
         put(name, explorer.doc_of(doc, None, {}))
+
+    files = f"{count(len(names), 'query')} and {count(len(explorer.docs), 'document')}"
     left = len(order) - len(names)
     if left:
-        more = f"; {count(left, 'query')} without a page, those that changed least"
-    else:
-        more = ""
-    files = f"{count(len(names), 'query')} and {count(len(explorer.docs), 'document')}"
-    return f"{ids.show(str(target / 'index.html'), 200)}: {files}{more}."
+        files += f"; {count(left, 'query')} without a page, those that changed least"
+    return f"{ids.show(str(target / 'index.html'), 200)}: {files}."

@@ -1,4 +1,4 @@
-"""What is shown of a text: the stretch that has most of the query's words, with these marked.
+"""The shown part of a text: the stretch that has most of the query's words, with these marked.
 
 Words are those that matchers compare (`match.tokens`), without accents, and pairs of signs where a script has no
 spaces. A word of the text is marked if it is one of the query's, or shares its first four letters with one.
@@ -35,24 +35,24 @@ _WIDE_SPACES = "\xa0\u3000"
 
 
 class QueryWords:
-    """The words of a query, as they are looked for."""
+    """The words of a query, in the form that texts are searched for."""
 
     def __init__(self, query: str) -> None:
         words = [word for word, *_ in _words(query[:2_000])]
-        telling = [word for word in words if word not in STOP]
-        self.words = frozenset(telling or words)
+        content_words = [word for word in words if word not in STOP]
+        self.words = frozenset(content_words or words)
         self._prefixes = {word[:PREFIX]: word for word in self.words if len(word) >= PREFIX and word.isalpha()}
 
     def match(self, word: str) -> str | None:
-        """The query's word that a word of a text stands for."""
+        """The query's word that a word of a text matches."""
         if word in self.words:
             return word
         if len(word) >= PREFIX and word.isalpha():
             return self._prefixes.get(word[:PREFIX])
         return None
 
-    def found(self, text: str) -> list[tuple[str, int, int]]:
-        """The query's words in a text, with where they stand."""
+    def hits(self, text: str) -> list[tuple[str, int, int]]:
+        """The query's words in a text, with their start and end."""
         if not self.words:
             return []
         hits = ((self.match(word), start, end) for word, start, end in _words(text))
@@ -60,7 +60,7 @@ class QueryWords:
 
 
 def _words(text: str) -> Iterator[tuple[str, int, int]]:
-    """Words without case and accents, with their places in the text; of scripts without spaces pairs of signs."""
+    """Words without case and accents, with their start and end; pairs of signs in scripts without spaces."""
     stretches = tokens.spans(text)
     for i, (start, end) in enumerate(stretches):
         if not _CONTINUOUS.match(text, start):
@@ -68,14 +68,14 @@ def _words(text: str) -> Iterator[tuple[str, int, int]]:
             if word:
                 yield word, start, end
             continue
+
+        next_start, next_end = -1, -1
         if i + 1 < len(stretches):
-            after = stretches[i + 1]
-        else:
-            after = (-1, -1)
-        if after[0] == end and _CONTINUOUS.match(text, after[0]):
-            yield _bare(text[start : after[1]]), start, after[1]
+            next_start, next_end = stretches[i + 1]
+        if next_start == end and _CONTINUOUS.match(text, next_start):
+            yield _bare(text[start:next_end]), start, next_end
         elif i == 0 or stretches[i - 1][1] != start or not _CONTINUOUS.match(text, stretches[i - 1][0]):
-            yield _bare(text[start:end]), start, end  # a sign that stands alone
+            yield _bare(text[start:end]), start, end  # a single sign
 
 
 def _bare(text: str) -> str:
@@ -88,19 +88,16 @@ def _bare(text: str) -> str:
 def snippet(text: str, words: QueryWords, room: int = WINDOW) -> list[ShownPart]:
     """The window of a text with most different words of the query, then the rarest; begun at a sentence or word."""
     searched = text[:SEARCHED]
-    hits = words.found(searched)
+    hits = words.hits(searched)
+    start = 0
     if len(searched) > room:
         start = _best_window(searched, hits, room)
-    else:
-        start = 0
 
     end = min(len(searched), start + room)
     if end < len(searched):
         space = searched.rfind(" ", start + room // 2, end)
         if space > start:
             end = space
-        else:
-            end = end
 
     return marked(text, [(a, b) for _, a, b in hits], start, end)
 
@@ -109,20 +106,21 @@ def _best_window(text: str, hits: Sequence[tuple[str, int, int]], room: int) -> 
     if not hits:
         return 0
 
-    often = Counter(word for word, *_ in hits)
+    counts = Counter(word for word, *_ in hits)
     inside: Counter[str] = Counter()
     best, best_start, low, rarity = (0, 0.0), 0, 0, 0.0
     for word, _, end in hits:
         if not inside[word]:
-            rarity += 1 / often[word]
+            rarity += 1 / counts[word]
         inside[word] += 1
         while end - hits[low][1] > room and low < len(hits) - 1:
-            gone = hits[low][0]
-            inside[gone] -= 1
-            if not inside[gone]:
-                del inside[gone]
-                rarity -= 1 / often[gone]
+            left_word = hits[low][0]
+            inside[left_word] -= 1
+            if not inside[left_word]:
+                del inside[left_word]
+                rarity -= 1 / counts[left_word]
             low += 1
+
         worth = (len(inside), round(rarity, 9))
         if worth > best:
             best, best_start = worth, hits[low][1]
@@ -130,11 +128,9 @@ def _best_window(text: str, hits: Sequence[tuple[str, int, int]], room: int) -> 
     if best_start <= room // 3:
         return 0
 
-    begins = [matched.end() for matched in _SENTENCE.finditer(text, max(0, best_start - room // 2), best_start)]
-    if begins:
-        if begins[0] <= best_start:
-            return begins[0]
-        return begins[-1]
+    sentence_end = _SENTENCE.search(text, max(0, best_start - room // 2), best_start)
+    if sentence_end is not None:
+        return sentence_end.end()
 
     space = text.rfind(" ", max(0, best_start - room // 4), best_start)
     if space >= 0:
@@ -145,38 +141,36 @@ def _best_window(text: str, hits: Sequence[tuple[str, int, int]], room: int) -> 
 def marked(
     text: str, marks: Iterable[tuple[int, int]], start: int, end: int, keep_lines: bool = False
 ) -> list[ShownPart]:
-    """A stretch of a text, cut where marks begin and end; what cannot be printed is shown as escapes."""
+    """A stretch of a text, cut where marks begin and end; unprintable characters are shown as escapes."""
     parts: list[ShownPart] = []
-    at = start
+    position = start
     for low, high in marks:
-        low, high = max(low, at), min(high, end)
+        low, high = max(low, position), min(high, end)
         if low >= high:
             continue
-        if low > at:
-            parts.append(ShownPart(visible(text[at:low], keep_lines)))
+        if low > position:
+            parts.append(ShownPart(visible(text[position:low], keep_lines)))
         parts.append(ShownPart(visible(text[low:high]), True))
-        at = high
+        position = high
 
-    if at < end:
-        parts.append(ShownPart(visible(text[at:end], keep_lines)))
+    if position < end:
+        parts.append(ShownPart(visible(text[position:end], keep_lines)))
 
     return parts
 
 
 def visible(text: str, keep_lines: bool = False) -> str:
-    """A text in which what would steer the reader's screen (control and direction characters) is shown as escapes."""
-    if keep_lines:
-        kept = "\n"
-    else:
-        kept = ""
-    if keep_lines:
-        plain = text.replace("\r\n", "\n")
-    else:
-        plain = text.translate(_SHOWN)
-    plain = plain.replace("\t", " ")
-    if plain.isprintable():
-        return plain
-    return "".join(c if c in kept else _visible_character(c) for c in plain)
+    """A text with escapes for characters that would control the reader's screen (control and direction characters)."""
+    if not keep_lines:
+        return _visible_line(text.translate(_SHOWN))
+    lines = text.replace("\r\n", "\n").replace("\t", " ").split("\n")
+    return "\n".join(map(_visible_line, lines))
+
+
+def _visible_line(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(map(_visible_character, line))
 
 
 def _visible_character(character: str) -> str:

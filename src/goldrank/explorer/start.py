@@ -1,11 +1,11 @@
-"""From what was asked for to a running server, or to a folder of files."""
+"""From files and options to a running server, or to a folder of pages."""
 
 from __future__ import annotations
 
 import getpass
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from goldrank import demo, io
@@ -45,61 +45,77 @@ class Access:
     browser: bool = True
 
     def checked(self) -> str | None:
-        """The token that is asked for, None for none; an error where that would let everybody in."""
+        """The token that opens the pages, None for none; raise if that would let other machines in."""
         if serving.is_loopback(self.host):
             if self.token == "":
                 return None
             return self.token or new_secret()
         if not self.token:
-            raise OptionError(
-                f"{self.host} can be reached from other machines: the pages need a --token",
-                hint="It goes over plain HTTP; an ssh tunnel to 127.0.0.1 is safer.",
-            )
+            message = f"{self.host} can be reached from other machines: the pages need a --token"
+            raise OptionError(message, hint="It goes over plain HTTP; an ssh tunnel to 127.0.0.1 is safer.")
         return self.token
+
+
+@dataclass(frozen=True)
+class PageTexts:
+    """The texts that pages show beside the values. `Any`: files, mappings by id or objects shaped as datasets."""
+
+    docs: Any = None
+    queries: Any = None
+    title: str = ""
+    criteria: str | Sequence[Criterion] | None = None
+    """The meaning of the grades, or its file."""
 
 
 def demo_session(measures: Any = None) -> Session:
     """The data of `goldrank demo`."""
     data, runs = demo.load(), demo.runs()
     opened = {name: io.as_run(runs[name]).renamed(name) for name in ("bm25", "overlap")}
-    shown = {"docs": data["documents"], "queries": data["queries"], "criteria": DEMO_CRITERIA}
-    return session_of(data["qrels"], opened, measures=measures or DEMO_MEASURES, title="Household tips", **shown)
+    texts = PageTexts(data["documents"], data["queries"], "Household tips", DEMO_CRITERIA)
+    return session_of(data["qrels"], opened, texts, measures=measures or DEMO_MEASURES, slice_by=("kind",))
 
 
 def session_of(
     qrels: Any,
     runs: Mapping[str, Run],
+    texts: PageTexts | None = None,
     *,
     rules: Convention | None = None,
     measures: Any = None,
-    docs: Any = None,
-    queries: Any = None,
-    title: str = "",
-    criteria: str | Sequence[Criterion] | None = None,
     attributes: Queries | None = None,
     slice_by: Sequence[str] = (),
 ) -> Session:
-    """A session of files: the queries' texts come from their file, or from the corpus' folder."""
-    given = queries
-    if given is None and isinstance(docs, str) and os.path.isdir(docs):
-        given = docs if any(os.path.isfile(os.path.join(docs, name)) for name in FILES_OF_BEIR) else None
+    """A session of files: texts of queries come from their file, or from the folder of the corpus."""
+    texts = texts or PageTexts()
+    query_source = texts.queries
+    if query_source is None and isinstance(texts.docs, str) and _has_query_file(texts.docs):
+        query_source = texts.docs
 
     known = attributes or Queries({})
-    if given is not None:
-        texts = read_queries(given)
-        known = known.with_column("text", texts.column("text")) if attributes is not None else texts
+    if query_source is not None:
+        known = read_queries(query_source)
+        if attributes is not None:
+            known = attributes.with_column("text", known.column("text"))
 
+    criteria = texts.criteria
+    if isinstance(criteria, str) and criteria:
+        criteria = read_criteria(criteria)
     return Session(
-        title,
+        texts.title,
         io.as_qrels(qrels),
         list(runs.values()),
         rules or Convention(),
         measures or None,
-        docs=docs,
+        docs=texts.docs,
         known_queries=known,
-        criteria=read_criteria(criteria) if isinstance(criteria, str) and criteria else criteria or (),
+        criteria=criteria or (),
         slice_by=slice_by,
     )
+
+
+def _has_query_file(folder: str) -> bool:
+    """Whether a path is a folder in the layout of BEIR, with a file of queries."""
+    return any(os.path.isfile(os.path.join(folder, name)) for name in FILES_OF_BEIR)
 
 
 def text_session_of(
@@ -126,44 +142,45 @@ def serve(
     runs: RunLike | Mapping[str, RunLike],
     measures: MeasuresLike = None,
     *,
-    docs: Any = None,
-    queries: Any = None,
-    title: str = "",
-    criteria: str | None = None,
+    texts: PageTexts | None = None,
     log: str | None = None,
-    judge: str | None = None,
+    me: str | None = None,
     read_only: bool = False,
-    host: str = "127.0.0.1",
-    port: int | None = None,
-    token: str | None = None,
-    browser: bool = True,
+    access: Access | None = None,
 ) -> None:
     """Serve runs from Python until Ctrl-C, as `goldrank serve` does.
 
-    `docs` and `queries` are files, mappings by id, or objects shaped as datasets of ir_datasets (`docs_store`,
-    `queries_iter`); such an object can be the `qrels` too. Without `log`, judgements go to `judgements.db` here.
+    The documents and queries of `texts` are files, mappings by id, or objects shaped as datasets of ir_datasets
+    (`docs_store`, `queries_iter`); such an object can be the `qrels` too. Judgements are those of `me`. They go to
+    `log`, or without it to `judgements.db` here.
     """
-    access = Access(host, port, token, browser)
+    access = access or Access()
     access.checked()
-    named: Mapping[Any, Any] = runs if isinstance(runs, Mapping) and not _is_run(runs) else {"run": runs}
+    named: Mapping[Any, Any] = {"run": runs}
+    if isinstance(runs, Mapping) and not _is_run(runs):
+        named = runs
     opened = {name: io.as_run(run).renamed(ids.as_text(name, "name of a run")) for name, run in named.items()}
-    if queries is None and hasattr(docs, "queries_iter"):
-        queries = docs
-    session = session_of(qrels, opened, measures=measures, docs=docs, queries=queries, title=title, criteria=criteria)
-    judging = None if read_only else judging_of(session, log or "judgements.db", judge, 1, None)
+
+    texts = texts or PageTexts()
+    if texts.queries is None and hasattr(texts.docs, "queries_iter"):
+        texts = replace(texts, queries=texts.docs)
+    session = session_of(qrels, opened, texts, measures=measures)
+    judging = None
+    if not read_only:
+        judging = judging_of(session, log or "judgements.db", me, 1, None)
     run(session, access, judging, print)
 
 
-def _is_run(given: Mapping[Any, Any]) -> bool:
+def _is_run(results: Mapping[Any, Any]) -> bool:
     """Whether a mapping is the results of one run by query, and not runs by name."""
-    first = next(iter(given.values()), None)
+    first = next(iter(results.values()), None)
     if isinstance(first, Mapping):
         return not isinstance(next(iter(first.values()), None), Mapping | list | tuple)
     return isinstance(first, list | tuple)
 
 
 def read_criteria(path: str) -> list[Criterion]:
-    """What grades mean: a line for each with the grade, its name and a sentence, with tabs between them."""
+    """The meaning of grades: a line for each with the grade, its name and a sentence, with tabs between them."""
     criteria = []
     for number, line in open_source(path).lines():
         grade, *cells = line.strip().split(b"\t", 2)
@@ -172,8 +189,8 @@ def read_criteria(path: str) -> list[Criterion]:
         where = Position(path, number)
         if not cells:
             raise InputError("a line with no tab", where=where, hint="A line is: grade, name, sentence, with tabs.")
-        name, sentence = (*(ids.decode(cell).strip() for cell in cells), "")[:2]
-        criteria.append(Criterion(grade_of(grade, where), name, sentence))
+        words = [ids.decode(cell).strip() for cell in cells]
+        criteria.append(Criterion(grade_of(grade, where), *words))
 
     if not criteria:
         raise InputError("there are no grades in it", where=path)
@@ -181,11 +198,16 @@ def read_criteria(path: str) -> list[Criterion]:
 
 
 def judging_of(session: Session, log: str | None, judge: str | None, per_pair: int, qrels: str | None) -> Judging:
-    """The log of a session, with all that was judged before in the values."""
-    folder = os.path.dirname(os.path.abspath(qrels)) if qrels else cache_folder()
-    path = log or os.path.join(folder, "judgements.db" if qrels else "demo-judgements.db")
-    if not log and not qrels:
+    """The log of a session; its judgements are in the values."""
+    if log:
+        path = log
+    elif qrels:
+        path = os.path.join(os.path.dirname(os.path.abspath(qrels)), "judgements.db")
+    else:
+        folder = cache_folder()
         os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "demo-judgements.db")
+
     try:
         name = judge or getpass.getuser()
     except (OSError, KeyError):
@@ -194,7 +216,7 @@ def judging_of(session: Session, log: str | None, judge: str | None, per_pair: i
 
 
 def export(session: Session, folder: str) -> str:
-    """Write the pages of a session as files; a sentence that says what was written."""
+    """Write the pages of a session as files; return a sentence that says what was written."""
     _needed()
     from goldrank.explorer.site import write
 
@@ -202,7 +224,7 @@ def export(session: Session, folder: str) -> str:
 
 
 def _needed() -> None:
-    """The parts that serve and draw pages, before anything is computed for them."""
+    """Import the packages that serve and render pages, before anything is computed for them."""
     with needed("starlette"):
         import starlette  # noqa: F401 - is it there?
         import uvicorn  # noqa: F401
@@ -223,12 +245,14 @@ def run(
     from goldrank.explorer.app import Explorer, application
 
     explorer = Explorer(session, judging=judging, history=history, rules=_rules(rules))
-    said = f"Judgements go to {judging.path}. Ctrl-C ends it." if judging is not None else "Ctrl-C ends it."
-    _serve(lambda *gate: application(explorer, *gate), access, say, said)
+    last_line = "Ctrl-C ends it."
+    if judging is not None:
+        last_line = f"Judgements go to {judging.path}. Ctrl-C ends it."
+    _serve(lambda *gate: application(explorer, *gate), access, say, last_line)
 
 
 def _rules(path: str | None) -> str | None:
-    """The file of rules, if it is one: what is wrong with it is said here, not in the browser."""
+    """The file of rules; raise if it is wrong, before the browser opens."""
     if path is not None:
         from goldrank.gating.rules import Rules
 
@@ -243,22 +267,28 @@ def run_history(history: str, access: Access, say: Callable[[str], None], rules:
     from goldrank.history.store import History
 
     with History(history, mode="r") as opened:
-        opened.records(limit=1)  # a file that is no history is complained of here, not in the browser
+        opened.records(limit=1)  # a file that is not a history is an error before the browser opens
     _serve(lambda *gate: history_application(history, _rules(rules), *gate), access, say, "Ctrl-C ends it.")
 
 
-def _serve(make: Callable[..., Any], access: Access, say: Callable[[str], None], said: str) -> None:
+def _serve(make: Callable[..., Any], access: Access, say: Callable[[str], None], last_line: str) -> None:
     token = access.checked()
     where = serving.listening(access.host, access.port)
     port = where.getsockname()[1]
-    name = f"[{access.host}]" if ":" in access.host else access.host
-    address = f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+    host = access.host
+    if ":" in host:
+        host = f"[{host}]"
+    address = f"http://{host}:{port}/"
+    if token:
+        address += f"?token={token}"
 
     def opened() -> None:
         say(f"Open {address}")
         if not serving.is_loopback(access.host):
-            say("Whoever has this address can read all queries, texts and judgements, and judge. It is not encrypted.")
-        say(said)
+            say(
+                "Everyone with this address can read all queries, texts and judgements, and judge. It is not encrypted."
+            )
+        say(last_line)
         if access.browser:
             serving.open_browser(address, is_secret=token is not None)
 

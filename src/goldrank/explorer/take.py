@@ -1,8 +1,9 @@
-"""Take away: what is on a page as CSV, Markdown, LaTeX or SVG, by the writers of reports."""
+"""Take away: the content of a page as CSV, Markdown, LaTeX or SVG, by the writers of reports."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from goldrank.base import ids
@@ -22,23 +23,23 @@ KINDS = {"csv": "text/csv", "md": "text/markdown", "tex": "application/x-tex", "
 
 
 def written(explorer: Explorer, form: str, params: Mapping[str, str]) -> tuple[str, str]:
-    """The text of a file and its type. `of` says what is taken: overview, queries or query."""
+    """The text of a file and its type. The parameter `of` is overview, queries or query."""
     if form not in KINDS:
         raise InputError(f"there is no form {ids.show(form)}", hint=f"There are: {', '.join(KINDS)}.")
 
     session, view = explorer.session, explorer.view(params)
-    what = params.get("of") or "overview"
-    if what not in OF:
-        raise InputError(f"there is no {ids.show(what)} to take", hint=f"There are: {', '.join(OF)}.")
+    subject = params.get("of") or "overview"
+    if subject not in OF:
+        raise InputError(f"there is no {ids.show(subject)} to take", hint=f"There are: {', '.join(OF)}.")
 
     if form == "svg":
-        if what != "overview":
-            raise InputError(f"there is no drawing of {what}", hint="The overview has one.")
+        if subject != "overview":
+            raise InputError(f"there is no drawing of {subject}", hint="The overview has one.")
         return _drawing(session, view), KINDS[form]
 
-    if what == "queries":
+    if subject == "queries":
         parts: list[Part] = [queries_page.table(session, view, dict(params))]
-    elif what == "query":
+    elif subject == "query":
         parts = _query(session, view, explorer.find_query(params.get("id", "")))
     else:
         parts = _overview(session, view)
@@ -47,7 +48,9 @@ def written(explorer: Explorer, form: str, params: Mapping[str, str]) -> tuple[s
         return markdown.write(parts), f"{KINDS[form]}; charset=utf-8"
 
     table = next(part for part in parts if isinstance(part, Table))
-    return (separated.write(table) if form == "csv" else latex.write([table])), f"{KINDS[form]}; charset=utf-8"
+    if form == "csv":
+        return separated.write(table), f"{KINDS[form]}; charset=utf-8"
+    return latex.write([table]), f"{KINDS[form]}; charset=utf-8"
 
 
 def _drawing(session: Session, view: View) -> str:
@@ -61,7 +64,9 @@ def _drawing(session: Session, view: View) -> str:
 def _overview(session: Session, view: View) -> list[Part]:
     comparison = session.verdicts.get(None)
     if comparison is None:
-        rows: list[Cells] = [[s.name, *(s.mean(m) for m in session.measures)] for s in session.systems]
+        rows: list[Cells] = []
+        for system in session.systems:
+            rows.append([system.name, *(system.mean(measure) for measure in session.measures)])
         return [Table([*Head.names("system"), *Head.numbers(*map(str, session.measures))], rows)]
     return [*comparison_report.parts(comparison)]
 
@@ -70,25 +75,26 @@ def _query(session: Session, view: View, query: str) -> list[Part]:
     """The sentences of the page and both rankings as one table."""
     shown = query_page.values(session, view, query)
     left, right = shown["left"], shown["right"]
-    head = (
+    heading = (
         f"{shown['text'] or query} ({query}): {view.name} {left.name} {left.value:.4f}, {right.name} {right.value:.4f}"
     )
-    said = [Sentence("".join(part.text for part in words), "remark") for words in shown["why"].sentences]
-    depth = max(len(shown["left_rows"]), len(shown["right_rows"]))
+    sentences = []
+    for words in shown["why"].sentences:
+        sentences.append(Sentence("".join(part.text for part in words), "remark"))
+
     rows: list[Cells] = []
-    for i in range(depth):
-        cells: list[Cell | str] = [str(i + 1)]
-        for made in (shown["left_rows"], shown["right_rows"]):
-            if i < len(made):
-                row = made[i]
+    for i, pair in enumerate(zip_longest(shown["left_rows"], shown["right_rows"]), 1):
+        cells: list[Cell | str] = [str(i)]
+        for row in pair:
+            if row is None:
+                cells += ["", "", ""]
             else:
-                row = None
-            cells += [row["doc"], row["grade"], row["piece"] or row["move"]] if row else ["", "", ""]
+                cells += [row["doc"], row["grade"], row["piece"] or row["move"]]
         rows.append(cells)
 
-    heads = [*Head.texts("rank")]
+    columns = [*Head.texts("rank")]
     side: Side
     for side in (left, right):
-        heads += [*Head.names(side.name), *Head.texts("grade", "adds")]
+        columns += [*Head.names(side.name), *Head.texts("grade", "adds")]
 
-    return [Sentence(head, "strong"), *said, Table(heads, rows)]
+    return [Sentence(heading, "strong"), *sentences, Table(columns, rows)]

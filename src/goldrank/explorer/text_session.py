@@ -1,4 +1,4 @@
-"""Questions with retrieved texts and references: the same pages, with texts in place of ranked documents."""
+"""Questions with retrieved texts and references: pages that show texts instead of ranked documents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from goldrank.measures import Measure, parse
 
 
 class TextSystem(LiveSystem):
-    """A system's values over questions; they do not move, since a matcher judges texts."""
+    """A system's values over questions; they do not change, because a matcher judges texts."""
 
     def __init__(self, scores: Scores, queries: Sequence[str]) -> None:
         self.name, self.scores = scores.run, scores
@@ -58,7 +58,9 @@ class TextSession(Session):
         self._scores = list(scores)
         self.queries = tuple(dict.fromkeys(query for run in scores for query in run.queries))
         self.numbers = {query: i for i, query in enumerate(self.queries)}
-        shared = [name for name in scores[0].columns if all(name in run.columns for run in scores)]
+        shared = dict.fromkeys(scores[0].columns)
+        for run in scores[1:]:
+            shared = {name: None for name in shared if name in run.columns}
         self.measures = [parse(name) for name in shared]
         self.systems = [TextSystem(run, self.queries) for run in scores]
         self.runs, self.criteria, self.slice_by = (), (), ()
@@ -69,6 +71,7 @@ class TextSession(Session):
         self.work, self.is_small = Worker(), len(self.queries) <= FEW
         self.verdicts = Verdicts(self)
         self._cache: dict[object, Any] = {}
+
         digest = hashlib.sha256()
         for system in self.systems:
             digest.update(repr((system.name, self.queries)).encode("utf-8", "backslashreplace"))
@@ -84,7 +87,7 @@ class TextSession(Session):
     def ready(self, view: View) -> bool:
         return True
 
-    def ask_heads(self) -> None:
+    def ask_top_documents(self) -> None:
         pass
 
     def scores(self) -> list[Scores]:
@@ -110,8 +113,9 @@ class TextSession(Session):
 
     def deltas(self, view: View) -> np.ndarray:
         first = view.a.values[view.name]
-        best = view.measure.declaration.high
-        return np.asarray(first - best if view.b is None else view.b.values[view.name] - first)
+        if view.b is None:
+            return np.asarray(first - view.measure.declaration.high)
+        return np.asarray(view.b.values[view.name] - first)
 
 
 def is_items(path: str) -> bool:
@@ -120,8 +124,8 @@ def is_items(path: str) -> bool:
     from goldrank.io.sources import open_source
 
     try:
-        head = open_source(path).head
-        if head.lstrip()[:1] not in (b"{", b"[") and not head.startswith(b"PAR1"):
+        first_bytes = open_source(path).head
+        if first_bytes.lstrip()[:1] not in (b"{", b"[") and not first_bytes.startswith(b"PAR1"):
             return False
         return next(iter(reader_of(read_items(path))), None) is not None
     except (InputError, OSError):

@@ -3,6 +3,7 @@ between references and texts, and evidence shown in its source."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -19,7 +20,7 @@ from goldrank.match.tokens import words
 
 
 def values(session: Session, view: View, query: str) -> dict[str, Any]:
-    """What the template shows."""
+    """The values of the template."""
     systems = view.systems
     sides: list[dict[str, Any]] = []
     references: list[dict[str, Any]] = []
@@ -32,25 +33,16 @@ def values(session: Session, view: View, query: str) -> dict[str, Any]:
         except (GoldrankError, KeyError) as error:
             trouble = str(error).partition("\n")[0]
         explained.append(explanation)
+
         value = float(system.values[view.name][session.numbers[query]])
         side = {"name": system.name, "number": number, "value": value, "texts": [], "summary": "", "left_out": ""}
         if explanation is not None:
-            budget = view.measure.option("tokens")
-            side |= {
-                "texts": _texts(explanation, int(budget) if budget else None),
-                "summary": explanation.summary,
-                "left_out": explanation.left_out,
-            }
+            texts = _texts(explanation, view.measure.option("tokens"))
+            side |= {"texts": texts, "summary": explanation.summary, "left_out": explanation.left_out}
             references = references or [
                 {"name": f"r{i + 1}", "parts": [], "by": []} for i in range(len(explanation.references))
             ]
-            for reference in (*explanation.covered, *explanation.missed):
-                at = int(reference.name[1:]) - 1
-                if at < len(references):
-                    references[at]["parts"] = references[at]["parts"] or reference.alternatives
-                    references[at]["by"].append(
-                        {"number": number, "name": system.name, "says": reference.says, "covered": bool(reference.by)}
-                    )
+            _add_coverage(references, explanation, number, system.name)
         sides.append(side)
 
     if len(sides) == 2:
@@ -71,22 +63,45 @@ def values(session: Session, view: View, query: str) -> dict[str, Any]:
         "neighbours": neighbours(session, view, query),
         "drawing": drawing(explained),
         "sources": in_sources(explained),
-    }  # fmt: skip
+    }
 
 
-def _texts(explanation: Explanation, budget: int | None) -> list[dict[str, Any]]:
-    """The texts of a system, with a line where the budget of the measure ends."""
+def _add_coverage(references: list[dict[str, Any]], explanation: Explanation, number: int, name: str) -> None:
+    """Add to each reference whether a system covers it."""
+    for reference in (*explanation.covered, *explanation.missed):
+        index = int(reference.name[1:]) - 1
+        if index >= len(references):
+            continue
+        row = references[index]
+        row["parts"] = row["parts"] or reference.alternatives
+        row["by"].append({"number": number, "name": name, "says": reference.says, "covered": bool(reference.by)})
+
+
+def _texts(explanation: Explanation, budget: Any) -> list[dict[str, Any]]:
+    """The texts of a system, with a line where the budget of the measure ends; no budget is None or 0."""
+    most = math.inf
+    if budget:
+        most = int(budget)
+
     rows: list[dict[str, Any]] = []
     spent = 0
     shown: ShownText
     for shown in explanation.texts:
         tokens = len(words(explanation.retrieved[shown.rank - 1]))
-        fits = budget is None or spent + tokens <= budget
-        if not fits and rows and not rows[-1]["ends"] and spent <= (budget or 0):
+        fits = spent + tokens <= most
+        if not fits and rows and not rows[-1]["ends"] and spent <= most:
             rows[-1]["ends"] = True
         spent += tokens
-        rows.append({"rank": shown.rank, "parts": shown.parts, "covers": shown.covers, "closest": shown.closest,
-                     "ends": False, "inside": fits})  # fmt: skip
+        rows.append(
+            {
+                "rank": shown.rank,
+                "parts": shown.parts,
+                "covers": shown.covers,
+                "closest": shown.closest,
+                "ends": False,
+                "inside": fits,
+            }
+        )
     return rows
 
 
@@ -99,19 +114,25 @@ def _why(references: list[dict[str, Any]], systems: list[Any]) -> list[str]:
         missed = [
             reference["name"] for reference in references if reference["by"] and not reference["by"][0]["covered"]
         ]
-        return [f"Not covered: {', '.join(missed)}." if missed else "Every reference is covered."]
+        if missed:
+            return [f"Not covered: {', '.join(missed)}."]
+        return ["Every reference is covered."]
 
-    said = []
-    for here, there, word in ((0, 1, "lost"), (1, 0, "gained")):
-        names = [
-            reference["name"]
-            for reference in references
-            if len(reference["by"]) == 2 and reference["by"][here]["covered"] and not reference["by"][there]["covered"]
-        ]
+    lost, gained = [], []
+    for reference in references:
+        if len(reference["by"]) != 2:
+            continue
+        covered_before, covered_now = reference["by"][0]["covered"], reference["by"][1]["covered"]
+        if covered_before and not covered_now:
+            lost.append(reference["name"])
+        if covered_now and not covered_before:
+            gained.append(reference["name"])
+
+    sentences = []
+    for word, names in (("lost", lost), ("gained", gained)):
         if names:
-            said.append(f"{systems[1].name} {word} {', '.join(names)}.")
-
-    return said or ["Both systems cover the same references; what differs is where."]
+            sentences.append(f"{systems[1].name} {word} {', '.join(names)}.")
+    return sentences or ["Both systems cover the same references; what differs is where."]
 
 
 ROWS = 12
@@ -120,25 +141,26 @@ STEP = 40
 """The height of a row, in the drawing's own units."""
 SHORT = 120
 STRETCH = 600
-"""Characters of a stretch of a source; of a longer one, which is no evidence, its ends are shown."""
+"""Characters of a stretch of a source; of a longer one that is not evidence, only its ends are shown."""
 MOST_SOURCES = 5
 MOST_STRETCHES = 200
 
 Shown = Mapping[str, Any]
 
 
-def drawing(found: Sequence[Explanation | None]) -> dict[str, Any] | None:
+def drawing(explanations: Sequence[Explanation | None]) -> dict[str, Any] | None:
     """References in the middle, texts of A and B beside them; None if there is nothing to connect.
 
     Rows have one height, so that lines are drawn without measuring; they work without a script and in files.
     """
-    known = next((side for side in found if side is not None), None)
-    if known is None or not len(known.references) or not any(side and len(side.retrieved) for side in found):
+    known = next((side for side in explanations if side is not None), None)
+    if known is None or not len(known.references) or not any(side and len(side.retrieved) for side in explanations):
         return None
+
     references = [_short(" / ".join(reference.texts)) for reference in known.references[:ROWS]]
-    sides = [_side(side, number == 0 and len(found) > 1) for number, side in enumerate(found)]
+    sides = [_side(side, number == 0 and len(explanations) > 1) for number, side in enumerate(explanations)]
     rows = max([len(references), *(len(side["rows"]) for side in sides)])
-    more = max([len(known.references), *(len(side.retrieved) for side in found if side)]) > ROWS
+    more = max([len(known.references), *(len(side.retrieved) for side in explanations if side)]) > ROWS
     return {"references": references, "sides": sides, "rows": rows, "height": STEP * rows, "more": more, "most": ROWS}
 
 
@@ -164,52 +186,73 @@ def _side(explanation: Explanation | None, mirrored: bool) -> dict[str, Any]:
 
 def _line(reference: int, text: int, mirrored: bool, style: str, title: str) -> dict[str, str]:
     """A line from a reference to a text; mirrored where texts are on the left."""
-    ends = [STEP * reference + STEP // 2, STEP * text + STEP // 2]
-    return {"path": curve(*(ends[::-1] if mirrored else ends)), "style": style, "title": title}
+    left, right = STEP * reference + STEP // 2, STEP * text + STEP // 2
+    if mirrored:
+        left, right = right, left
+    return {"path": curve(left, right), "style": style, "title": title}
 
 
 def _short(text: str) -> str:
     shown = visible(text[: 2 * SHORT])
-    return shown[:SHORT] + "…" * (len(shown) > SHORT)
+    if len(shown) > SHORT:
+        return shown[:SHORT] + "…"
+    return shown
 
 
-def in_sources(found: Sequence[Explanation | None]) -> list[dict[str, Any]]:
+def in_sources(explanations: Sequence[Explanation | None]) -> list[dict[str, Any]]:
     """Sources of evidence, cut wherever evidence or a retrieved text begins or ends."""
-    names = dict.fromkeys(source.name for side in found if side is not None for source in side.sources)
+    names = dict.fromkeys(source.name for side in explanations if side is not None for source in side.sources)
     sources = []
     for name in list(names)[:MOST_SOURCES]:
-        by_side = [next((s for s in side.sources if s.name == name), None) if side else None for side in found]
+        by_side = [_source(explanation, name) for explanation in explanations]
         sources.append({"name": ids.show(name, 80), "stretches": _stretches(by_side)})
     return sources
 
 
+def _source(explanation: Explanation | None, name: str) -> SourcePlaces | None:
+    if explanation is None:
+        return None
+    return next((source for source in explanation.sources if source.name == name), None)
+
+
 def _stretches(by_side: Sequence[SourcePlaces | None]) -> list[Shown]:
-    known = [places for places in by_side if places is not None]
-    text = next((places.text for places in known if places.text), "")
+    known = [source for source in by_side if source is not None]
+    text = next((source.text for source in known if source.text), "")
     evidence = known[0].evidence
-    cuts = {0, len(text)} | {at for _, *ends in evidence for at in ends}
-    cuts |= {at for places in known for _, *ends in places.retrieved for at in ends}
-    ordered = sorted(cuts)
+    cuts = {0, len(text)}
+    for _, start, end in evidence:
+        cuts |= {start, end}
+    for source in known:
+        for _, start, end in source.retrieved:
+            cuts |= {start, end}
+
     stretches: list[Shown] = []
-    for low, high in pairwise(ordered):
-        of = [name for name, start, end in evidence if start <= low and high <= end]
-        ranks = [
-            sorted({rank for rank, start, end in places.retrieved if start <= low and high <= end}) if places else []
-            for places in by_side
-        ]
+    for low, high in pairwise(sorted(cuts)):
+        names = [name for name, start, end in evidence if start <= low and high <= end]
+        stretch_text = f"characters {low:,} to {high:,}"
+        if text:
+            stretch_text = _cut(text[low:high], bool(names))
         stretches.append(
             {
-                "evidence": list(dict.fromkeys(of)),
-                "ranks": [", ".join(map(str, side)) for side in ranks],
-                "text": _cut(text[low:high], bool(of)) if text else f"characters {low:,} to {high:,}",
+                "evidence": list(dict.fromkeys(names)),
+                "ranks": [_ranks_text(source, low, high) for source in by_side],
+                "text": stretch_text,
             }
         )
 
     return stretches[:MOST_STRETCHES]
 
 
-def _cut(text: str, whole: bool) -> str:
-    if whole or len(text) <= STRETCH:
+def _ranks_text(source: SourcePlaces | None, low: int, high: int) -> str:
+    """The ranks of the retrieved texts that contain a stretch of a source."""
+    if source is None:
+        return ""
+    ranks = {rank for rank, start, end in source.retrieved if start <= low and high <= end}
+    return ", ".join(map(str, sorted(ranks)))
+
+
+def _cut(text: str, is_evidence: bool) -> str:
+    if is_evidence or len(text) <= STRETCH:
         return visible(text, keep_lines=True)
     half = STRETCH // 2
     return visible(f"{text[:half]} … {text[-half:]}", keep_lines=True)

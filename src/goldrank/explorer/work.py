@@ -1,5 +1,5 @@
-"""What takes long is made in one thread, one thing after the other, in the order in which pages asked for it; so is the
-comparison with its statistics: pages show values at once, and intervals when they come."""
+"""Slow tasks run in one thread, one after the other, in the order in which pages asked for them; so does the comparison
+with its statistics: pages show values at once, and intervals when they are ready."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Task = tuple[Hashable, Callable[[], object], "Future[None]"]
 
 
 class Worker:
-    """A thread that begins with the first task. It ends with the process, whatever it is doing."""
+    """A thread that begins with the first task. It ends with the process, also in the middle of a task."""
 
     def __init__(self) -> None:
         self._waiting: deque[Task] = deque()
@@ -35,10 +35,10 @@ class Worker:
         self._change = threading.Condition()
         self._is_running = False
         self.done = 0
-        """How many tasks came to an end; pages that were made before may have more to show now."""
+        """How many tasks ended; pages that were made before may have more to show now."""
 
     def ask(self, key: Hashable, make: Callable[[], object]) -> Future[None]:
-        """Have something made, once for each key; the future is done when it is, and has the error if it failed."""
+        """Run a task, once for each key; the future is done when the task is, and has its error if it failed."""
         with self._change:
             if key not in self._known:
                 self._known[key] = Future()
@@ -50,16 +50,16 @@ class Worker:
             return self._known[key]
 
     def is_made(self, key: Hashable) -> bool:
-        """Whether a task was asked for and came to an end."""
+        """Whether a task was asked for and ended."""
         task = self._known.get(key)
         return task is not None and task.done()
 
     def wait(self) -> None:
-        """Wait for the end of all that was asked for."""
+        """Wait for the end of all tasks."""
         wait_for(list(self._known.values()))
 
     def forget(self, key: Hashable) -> None:
-        """Let a task that came to an end be asked for again."""
+        """Let a task that ended be asked for again."""
         with self._change:
             if self.is_made(key):
                 del self._known[key]
@@ -68,10 +68,9 @@ class Worker:
     def trouble(self) -> str:
         """Why a task failed; '' if none did."""
         for task in list(self._known.values()):
-            if task.done():
-                error = task.exception()
-            else:
-                error = None
+            if not task.done():
+                continue
+            error = task.exception()
             if error is not None:
                 return f"{type(error).__name__}: {error}"
         return ""
@@ -85,7 +84,7 @@ class Worker:
 
             try:
                 make()
-            except Exception as error:  # a thread that dies in silence would leave pages waiting for it
+            except Exception as error:  # if the thread died silently, pages would wait for it forever
                 self.done += 1
                 future.set_exception(error)
             else:
@@ -106,7 +105,7 @@ KEY = "verdict"
 
 
 class Verdicts:
-    """The newest comparison of a session; judgements make it old, and the next page that asks has it made again."""
+    """The newest comparison of a session; after new judgements, the next page that asks lets it be made again."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -122,21 +121,21 @@ class Verdicts:
 
     @property
     def seq(self) -> int:
-        """As of which judgement the comparison is."""
+        """The last judgement that is in the comparison."""
         if self._known:
             return self._known[0]
         return -1
 
     def get(self, wait: float | None = 0.0) -> Comparison | None:
-        """The newest comparison; begun if judgements changed, and waited for so many seconds (None: to its end)."""
+        """The newest comparison; started if judgements changed, and waited for `wait` seconds (None: to its end)."""
         session = self._session
         if len(session.systems) < 2:
             return None
-        session.ask_heads()
+        session.ask_top_documents()
         while self.seq != session.seq:
             session.work.forget(KEY)
-            made = session.work.ask(KEY, self._make)
-            if wait_for([made], wait).not_done or wait is not None:
+            task = session.work.ask(KEY, self._make)
+            if wait_for([task], wait).not_done or wait is not None:
                 break
         return self.known
 
@@ -144,20 +143,19 @@ class Verdicts:
         session = self._session
         with session.lock:
             seq, scores = session.seq, session.scores()
+            placed = []
             if session.has_rankings:
                 placed = [session.placed(system) for system in session.systems]
-            else:
-                placed = []
 
         try:
             known = session.known_queries
             for name, parts in session.groups.items():
                 known = known.with_column(name, _by_query(parts, session.queries))
-            made = replace(compare(scores), placed=tuple(placed), known=known)
+            comparison = replace(compare(scores), placed=tuple(placed), known=known)
             if session.groups:
-                made = with_slices(made, list(session.groups))
-            self._known = (seq, made)
-        except Exception as error:  # it is said on the page, which would wait for it otherwise
+                comparison = with_slices(comparison, list(session.groups))
+            self._known = (seq, comparison)
+        except Exception as error:  # the page shows it, and would wait forever without it
             self.trouble = f"{type(error).__name__}: {error}"
             self._known = (seq, None)
 

@@ -29,8 +29,8 @@ def fuse(
 ) -> Run:
     """Fuse several runs into one.
 
-    A document that a run did not return gets nothing from it, but for "wsum" with "z-score" (what the run's last
-    document gets) and for Borda's and Bayes' methods, which say what it gets.
+    A document that a run did not return gets nothing from it, except for "wsum" with "z-score" (what the run's last
+    document gets) and for Borda's and Bayes' methods, which define what it gets.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def fuse(
     name : str, optional
         What to call the fused run; by default as the method.
     **options
-        Options of a method that is given by name: what `Fusion` takes, and nothing more.
+        Options of a method that is passed by name: the options of `Fusion`.
 
     Returns
     -------
@@ -60,19 +60,19 @@ def fuse(
     >>> fused.ranking("q")
     ['y', 'x', 'z']
     """
-    wrong = next((option for option in options if option not in FusionOptions.__annotations__), None)
-    if wrong in MEANT:
-        raise unknown_argument("fuse", str(wrong), {"runs", "fusion", "name"})
-    how = as_fusion(fusion, options)
+    unknown = next((option for option in options if option not in FusionOptions.__annotations__), None)
+    if unknown in MEANT:
+        raise unknown_argument("fuse", str(unknown), {"runs", "fusion", "name"})
+    settings = as_fusion(fusion, options)
     if name is not None:
         of_type(name, str, "name", "text")
-    given = several(runs)
+    opened_runs = several(runs)
 
-    method, normalization = how.declared, how.normalization
-    parameters = method.checked(how.of_method(), len(given))
+    method, normalization = settings.declared, settings.normalization
+    parameters = method.checked(settings.of_method(), len(opened_runs))
     results: dict[str, dict[str, float]] = {}
-    for lists in pieces(given, ties=how.ties, lowest_first=normalization.lowest_first):
-        values = combined(prepared(lists, method, normalization, how.equal), method, parameters)
+    for lists in pieces(opened_runs, ties=settings.ties, lowest_first=normalization.lowest_first):
+        values = combined(prepared(lists, method, normalization, settings.equal), method, parameters)
         results.update(lists.fused(values))
     return Run(Rankings(results), name=name or method.name)
 
@@ -115,21 +115,23 @@ def normalize(
     >>> dict(normalize({"q": {"x": 3.0, "y": 2.0, "z": 1.0}})["q"])
     {'x': 1.0, 'y': 0.5, 'z': 0.0}
     """
-    others = () if among is None else several(among)
-    return normalized(io.as_run(run), Fusion("sum", normalization=method, equal=equal), others)
+    other_runs: list[Run] = []
+    if among is not None:
+        other_runs = several(among)
+    return normalized(io.as_run(run), Fusion("sum", normalization=method, equal=equal), other_runs)
 
 
 def normalized(run: Run, fusion: Fusion, among: Sequence[Run] = ()) -> Run:
     """The run with scores as a fusion makes them comparable; the documents of all runs are candidates."""
-    how = fusion.normalization
+    normalization = fusion.normalization
     results: dict[str, dict[str, float]] = {}
-    for lists in pieces([run, *among], ties=fusion.ties, lowest_first=how.lowest_first, only=set(run)):
-        results.update(normalised(lists, how, fusion.equal).of_run(0))
+    for lists in pieces([run, *among], ties=fusion.ties, lowest_first=normalization.lowest_first, only=set(run)):
+        results.update(normalised(lists, normalization, fusion.equal).of_run(0))
     return Run(Rankings(results), name=run.name)
 
 
 def several(runs: RunsLike) -> list[Run]:
-    """Two or more runs, or the error that says that they are not."""
+    """Two or more runs, or an error if there are fewer."""
     if isinstance(runs, list | tuple):
         runs = [_named(entry, number) for number, entry in enumerate(runs, 1)]
     opened = [run for _, run in io.as_runs(runs).items()]
@@ -140,17 +142,17 @@ def several(runs: RunsLike) -> list[Run]:
 
 
 def _named(entry: Any, number: int) -> Any:
-    """A run without a name of its own under its number: a fusion does not need more."""
+    """A run that has no name under its number: a fusion does not need more."""
     if isinstance(entry, Run) or not (isinstance(entry, Mapping) or io.is_frame(entry)):
         return entry
     return io.as_run(entry, name=f"run {number}")
 
 
-def prepared(lists: RankedLists, method: Method, how: Normalisation, equal: float = 1.0) -> RankedLists:
+def prepared(lists: RankedLists, method: Method, normalization: Normalisation, equal: float = 1.0) -> RankedLists:
     """The lists with the scores that a method takes."""
     if not method.reads_scores:
         return lists
-    scaled = normalised(lists, how, equal)
+    scaled = normalised(lists, normalization, equal)
     if scaled.absent is None or method.counts_absent:
         return scaled
     # An absent document gets nothing: what is in a list must then get more than that, not less.

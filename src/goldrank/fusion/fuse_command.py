@@ -96,28 +96,29 @@ def command(
         return
 
     qrels, *runs = inputs
-    wanted = measures or ("nDCG@10",)
+    measure_names = measures or ("nDCG@10",)
     judged, opened = open_qrels(qrels, reading), open_whole(runs, reading)
-    said: list[str] = []
+    remarks: list[str] = []
     if tune:
         tuned = tune_fusion(
-            judged, opened, wanted[0], chosen, folds=folds, seed=statistics.seed, convention=reading.convention
+            judged, opened, measure_names[0], chosen, folds=folds, seed=statistics.seed, convention=reading.convention
         )
         fused = tuned.run
-        said = [
+        remarks = [
             _chosen(tuned.fusion, chosen, list(opened)),
             "Each query below was fused by what the other folds chose.",
         ]
     else:
         fused = fuse(opened, chosen)
-    comparison = _compared(judged, opened, fused, wanted, statistics, reading)
 
-    def shown(result: Any) -> Any:
+    comparison = _compared(judged, opened, fused, measure_names, statistics, reading)
+
+    def parts_with_remarks(result: Any) -> Any:
         from goldrank.data.table import Sentence
 
-        return [*map(Sentence, said), *comparison_parts(result)]
+        return [*map(Sentence, remarks), *comparison_parts(result)]
 
-    deliver(*(partial(fused.save, path) for path in files), partial(reports.show, comparison, shown))
+    deliver(*(partial(fused.save, path) for path in files), partial(reports.show, comparison, parts_with_remarks))
 
 
 def _compared(
@@ -129,9 +130,8 @@ def _compared(
     from goldrank.evaluation.rankings import evaluate
     from goldrank.fusion.tuning import best_run
 
-    if "fused" not in opened:
-        name = "fused"
-    else:
+    name = "fused"
+    if name in opened:
         name = "fused run"
     scores = evaluate(judged, Runs({**opened, name: fused}), measures, convention=reading.convention)
     best = best_run({run: scores[run] for run in opened})
@@ -139,7 +139,7 @@ def _compared(
 
 
 def _has_qrels(inputs: tuple[str, ...], reading: ReadingOptions) -> bool:
-    """Whether the first input is judgements. Where it could be either, it is, if two runs follow."""
+    """Whether the first input is judgements. A file that could also be a run is, if two runs follow."""
     from goldrank.io import read_qrels, read_run
 
     name, path = named_file(inputs[0])
@@ -156,16 +156,15 @@ def _has_qrels(inputs: tuple[str, ...], reading: ReadingOptions) -> bool:
     return len(inputs) > 2
 
 
-def _chosen(tuned: Fusion, given: Fusion, names: list[str]) -> str:
+def _chosen(tuned: Fusion, original: Fusion, names: list[str]) -> str:
     """What all queries chose, in words."""
-    chosen = {name: value for name, value in tuned.parameters.items() if name not in given.parameters}
+    chosen = {name: value for name, value in tuned.parameters.items() if name not in original.parameters}
     words = []
     if "weights" in chosen:
         pairs = zip(names, chosen["weights"], strict=True)
         words.append("Weights by all queries: " + ", ".join(f"{name} {weight:.2f}" for name, weight in pairs) + ".")
-    numbers = {name: value for name, value in chosen.items() if isinstance(value, int | float)}
+
+    numbers = [f"{name} {value:g}" for name, value in chosen.items() if isinstance(value, int | float)]
     if numbers:
-        words.append(
-            "Chosen by all queries: " + ", ".join(f"{name} {value:g}" for name, value in numbers.items()) + "."
-        )
+        words.append(f"Chosen by all queries: {', '.join(numbers)}.")
     return " ".join(words or ["Learned from all queries."])

@@ -21,7 +21,7 @@ PIECE = 500_000
 """About how many entries are worked on at once, so that memory does not grow with the number of queries."""
 
 CELLS = 4_000_000
-"""About how many scores or ranks are held side by side at once."""
+"""About how many scores or ranks are in one table at once."""
 
 TIES = {rule: POLICIES["ties"][rule] for rule in ("docid", "docid-ascending", "input")}
 
@@ -47,7 +47,7 @@ class RankedLists:
     score: np.ndarray
     """The score of each entry, or what a normalisation made of it."""
     ranked: Callable[[], np.ndarray]
-    """Makes `rank` when it is first asked for: methods that go by scores never do."""
+    """Makes `rank` on first use: methods that go by scores never use it."""
     absent: np.ndarray | None = None
     """For each list, what a document gets that is not in it; None for nothing."""
 
@@ -132,23 +132,20 @@ def pieces(
 ) -> Iterator[RankedLists]:
     """The lists of all queries, some queries at a time; `lowest_first` ranks the lowest score first."""
     one_of(ties, TIES, "ties")
-    if only is None:
-        kept = None
-    else:
-        kept = set(only)
-
-    queries = [query for query in dict.fromkeys(chain.from_iterable(runs)) if kept is None or query in kept]
+    queries = list(dict.fromkeys(chain.from_iterable(runs)))
+    if only is not None:
+        chosen = set(only)
+        queries = [query for query in queries if query in chosen]
     results = [rows_of(run) for run in runs]
+    if not queries:
+        return
+
     # How long each query's lists are together, so that pieces can be cut before anything is read.
     lengths = np.zeros(len(queries), np.int64)
     for rows in results:
-        of_run = (len(rows[query]) if query in rows else 0 for query in queries)
-        lengths += np.fromiter(of_run, np.int64, len(queries))
-
-    if queries:
-        edges = np.unique((np.cumsum(lengths) - lengths) // size, return_index=True)[1].tolist()
-    else:
-        edges = []
+        lengths_of_run = (len(rows[query]) if query in rows else 0 for query in queries)
+        lengths += np.fromiter(lengths_of_run, np.int64, len(queries))
+    edges = np.unique((np.cumsum(lengths) - lengths) // size, return_index=True)[1].tolist()
 
     for begin, end in pairwise([*edges, len(queries)]):
         yield _lists(runs, results, queries[begin:end], ties, lowest_first)
@@ -161,21 +158,26 @@ def _lists(
     ties: str,
     lowest_first: bool,
 ) -> RankedLists:
-    none: Mapping[str, float] = {}
-    rows = [of_run.get(query) or none for query in queries for of_run in results]
+    no_results: Mapping[str, float] = {}
+    rows = [run_results.get(query) or no_results for query in queries for run_results in results]
     start = np.concatenate(([0], np.cumsum(list(map(len, rows))))).astype(np.int64)
     docs: list[str] = []
     first = [0]
-    of_entry = np.empty(start[-1], np.int64)
+    candidate_of = np.empty(start[-1], np.int64)
     begins = start[:: len(runs)].tolist()
     for i, (begin, end) in enumerate(pairwise(begins)):
-        docs += _numbered(rows[i * len(runs) : (i + 1) * len(runs)], len(docs), of_entry[begin:end])
+        docs += _numbered(rows[i * len(runs) : (i + 1) * len(runs)], len(docs), candidate_of[begin:end])
         first.append(len(docs))
 
     scores = _scores(runs, queries, rows, int(start[-1]))
-    ranked = cache(partial(_ranks, -scores if lowest_first else scores, start, of_entry, docs, ties))
+    order_scores = scores
+    if lowest_first:
+        order_scores = -scores
+    ranked = cache(partial(_ranks, order_scores, start, candidate_of, docs, ties))
     names = tuple(run.name for run in runs)
-    return RankedLists(tuple(queries), names, tuple(docs), np.array(first, np.int64), start, of_entry, scores, ranked)
+    return RankedLists(
+        tuple(queries), names, tuple(docs), np.array(first, np.int64), start, candidate_of, scores, ranked
+    )
 
 
 def _numbered(rows: list[Mapping[str, float]], first: int, out: np.ndarray) -> Iterable[str]:
@@ -223,23 +225,23 @@ def _ranks(score: np.ndarray, start: np.ndarray, candidate: np.ndarray, docs: Se
     rank[turned] = (size[of_list] + 1 - rank)[turned]
     unsorted = np.flatnonzero(~(descends | ascends))
     power = np.frexp(size[unsorted] - 1)[1]
-    for each in np.unique(power).tolist():  # lists of about the same length are rows of a table
-        which = unsorted[power == each]
-        place = np.arange(size[which].max())
-        inside = place < size[which][:, None]
-        entries = start[which][:, None] + np.where(inside, place, 0)
+    for exponent in np.unique(power).tolist():  # lists of about the same length are rows of a table
+        chosen = unsorted[power == exponent]
+        position = np.arange(size[chosen].max())
+        inside = position < size[chosen][:, None]
+        entries = start[chosen][:, None] + np.where(inside, position, 0)
         order = np.argsort(np.where(inside, -score[entries], np.nan), axis=1, kind="stable")
         entry = np.take_along_axis(entries, order, axis=1)[inside]
         tied = (score[entry][1:] == score[entry][:-1]) & (of_list[entry][1:] == of_list[entry][:-1])
         if ties != "input" and tied.any():
             _sort_ties(entry, tied, candidate, docs, ties)
-        rank[entry] = np.broadcast_to(place + 1, inside.shape)[inside]
+        rank[entry] = np.broadcast_to(position + 1, inside.shape)[inside]
 
     return rank
 
 
 def _any(numbers: np.ndarray, count: int) -> np.ndarray:
-    """Whether each of the numbers below a count is among some."""
+    """For each number below a count, whether it is among `numbers`."""
     is_among = np.zeros(count, bool)
     is_among[numbers] = True
     return is_among

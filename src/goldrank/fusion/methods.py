@@ -25,11 +25,12 @@ FAMILIES = ("scores", "ranks", "votes", "learned")
 """The modules of this room that have methods."""
 
 ALIASES = {
-    **{f"comb{name}": name for name in ("min", "max", "med", "sum", "anz", "mnz", "gmnz")},
-    **{f"comb_{name}": name for name in ("min", "max", "med", "sum", "anz", "mnz", "gmnz")},
+    "combmin": "min", "combmax": "max", "combmed": "med", "combsum": "sum", "combanz": "anz", "combmnz": "mnz",
+    "combgmnz": "gmnz", "comb_min": "min", "comb_max": "max", "comb_med": "med", "comb_sum": "sum", "comb_anz": "anz",
+    "comb_mnz": "mnz", "comb_gmnz": "gmnz",
     "weighted_sum": "wsum", "weighted_bordafuse": "w_bordafuse", "weighted_condorcet": "w_condorcet",
 }  # fmt: skip
-"""Other names that papers and tools give to the same."""
+"""Other names for methods, from papers and tools."""
 
 MOST_TRIED = 200
 """How many settings tuning tries at most."""
@@ -43,17 +44,17 @@ class Parameter:
 
     name: str
     about: str
-    check: Callable[[Any, int], Any]  # what a caller gives, of whatever type, to what the method takes
-    """From what was given and the number of runs to the value, or an `OptionError`."""
+    check: Callable[[Any, int], Any]  # from a caller's value, of any type, to the method's
+    """From a caller's value and the number of runs to the value, or an `OptionError`."""
     default: Callable[[int], Any] | None = None
-    """The value for a number of runs if none is given; None if one must be given or learned."""
+    """The default for a number of runs; None if a value must be passed or learned."""
     tried: Callable[[int, int], Sequence[Any]] | None = None
     """What tuning tries, for a number of runs and of steps; None for a parameter that is learned."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """One fusion method with all that is known of it."""
+    """One fusion method with all that is declared of it."""
 
     name: str
     about: str
@@ -67,7 +68,7 @@ class Method:
     settings: tuple[Parameter, ...] = ()
     """What learning itself must know; tuning tries it too."""
     counts_absent: bool = False
-    """Whether a run that did not return a document still says something of it."""
+    """Whether a run that did not return a document still contributes to its value."""
     reads_scores: bool = True
     """Whether it looks at scores, or at ranks alone."""
 
@@ -81,25 +82,24 @@ class Method:
     @property
     def tuned(self) -> tuple[Parameter, ...]:
         """The parameters that tuning tries values of."""
-        return tuple(each for each in (*self.parameters, *self.settings) if each.tried is not None)
+        return tuple(parameter for parameter in (*self.parameters, *self.settings) if parameter.tried is not None)
 
-    def checked(self, given: Mapping[str, Any], runs: int) -> dict[str, Any]:
-        """A value for every parameter, from those given and from defaults."""
-        known = {each.name: each for each in self.parameters}
-        for name in given:
-            if name not in known:
-                if known:
-                    hint = f"It takes {', '.join(known)}."
-                else:
-                    hint = None
+    def checked(self, options: Mapping[str, Any], runs: int) -> dict[str, Any]:
+        """A value for every parameter, from options and from defaults."""
+        parameter_of = {parameter.name: parameter for parameter in self.parameters}
+        for name in options:
+            if name not in parameter_of:
+                hint = None
                 if name == "weights":
                     hint = "Use 'wsum' for weighted sums."
+                elif parameter_of:
+                    hint = f"It takes {', '.join(parameter_of)}."
                 raise OptionError(f"{self.name} takes no {name}", hint=hint, code="unknown-option")
 
         values = {}
-        for name, parameter in known.items():
-            if name in given:
-                values[name] = parameter.check(given[name], runs)
+        for name, parameter in parameter_of.items():
+            if name in options:
+                values[name] = parameter.check(options[name], runs)
             elif parameter.default is not None:
                 values[name] = parameter.default(runs)
             else:
@@ -135,7 +135,16 @@ def method(
 
     def register(compute: Compute) -> Compute:
         _REGISTERED[name] = Method(
-            name, about, citation, compute, parameters, learn, learned, settings, counts_absent, reads_scores
+            name=name,
+            about=about,
+            citation=citation,
+            compute=compute,
+            parameters=parameters,
+            learn=learn,
+            learned=learned,
+            settings=settings,
+            counts_absent=counts_absent,
+            reads_scores=reads_scores,
         )
         return compute
 
@@ -156,19 +165,18 @@ def all_methods() -> dict[str, Method]:
 
 def get(name: str) -> Method:
     """A method by its name or another tool's."""
+    method_name = name
     if isinstance(name, str):
-        known = ALIASES.get(name, name)
-    else:
-        known = name
-    return all_methods()[one_of(known, all_methods(), "fusion")]
+        method_name = ALIASES.get(name, name)
+    return all_methods()[one_of(method_name, all_methods(), "fusion")]
 
 
 # Kinds of parameters.
 
 
-def check_weights(given: Any, runs: int) -> np.ndarray:
+def check_weights(weights: Any, runs: int) -> np.ndarray:
     """One weight per run, as an array."""
-    numbers = [float(weight) for weight in as_list(given, "weights", Real, "numbers")]
+    numbers = [float(weight) for weight in as_list(weights, "weights", Real, "numbers")]
     if len(numbers) != runs or not all(math.isfinite(w) and w >= 0 for w in numbers) or not any(numbers):
         raise OptionError(f"weights are {numbers!r}; give {runs} numbers, 0 or more and not all 0", code="bad-weights")
     return np.array(numbers)
@@ -183,7 +191,10 @@ def weight_grid(runs: int, steps: int) -> list[tuple[float, ...]]:
 
 def stepped_weights(runs: int, steps: int) -> list[tuple[float, ...]]:
     """All weights in steps of 1 / steps that sum to 1."""
-    return [tuple(part / steps for part in parts) for parts in _shares(steps, runs)]
+    weights = []
+    for parts in _shares(steps, runs):
+        weights.append(tuple(part / steps for part in parts))
+    return weights
 
 
 def steps_of(step: float) -> int:
@@ -197,7 +208,7 @@ def _shares(total: int, parts: int) -> list[tuple[int, ...]]:
     """All ways to share a total out, in the order of counting."""
     if parts == 1:
         return [(total,)]
-    return [(own, *rest) for own in range(total + 1) for rest in _shares(total - own, parts - 1)]
+    return [(first, *others) for first in range(total + 1) for others in _shares(total - first, parts - 1)]
 
 
 WEIGHTS = Parameter(
@@ -210,59 +221,60 @@ def number(
 ) -> Parameter:
     """A parameter that is a number within limits."""
 
-    def check(given: Any, runs: int) -> float:
-        if not is_number(given) or not low <= given <= high:
+    def check(value: Any, runs: int) -> float:
+        if not is_number(value) or not low <= value <= high:
+            limits = f"from {low:g} to {high:g}"
             if high == math.inf:
                 limits = f"{low:g} or more"
-            else:
-                limits = f"from {low:g} to {high:g}"
-            if default is None:
-                usual = ""
-            else:
-                usual = f"{default:g} is usual."
-            what = f"{name} is {shown(given)}; it must be a number, {limits}"
-            raise OptionError(what, hint=usual or None, code="bad-number")
-        return float(given)
+            hint = None
+            if default is not None:
+                hint = f"{default:g} is usual."
+            message = f"{name} is {shown(value)}; it must be a number, {limits}"
+            raise OptionError(message, hint=hint, code="bad-number")
+        return float(value)
 
-    return Parameter(
-        name, about, check, default=None if default is None else lambda runs: default, tried=lambda runs, steps: tried
-    )
+    return Parameter(name, about, check, default=_constant(default), tried=lambda runs, steps: tried)
 
 
-def whole(name: str, about: str, low: int, *, default: int | None, tried: Sequence[int]) -> Parameter:
+def integer(name: str, about: str, low: int, *, default: int | None, tried: Sequence[int]) -> Parameter:
     """A parameter that is a whole number."""
 
-    def check(given: Any, runs: int) -> int:
-        is_whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-        if not is_whole or given < low:
-            raise OptionError(f"{name} is {shown(given)}; it must be a whole number, {low} or more", code="bad-number")
-        return int(given)
+    def check(value: Any, runs: int) -> int:
+        is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not is_whole or value < low:
+            raise OptionError(f"{name} is {shown(value)}; it must be a whole number, {low} or more", code="bad-number")
+        return int(value)
 
-    return Parameter(
-        name, about, check, default=None if default is None else lambda runs: default, tried=lambda runs, steps: tried
-    )
+    return Parameter(name, about, check, default=_constant(default), tried=lambda runs, steps: tried)
+
+
+def _constant(default: float | None) -> Callable[[int], float] | None:
+    """A default that is the same for any number of runs; None if there is none."""
+    if default is None:
+        return None
+    return lambda runs: default
 
 
 def per_run(name: str, about: str) -> Parameter:
     """A parameter that is learned: for each run a number or an array of numbers by position."""
 
-    def check(given: Any, runs: int) -> list[np.ndarray]:
+    def check(values: Any, runs: int) -> list[np.ndarray]:
         try:
-            arrays = [np.atleast_1d(np.asarray(each, np.float64)) for each in given]
+            arrays = [np.atleast_1d(np.asarray(table, np.float64)) for table in values]
         except (TypeError, ValueError, OverflowError):
             arrays = []
-        if len(arrays) != runs or any(each.ndim != 1 or np.isnan(each).any() for each in arrays):
+        if len(arrays) != runs or any(table.ndim != 1 or np.isnan(table).any() for table in arrays):
             raise OptionError(f"{name} must be {about}, for each of {runs} runs", code="bad-probabilities")
         return arrays
 
     return Parameter(name, about, check)
 
 
-def at(tables: Sequence[np.ndarray], lists: RankedLists, position: np.ndarray, otherwise: float) -> np.ndarray:
+def values_at(tables: Sequence[np.ndarray], lists: RankedLists, position: np.ndarray, otherwise: float) -> np.ndarray:
     """For each entry, what its run's table has at a position from 0; `otherwise` where the table ends before."""
     size = np.array([len(table) for table in tables])
     first = np.concatenate(([0], np.cumsum(size)))[:-1]
-    known = position < size[lists.run]
+    is_inside = position < size[lists.run]
     joined = np.concatenate([*tables, [otherwise]])
-    values: np.ndarray = joined[np.where(known, first[lists.run] + position, len(joined) - 1)]
+    values: np.ndarray = joined[np.where(is_inside, first[lists.run] + position, len(joined) - 1)]
     return values

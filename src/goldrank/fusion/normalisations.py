@@ -20,7 +20,7 @@ Values = tuple[np.ndarray, np.ndarray | None]
 
 @dataclass(frozen=True)
 class Normalisation:
-    """One way to make scores comparable, with all that is known of it."""
+    """One way to make scores comparable, with all that is declared of it."""
 
     name: str
     about: str
@@ -30,7 +30,7 @@ class Normalisation:
     """Whether the lowest score is the best, as with distances."""
     needs_finite: bool = True
     fills: bool = False
-    """Whether every list gets every candidate, those that it does not have with what an absent document gets."""
+    """Whether every list gets every candidate; those that it lacks get what an absent document gets."""
 
     @property
     def summary(self) -> str:
@@ -44,7 +44,7 @@ NORMALISATIONS: dict[str, Normalisation] = {}
 ALIASES = {
     "min_max": "min-max", "min-max-inverted": "inverted", "min_max_inverted": "inverted", "zscore": "z-score",
 }  # fmt: skip
-"""Other names that tools give to the same."""
+"""Other names for normalisations, from tools."""
 
 _LEE = "Lee 1997"
 _MONTAGUE = "Montague and Aslam 2001"
@@ -52,19 +52,18 @@ _MONTAGUE = "Montague and Aslam 2001"
 
 def get(name: str) -> Normalisation:
     """A normalisation by its name or another tool's."""
+    method_name = name
     if isinstance(name, str):
-        known = ALIASES.get(name, name)
-    else:
-        known = name
-    return NORMALISATIONS[one_of(known, NORMALISATIONS, "normalization")]
+        method_name = ALIASES.get(name, name)
+    return NORMALISATIONS[one_of(method_name, NORMALISATIONS, "normalization")]
 
 
-def normalised(lists: RankedLists, how: Normalisation, equal: float = 1.0) -> RankedLists:
+def normalised(lists: RankedLists, method: Normalisation, equal: float = 1.0) -> RankedLists:
     """The lists with normalised scores. `equal` is what min-max gives where all scores of a list are equal."""
-    if how.needs_finite:
+    if method.needs_finite:
         check_finite(lists)
-    values, absent = how.compute(lists, equal)
-    if how.fills and absent is not None:
+    values, absent = method.compute(lists, equal)
+    if method.fills and absent is not None:
         return _filled(lists, values, absent)
     return replace(lists, score=values, absent=absent)
 
@@ -123,7 +122,7 @@ def zmuv(lists: RankedLists, equal: float) -> Values:
     length = np.maximum(np.diff(lists.start), 1)
     centred = lists.score - (_sums(lists, lists.score) / length)[lists.list]
     low, high = _extremes(lists)
-    # Equal scores are told by their range: the mean of equal numbers may differ from them by a rounding.
+    # Equal scores are recognised by their range: the mean of equal numbers may differ from them by a rounding.
     deviation = np.where(high > low, np.sqrt(_sums(lists, centred**2) / length), 0.0)
     return _ratio(lists, centred, deviation, 0.0), None
 
@@ -170,9 +169,9 @@ def _sums(lists: RankedLists, values: np.ndarray) -> np.ndarray:
 def _ratio(lists: RankedLists, above: np.ndarray, below: np.ndarray, otherwise: float | np.ndarray) -> np.ndarray:
     """Each entry's value divided by its list's, or `otherwise` where that is not above 0."""
     divisor = below[lists.list]
-    out = np.broadcast_to(np.asarray(otherwise, np.float64), divisor.shape).copy()
-    np.divide(above, divisor, out=out, where=divisor > 0)
-    return out
+    ratios = np.broadcast_to(np.asarray(otherwise, np.float64), divisor.shape).copy()
+    np.divide(above, divisor, out=ratios, where=divisor > 0)
+    return ratios
 
 
 def _filled(lists: RankedLists, values: np.ndarray, absent: np.ndarray) -> RankedLists:
@@ -182,8 +181,9 @@ def _filled(lists: RankedLists, values: np.ndarray, absent: np.ndarray) -> Ranke
     start = np.concatenate(([0], np.cumsum(np.repeat(size, runs))))
     of_list = np.repeat(np.arange(len(start) - 1), np.diff(start))
     position = np.arange(start[-1]) - start[of_list]
+
     candidate = lists.first[of_list // runs] + position
     score, rank = absent[of_list], np.diff(lists.start)[of_list] + 1
-    there = start[lists.list] + lists.candidate - lists.first[lists.list // runs]
-    score[there], rank[there] = values, lists.rank
+    returned = start[lists.list] + lists.candidate - lists.first[lists.list // runs]
+    score[returned], rank[returned] = values, lists.rank
     return replace(lists, start=start, candidate=candidate, score=score, ranked=lambda: rank, absent=None)

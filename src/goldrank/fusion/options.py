@@ -41,7 +41,7 @@ FusionMethod: TypeAlias = Literal[
     "probfuse",
     "segfuse",
 ]
-"""The methods of docs/fusion.md. Other names of theirs, such as "combsum", are taken too."""
+"""The methods of docs/fusion.md. Their other names, such as "combsum", are accepted too."""
 
 Normalization: TypeAlias = Literal["min-max", "inverted", "max", "sum", "zmuv", "z-score", "rank", "borda", "none"]
 """How scores of different runs are made comparable."""
@@ -82,8 +82,8 @@ LONGEST_SHOWN = 60
 class Fusion:
     """How runs are fused: a method and its options.
 
-    Objects never change, and are equal if method and options are. Options that are not given are as the method has
-    them; `tune_fusion` tunes those, and leaves what is given as it is.
+    Objects never change, and are equal if method and options are. Options that are not passed have the method's
+    defaults; `tune_fusion` tunes those, and leaves the others as they are.
 
     Parameters
     ----------
@@ -110,24 +110,24 @@ class Fusion:
     """
 
     method: FusionMethod
-    _given: tuple[tuple[str, Any], ...]
-    """The options that were given, by name."""
+    _options: tuple[tuple[str, Any], ...]
+    """The options that were passed, by name."""
 
     def __init__(self, method: FusionMethod = "rrf", **options: Unpack[FusionOptions]) -> None:
         declared = methods.get(method)
-        given = {name: value for name, value in options.items() if not (name == "weights" and value is None)}
-        checked = {name: _checked(declared, name, value) for name, value in given.items()}
+        passed = {name: value for name, value in options.items() if not (name == "weights" and value is None)}
+        checked = {name: _checked(declared, name, value) for name, value in passed.items()}
         object.__setattr__(self, "method", declared.name)
-        object.__setattr__(self, "_given", tuple(sorted(checked.items())))
+        object.__setattr__(self, "_options", tuple(sorted(checked.items())))
 
     @property
     def options(self) -> FusionOptions:
-        """The options that were given."""
-        return cast(FusionOptions, dict(self._given))
+        """The options that were passed."""
+        return cast(FusionOptions, dict(self._options))
 
     @property
     def declared(self) -> Method:
-        """What is known of the method."""
+        """The declaration of the method."""
         return methods.get(self.method)
 
     @property
@@ -147,26 +147,26 @@ class Fusion:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What was given of the method's own parameters, and of what its learning takes."""
-        return {name: value for name, value in self._given if name not in SHARED}
+        """The options that are parameters of the method or of its learning."""
+        return {name: value for name, value in self._options if name not in SHARED}
 
     def of_method(self) -> dict[str, Any]:
-        """The parameters without those of learning, which are of no use once something is learned."""
+        """The parameters without those of learning, which are not used after learning."""
         learning = {setting.name for setting in self.declared.settings}
         return {name: value for name, value in self.parameters.items() if name not in learning}
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> Fusion:
-        """The same method and shared options with other parameters."""
-        shared = {name: value for name, value in self._given if name in SHARED}
+        """This method with the same shared options and other parameters."""
+        shared = {name: value for name, value in self._options if name in SHARED}
         return Fusion(self.method, **cast(FusionOptions, {**shared, **parameters}))
 
     def __repr__(self) -> str:
-        options = "".join(f", {name}={_short(value)}" for name, value in self._given)
+        options = "".join(f", {name}={_short(value)}" for name, value in self._options)
         return f"Fusion({self.method!r}{options})"
 
 
 def as_fusion(fusion: FusionMethod | Fusion, options: Mapping[str, Any]) -> Fusion:
-    """A fusion from what callers give: one, or a method and its options."""
+    """A fusion from what callers pass: a `Fusion`, or a method and its options."""
     if not isinstance(fusion, Fusion):
         return Fusion(fusion, **cast(FusionOptions, options))
     if options:
@@ -187,29 +187,27 @@ def _checked(method: Method, name: str, value: Any) -> Any:
     if name == "equal":
         return _EQUAL.check(value, 1)
 
-    known = {parameter.name: parameter for parameter in (*method.parameters, *method.settings)}
-    if name not in known:
-        raise _not_taken(method, name, known)
+    parameter_of = {parameter.name: parameter for parameter in (*method.parameters, *method.settings)}
+    if name not in parameter_of:
+        raise _not_taken(method, name, parameter_of)
 
+    runs = 1
     if hasattr(value, "__len__"):  # as many as there are values; `fuse` knows how many are right
         runs = len(value)
-    else:
-        runs = 1
-
-    return _plain(known[name].check(value, runs))
+    return _plain(parameter_of[name].check(value, runs))
 
 
 _EQUAL = methods.number("equal", "what min-max gives to a list of equal scores", 0, 1, default=1.0, tried=())
 
 
-def _not_taken(method: Method, name: str, known: Mapping[str, Parameter]) -> OptionError:
-    takes = [*known, *SHARED]
-    hint = f"It takes {', '.join(takes)}."
-    near = did_you_mean(name, takes)
+def _not_taken(method: Method, name: str, parameter_of: Mapping[str, Parameter]) -> OptionError:
+    accepted = [*parameter_of, *SHARED]
+    hint = f"It takes {', '.join(accepted)}."
+    suggestion = did_you_mean(name, accepted)
     if name == "weights":
         hint = f"{hint} Weighted sums are 'wsum'."
-    elif near is not None:
-        hint = f"{near} {hint}"
+    elif suggestion is not None:
+        hint = f"{suggestion} {hint}"
     return OptionError(f"{method.name} takes no {name}", hint=hint, code="unknown-option")
 
 

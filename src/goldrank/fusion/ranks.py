@@ -1,4 +1,4 @@
-"""Fusion by ranks: what a document gets depends on its place in each list alone."""
+"""Fusion by ranks: what a document gets depends on its rank in each list alone."""
 
 from __future__ import annotations
 

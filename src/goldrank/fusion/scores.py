@@ -63,7 +63,7 @@ def weighted_sum(lists: RankedLists, weights: np.ndarray) -> np.ndarray:
     total = lists.total(weights[lists.run] * lists.score)
     if lists.absent is None:
         return total
-    # What every list gives to a document that it does not have, less that of the lists that do have it.
+    # What every list gives to a document that it does not have, without the lists that do have it.
     absent = np.tile(weights, len(lists.queries)) * lists.absent
     value: np.ndarray = total + (lists.over_lists(absent) - lists.total(absent[lists.list]))
     return value

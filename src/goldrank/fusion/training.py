@@ -1,4 +1,4 @@
-"""What judged queries show of runs: where in their lists the relevant documents stand."""
+"""What judged queries show of runs: the ranks of relevant documents in their lists."""
 
 from __future__ import annotations
 
@@ -29,29 +29,36 @@ class TrainingEntries:
     @classmethod
     def of(cls, lists: RankedLists, hit: np.ndarray, precision: np.ndarray, chosen: np.ndarray) -> TrainingEntries:
         """From the chosen queries; `precision` is the average precision by query and run."""
-        kept = chosen[lists.list // len(lists.runs)]
+        chosen_entries = chosen[lists.list // len(lists.runs)]
+        average_precision = np.zeros(len(lists.runs))
+        if chosen.any():
+            average_precision = precision[chosen].mean(axis=0)
+
         return cls(
             runs=len(lists.runs),
             queries=int(chosen.sum()),
-            run=lists.run[kept],
-            rank=lists.rank[kept],
-            length=lists.length[kept],
-            hit=hit[kept],
-            average_precision=precision[chosen].mean(axis=0) if chosen.any() else np.zeros(len(lists.runs)),
+            run=lists.run[chosen_entries],
+            rank=lists.rank[chosen_entries],
+            length=lists.length[chosen_entries],
+            hit=hit[chosen_entries],
+            average_precision=average_precision,
         )
 
     @classmethod
     def of_hits(cls, runs: Sequence[Sequence[Sequence[float]]]) -> TrainingEntries:
         """From each run's lists of 1 for a relevant document and 0 for another, in the order of ranks."""
-        sizes = [np.array([len(hits) for hits in lists], np.int64) for lists in runs]
-        each = np.concatenate(sizes)
+        all_lists = [np.asarray(hits, np.float64) for lists in runs for hits in lists]
+        run_of_list = np.repeat(np.arange(len(runs)), [len(lists) for lists in runs])
+        list_sizes = np.array(list(map(len, all_lists)), np.int64)
+        ranks = [np.arange(1, size + 1) for size in list_sizes.tolist()]
+
         return cls(
             runs=len(runs),
             queries=max(map(len, runs)),
-            run=np.repeat(np.arange(len(runs)), [size.sum() for size in sizes]),
-            rank=np.concatenate([np.arange(1, size + 1) for size in each.tolist()]),
-            length=np.repeat(each, each),
-            hit=np.concatenate([np.asarray(hits, np.float64) for lists in runs for hits in lists]),
+            run=np.repeat(run_of_list, list_sizes),
+            rank=np.concatenate(ranks),
+            length=np.repeat(list_sizes, list_sizes),
+            hit=np.concatenate(all_lists),
             average_precision=np.full(len(runs), np.nan),
         )
 

@@ -25,7 +25,7 @@ from goldrank.data.table import Cells, Head, Part, Sentence, Table
 from goldrank.evaluation import rankings as evaluation
 from goldrank.fusion import methods
 from goldrank.fusion.combine import combined, prepared, several
-from goldrank.fusion.lists import TIES, pieces
+from goldrank.fusion.lists import TIES, RankedLists, pieces
 from goldrank.fusion.methods import MOST_TRIED
 from goldrank.fusion.options import Fusion, FusionMethod, as_fusion
 from goldrank.fusion.training import TrainingEntries, hits
@@ -45,7 +45,7 @@ class TunedFusion(Result):
     optimistic: float
     """The measure with the parameters that all queries chose, on the same queries: too good to expect."""
     by_fold: tuple[Fusion, ...]
-    """What was chosen without each fold, but for what was learned: if these differ much, so would the next data set."""
+    """What was chosen without each fold, without what was learned: if these differ much, so would the next data set."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -90,8 +90,8 @@ def tune_fusion(
 ) -> TunedFusion:
     """Tune the parameters of a fusion by cross-validation over queries.
 
-    Everything that the method takes is tuned, or learned from the judged queries of the other folds, but for what the
-    `Fusion` was given. Where there are more than 200 settings, 200 are drawn at random.
+    All parameters of the method are tuned, or learned from the judged queries of the other folds, except for the
+    options of a `Fusion`. Where there are more than 200 settings, 200 are drawn at random.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def tune_fusion(
     runs : Runs, mapping or list
         Two or more runs, as `fuse` takes them.
     measure : measure
-        What is made as good as can be.
+        The measure that is made as good as possible.
     fusion : str or Fusion
         The method, or a `Fusion` whose options stay as they are.
     folds : int
@@ -133,11 +133,11 @@ def tune_fusion(
     (Fusion('wsum', weights=(0.75, 0.25)), 1.0)
     """
     rules = conventions.get(convention)
-    judged = qrels if isinstance(qrels, Qrels) else io.as_qrels(qrels, judgements=rules.judgements)
+    judged = io.as_qrels(qrels, judgements=rules.judgements)
     search = SettingSearch(judged, several(runs), as_fusion(fusion, {}), measure, rules)
     if len(judged) < whole_number(folds, "folds", 2):
-        what = f"folds is {shown(folds)}; it must be at most the number of judged queries, {len(judged):,}"
-        raise OptionError(what, code="bad-number")
+        message = f"folds is {shown(folds)}; it must be at most the number of judged queries, {len(judged):,}"
+        raise OptionError(message, code="bad-number")
 
     rng = np.random.default_rng(seed)
     settings = search.settings(steps, rng)
@@ -150,13 +150,15 @@ def tune_fusion(
     results: dict[str, Mapping[str, float]] = {}
     held_out = np.full(len(queries), np.nan)
     for number in range(folds):
-        others = fold != number
-        fitted = search.tried(settings, others) if search.method.learn else everything
-        choice = fitted.best(others)
+        other_folds = fold != number
+        fitted = everything
+        if search.method.learn:
+            fitted = search.tried(settings, other_folds)
+        choice = fitted.best(other_folds)
         chosen.append(search.fusion.with_parameters(settings[choice]))
-        held_out[~others] = fitted.values[choice][~others]
+        held_out[~other_folds] = fitted.values[choice][~other_folds]
         fused = fitted.runs[choice].results
-        results |= {queries[i]: fused[queries[i]] for i in np.flatnonzero(~others) if queries[i] in fused}
+        results |= {queries[i]: fused[queries[i]] for i in np.flatnonzero(~other_folds) if queries[i] in fused}
 
     ordered = {query: results[query] for query in queries if query in results}
     return TunedFusion(
@@ -188,7 +190,9 @@ class Tried:
     def best(self, counted: np.ndarray) -> int:
         """The first of the best settings by the mean over some queries."""
         means = np.nanmean(self.values[:, counted], axis=1)
-        return int(np.nanargmax(means if self.higher_is_better else -means))
+        if not self.higher_is_better:
+            means = -means
+        return int(np.nanargmax(means))
 
 
 class SettingSearch:
@@ -213,13 +217,19 @@ class SettingSearch:
         ties: Any = fusion.options.get("ties", rules.ties)
         if ties not in TIES:
             ties = "docid"
-        self.fusion = fusion if ties == fusion.ties else Fusion(fusion.method, **{**fusion.options, "ties": ties})
-        """With the order of ties that is tuned with, so that fusing others with it is the same."""
+        self.fusion = fusion
+        """With the order of ties that it is tuned with, so that other runs are fused with the same order."""
+        if ties != fusion.ties:
+            self.fusion = Fusion(fusion.method, **{**fusion.options, "ties": ties})
 
-        how = fusion.normalization
-        self._lowest_first = how.lowest_first
-        made = list(pieces(runs, ties=ties, lowest_first=how.lowest_first, only=set(qrels), size=1 << 62))
-        self._lists = prepared(made[0], self.method, how, fusion.equal) if made else None
+        normalization = fusion.normalization
+        self._lowest_first = normalization.lowest_first
+        lists_of_queries = list(
+            pieces(runs, ties=ties, lowest_first=normalization.lowest_first, only=set(qrels), size=1 << 62)
+        )
+        self._lists: RankedLists | None = None
+        if lists_of_queries:
+            self._lists = prepared(lists_of_queries[0], self.method, normalization, fusion.equal)
 
     def settings(self, steps: int, rng: np.random.Generator | None = None) -> list[dict[str, Any]]:
         """What there is to try: all combinations, or some at random if they are too many."""
@@ -229,13 +239,13 @@ class SettingSearch:
             if parameter.name in fixed:
                 parameter.check(fixed[parameter.name], len(self.runs))
 
-        tuned = {each.name: each.tried for each in self.method.tuned if each.name not in fixed}
+        tuned = {parameter.name: parameter.tried for parameter in self.method.tuned if parameter.name not in fixed}
         grids = [list(tried(len(self.runs), steps)) for tried in tuned.values() if tried is not None]
-        every = [{**dict(zip(tuned, values, strict=True)), **fixed} for values in product(*grids)]
-        if len(every) <= MOST_TRIED or rng is None:
-            return every
-        drawn = 1 + rng.choice(len(every) - 1, MOST_TRIED - 1, replace=False)
-        return [every[0], *(every[i] for i in np.sort(drawn).tolist())]
+        combinations = [{**dict(zip(tuned, values, strict=True)), **fixed} for values in product(*grids)]
+        if len(combinations) <= MOST_TRIED or rng is None:
+            return combinations
+        chosen = 1 + rng.choice(len(combinations) - 1, MOST_TRIED - 1, replace=False)
+        return [combinations[0], *(combinations[i] for i in np.sort(chosen).tolist())]
 
     def tried(self, settings: Iterable[Mapping[str, Any]], learn_from: np.ndarray) -> Tried:
         """Every setting's fused run and values; what is learned is learned from some of the judged queries."""
@@ -257,12 +267,12 @@ class SettingSearch:
 
     def _complete(self, setting: Mapping[str, Any], learn_from: np.ndarray) -> dict[str, Any]:
         """A setting with what the method learns."""
-        own = {each.name for each in self.method.settings}
-        learning = {name: value for name, value in setting.items() if name in own}
-        given = {name: value for name, value in setting.items() if name not in own}
-        if self.method.learned is None or self.method.learned in given:
-            return given
-        return given | self.method.trained(self._evidence(learn_from), learning)
+        learning_names = {setting_declared.name for setting_declared in self.method.settings}
+        learning = {name: value for name, value in setting.items() if name in learning_names}
+        parameters = {name: value for name, value in setting.items() if name not in learning_names}
+        if self.method.learned is None or self.method.learned in parameters:
+            return parameters
+        return parameters | self.method.trained(self._evidence(learn_from), learning)
 
     def _fused(self, parameters: Mapping[str, Any]) -> Run:
         checked = self.method.checked(parameters, len(self.runs))
@@ -296,7 +306,9 @@ class SettingSearch:
         """Average precision by query of the lists and run."""
         assert self._lists is not None
         columns = []
-        for run in map(_reversed, self.runs) if self._lowest_first else self.runs:
+        for run in self.runs:
+            if self._lowest_first:
+                run = _reversed(run)
             rules = self.rules.with_policies(missing="zero", empty="zero")
             scores = evaluation.evaluate(self.qrels, run, "AP", convention=rules)
             of_query = dict(zip(scores.queries, next(iter(scores.columns.values())).values, strict=True))
@@ -305,18 +317,25 @@ class SettingSearch:
 
 
 def _nothing_to_tune(method: str) -> OptionError:
-    known = ", ".join(name for name, each in methods.all_methods().items() if each.parameters)
-    what = f"fusion is {method!r}, which has nothing to tune"
-    return OptionError(what, hint=f"These have: {known}.", code="nothing-to-tune")
+    names = ", ".join(name for name, method_declared in methods.all_methods().items() if method_declared.parameters)
+    message = f"fusion is {method!r}, which has nothing to tune"
+    return OptionError(message, hint=f"These have: {names}.", code="nothing-to-tune")
 
 
 def _reversed(run: Run) -> Run:
     """The run with the lowest score first."""
-    turned = {query: {doc: -score for doc, score in row.items()} for query, row in run.results.items()}
-    return Run(Rankings(turned), name=run.name)
+    results = {}
+    for query, row in run.results.items():
+        results[query] = {doc: -score for doc, score in row.items()}
+    return Run(Rankings(results), name=run.name)
 
 
 def best_run(scored: Mapping[str, Scores]) -> str:
     """The name of the run that is best by its first measure, whether more or less of it is better."""
-    columns = {name: next(iter(scores.columns.values())) for name, scores in scored.items()}
-    return max(columns, key=lambda name: columns[name].summary * (1 if columns[name].higher_is_better else -1))
+    goodness = {}
+    for name, scores in scored.items():
+        column = next(iter(scores.columns.values()))
+        goodness[name] = column.summary
+        if not column.higher_is_better:
+            goodness[name] = -column.summary
+    return max(goodness, key=lambda name: goodness[name])

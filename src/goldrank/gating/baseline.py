@@ -1,4 +1,4 @@
-"""What a run is held against: a `Baseline`, frozen and hashed, which only an explicit command changes."""
+"""What a run is compared with: a `Baseline`, frozen and hashed, which only an explicit command changes."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from goldrank.base import ids
 from goldrank.base.errors import BaselineError, cannot_open, file_name, of_type
 from goldrank.base.notes import Note
 from goldrank.base.types import Path
-from goldrank.data.scores import Scores, format_value
+from goldrank.data.scores import Column, Scores, format_value
 from goldrank.data.showing import Result
-from goldrank.data.table import Part
+from goldrank.data.table import Part, count
 from goldrank.gating.top_documents import KeptDocuments
 
 FORMAT = "goldrank-baseline"
 VERSION = 3
-"""Since 3 the scores know the hashes of their judgements. Versions 1 and 2 are of before goldrank 1.0."""
+"""Since 3 the scores know the hashes of their judgements. Versions 1 and 2 were written before goldrank 1.0."""
 _SET = "goldrank gate --update"
 _MADE_BY = f"A baseline is made by `{_SET}`, or by Baseline(scores).save(path)."
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What scores rest on: two runs can be compared if theirs is the same."""
+    """What scores rest on: two runs can be compared if they rest on the same."""
 
     qrels: str
     """SHA-256 of the judgements, '' if unknown."""
@@ -42,59 +42,70 @@ class Basis:
 
     @classmethod
     def of(cls, scores: Scores) -> Basis:
-        """The basis of scores. Of fresh ones the run is not asked: its hash would take reading it again."""
+        """The basis of scores. The run of fresh scores is not part of it: to hash it, it would be read again."""
         placed = scores.placed
         if placed is not None:
             judgements = placed.judgements
             return cls(judgements.digest, judgements.criteria or "", placed.depth, __version__, scores)
 
-        known = scores.provenance
-        qrels = known.get("qrels") or {}
+        provenance = scores.provenance
+        qrels = provenance.get("qrels") or {}
         return cls(
             qrels=str(qrels.get("sha256") or ""),
             criteria=str(qrels.get("criteria") or ""),
-            depth=known.get("depth"),
-            version=str(known.get("goldrank") or ""),
+            depth=provenance.get("depth"),
+            version=str(provenance.get("goldrank") or ""),
             scores=scores,
         )
 
-    def other_judgements(self, now: Basis) -> list[str]:
-        """How the judgements of `now` differ from these, in words; nothing if they do not."""
+    def other_judgements(self, later: Basis) -> list[str]:
+        """How the judgements of `later` differ from these, in words; an empty list if they do not."""
         differences = []
-        if self.criteria != now.criteria:
-            differences.append(f"the criteria were {_quoted(self.criteria)} and are {_quoted(now.criteria)}")
-        if self.qrels == now.qrels:
+        if self.criteria != later.criteria:
+            differences.append(f"the criteria were {_quoted(self.criteria)} and are {_quoted(later.criteria)}")
+        if self.qrels == later.qrels:
             return differences
 
-        then, present = self.scores.judgement_hashes, now.scores.judgement_hashes
-        before = dict.fromkeys(self.scores.queries) if then is None or present is None else then
-        after = dict.fromkeys(now.scores.queries) if then is None or present is None else present
-        for text, these, others in (("added", after, before), ("removed", before, after)):
-            names = [query for query in these if query not in others]
-            if names:
-                differences.append(f"{_count(names)} {text}: {ids.samples(names)}")
-
-        if then is not None and present is not None:
-            changed = [query for query, judged in then.items() if present.get(query, judged) != judged]
+        old_hashes, new_hashes = self.scores.judgement_hashes, later.scores.judgement_hashes
+        if old_hashes is not None and new_hashes is not None:
+            differences += _other_queries(list(old_hashes), list(new_hashes))
+            changed = [query for query, digest in old_hashes.items() if new_hashes.get(query, digest) != digest]
             if changed:
                 differences.append(f"other judgements for {_count(changed)}: {ids.samples(changed)}")
-        elif not differences:
-            differences.append("the same queries, judged otherwise")
-        return [*differences, f"hash {self.qrels[:12] or 'unknown'} before, {now.qrels[:12] or 'unknown'} now"]
+        else:
+            differences += _other_queries(self.scores.queries, later.scores.queries)
+            if not differences:
+                differences.append("the same queries, judged otherwise")
+        return [*differences, f"hash {self.qrels[:12] or 'unknown'} before, {later.qrels[:12] or 'unknown'} now"]
 
-    def other_rules(self, now: Basis) -> list[str]:
+    def other_rules(self, later: Basis) -> list[str]:
         """How the way of measuring differs, in words."""
         differences = []
-        if self.scores.convention != now.scores.convention:
-            then, present = self.scores.convention or "unknown", now.scores.convention or "unknown"
-            differences.append(f"the convention was {then} and is {present}")
-        if self.depth != now.depth:
-            differences.append(f"rankings were cut at {self.depth or 'no depth'} and are at {now.depth or 'no depth'}")
+        if self.scores.convention != later.scores.convention:
+            old_convention, new_convention = self.scores.convention or "unknown", later.scores.convention or "unknown"
+            differences.append(f"the convention was {old_convention} and is {new_convention}")
+        if self.depth != later.depth:
+            differences.append(
+                f"rankings were cut at {self.depth or 'no depth'} and are at {later.depth or 'no depth'}"
+            )
         return differences
 
 
+def _other_queries(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Which queries were added and which removed, in words."""
+    old, new = set(before), set(after)
+    words = []
+    added = [query for query in after if query not in old]
+    if added:
+        words.append(f"{_count(added)} added: {ids.samples(added)}")
+    removed = [query for query in before if query not in new]
+    if removed:
+        words.append(f"{_count(removed)} removed: {ids.samples(removed)}")
+    return words
+
+
 class Baseline(Result):
-    """Scores that later ones are held against, with a hash by which a changed file is known.
+    """Scores that later ones are compared with, with a hash by which a changed file is known.
 
     Parameters
     ----------
@@ -131,7 +142,7 @@ class Baseline(Result):
         self.label = label
         self.frozen = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.name = scores.run
-        """The file, the name in a history, or that of the run."""
+        """The file, the name in a history, or the run's name."""
         self.is_kept = False
         """Whether it comes from a file or a history."""
         self.equal_runs = 0
@@ -139,13 +150,13 @@ class Baseline(Result):
 
     @classmethod
     def of_record(cls, scores: Scores, name: str, digest: str, frozen: str, label: str) -> Self:
-        """The baseline that a record of a history is."""
-        baseline = cls._made(scores, name, digest, frozen, label)
+        """The baseline of a record in a history."""
+        baseline = cls._stored(scores, name, digest, frozen, label)
         baseline.documents = None
         return baseline
 
     @classmethod
-    def _made(cls, scores: Scores, name: str, digest: str, frozen: str, label: str) -> Self:
+    def _stored(cls, scores: Scores, name: str, digest: str, frozen: str, label: str) -> Self:
         baseline = cls(scores, label=label)
         baseline.name, baseline.digest, baseline.frozen, baseline.is_kept = name, digest, frozen, True
         return baseline
@@ -165,12 +176,15 @@ class Baseline(Result):
 
     @cached_property
     def _content(self) -> dict[str, Any]:
+        documents = None
+        if self.documents is not None:
+            documents = self.documents.to_dict()
         return {
             "format": FORMAT,
             "version": VERSION,
             "frozen": self.frozen,
             "label": self.label,
-            "documents": None if self.documents is None else self.documents.to_dict(),
+            "documents": documents,
             "scores": json.loads(self.scores.to_json()),
         }
 
@@ -182,9 +196,12 @@ class Baseline(Result):
     @property
     def words(self) -> str:
         """The baseline for people: its name, label and hash."""
-        label = f" ({ids.show(self.label)})" if self.label and self.label != self.name else ""
-        digest = f", sha256 {self.digest[:12]}" if self.is_kept else ""
-        return f"{ids.show(self.name, 200)}{label}{digest}"
+        words = ids.show(self.name, 200)
+        if self.label and self.label != self.name:
+            words += f" ({ids.show(self.label)})"
+        if self.is_kept:
+            words += f", sha256 {self.digest[:12]}"
+        return words
 
     @property
     def title(self) -> str:
@@ -193,7 +210,7 @@ class Baseline(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Those of the scores."""
+        """The notes of the scores."""
         return self.scores.notes
 
     def parts(self) -> list[Part]:
@@ -231,22 +248,24 @@ class Baseline(Result):
         Raises
         ------
         BaselineError
-            If it cannot be read, is none, or is not what was written.
+            If it cannot be read, is not a baseline, or was changed after it was written.
         """
-        where = file_name(path, "a baseline")
-        data = _read(where)
+        file = file_name(path, "a baseline")
+        data = _read(file)
         digest = content_hash(data)
         if data.get("sha256") != digest:
             raise BaselineError(
                 "was changed after it was written: its hash does not fit its content",
-                where=where,
+                where=file,
                 hint=f"A baseline is not edited. Restore the file, or remove it and use `{_SET}`.",
                 code="changed",
             )
-        scores = Scores.from_dict(data.get("scores"), where)
-        baseline = cls._made(scores, where, digest, str(data.get("frozen")), str(data.get("label")))
-        documents = data.get("documents")
-        baseline.documents = None if documents is None else KeptDocuments.from_dict(documents, where)
+        scores = Scores.from_dict(data.get("scores"), file)
+        baseline = cls._stored(scores, file, digest, str(data.get("frozen")), str(data.get("label")))
+
+        baseline.documents = None
+        if data.get("documents") is not None:
+            baseline.documents = KeptDocuments.from_dict(data["documents"], file)
         return baseline
 
     def __eq__(self, other: object) -> bool:
@@ -265,21 +284,21 @@ BaselineLike: TypeAlias = Baseline | Scores | Path
 """A `Baseline`, `Scores`, or the file of either."""
 
 
-def as_baseline(given: BaselineLike) -> Baseline:
-    """A baseline from what callers give."""
-    if isinstance(given, Baseline):
-        return given
-    if isinstance(given, Scores):
-        return Baseline(given)
-    wanted = "a Baseline, Scores or a file"
-    of_type(given, (str, os.PathLike), "the baseline", wanted, "Of a history: History('h.db').baseline('main').")
-    if _holds_scores(given):
-        return Baseline(Scores.load(FilePath(given)))
-    return Baseline.load(given)
+def as_baseline(source: BaselineLike) -> Baseline:
+    """A baseline from what callers pass."""
+    if isinstance(source, Baseline):
+        return source
+    if isinstance(source, Scores):
+        return Baseline(source)
+    kinds = "a Baseline, Scores or a file"
+    of_type(source, (str, os.PathLike), "the baseline", kinds, "Of a history: History('h.db').baseline('main').")
+    if _holds_scores(source):
+        return Baseline(Scores.load(FilePath(source)))
+    return Baseline.load(source)
 
 
 def _holds_scores(path: Path) -> bool:
-    """Whether a file holds saved scores."""
+    """Whether a file has saved scores."""
     try:
         with FilePath(path).open("rb") as file:
             return b'"goldrank-scores"' in file.read(100)
@@ -287,27 +306,29 @@ def _holds_scores(path: Path) -> bool:
         return False
 
 
-def _read(where: str) -> dict[str, Any]:
+def _read(file: str) -> dict[str, Any]:
     """The content of a baseline file, of a version that this goldrank reads."""
     try:
-        data = json.loads(FilePath(where).read_bytes(), object_pairs_hook=_without_repeats)
+        data = json.loads(FilePath(file).read_bytes(), object_pairs_hook=_without_repeats)
     except OSError as error:
-        raise cannot_open(error, where, BaselineError, _MADE_BY) from None
+        raise cannot_open(error, file, BaselineError, _MADE_BY) from None
     except (ValueError, RecursionError) as error:
-        raise BaselineError(f"is not a baseline: {error}", where=where, code="not-a-baseline") from None
+        raise BaselineError(f"is not a baseline: {error}", where=file, code="not-a-baseline") from None
 
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        is_scores = isinstance(data, dict) and data.get("format") == "goldrank-scores"
-        hint = "These are saved scores: Baseline(Scores.load(path))." if is_scores else _MADE_BY
-        raise BaselineError("is not a baseline of goldrank", where=where, hint=hint, code="not-a-baseline")
+        hint = _MADE_BY
+        if isinstance(data, dict) and data.get("format") == "goldrank-scores":
+            hint = "These are saved scores: Baseline(Scores.load(path))."
+        raise BaselineError("is not a baseline of goldrank", where=file, hint=hint, code="not-a-baseline")
+
     version = data.get("version")
     if version != VERSION:
-        what = f"was written in version {version!r} of the format; this goldrank reads version {VERSION}"
+        message = f"was written in version {version!r} of the format; this goldrank reads version {VERSION}"
         if version in (1, 2):
-            hint = f"It is of before goldrank 1.0: set the baseline anew, with `{_SET}`."
-            raise BaselineError(what, where=where, hint=hint, code="older-version")
+            hint = f"It was written before goldrank 1.0: set the baseline anew, with `{_SET}`."
+            raise BaselineError(message, where=file, hint=hint, code="older-version")
         hint = "Use the goldrank that wrote it, or a newer one."
-        raise BaselineError(what, where=where, hint=hint, code="newer-version")
+        raise BaselineError(message, where=file, hint=hint, code="newer-version")
     return data
 
 
@@ -322,8 +343,8 @@ def content_hash(content: Mapping[str, Any]) -> str:
 def changes(old: Baseline | None, new: Scores) -> list[str]:
     """What setting a baseline anew changes, in words."""
     if old is None:
-        shown = [f"{name} {format_value(column.summary, column.average)}" for name, column in new.columns.items()]
-        return [f"new, {len(new.queries):,} queries", *shown]
+        values = [f"{name} {format_value(column.summary, column.average)}" for name, column in new.columns.items()]
+        return [f"new, {len(new.queries):,} queries", *values]
 
     lines = []
     before, after = old.scores.columns, new.columns
@@ -333,11 +354,7 @@ def changes(old: Baseline | None, new: Scores) -> list[str]:
         elif name not in before:
             lines.append(f"{name}: new, {format_value(after[name].summary, after[name].average)}")
         else:
-            kind = after[name].average
-            then, now = (format_value(column.summary, kind) for column in (before[name], after[name]))
-            change = after[name].summary - before[name].summary
-            size = f"{change:+,.0f}" if kind == "sum" else f"{change:+.4f}"
-            lines.append(f"{name}: {then} -> {now} ({size})" if change else f"{name}: {now}, as before")
+            lines.append(f"{name}: {_value_change(before[name], after[name])}")
 
     basis = Basis.of(new)
     old_queries, new_queries = set(old.scores.queries), set(new.queries)
@@ -349,6 +366,17 @@ def changes(old: Baseline | None, new: Scores) -> list[str]:
     return lines + old.basis.other_rules(basis)
 
 
+def _value_change(before: Column, after: Column) -> str:
+    """How the value of a measure changed, in words."""
+    old_value, new_value = (format_value(column.summary, after.average) for column in (before, after))
+    change = after.summary - before.summary
+    if not change:
+        return f"{new_value}, as before"
+    if after.average == "sum":
+        return f"{old_value} -> {new_value} ({change:+,.0f})"
+    return f"{old_value} -> {new_value} ({change:+.4f})"
+
+
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) != len(pairs):
@@ -357,7 +385,7 @@ def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _count(names: Sequence[str]) -> str:
-    return f"{len(names):,} quer{'y' if len(names) == 1 else 'ies'}"
+    return count(len(names), "query")
 
 
 def _quoted(text: str) -> str:

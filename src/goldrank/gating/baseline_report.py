@@ -12,12 +12,16 @@ from goldrank.gating.baseline import Baseline
 def parts(baseline: Baseline) -> list[Part]:
     """What a baseline is, when it was set, and its values."""
     basis = baseline.basis
-    judgements = f"sha256 {basis.qrels[:12] or 'unknown'}" + (f", {basis.criteria}" if basis.criteria else "")
-    known = {"set": baseline.frozen, "run": baseline.scores.run, "judgements": judgements}
-    return [facts(known, f"baseline {baseline.words}"), *score_parts([baseline.scores])]
+    judgements = f"sha256 {basis.qrels[:12] or 'unknown'}"
+    if basis.criteria:
+        judgements += f", {basis.criteria}"
+    rows = {"set": baseline.frozen, "run": baseline.scores.run, "judgements": judgements}
+    return [facts(rows, f"baseline {baseline.words}"), *score_parts([baseline.scores])]
 
 
-def change_parts(name: str, changes: Sequence[str], set_now: bool) -> list[Part]:
+def change_parts(name: str, changes: Sequence[str], is_set: bool) -> list[Part]:
     """That a baseline is set, or would be, and what changes by that."""
-    head = Sentence(f"baseline {name} {'is set' if set_now else 'would be set'}")
-    return [head, *(Sentence(text, "remark") for text in changes)]
+    title = f"baseline {name} would be set"
+    if is_set:
+        title = f"baseline {name} is set"
+    return [Sentence(title), *(Sentence(text, "remark") for text in changes)]

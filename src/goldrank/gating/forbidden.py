@@ -25,33 +25,33 @@ class Shown(NamedTuple):
         return f"'{ids.show(self.doc)}' at rank {self.rank} for query '{ids.show(self.query)}'"
 
 
-def shown_documents(scores: Scores, measure: Measure, which: np.ndarray | None) -> list[Shown]:
+def shown_documents(scores: Scores, measure: Measure, in_group: np.ndarray | None) -> list[Shown]:
     """The forbidden documents in the first k, highest first; none if the documents of the scores are not known."""
-    placed = scores.placed
-    if placed is None or placed.placements.label is None:
+    placed_run = scores.placed
+    if placed_run is None or placed_run.placements.label is None:
         return []
 
-    placements, docs = placed.placements, placed.qrels.docs
+    placements, docs = placed_run.placements, placed_run.qrels.docs
     counted = set(scores.queries)
-    if which is not None:
-        counted = {query for query, is_in in zip(scores.queries, which.tolist(), strict=True) if is_in}
+    if in_group is not None:
+        counted = {query for query, is_chosen in zip(scores.queries, in_group.tolist(), strict=True) if is_chosen}
     rows = np.flatnonzero((placements.grade < 0) & (placements.rank <= (measure.k or np.inf)))
-    shown = [
-        Shown(placements.queries[placements.query[row]], docs[placements.label[row]], int(placements.rank[row]))
-        for row in rows.tolist()
-    ]
-    return sorted((each for each in shown if each.query in counted), key=lambda each: (each.rank, each.query))
+    forbidden = []
+    for row in rows.tolist():
+        query, doc = placements.queries[placements.query[row]], docs[placements.label[row]]
+        if query in counted:
+            forbidden.append(Shown(query, doc, int(placements.rank[row])))
+    return sorted(forbidden, key=lambda document: (document.rank, document.query))
 
 
-def shown_words(scores: Scores, measure: Measure | None, which: np.ndarray | None) -> str:
+def shown_words(scores: Scores, measure: Measure | None, in_group: np.ndarray | None) -> str:
     """The first forbidden documents that a run shows, as the end of a sentence; empty for other measures."""
     if measure is None or measure.declaration.name not in MEASURES:
         return ""
-    shown = shown_documents(scores, measure, which)
-    if not shown:
+    documents = shown_documents(scores, measure, in_group)
+    if not documents:
         return ""
-    if len(shown) > MOST_NAMED:
-        more = f" and {len(shown) - MOST_NAMED:,} more"
-    else:
-        more = ""
-    return f"; forbidden: {', '.join(map(str, shown[:MOST_NAMED]))}{more}"
+    words = f"; forbidden: {', '.join(map(str, documents[:MOST_NAMED]))}"
+    if len(documents) > MOST_NAMED:
+        words += f" and {len(documents) - MOST_NAMED:,} more"
+    return words

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
     from goldrank.data.scores import Scores
     from goldrank.gating.baseline import Baseline
-    from goldrank.gating.measuring import Way
+    from goldrank.gating.measuring import MeasuringOptions
     from goldrank.gating.rules import Rules
     from goldrank.gating.verdict import Verdict
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @file_option("--rules", "rules_file", heading=MEASURE, help="A TOML file with the rules.")
 @option(
     "--rule",
-    "more",
+    "rule_texts",
     multiple=True,
     metavar="TEXT",
     heading=MEASURE,
@@ -95,11 +95,11 @@ def command(
 ) -> None:  # fmt: skip
     """Check a run against rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
 
-    SCORES are what `eval -o x.json` or `texts -o x.json` wrote; they take the place of QRELS and RUN.
+    SCORES are what `eval -o x.json` or `texts -o x.json` wrote; they replace QRELS and RUN.
 
-    A drop fails only if it is surely larger than tolerated. Exit 4 is "unclear: judge these": documents that nobody
-    judged could decide it. --update freezes what is measured as the baseline, a file (or with --db a name); nothing
-    else changes a baseline.
+    A drop fails only if it is surely larger than tolerated. Exit 4 is "unclear: judge these": unjudged documents could
+    decide it. --update freezes what is measured as the baseline, a file (or with --db a name); nothing else changes a
+    baseline.
     """
     if dry_run and not update:
         raise click.UsageError("--dry-run goes with --update")
@@ -110,37 +110,40 @@ def command(
         _update(_Frozen(baseline, db, label or ""), scores, dry_run, output)
         return
 
-    if not options["rules_file"] and not options["more"]:
+    if not options["rules_file"] and not options["rule_texts"]:
         raise click.UsageError("there are no rules: name a file with --rules, or one with --rule 'nDCG@10: -1%'")
     if options["measures"]:
         raise click.UsageError("-m is for --update; rules name their measures")
+
     from goldrank.gating.verdict import Verdict
 
     output.check(Verdict)
     try:
         rules = _rules(**options)
+        compared_with = None
         if baseline:
-            against = _against(qrels, run, reading, rules, _Frozen(baseline, db))
-        else:
-            against = None
-        verdict = _decide(qrels, run, reading, rules, against, options["queries"])
+            compared_with = _compared_with(qrels, run, reading, rules, _Frozen(baseline, db))
+        verdict = _decide(qrels, run, reading, rules, compared_with, options["queries"])
     except GoldrankError as error:
         undecided = Verdict.undecided(run or qrels, error)
         if output.form == "terminal":
             output = Output(output.files, is_quiet=True)
         output.show(undecided)
         raise
+
     output.show(verdict)
     if verdict.exit_code:
         raise click.exceptions.Exit(verdict.exit_code)
 
 
-def _against(qrels: str, run: str | None, reading: ReadingOptions, rules: Rules, named: _Frozen) -> Baseline | Scores:
+def _compared_with(
+    qrels: str, run: str | None, reading: ReadingOptions, rules: Rules, frozen: _Frozen
+) -> Baseline | Scores:
     """What the run is compared with: another run that is measured now, or what was frozen or saved."""
-    is_run = os.path.isfile(named.name) and not named.name.endswith(".json") and not is_saved(named.name)
+    is_run = os.path.isfile(frozen.name) and not frozen.name.endswith(".json") and not is_saved(frozen.name)
     if run is not None and is_run:
-        return _measured(qrels, named.name, reading, rules, compared=True)
-    return _named_baseline(named.name, named.db)
+        return _measured(qrels, frozen.name, reading, rules, compared=True)
+    return _named_baseline(frozen.name, frozen.db)
 
 
 def _named_baseline(name: str, db: str | None) -> Baseline:
@@ -155,6 +158,7 @@ def _named_baseline(name: str, db: str | None) -> Baseline:
             hint="Name a baseline's file, or the history that has a baseline of that name: --db history.db.",
             code="no-baseline",
         )
+
     from goldrank.history.opening import open_history
 
     with open_history(db) as history:
@@ -163,11 +167,11 @@ def _named_baseline(name: str, db: str | None) -> Baseline:
         return history.as_baseline(history[int(name)], name)
 
 
-def _way(reading: ReadingOptions) -> Way:
-    """How a run is measured: the convention, the depth, and what is known of users."""
-    from goldrank.gating.measuring import Way
+def _measuring_options(reading: ReadingOptions) -> MeasuringOptions:
+    """How a run is measured: the convention, the depth, and what is known about users."""
+    from goldrank.gating.measuring import MeasuringOptions
 
-    return Way(reading.convention, reading.depth, catalogue_of(reading))
+    return MeasuringOptions(reading.convention, reading.depth, catalogue_of(reading))
 
 
 def _measured(qrels: str, run: str, reading: ReadingOptions, rules: Rules, compared: bool) -> Scores:
@@ -177,7 +181,7 @@ def _measured(qrels: str, run: str, reading: ReadingOptions, rules: Rules, compa
     once((qrels, run))
     judged, opened = open_qrels(qrels, reading), open_run(run, reading)
     with progress(opened):
-        return scores_to_gate(judged, opened, rules, _way(reading), compared=compared)
+        return scores_to_gate(judged, opened, rules, _measuring_options(reading), compared=compared)
 
 
 def _decide(
@@ -196,29 +200,32 @@ def _decide(
         scores = _saved(qrels, reading)
     else:
         scores = _measured(qrels, run, reading, rules, compared=baseline is not None)
-    if queries is None:
-        known = rules.queries
-    else:
-        known = queries
-    return gate(scores, rules, baseline, queries=None if known is None else read_queries(known))
+
+    query_source = rules.queries
+    if queries is not None:
+        query_source = queries
+    if query_source is None:
+        return gate(scores, rules, baseline)
+    return gate(scores, rules, baseline, queries=read_queries(query_source))
 
 
 def _rules(
     rules_file: str | None,
-    more: tuple[str, ...],
+    rule_texts: tuple[str, ...],
     strict: bool,
     allow_changed_qrels: bool,
     statistics: Statistics | None,
     **_: Any,
 ) -> Rules:
-    """The rules of --rules and --rule, with what other options say of them."""
+    """The rules of --rules and --rule, with the options that change them."""
     from goldrank.gating.rules import Rule, Rules
 
-    added = [Rule.parse_at(text, "--rule") for text in more]
+    added = [Rule.parse_at(text, "--rule") for text in rule_texts]
     if rules_file:
         rules = Rules.load(rules_file).with_changes(rules=added)
     else:
         rules = Rules(added)
+
     changes: dict[str, Any] = {}
     if strict:
         changes["strict"] = True
@@ -273,6 +280,7 @@ class _Frozen:
             new = Baseline(scores, label=self.label)
             new.save(self.name)
             return new
+
         from goldrank.history.store import History
 
         with History(self.db) as history:
@@ -287,13 +295,12 @@ def _update(frozen: _Frozen, scores: Scores, dry_run: bool, output: Output) -> N
     old = frozen.now()
     changed = changes(old, scores)
     if not dry_run:
+        old_digest = ""
         if old:
-            before = f"{old.digest[:12]} -> "
-        else:
-            before = ""
-        changed.append(f"sha256: {before}{frozen.set(scores).digest[:12]}")
+            old_digest = f"{old.digest[:12]} -> "
+        changed.append(f"sha256: {old_digest}{frozen.set(scores).digest[:12]}")
     if not output.is_quiet:
-        show(change_parts(frozen.name, changed, set_now=not dry_run))
+        show(change_parts(frozen.name, changed, is_set=not dry_run))
 
 
 def _to_freeze(
@@ -302,7 +309,7 @@ def _to_freeze(
     reading: ReadingOptions,
     measures: tuple[str, ...],
     rules_file: str | None,
-    more: tuple[str, ...],
+    rule_texts: tuple[str, ...],
     **_: Any,
 ) -> Scores:
     """The scores that become the baseline: with the measures of -m and of the rules."""
@@ -313,12 +320,13 @@ def _to_freeze(
         if measures:
             raise click.UsageError("-m is for runs; saved scores have their measures already")
         return _saved(qrels, reading)
+
     once((qrels, run))
-    wanted = list(measures)
+    measure_names = list(measures)
     if rules_file:
-        wanted += Rules.load(rules_file).measures
-    if more:
-        wanted += Rules([Rule.parse_at(text, "--rule") for text in more]).measures
+        measure_names += Rules.load(rules_file).measures
+    if rule_texts:
+        measure_names += Rules([Rule.parse_at(text, "--rule") for text in rule_texts]).measures
     judged, opened = open_qrels(qrels, reading), open_run(run, reading)
     with progress(opened):
-        return scores_to_freeze(judged, opened, list(dict.fromkeys(wanted)) or None, _way(reading))
+        return scores_to_freeze(judged, opened, list(dict.fromkeys(measure_names)) or None, _measuring_options(reading))

@@ -1,4 +1,4 @@
-"""How long queries took: the attribute `latency` of queries, or what scores know themselves."""
+"""How long queries took: the attribute `latency` of queries, or the latencies that scores have themselves."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def latencies_of(scores: Scores, queries: Queries | None, rule: Rule) -> np.ndar
     if queries is not None and queries.has(ATTRIBUTE):
         return checked(queries.column(ATTRIBUTE), queries.name)
 
-    own = scores.query_facts.latency
-    if own is None:
+    latencies = scores.query_facts.latency
+    if latencies is None:
         raise InputError(
             f"the rule '{rule}' needs the latencies of queries",
             hint="Give queries with an attribute 'latency': queries= (--queries FILE at the prompt).",
             code="needs-latencies",
         )
-    known: np.ndarray = own[~np.isnan(own)]
-    return known
+    defined: np.ndarray = latencies[~np.isnan(latencies)]
+    return defined
 
 
-def checked(latencies: Mapping[str, Any], where: str) -> np.ndarray:
-    """Latencies by query as numbers, or the error for what is none."""
+def checked(latencies: Mapping[str, Any], name: str) -> np.ndarray:
+    """Latencies by query as numbers, or the error for what is not a latency."""
     for query, value in latencies.items():
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value) or value < 0:
-            what = f"{value!r:.60} is no latency (query '{ids.show(query)}')"
-            raise InputError(what, where=where, hint="Latencies are numbers from 0 on.", code="bad-latency")
+            message = f"{value!r:.60} is not a latency (query '{ids.show(query)}')"
+            raise InputError(message, where=name, hint="Latencies are numbers from 0 on.", code="bad-latency")
     return np.array(list(latencies.values()), np.float64)

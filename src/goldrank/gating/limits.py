@@ -15,7 +15,7 @@ import numpy as np
 from goldrank.data.scores import format_value
 
 SAME = 1e-12
-"""So much of the greater number two numbers may differ by and be equal."""
+"""The share of the greater number by which two equal numbers may differ."""
 MOST_DECIMALS = 15
 
 
@@ -60,7 +60,7 @@ def told_apart(value: float, limit: float, average: str = "mean") -> tuple[str, 
 
 
 def rank_of(quantile: float, count: int) -> int:
-    """Which of so many ascending numbers is the first that a share of all reaches: the 95th of 100 for 0.95.
+    """Which of `count` ascending numbers is the first that a share of all reaches: the 95th of 100 for 0.95.
 
     >>> rank_of(0.07, 100), rank_of(0.95, 20)
     (7, 19)

@@ -1,4 +1,4 @@
-"""Scores that are to be held to rules, or frozen: what `evaluate` gives, with the run read once for all of it."""
+"""Scores for a gate or a baseline: what `evaluate` gives, with the run read once for all of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from goldrank.measures import Measure
 
 
 @dataclass(frozen=True)
-class Way:
+class MeasuringOptions:
     """How a run is measured."""
 
     convention: Convention
@@ -28,23 +28,25 @@ class Way:
     catalogue: Catalogue | None = None
 
 
-def scores_to_gate(qrels: Qrels, run: Run, rules: Rules, way: Way, *, compared: bool) -> Scores:
-    """The scores of a run with the measures of rules; `compared` if they are held against a baseline."""
-    wanted = resolve_measures(rules.measures, way.convention)
-    looks = compared and rules.statistics.unjudged == "check" and any(rule.kind == "drop" for rule in rules)
-    return _scores(qrels, run, wanted, way, depth_to_keep(wanted, len(qrels)) if looks else 0)
+def scores_to_gate(qrels: Qrels, run: Run, rules: Rules, options: MeasuringOptions, *, compared: bool) -> Scores:
+    """The scores of a run with the measures of rules; `compared` if there is a baseline."""
+    measures = resolve_measures(rules.measures, options.convention)
+    depth = 0
+    if compared and rules.statistics.unjudged == "check" and any(rule.kind == "drop" for rule in rules):
+        depth = depth_to_keep(measures, len(qrels))
+    return _scores(qrels, run, measures, options, depth)
 
 
-def scores_to_freeze(qrels: Qrels, run: Run, measures: Sequence[str] | None, way: Way) -> Scores:
+def scores_to_freeze(qrels: Qrels, run: Run, measures: Sequence[str] | None, options: MeasuringOptions) -> Scores:
     """The scores of a run whose first documents a baseline keeps."""
-    wanted = resolve_measures(measures, way.convention)
-    return _scores(qrels, run, wanted, way, depth_of([str(measure) for measure in wanted]))
+    resolved = resolve_measures(measures, options.convention)
+    return _scores(qrels, run, resolved, options, depth_of([str(measure) for measure in resolved]))
 
 
-def _scores(qrels: Qrels, run: Run, wanted: Sequence[Measure], way: Way, top: int) -> Scores:
-    catalogue = as_catalogue(way.catalogue)
-    kept = max(top, pipeline.wanted_top(wanted, catalogue))
-    asked = pipeline.Asked(wanted, way.convention, whole_depth(way.depth), kept)
-    scores = score_runs(qrels, run, asked, catalogue)
+def _scores(qrels: Qrels, run: Run, measures: Sequence[Measure], options: MeasuringOptions, top: int) -> Scores:
+    catalogue = as_catalogue(options.catalogue)
+    documents_kept = max(top, pipeline.wanted_top(measures, catalogue))
+    request = pipeline.Asked(measures, options.convention, whole_depth(options.depth), documents_kept)
+    scores = score_runs(qrels, run, request, catalogue)
     assert isinstance(scores, Scores)  # of one run
     return scores

@@ -1,4 +1,4 @@
-"""What a run must hold to: `Rule`s, in TOML or spelled in a line.
+"""The conditions that a run must meet: `Rule`s, in TOML or spelled in a line.
 
 A rule is spelled as people say it, or as a table with the same words:
 
@@ -15,7 +15,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path as FilePath
@@ -72,13 +72,12 @@ _ALSO: dict[Kind, tuple[str, ...]] = dict.fromkeys(get_args(Kind), ()) | {
 _SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed", "unjudged")
 _TOP = ("rules", "rule", "queries", "worst", "strict", "deterministic", "allow_changed_qrels", *_SETTINGS)
 CALLED_NOW = {"holes": "unjudged", "metadata": "queries"}
-"""Keys of before 1.0, which are near to others by their letters alone."""
+"""Keys from before 1.0, which are near to others by their letters alone."""
 USUAL = "NumRet"
 """What is measured where no rule names a measure."""
 
-
-Placer: TypeAlias = Callable[[str | None], Position | str | None]
-"""Where a key of a rule stands; for None, where the rule does."""
+PositionOfKey: TypeAlias = Callable[[str | None], Position | str | None]
+"""The position of a rule's key; for None, the position of the rule."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Rule:
     slice: str | None = None
     """An attribute of queries: the rule then holds for each group of queries by itself."""
     value: str | None = None
-    """The one group that the rule is about; all of them if there is none."""
+    """The group that the rule is about; None for all groups."""
     quantile: float = 0.95
     """Of latencies: the share of the queries that must be as fast as the limit."""
 
@@ -127,7 +126,7 @@ class Rule:
 
     @classmethod
     def parse_at(cls, text: str, where: Position | str | None) -> Rule:
-        """The rule of a line that stands somewhere, for messages."""
+        """The rule of a line; messages name its position."""
         spelled = _spelled(of_type(text, str, "a rule", "text"))
         if spelled is None:
             raise RuleError(
@@ -149,36 +148,28 @@ class Rule:
         return cls.from_table(table, lambda key: where)
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any], place: Placer = lambda key: None) -> Rule:
-        """The rule of a TOML table; `place(key)` says where a key stands."""
+    def from_table(cls, table: Mapping[str, Any], position_of: PositionOfKey = lambda key: None) -> Rule:
+        """The rule of a TOML table; `position_of(key)` is the position of a key."""
         if not isinstance(table, Mapping):
-            raise RuleError(f"a rule is a table, not {_type(table)}", where=place(None))
+            raise RuleError(f"a rule is a table, not {_type(table)}", where=position_of(None))
 
-        known = list(dict.fromkeys([*KINDS, *(word for words in _ALSO.values() for word in words)]))
-        _check_keys(table, known, "a rule has", place)
-        kinds = [kind for kind in KINDS if kind in table]
-        if len(kinds) != 1:
-            named = f"has {' and '.join(kinds)}" if kinds else "asks for nothing"
-            raise RuleError(f"a rule {named}", where=place(None), hint=f"It takes one of: {', '.join(KINDS)}.")
-
-        (kind,) = kinds
-        for key in table:
-            if key != kind and key not in _ALSO[kind]:
-                takes = f"It takes: {', '.join(_ALSO[kind])}." if _ALSO[kind] else "It takes nothing else."
-                raise RuleError(f"a rule of kind {kind} has no key {key!r}", where=place(key), hint=takes)
-
-        limit, percent = _number(table[kind], kind, place(kind))
-        said = f"{kind} is {table[kind]!r}"
+        kind = _kind_of(table, position_of)
+        limit, percent = _number(table[kind], kind, position_of(kind))
+        value_words = f"{kind} is {table[kind]!r}"
         if kind in (*SHARES, "drop", "latency") and limit < 0:
-            raise RuleError(f"{said}; it must be 0 or more", where=place(kind))
+            raise RuleError(f"{value_words}; it must be 0 or more", where=position_of(kind))
         if kind in SHARES and limit > 1:
-            raise RuleError(f"{said}; it is a share, from 0 to 1", where=place(kind), hint='Or "40%" for 0.4.')
+            raise RuleError(
+                f"{value_words}; it is a share, from 0 to 1", where=position_of(kind), hint='Or "40%" for 0.4.'
+            )
 
-        more: dict[str, Any] = {"relative": percent and kind == "drop"}
+        fields_of_rule: dict[str, Any] = {"relative": percent and kind == "drop"}
         if kind in OF_MEASURES:
             if table.get("measure") is None:
-                raise RuleError(f"a {kind} needs a measure", where=place(kind), hint='For example measure = "nDCG@10".')
-            more["measure"] = str(_measure(table["measure"], place("measure")))
+                raise RuleError(
+                    f"a {kind} needs a measure", where=position_of(kind), hint='For example measure = "nDCG@10".'
+                )
+            fields_of_rule["measure"] = str(_measure(table["measure"], position_of("measure")))
 
         for key in ("slice", "value"):
             if key in table:
@@ -186,23 +177,27 @@ class Rule:
                 if key == "value" and isinstance(value, int | float) and not isinstance(value, bool):
                     value = f"{value:g}"
                 if not isinstance(value, str) or not value:
-                    raise RuleError(f"{key} is {value!r:.60}; it must be text", where=place(key))
-                more[key] = value
+                    raise RuleError(f"{key} is {value!r:.60}; it must be text", where=position_of(key))
+                fields_of_rule[key] = value
 
-        if "value" in more and "slice" not in more:
-            raise RuleError("value needs slice: which attribute of the queries?", where=place("value"))
+        if "value" in fields_of_rule and "slice" not in fields_of_rule:
+            raise RuleError("value needs slice: which attribute of the queries?", where=position_of("value"))
 
         if "tested" in table:
             if not isinstance(table["tested"], bool):
-                raise RuleError(f"tested is {table['tested']!r:.60}; it must be true or false", where=place("tested"))
-            more["tested"] = table["tested"]
+                raise RuleError(
+                    f"tested is {table['tested']!r:.60}; it must be true or false", where=position_of("tested")
+                )
+            fields_of_rule["tested"] = table["tested"]
 
         if "quantile" in table:
-            more["quantile"] = _number(table["quantile"], "quantile", place("quantile"))[0]
-            if not 0 < more["quantile"] <= 1:
-                raise RuleError("quantile must be between 0 and 1", where=place("quantile"), hint="0.95 is usual.")
+            fields_of_rule["quantile"] = _number(table["quantile"], "quantile", position_of("quantile"))[0]
+            if not 0 < fields_of_rule["quantile"] <= 1:
+                raise RuleError(
+                    "quantile must be between 0 and 1", where=position_of("quantile"), hint="0.95 is usual."
+                )
 
-        return cls(kind, limit, **more)
+        return cls(kind, limit, **fields_of_rule)
 
     @property
     def needs_baseline(self) -> bool:
@@ -212,28 +207,68 @@ class Rule:
     @property
     def limit_words(self) -> str:
         """The limit as it is spelled."""
-        percent = self.relative or self.kind in SHARES
         # In decimals, so that what is read again is this limit to the last bit.
-        number = Decimal(repr(float(self.limit))).scaleb(2 if percent else 0).normalize()
-        return f"{number:{'f' if abs(number.adjusted()) < 16 else 'g'}}{'%' if percent else ''}"
+        number = Decimal(repr(float(self.limit)))
+        percent_sign = ""
+        if self.relative or self.kind in SHARES:
+            number = number.scaleb(2)
+            percent_sign = "%"
+        number = number.normalize()
+        if abs(number.adjusted()) < 16:
+            return f"{number:f}{percent_sign}"
+        return f"{number:g}{percent_sign}"
 
     def __str__(self) -> str:
-        subject = f"latency p{100 * self.quantile:g}" if self.kind == "latency" else self.measure or self.kind
-        if self.slice is not None:
-            subject += f" [{self.slice}]" if self.value is None else f" [{self.slice}={self.value}]"
+        subject = self.measure or self.kind
+        if self.kind == "latency":
+            subject = f"latency p{100 * self.quantile:g}"
+        if self.slice is not None and self.value is not None:
+            subject += f" [{self.slice}={self.value}]"
+        elif self.slice is not None:
+            subject += f" [{self.slice}]"
+
+        if self.kind in ("floor", "overlap"):
+            return f"{subject} >= {self.limit_words}"
         if self.kind != "drop":
-            return f"{subject} {'>=' if self.kind in ('floor', 'overlap') else '<='} {self.limit_words}"
-        sign = "-" if parse_measure(str(self.measure)).declaration.higher_is_better else "+"
-        return f"{subject}: {sign}{self.limit_words}{'' if self.tested else ' untested'}"
+            return f"{subject} <= {self.limit_words}"
+        sign = _sign_of_loss(parse_measure(str(self.measure)))
+        untested = " untested" * (not self.tested)
+        return f"{subject}: {sign}{self.limit_words}{untested}"
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as its table, with its spelling."""
-        left_out = () if self.kind == "latency" else _ALSO["latency"]
-        return {"rule": str(self), **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}}
+        table = {"rule": str(self), **vars(self)}
+        if self.kind != "latency":
+            del table["quantile"]
+        return table
+
+
+def _kind_of(table: Mapping[str, Any], position_of: PositionOfKey) -> Kind:
+    """The kind of a rule's table, whose keys are checked."""
+    known_keys: list[str] = list(KINDS)
+    for keys in _ALSO.values():
+        known_keys += [key for key in keys if key not in known_keys]
+    _check_keys(table, known_keys, "a rule has", position_of)
+
+    kinds = [kind for kind in KINDS if kind in table]
+    if len(kinds) != 1:
+        problem = "asks for nothing"
+        if kinds:
+            problem = f"has {' and '.join(kinds)}"
+        raise RuleError(f"a rule {problem}", where=position_of(None), hint=f"It takes one of: {', '.join(KINDS)}.")
+
+    (kind,) = kinds
+    for key in table:
+        if key != kind and key not in _ALSO[kind]:
+            hint = "It takes nothing else."
+            if _ALSO[kind]:
+                hint = f"It takes: {', '.join(_ALSO[kind])}."
+            raise RuleError(f"a rule of kind {kind} has no key {key!r}", where=position_of(key), hint=hint)
+    return kind
 
 
 class Rules:
-    """What a gate holds scores to: its rules, and how they are decided.
+    """The rules that a gate checks scores against, and how they are decided.
 
     Parameters
     ----------
@@ -246,12 +281,12 @@ class Rules:
     strict : bool
         Whether a drop fails that is not shown to be within the tolerance.
     deterministic : bool
-        Whether the system always returns the same for the same queries. A drop on them is then no chance: one that is
-        larger than tolerated fails without a test.
+        Whether the system always returns the same for the same queries. A drop on them is then not due to chance: one
+        that is larger than tolerated fails without a test.
     worst : int
         How many of the queries that lost most are listed.
     allow_changed_qrels : bool
-        Whether a baseline that was made with other judgements is taken; it is then scored again, if it can be.
+        Whether a baseline that was made with other judgements is used; it is then scored again, if it can be.
     queries : Queries, optional
         Attributes of queries that slices go by, and their latencies.
 
@@ -309,7 +344,7 @@ class Rules:
         Raises
         ------
         RuleError
-            If it cannot be read, or says something that rules cannot say; with the line.
+            If it cannot be read, or has something that rules cannot have; with the line.
         """
         name = file_name(path, "rules")
         loaded = cls.__new__(cls)
@@ -326,7 +361,7 @@ class Rules:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures to evaluate for these rules, each once. Rules about no measure need one all the same."""
+        """The measures to evaluate for these rules, each once; one measure even if no rule names any."""
         named = dict.fromkeys(rule.measure for rule in self._rules if rule.measure is not None)
         return tuple(named) or (USUAL,)
 
@@ -360,22 +395,30 @@ RulesLike: TypeAlias = Rules | Path | Rule | Sequence[str | Rule]
 """`Rules`, a TOML file, a rule such as 'AP: -1%', or a list of rules."""
 
 
-def as_rules(given: RulesLike) -> Rules:
-    """Rules from what callers give: a text is a rule if it is spelled as one, else the name of a file."""
-    if isinstance(given, Rules):
-        return given
-    if isinstance(given, os.PathLike) or (isinstance(given, str) and _spelled(given) is None):
-        return Rules.load(given)
-    return Rules(given)
+def as_rules(source: RulesLike) -> Rules:
+    """Rules from what callers pass: a text is a rule if it is spelled as one, else the name of a file."""
+    if isinstance(source, Rules):
+        return source
+    if isinstance(source, os.PathLike):
+        return Rules.load(source)
+    if isinstance(source, str) and _spelled(source) is None:
+        return Rules.load(source)
+    return Rules(source)
 
 
-def _listed(given: str | Rule | Iterable[str | Rule]) -> list[Rule]:
-    if isinstance(given, str | Rule):
-        given = [given]
-    if not isinstance(given, Iterable) or isinstance(given, Mapping):
-        what = f"rules are given as {_type(given)}"
-        raise RuleError(what, hint="Give a TOML file or a list of rules.", code="wrong-type")
-    return [rule if isinstance(rule, Rule) else Rule.parse(rule) for rule in given]
+def _listed(source: str | Rule | Iterable[str | Rule]) -> list[Rule]:
+    if isinstance(source, str | Rule):
+        source = [source]
+    if not isinstance(source, Iterable) or isinstance(source, Mapping):
+        message = f"rules are given as {_type(source)}"
+        raise RuleError(message, hint="Give a TOML file or a list of rules.", code="wrong-type")
+
+    rules = []
+    for rule in source:
+        if not isinstance(rule, Rule):
+            rule = Rule.parse(rule)
+        rules.append(rule)
+    return rules
 
 
 def _each_once(rules: Sequence[Rule], where: str) -> tuple[Rule, ...]:
@@ -394,79 +437,84 @@ def _flag(value: object, name: str) -> bool:
 
 
 def _for_gates(statistics: Statistics) -> Statistics:
-    """Statistics, if a gate can decide by them."""
+    """The statistics, checked: not all of them are for gates."""
     of_type(statistics, Statistics, "statistics", "Statistics", "For example Statistics(alpha=0.01).")
     one_of(statistics.test, TESTS, "the test of a gate")
     one_of(statistics.used_correction, CORRECTIONS, "the correction of a gate")
     if statistics.margin is not None or statistics.interval != "standard":
-        what = "margin and interval of Statistics have no meaning for a gate"
-        raise OptionError(what, hint="The tolerance is in the rule: 'AP: -1%'.", code="options-conflict")
+        message = "margin and interval of Statistics have no meaning for a gate"
+        raise OptionError(message, hint="The tolerance is in the rule: 'AP: -1%'.", code="options-conflict")
     return statistics
 
 
 class RulesFile:
-    """A TOML file with rules: its content, and where each key stands."""
+    """A TOML file with rules: its content, and the position of each key."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         text = _read(name)
         self.lines = text.splitlines()
         self.data = _parsed(text, self.lines, name)
-        self.place: Placer = partial(_place, name, self.lines)
-        _check_keys(self.data, _TOP, "rules have", self.place)
+        self.position_of: PositionOfKey = partial(_position_of_key, name, self.lines)
+        _check_keys(self.data, _TOP, "rules have", self.position_of)
 
     def rules(self) -> list[Rule]:
         """The rules: spelled ones, then tables."""
         spelled, tables = self.data.get("rules", []), self.data.get("rule", [])
         if not isinstance(spelled, list) or not all(isinstance(line, str) for line in spelled):
             hint = 'For example rules = ["nDCG@10 >= 0.40", "AP: -1%"].'
-            raise RuleError("rules is not a list of lines", where=self.place("rules"), hint=hint)
+            raise RuleError("rules is not a list of lines", where=self.position_of("rules"), hint=hint)
         if not isinstance(tables, list):
-            raise RuleError("rule is not a list of tables", where=self.place("rule"), hint="Each begins with [[rule]].")
+            raise RuleError(
+                "rule is not a list of tables", where=self.position_of("rule"), hint="Each begins with [[rule]]."
+            )
 
         rules = []
         for rule_line in spelled:
-            at = next((i for i, line in enumerate(self.lines, 1) if rule_line in line), None)
-            rules.append(Rule.parse_at(rule_line, Position(self.name, at)))
-        heads = [i for i, line in enumerate(self.lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
+            line_number = next((i for i, line in enumerate(self.lines, 1) if rule_line in line), None)
+            rules.append(Rule.parse_at(rule_line, Position(self.name, line_number)))
+
+        table_starts = [i for i, line in enumerate(self.lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
         for number, table in enumerate(tables):
-            first = heads[number] if len(heads) == len(tables) else None
-            rules.append(Rule.from_table(table, partial(_place, self.name, self.lines, first=first)))
+            first = None
+            if len(table_starts) == len(tables):
+                first = table_starts[number]
+            rules.append(Rule.from_table(table, partial(_position_of_key, self.name, self.lines, first=first)))
         return rules
 
     def statistics(self) -> Statistics:
         """How drops are tested."""
-        given = {key: self.data[key] for key in _SETTINGS if key in self.data}
-        for key, value in given.items():
-            self._at(key, lambda key=key, value=value: _for_gates(Statistics(**{key: value})))  # type: ignore[misc]
-        return self._at("test", lambda: Statistics(**given))
+        settings = {key: self.data[key] for key in _SETTINGS if key in self.data}
+        for key, value in settings.items():
+            self._with_position(key, lambda key=key, value=value: _for_gates(Statistics(**{key: value})))  # type: ignore[misc]
+        return self._with_position("test", lambda: Statistics(**settings))
 
-    def _at(self, key: str, make: Callable[[], Made]) -> Made:
-        """What is made of a key; what is wrong with it is said with its line."""
+    def _with_position(self, key: str, make: Callable[[], Made]) -> Made:
+        """What `make` returns; an error names the line of the key."""
         try:
             return make()
         except OptionError as error:
-            raise RuleError(error.what, where=self.place(key), hint=error.hint, code=error.code) from None
+            raise RuleError(error.what, where=self.position_of(key), hint=error.hint, code=error.code) from None
 
     def flag(self, key: str) -> bool:
         """A key that is true or false."""
         value = self.data.get(key, False)
         if not isinstance(value, bool):
-            raise RuleError(f"{key} is {value!r:.60}; it must be true or false", where=self.place(key))
+            raise RuleError(f"{key} is {value!r:.60}; it must be true or false", where=self.position_of(key))
         return value
 
     def worst(self) -> int:
         """How many queries are listed."""
-        return self._at("worst", lambda: whole_number(self.data.get("worst", 10), "worst"))
+        return self._with_position("worst", lambda: whole_number(self.data.get("worst", 10), "worst"))
 
     def queries(self) -> FilePath | None:
         """The file with the attributes of queries, which is looked for beside this one."""
-        named = self.data.get("queries")
-        if named is None:
+        file = self.data.get("queries")
+        if file is None:
             return None
-        if not isinstance(named, str):
-            raise RuleError("queries is not a file name", where=self.place("queries"))
-        return FilePath(self.name).parent / named
+        if not isinstance(file, str):
+            raise RuleError("queries is not a file name", where=self.position_of("queries"))
+        return FilePath(self.name).parent / file
 
 
 def _read(name: str) -> str:
@@ -497,7 +545,7 @@ class _Spelled(NamedTuple):
     """The parts of a spelled rule."""
 
     subject: str
-    """What it is about."""
+    """A measure, a share, or 'latency'."""
     group: str | None
     sign: str
     limit: str
@@ -505,21 +553,22 @@ class _Spelled(NamedTuple):
 
 
 def _spelled(text: str) -> _Spelled | None:
-    """The parts of a spelled rule; None if it is no rule.
+    """The parts of a spelled rule; None if the text is not a rule.
 
     They are read from right to left, each part once, so that the time grows with the length alone.
     """
-    rest = text.strip()
-    untested = rest.endswith("untested")
-    rest = rest.removesuffix("untested").rstrip()
-    percent = "%" * rest.endswith("%")
-    rest = rest.removesuffix("%").rstrip()
-    at, sign = max((rest.rfind(sign), sign) for sign in (">=", "<=", ":"))
-    number = rest[at + len(sign) :].strip()
-    if at < 0 or len(number) > MOST_DIGITS or not _LIMIT.fullmatch(number):
+    unread = text.strip()
+    untested = unread.endswith("untested")
+    unread = unread.removesuffix("untested").rstrip()
+    percent = "%" * unread.endswith("%")
+    unread = unread.removesuffix("%").rstrip()
+
+    sign_start, sign = max((unread.rfind(sign), sign) for sign in (">=", "<=", ":"))
+    number = unread[sign_start + len(sign) :].strip()
+    if sign_start < 0 or len(number) > MOST_DIGITS or not _LIMIT.fullmatch(number):
         return None
 
-    subject, group = rest[:at].rstrip(), None
+    subject, group = unread[:sign_start].rstrip(), None
     if subject.endswith("]"):
         subject, opened, group = subject[:-1].rpartition("[")
         if not opened or "]" in group:
@@ -535,10 +584,14 @@ def _table_of_share(spelled: _Spelled, text: str, where: Position | str | None) 
     latency = _LATENCY.fullmatch(spelled.subject)
     if spelled.subject not in SHARES and latency is None:
         return None
-    kind: Kind = "latency" if latency else spelled.subject  # type: ignore[assignment]  # it is one of the shares
-    right = ">=" if kind == "overlap" else "<="
-    if spelled.sign != right:
-        raise RuleError(f"{ids.show(text)!r}: {kind} takes {right}", where=where, hint=f"{KINDS[kind]}.")
+    kind: Kind = spelled.subject  # type: ignore[assignment]  # it is one of the shares
+    if latency:
+        kind = "latency"
+    expected_sign = "<="
+    if kind == "overlap":
+        expected_sign = ">="
+    if spelled.sign != expected_sign:
+        raise RuleError(f"{ids.show(text)!r}: {kind} takes {expected_sign}", where=where, hint=f"{KINDS[kind]}.")
 
     table: dict[str, Any] = {kind: spelled.limit}
     if latency and latency[1]:
@@ -549,43 +602,53 @@ def _table_of_share(spelled: _Spelled, text: str, where: Position | str | None) 
 def _table_of_measure(spelled: _Spelled, where: Position | str | None) -> dict[str, Any]:
     """The table of a rule about a measure."""
     subject, sign, limit = spelled.subject, spelled.sign, spelled.limit
-    if sign != ":":
-        return {"measure": subject, "floor" if sign == ">=" else "ceiling": limit}
+    if sign == ">=":
+        return {"measure": subject, "floor": limit}
+    if sign == "<=":
+        return {"measure": subject, "ceiling": limit}
 
-    higher = _measure(subject, where).declaration.higher_is_better
-    wanted = "-" if higher else "+"
-    if limit[0] != wanted:
-        better = "higher" if higher else "lower"
-        what = f"{subject} is better when it is {better}: how much worse it may get is written with {wanted}"
-        raise RuleError(what, where=where, hint=f"For example '{subject}: {wanted}1%'.")
+    sign_of_loss = _sign_of_loss(_measure(subject, where))
+    if limit[0] != sign_of_loss:
+        better = {"-": "higher", "+": "lower"}[sign_of_loss]
+        message = f"{subject} is better when it is {better}: how much worse it may get is written with {sign_of_loss}"
+        raise RuleError(message, where=where, hint=f"For example '{subject}: {sign_of_loss}1%'.")
     return {"measure": subject, "drop": limit[1:]}
 
 
-def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Placer) -> None:
+def _sign_of_loss(measure: Measure) -> str:
+    """The sign that a tolerated drop of a measure is written with."""
+    if measure.declaration.higher_is_better:
+        return "-"
+    return "+"
+
+
+def _check_keys(table: Iterable[str], known_keys: Sequence[str], subject: str, position_of: PositionOfKey) -> None:
     for key in table:
-        if key not in known:
-            hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
+        if key not in known_keys:
+            hint = did_you_mean(key, known_keys) or f"Known are: {', '.join(known_keys)}."
             if key in CALLED_NOW:
                 hint = f"It is called {CALLED_NOW[key]}."
-            raise RuleError(f"{what} no key {ids.show(str(key))!r}", where=place(str(key)), hint=hint)
+            raise RuleError(f"{subject} no key {ids.show(str(key))!r}", where=position_of(str(key)), hint=hint)
 
 
-def _number(value: object, what: str, where: Position | str | None) -> tuple[float, bool]:
+def _number(value: object, name: str, where: Position | str | None) -> tuple[float, bool]:
     """A number or a percentage, and which of them it was."""
-    percent = isinstance(value, str) and value.strip().endswith("%")
+    is_percent = isinstance(value, str) and value.strip().endswith("%")
     try:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError
-        text = value.strip().removesuffix("%") if isinstance(value, str) else repr(value)
-        number = float(Decimal(text) / (100 if percent else 1))
+        decimal = Decimal(str(value).strip().removesuffix("%"))
+        if is_percent:
+            decimal /= 100
+        number = float(decimal)
         if not math.isfinite(number):
             raise ValueError
     except (ValueError, ArithmeticError):
         raise RuleError(
-            f"{what} is {value!r:.60}; it must be a number", where=where, hint='For example 0.01 or "1%".'
+            f"{name} is {value!r:.60}; it must be a number", where=where, hint='For example 0.01 or "1%".'
         ) from None
 
-    return number, percent
+    return number, is_percent
 
 
 def _measure(value: Any, where: Position | str | None) -> Measure:
@@ -595,18 +658,22 @@ def _measure(value: Any, where: Position | str | None) -> Measure:
         raise RuleError(error.what, where=where, hint=error.hint, code=error.code) from None
 
 
-def _place(name: str, lines: list[str], key: str | None, first: int | None = None) -> Position:
-    """The line of a key, from the head of its table on."""
+def _position_of_key(name: str, lines: list[str], key: str | None, first: int | None = None) -> Position:
+    """The line of a key, from the first line of its table on."""
+    start = None
+    if first is not None:
+        start = first + 1
     if key is None:
-        return Position(name, None if first is None else first + 1)
-    sought = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""")
+        return Position(name, start)
+
+    pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""")
     begin = first or 0
     for i, line in enumerate(lines[begin:], begin + 1):
-        if sought.match(line):
+        if pattern.match(line):
             return Position(name, i)
         if i > begin + 1 and first is not None and line.lstrip().startswith("["):
             break
-    return Position(name, None if first is None else first + 1)
+    return Position(name, start)
 
 
 def _type(value: object) -> str:

@@ -1,7 +1,7 @@
 """Is a drop larger than tolerated, or is it shown not to be? The tests of all drops of a gate, as one family.
 
 A drop is tested against the tolerance, not against zero: each query's gain, with its part of the tolerance added, has
-a mean below 0 just if the drop is larger than tolerated. Three things can come of it:
+a mean below 0 if and only if the drop is larger than tolerated. There are three outcomes:
 
 - fail: the mean is surely below 0, by flips of signs; if all drops are just as large as tolerated, the probability
   that any rule fails is at most alpha, however many rules and slices there are (joint maximum over one set of flips);
@@ -12,7 +12,7 @@ That asks about queries like these. In CI the queries are always the same, and a
 has lost what it lost on them: where that is known, the drop itself decides, without a test.
 
 The same flips are applied to what the differences would be under other judgements. A verdict that unjudged documents
-could turn is none: those are to be judged.
+could reverse is withheld: these must be judged first.
 """
 
 from __future__ import annotations
@@ -62,15 +62,19 @@ def tested(drafts: Sequence[Draft], rules: Rules) -> list[Finding]:
     if any(draft.others is not None for draft in drafts):
         names += ["condensed", "worst", "best"]
     tests = _family([drafts[i] for i in family], names, rules.statistics)
-    place = {i: at for at, i in enumerate(family)}
-    return [
-        draft.finding if draft.shifted is None else _decided(draft, place.get(i), tests, rules)
-        for i, draft in enumerate(drafts)
-    ]
+
+    position_in_family = {i: position for position, i in enumerate(family)}
+    findings = []
+    for i, draft in enumerate(drafts):
+        if draft.shifted is None:
+            findings.append(draft.finding)
+        else:
+            findings.append(_decided(draft, position_in_family.get(i), tests, rules))
+    return findings
 
 
 def fewest_flips(row: np.ndarray) -> float:
-    """The smallest p-value that flips of so many queries with a difference can give."""
+    """The smallest p-value that flips can give with this number of queries that differ."""
     return 0.5 ** int(np.count_nonzero(without_rounding(row)))
 
 
@@ -93,21 +97,20 @@ def _row(draft: Draft, variant: str) -> np.ndarray:
 
 def _family(family: Sequence[Draft], names: Sequence[str], statistics: Statistics) -> dict[str, _Tests]:
     """The tests of all drafts of the family, for each of the sets of differences."""
-    rows = {name: [_row(draft, name) for draft in family] for name in names}
-    every = np.array([row for name in names for row in rows[name]])
-    if not family or not (every.sum(axis=1) < 0).any():  # nothing got worse than tolerated, which needs no flips
-        ones = [1.0] * len(family)
-        return {name: _Tests(ones, ones, [False] * len(family)) for name in names}
+    all_rows = np.array([_row(draft, name) for name in names for draft in family])
+    if not family or not (all_rows.sum(axis=1) < 0).any():  # nothing got worse than tolerated, which needs no flips
+        p_values = [1.0] * len(family)
+        return {name: _Tests(p_values, p_values, [False] * len(family)) for name in names}
 
-    # Bounds of a measure without bounds are infinite: far out will do.
-    finite = np.where(np.isfinite(every), every, 0.0)
+    # Bounds of a measure without bounds are infinite: large numbers replace them.
+    finite = np.where(np.isfinite(all_rows), all_rows, 0.0)
     far = 1e3 * np.maximum(np.abs(finite).max(axis=1, keepdims=True), 1.0)
-    every = np.clip(every, -far, far)
-    flipped = flip(every, samples=statistics.draws() - 1, seed=statistics.seed)
+    all_rows = np.clip(all_rows, -far, far)
+    flipped = flip(all_rows, samples=statistics.draws() - 1, seed=statistics.seed)
     size = len(family)
     return {
-        name: _corrected(flipped, range(at * size, (at + 1) * size), family, statistics)
-        for at, name in enumerate(names)
+        name: _corrected(flipped, range(number * size, (number + 1) * size), family, statistics)
+        for number, name in enumerate(names)
     }
 
 
@@ -131,21 +134,26 @@ def _loss_p(flipped: Flipped, row: int, draft: Draft, statistics: Statistics) ->
     return raw_p(flipped, row, "less").value
 
 
-def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: Rules) -> Finding:
+def _decided(draft: Draft, position: int | None, tests: dict[str, _Tests], rules: Rules) -> Finding:
     """The finding of a drop: what happened, whether chance could have done it, and whether judging could turn it."""
     statistics = rules.statistics
     assert draft.gains is not None
     observed = tests["observed"]
-    outcomes = {name: _outcome(draft, name, place, tests[name], statistics) for name in tests}
+    outcomes = {name: _outcome(draft, name, position, tests[name], statistics) for name in tests}
+    is_shown = outcomes["observed"] != "not shown"
     finding = replace(
         draft.finding,
-        status="fail" if outcomes["observed"] == "fails" else "pass",
-        question="these queries" if draft.is_about_these_queries else "queries like these",
-        shown=outcomes["observed"] != "not shown",
-        regressed=outcomes["observed"] == "not shown" and not draft.tolerated,
+        status="pass",
+        question="queries like these",
+        shown=is_shown,
+        regressed=not is_shown and not draft.tolerated,
     )
-    if place is not None:
-        p, adjusted, at_most = observed.raw[place], observed.adjusted[place], observed.at_most[place]
+    if outcomes["observed"] == "fails":
+        finding = replace(finding, status="fail")
+    if draft.is_about_these_queries:
+        finding = replace(finding, question="these queries")
+    if position is not None:
+        p, adjusted, at_most = observed.raw[position], observed.adjusted[position], observed.at_most[position]
         finding = replace(finding, p=p, p_adjusted=adjusted, at_most=at_most)
 
     size = draft.size
@@ -154,7 +162,8 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
         finding = replace(finding, interval=interval)
         if size and interval is not None:
             size += f"; {percent(statistics.level)} interval {interval.low:+.4f} to {interval.high:+.4f}"
-    reason, finding = _reason(draft, finding, observed, place, statistics)
+
+    reason, finding = _reason(draft, finding, observed, position, statistics)
     finding = replace(finding, words=f"{draft.words(size)}{reason}; {draft.moved}")
     if rules.strict and not finding.shown:
         words = f"{finding.words}. The rules are strict: what is not shown to be within the tolerance fails"
@@ -162,20 +171,19 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
     return _with_holes(draft, finding, outcomes, rules)
 
 
-def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, statistics: Statistics) -> Outcome:
+def _outcome(draft: Draft, name: str, position: int | None, tests: _Tests, statistics: Statistics) -> Outcome:
     """What one of the sets of differences says."""
     assert draft.shifted is not None
     row = _row(draft, name)[draft.own]
     if draft.is_about_these_queries:
+        is_dropped = row.mean() < -draft.rounding
         if name == "observed":
-            if draft.tolerated:
-                return "holds"
-            return "fails"
-        if row.mean() < -draft.rounding:
+            is_dropped = not draft.tolerated
+        if is_dropped:
             return "fails"
         return "holds"
 
-    if place is not None and tests.adjusted[place] <= statistics.alpha:
+    if position is not None and tests.adjusted[position] <= statistics.alpha:
         return "fails"
     if not np.isfinite(row).all() or row.mean() <= 0:
         return "not shown"
@@ -187,7 +195,7 @@ def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, statisti
 
 
 def _reason(
-    draft: Draft, finding: Finding, tests: _Tests, place: int | None, statistics: Statistics
+    draft: Draft, finding: Finding, tests: _Tests, position: int | None, statistics: Statistics
 ) -> tuple[str, Finding]:
     """Why a drop fails or passes, and what would have been found."""
     if draft.is_same_run:
@@ -198,36 +206,35 @@ def _reason(
         return "", finding
 
     family = len(tests.raw)
-    shown = f"p {format_p(finding.p_adjusted, finding.at_most)}"
+    p_words = f"p {format_p(finding.p_adjusted, finding.at_most)}"
     if family > 1 and statistics.used_correction != "none":
-        shown += f" after correction for {family} tests"
+        p_words += f" after correction for {family} tests"
     if finding.failed:
-        return f", and chance alone would rarely do this ({shown})", finding
+        return f", and chance alone would rarely do this ({p_words})", finding
     if finding.shown:
         return f": a drop of more than {draft.tolerated_drop:.4f} is excluded", finding
 
-    if place is None:
-        why = f"{counted(finding.queries, 'query is', 'queries are')} too few to tell loss from noise"
+    if position is None:
+        reason = f"{counted(finding.queries, 'query is', 'queries are')} too few to tell loss from noise"
     elif draft.tolerated:
-        why = "a drop of more than that is not shown"
+        reason = "a drop of more than that is not shown"
     else:
-        why = f"chance could do it ({shown})"
+        reason = f"chance could do it ({p_words})"
     if not draft.tolerated:
-        why = f"worse on these queries, but not shown for queries like these: {why}"
-    told = f": {why}"
-    if place is not None:
+        reason = f"worse on these queries, but not shown for queries like these: {reason}"
+
+    words = f": {reason}"
+    drop = math.nan
+    if position is not None:
         drop = _detectable(draft, tests, statistics)
-    else:
-        drop = math.nan
     if not math.isnan(drop):
+        share = ""
         if draft.before:
             share = f" ({drop / abs(draft.before):.1%})"
-        else:
-            share = ""
-        told += f"; these queries would show a drop of {drop:.4f}{share} {statistics.power:.0%} of the time"
+        words += f"; these queries would show a drop of {drop:.4f}{share} {statistics.power:.0%} of the time"
     if not draft.tolerated:
-        told += "; if the system always returns the same, say so (deterministic = true), and this fails"
-    return told, replace(finding, detectable=drop)
+        words += "; if the system always returns the same, say so (deterministic = true), and this fails"
+    return words, replace(finding, detectable=drop)
 
 
 def _on_these_queries(draft: Draft) -> str:
@@ -238,14 +245,16 @@ def _on_these_queries(draft: Draft) -> str:
 
 
 def _detectable(draft: Draft, tests: _Tests, statistics: Statistics) -> float:
-    """The smallest drop that the test would find with the chance that is asked for, tolerance included.
+    """The smallest drop that the test would find with the chance `statistics.power`, tolerance included.
 
-    NaN if there is none: the baseline cannot fall so far.
+    NaN if the baseline cannot fall so far.
     """
     assert draft.shifted is not None
     values = draft.shifted[draft.own]
     n = len(values)
-    level = statistics.alpha / (1 if statistics.used_correction == "none" else len(tests.raw))
+    level = statistics.alpha
+    if statistics.used_correction != "none":
+        level = statistics.alpha / len(tests.raw)
     if statistics.used_correction == "max-t" and len(tests.raw) > 1 and not math.isnan(tests.critical):
         level = float(special.stdtr(n - 1, -t_of_u(tests.critical, n)))
     if n < 2 or not level > 0:
@@ -263,29 +272,23 @@ def _with_holes(draft: Draft, finding: Finding, outcomes: Mapping[str, Outcome],
     if draft.others is None:
         return finding
 
-    good: tuple[Outcome, ...]
+    accepted: tuple[Outcome, ...] = ("holds", "not shown")
     if rules.strict:
-        good = ("holds",)
-    else:
-        good = ("holds", "not shown")
-
-    decisions = {name: outcome in good for name, outcome in outcomes.items()}
+        accepted = ("holds",)
+    decisions = {name: outcome in accepted for name, outcome in outcomes.items()}
     assert draft.own is not None
     if _is_open(draft, outcomes["observed"], decisions):
         first = draft.others.judge_first(draft.own)
+        result = "fails"
         if decisions["condensed"]:
-            turned = "does not fail"
-        else:
-            turned = "fails"
-        words = f"{finding.words}. But {HOLES['open']}: without them the rule {turned}"
+            result = "does not fail"
+        words = f"{finding.words}. But {HOLES['open']}: without them the rule {result}"
         return replace(finding, status="unclear", unjudged="open", words=words, judge_first=first)
 
+    standing = "extreme"
     if decisions["worst"] == decisions["observed"] == decisions["best"]:
-        held = "closed"
-    else:
-        held = "extreme"
-
-    return replace(finding, unjudged=held, words=f"{finding.words}; {HOLES[held]}")
+        standing = "closed"
+    return replace(finding, unjudged=standing, words=f"{finding.words}; {HOLES[standing]}")
 
 
 def _is_open(draft: Draft, observed: Outcome, decisions: Mapping[str, bool]) -> bool:
@@ -316,4 +319,6 @@ def _as_change(draft: Draft, difference: float) -> float:
     """A mean difference as a change of the value."""
     if draft.average == "geometric":
         return draft.before * math.expm1(difference)
-    return difference * (draft.finding.queries if draft.average == "sum" else 1)
+    if draft.average == "sum":
+        return difference * draft.finding.queries
+    return difference

@@ -31,7 +31,7 @@ class Finding(Result):
     asked: Rule
     """The rule."""
     status: Status
-    """'pass' (exit 0), 'fail' (exit 1), or 'unclear' (exit 4): documents that nobody judged could decide it."""
+    """'pass' (exit 0), 'fail' (exit 1), or 'unclear' (exit 4): unjudged documents could decide it."""
     words: str
     """The reason, for people."""
     value: float
@@ -44,7 +44,7 @@ class Finding(Result):
     p: float = math.nan
     """One-sided: how often chance alone would make it as bad, if the drop were just what is tolerated."""
     p_adjusted: float = math.nan
-    """The same, corrected for all tests of the gate."""
+    """`p`, corrected for all tests of the gate."""
     at_most: bool = False
     """Whether the corrected p-value is only known to be at most this."""
     detectable: float = math.nan
@@ -64,13 +64,15 @@ class Finding(Result):
     worse: int = 0
     better: int = 0
     worst: tuple[QueryChange, ...] = ()
-    """What lost most; with their documents if those of run and baseline are known."""
+    """The queries that lost most; with their documents if these are known for run and baseline."""
     notes: tuple[Note, ...] = ()
 
     @property
     def rule(self) -> str:
         """The rule as it is spelled, with the group of queries where it is about one."""
-        return str(self.asked if self.group is None else replace(self.asked, value=self.group.partition("=")[2]))
+        if self.group is None:
+            return str(self.asked)
+        return str(replace(self.asked, value=self.group.partition("=")[2]))
 
     @property
     def failed(self) -> bool:
@@ -108,10 +110,13 @@ class Finding(Result):
 
     def row(self) -> dict[str, Any]:
         """The finding as one flat record."""
+        low, high = None, None
+        if self.interval is not None:
+            low, high = self.interval
         return {
             **attributes(self, "rule status words group value baseline change"),
-            "low": None if self.interval is None else self.interval.low,
-            "high": None if self.interval is None else self.interval.high,
+            "low": low,
+            "high": high,
             **attributes(self, "p p_adjusted at_most detectable unjudged question shown regressed"),
             **attributes(self, "queries worse better"),
         }
@@ -119,13 +124,19 @@ class Finding(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
         record = self.row()
-        low, high = record.pop("low"), record.pop("high")
+        del record["low"], record["high"]
+        interval = None
+        if self.interval is not None:
+            interval = list(self.interval)
+        worst = [moved.to_dict("query before after cause") for moved in self.worst]
+        judge_first = [asdict(document) for document in self.judge_first]
+
         return {
             **self.asked.to_dict(),
             **record,
-            "interval": None if self.interval is None else [low, high],
-            "worst": [moved.to_dict("query before after cause") for moved in self.worst],
-            "judge_first": [asdict(document) for document in self.judge_first],
+            "interval": interval,
+            "worst": worst,
+            "judge_first": judge_first,
         }
 
 
@@ -141,7 +152,7 @@ class Verdict(Result, Sequence[Finding]):
     run : str
         The run.
     baseline : str, optional
-        What it was held against, in words; None if against nothing.
+        What it was compared with, in words; None if with nothing.
     status : {"pass", "fail", "unclear", "error"}
         "unclear" means: unjudged documents could decide, judge these first. "error": nothing could be decided.
     exit_code : {0, 1, 2, 4}
@@ -151,7 +162,7 @@ class Verdict(Result, Sequence[Finding]):
     judge_first : tuple of (query, document)
         The documents that could decide it.
     scores : Scores
-        The scores that were held to the rules.
+        The scores that were checked.
 
     Examples
     --------
@@ -185,7 +196,7 @@ class Verdict(Result, Sequence[Finding]):
 
     @property
     def scores(self) -> Scores:
-        """The scores that were held to the rules."""
+        """The scores that were checked."""
         if self.measured is None:
             raise InputError(f"nothing was measured: {self.error}", code="not-measured")
         return self.measured
@@ -197,7 +208,7 @@ class Verdict(Result, Sequence[Finding]):
 
     @property
     def to_judge(self) -> tuple[ToJudge, ...]:
-        """What is known of the documents that could decide it and are to be judged first, each once."""
+        """The documents that could decide it and should be judged first, each once."""
         first: dict[tuple[str, str], ToJudge] = {}
         for finding in self.findings:
             for document in finding.judge_first:
@@ -206,7 +217,7 @@ class Verdict(Result, Sequence[Finding]):
 
     @property
     def judge_first(self) -> tuple[tuple[str, str], ...]:
-        """The query and the id of each document that could decide it, what to judge first in front."""
+        """The query and the id of each document that could decide it, in the order in which to judge them."""
         return tuple((document.query, document.doc) for document in self.to_judge)
 
     @property
@@ -232,25 +243,24 @@ class Verdict(Result, Sequence[Finding]):
         return len(self.findings)
 
     @overload
-    def __getitem__(self, at: int) -> Finding: ...
+    def __getitem__(self, index: int) -> Finding: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Finding]: ...
-    def __getitem__(self, at: int | slice) -> Finding | Sequence[Finding]:
-        return self.findings[at]
+    def __getitem__(self, index: slice) -> Sequence[Finding]: ...
+    def __getitem__(self, index: int | slice) -> Finding | Sequence[Finding]:
+        return self.findings[index]
 
     @property
     def words(self) -> str:
         """The verdict in one sentence."""
         if self.error:
             return f"{ids.show(self.run, 200)}: nothing was decided: {self.error}"
+        baseline = ""
         if self.baseline:
-            against = f" against {self.baseline}"
-        else:
-            against = ""
-        return f"{ids.show(self.run, 200)}{against}: {self._held}"
+            baseline = f" against {self.baseline}"
+        return f"{ids.show(self.run, 200)}{baseline}: {self._outcome_words}"
 
     @property
-    def _held(self) -> str:
+    def _outcome_words(self) -> str:
         """How many checks held, in words."""
         count = len(self.findings)
         if self.failed:
@@ -258,11 +268,11 @@ class Verdict(Result, Sequence[Finding]):
         waiting = sum(finding.needs_judging for finding in self.findings)
         if waiting:
             return f"judge these: {waiting} of {count} checks could be decided by unjudged documents"
-        held = f"{count} check{'s' * (count != 1)} passed"
+        words = f"{count} check{'s' * (count != 1)} passed"
         regressed = sum(finding.regressed for finding in self.findings)
         if not regressed:
-            return held
-        return f"{held}; {regressed} of them got worse on these queries, which is not shown for others"
+            return words
+        return f"{words}; {regressed} of them got worse on these queries, which is not shown for others"
 
     def parts(self) -> list[Part]:
         """What people read."""
@@ -272,12 +282,14 @@ class Verdict(Result, Sequence[Finding]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the scores, as plain Python values."""
+        findings = [finding.to_dict() for finding in self.findings]
+        notes = [note.to_dict() for note in self.notes]
         return {
             "format": "goldrank-verdict",
             "version": 5,
             **attributes(self, "status exit_code words run baseline rules error"),
-            "findings": [finding.to_dict() for finding in self.findings],
-            "notes": [note.to_dict() for note in self.notes],
+            "findings": findings,
+            "notes": notes,
         }
 
     def rows(self) -> list[dict[str, Any]]:

@@ -39,33 +39,36 @@ def markdown_text(verdict: Verdict) -> str:
 
 def parts(verdict: Verdict) -> list[Part]:
     """The sentence, every rule with its values, the reasons, what to judge, what lost most, and the notes."""
-    shown: list[Part] = [Sentence(verdict.words, verdict.status, HEADS[verdict.status])]
-    shown += [_rules(verdict)] if len(verdict) else []
-    shown += [_reason(finding) for finding in verdict if _is_told(finding)]
-    shown += [_to_judge(verdict)] if verdict.to_judge else []
-    shown += [_lost_most(finding) for finding in verdict if finding.label in _GRAVE and finding.worst]
-    if passed := [_reason(finding) for finding in verdict if not _is_told(finding)]:
-        shown.append(Fold("What passed", passed))
+    shown_parts: list[Part] = [Sentence(verdict.words, verdict.status, HEADS[verdict.status])]
+    if len(verdict):
+        shown_parts.append(_rules(verdict))
+    shown_parts += [_reason(finding) for finding in verdict if _must_be_read(finding)]
+    if verdict.to_judge:
+        shown_parts.append(_to_judge(verdict))
+    shown_parts += [_lost_most(finding) for finding in verdict if finding.label in _GRAVE and finding.worst]
+    passed = [_reason(finding) for finding in verdict if not _must_be_read(finding)]
+    if passed:
+        shown_parts.append(Fold("What passed", passed))
 
     notes = note_sentences(verdict.notes)
-    shown += [note for note in notes if note.style == "warning"]
+    shown_parts += [note for note in notes if note.style == "warning"]
     remarks = [note for note in notes if note.style != "warning"]
     if remarks:
-        return [*shown, Fold("Notes", remarks)]
-    return shown
+        return [*shown_parts, Fold("Notes", remarks)]
+    return shown_parts
 
 
-def _is_told(finding: Finding) -> bool:
+def _must_be_read(finding: Finding) -> bool:
     """Whether people must read it: it failed, documents must be judged, or these queries got worse."""
     return finding.status != "pass" or finding.regressed
 
 
 def finding_parts(finding: Finding) -> list[Part]:
     """One rule: the reason, its values, and what lost most."""
-    shown: list[Part] = [_reason(finding), _rules([finding])]
+    shown_parts: list[Part] = [_reason(finding), _rules([finding])]
     if finding.worst:
-        return [*shown, _lost_most(finding)]
-    return shown
+        return [*shown_parts, _lost_most(finding)]
+    return shown_parts
 
 
 def _rules(verdict: Sequence[Finding]) -> Table:
@@ -94,24 +97,23 @@ def _reason(finding: Finding) -> Sentence:
 
 
 def _to_judge(verdict: Verdict) -> Table:
-    rows: list[Cells] = [
-        [
-            hole.query,
-            hole.doc,
-            *("-" if rank is None else f"{rank:,}" for rank in (hole.before, hole.after)),
-            f"{hole.move:+.4f}",
-            f"{hole.chance:.0%}",
-        ]
-        for hole in verdict.to_judge
-    ]
+    rows: list[Cells] = []
+    for document in verdict.to_judge:
+        before, after = _rank(document.before), _rank(document.after)
+        rows.append([document.query, document.doc, before, after, f"{document.move:+.4f}", f"{document.chance:.0%}"])
     heads = [*Head.names("query", "document"), *Head.numbers("rank before", "after", "if relevant", "chance")]
     return Table(heads, rows, "Judge these first: how far each moves its query's difference, and how likely that is")
 
 
+def _rank(rank: int | None) -> str:
+    if rank is None:
+        return "-"
+    return f"{rank:,}"
+
+
 def _lost_most(finding: Finding) -> Fold:
     rows: list[Cells] = [
-        [moved.query, *(f"{value:.4f}" for value in (moved.before, moved.after)), f"{moved.change:+.4f}"]
-        for moved in finding.worst
+        [moved.query, f"{moved.before:.4f}", f"{moved.after:.4f}", f"{moved.change:+.4f}"] for moved in finding.worst
     ]
     heads = [*Head.names("query"), *Head.numbers("before", "after", "change")]
     if any(moved.cause for moved in finding.worst):
@@ -125,12 +127,14 @@ def _why(moved: QueryChange) -> str:
     from goldrank.comparison.rank_changes import FALLS
 
     fell = [document for document in moved.documents if document.grade >= 1 and document.cause in FALLS][:2]
-    said = [f"{ids.show(document.doc)} {document.before} to {document.after or 'none'}" for document in fell]
+    causes = [f"{ids.show(document.doc)} {document.before} to {document.after or 'none'}" for document in fell]
     if moved.intruders and moved.cause == "intruder":
         named = ", ".join(ids.show(intruder.doc) for intruder in moved.intruders[:2])
-        more = len(moved.intruders) - 2
-        said.append(f"unjudged above: {named}" + (f" and {more:,} more" if more > 0 else ""))
-    return "; ".join(said)
+        unnamed = len(moved.intruders) - 2
+        if unnamed > 0:
+            named += f" and {unnamed:,} more"
+        causes.append(f"unjudged above: {named}")
+    return "; ".join(causes)
 
 
 # For build servers.
@@ -166,11 +170,13 @@ def junit(verdict: Verdict) -> str:
 
 
 def _moved(finding: Finding) -> list[str]:
-    return [
-        f"{moved.change:+.4f}  {moved.before:.4f} -> {moved.after:.4f}  '{log_line(moved.query, 60)}'"
-        + (f"  {moved.cause}: {log_line(_why(moved))}" if moved.cause else "")
-        for moved in finding.worst
-    ]
+    lines = []
+    for moved in finding.worst:
+        line = f"{moved.change:+.4f}  {moved.before:.4f} -> {moved.after:.4f}  '{log_line(moved.query, 60)}'"
+        if moved.cause:
+            line += f"  {moved.cause}: {log_line(_why(moved))}"
+        lines.append(line)
+    return lines
 
 
 def github(verdict: Verdict) -> str:
@@ -180,19 +186,19 @@ def github(verdict: Verdict) -> str:
 
     lines = []
     for finding in verdict:
-        if _is_told(finding):
-            if finding.failed:
-                level = "error"
-            else:
-                level = "warning"
-            lost = ", ".join(ids.show(moved.query) for moved in finding.worst[:3])
-            if lost:
-                text = f"{finding.words}\nLost most: {lost}"
-            else:
-                text = finding.words
-            judge = ", ".join(f"{ids.show(hole.doc)} for {ids.show(hole.query)}" for hole in finding.judge_first[:3])
-            text += f"\nJudge first: {judge}" if judge else ""
-            lines.append(_annotation(level, f"goldrank: {finding.rule}", text))
+        if not _must_be_read(finding):
+            continue
+        level = "warning"
+        if finding.failed:
+            level = "error"
+        text = finding.words
+        lost = ", ".join(ids.show(moved.query) for moved in finding.worst[:3])
+        if lost:
+            text += f"\nLost most: {lost}"
+        judge = ", ".join(f"{ids.show(first.doc)} for {ids.show(first.query)}" for first in finding.judge_first[:3])
+        if judge:
+            text += f"\nJudge first: {judge}"
+        lines.append(_annotation(level, f"goldrank: {finding.rule}", text))
 
     if not verdict.failed:
         lines.append(_annotation("notice", "goldrank gate", verdict.words))
@@ -201,9 +207,9 @@ def github(verdict: Verdict) -> str:
 
 
 def _annotation(level: str, title: str, message: str) -> str:
-    shown = log_line(title, 200)
+    escaped_title = log_line(title, 200)
     for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), (":", "%3A"), (",", "%2C")):
-        shown = shown.replace(sign, code)
+        escaped_title = escaped_title.replace(sign, code)
     lines = [log_line(line) for line in message.splitlines()]
     body = "\n".join(lines).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return f"::{level} title={shown}::{body}\n"
+    return f"::{level} title={escaped_title}::{body}\n"

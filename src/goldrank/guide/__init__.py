@@ -1,4 +1,4 @@
-"""Which measures to take, and what a measure hides."""
+"""Which measures to use, and what a measure hides."""
 
 PUBLIC = {
     "choose": "goldrank.guide.advice",

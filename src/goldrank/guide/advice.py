@@ -42,13 +42,13 @@ class Advice(Result):
     also: tuple[str, ...] = ()
     """Another cut-off or measure, so that the report does not rest on one."""
     texts: tuple[str, ...] = ()
-    """What `goldrank.evaluate_texts` measures beside, where retrieved texts and references are at hand."""
+    """What `goldrank.evaluate_texts` measures beside, where retrieved texts and references are known."""
     evidence: tuple[str, ...] = ()
-    """The same, where evidence is given by its place in its sources."""
+    """What `goldrank.evaluate_texts` measures beside, where the position of evidence in its sources is known."""
     beyond: tuple[str, ...] = ()
-    """What to look at beyond accuracy, where `train=` and `catalogue=` are at hand."""
+    """What to look at beyond accuracy, where `train=` and `catalogue=` are known."""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """Why a measure is of use here, by its name, where that is not what is said of it in general."""
+    """Why a measure is of use here, by its name, where that is not its general use."""
     notes: tuple[Note, ...] = ()
     """What to think about: a k that does not go with the use case."""
 
@@ -68,16 +68,16 @@ class Advice(Result):
 
     def parts(self) -> list[Part]:
         """The advice, why, and each measure with what speaks for and against it."""
-        shown: list[Part] = [Sentence(self.words, "strong"), Sentence(self.why), *note_sentences(self.notes)]
-        shown += [self._sentence(spelled) for spelled in self.measures]
+        shown_parts: list[Part] = [Sentence(self.words, "strong"), Sentence(self.why), *note_sentences(self.notes)]
+        shown_parts += [self._sentence(spelled) for spelled in self.measures]
         for title, spelled in (
             ("With retrieved texts and references (goldrank texts):", self.texts),
-            ("With evidence by its place in its sources (goldrank texts):", self.evidence),
+            ("With the position of evidence in its sources (goldrank texts):", self.evidence),
             ("Beyond accuracy (goldrank.evaluate with train= and catalogue=; docs/recommenders.md):", self.beyond),
         ):
             if spelled:
-                shown += [Sentence(title, "strong"), *map(self._sentence, spelled)]
-        return shown
+                shown_parts += [Sentence(title, "strong"), *map(self._sentence, spelled)]
+        return shown_parts
 
     def _sentence(self, spelled: str) -> Sentence:
         row = self._row(spelled, "")
@@ -107,13 +107,13 @@ class Advice(Result):
 
 @dataclass(frozen=True)
 class UseCase:
-    """A row of the table of use cases. Where another k is asked for, all cut-offs change with it."""
+    """A row of the table of use cases. With another k all cut-offs change."""
 
     title: str
     k: int
-    """How many results are looked at, unless it is said."""
+    """How many results are looked at by default."""
     looked_at: tuple[int, int]
-    """From how many to how many results a cut-off makes sense."""
+    """The smallest and the largest cut-off that makes sense."""
     primary: tuple[str, ...]
     secondary: tuple[str, ...]
     why: str
@@ -324,7 +324,7 @@ def choose(
 
 
 class QuestionAnswers(NamedTuple):
-    """QuestionAnswers to the `QUESTIONS`, by their names; None for those that were not answered."""
+    """Answers to the `QUESTIONS`, by their names; None for questions without an answer."""
 
     find_all: bool | None = None
     order_matters: bool | None = None
@@ -335,7 +335,7 @@ class QuestionAnswers(NamedTuple):
 
 def advise(
     use_case: str | None,
-    given: QuestionAnswers,
+    answers_given: QuestionAnswers,
     k: int | None = None,
     ask: Callable[[str], bool] | None = None,
     spelled: Spelling = _as_argument,
@@ -344,32 +344,42 @@ def advise(
     if k is not None:
         whole_number(k, "k", 1, MAX_CUTOFF)
     if use_case is not None:
-        answered = [spelled(name, answer) for name, answer in given._asdict().items() if answer is not None]
+        answered = [spelled(name, answer) for name, answer in answers_given._asdict().items() if answer is not None]
         if answered:
-            what = f"a use case has answered the questions already: {', '.join(answered)}"
-            raise OptionError(what, hint="Give a use case, or answers.")
+            message = f"a use case has answered the questions already: {', '.join(answered)}"
+            raise OptionError(message, hint="Give a use case, or answers.")
         return _for_use_case(use_case, k)
 
     answers: list[tuple[str, bool]] = []
-    at = "find_all"
-    while at in QUESTIONS:
-        question = QUESTIONS[at]
-        answer = getattr(given, at)
+    node = "find_all"
+    while node in QUESTIONS:
+        question = QUESTIONS[node]
+        answer = getattr(answers_given, node)
         if answer is None:
-            answer = _asked(at, question, ask, spelled)
-        of_type(answer, bool, at, "a flag")
+            answer = _asked_answer(node, question, ask, spelled)
+        of_type(answer, bool, node, "a flag")
         answers.append((question.text, answer))
-        at = question.yes if answer else question.no
+        node = question.no
+        if answer:
+            node = question.yes
 
-    cut = DEFAULT_K if k is None else k
-    named, why = (*ENDS[at][:2], OTHER_CUTOFF.get(at, ())), ENDS[at][2]
-    filled = [[text.format(k=cut, other=_other(cut)) for text in texts] for texts in named]
-    primary, secondary, also = _each_once(filled)
-    return Advice(primary, secondary, why, tuple(answers), also, reasons=_FIND_ALL if at == "R" else {})
+    cutoff = k or DEFAULT_K
+    primary_texts, secondary_texts, why = ENDS[node]
+    templates = [primary_texts, secondary_texts, OTHER_CUTOFF.get(node, ())]
+    primary, secondary, extra = _each_once(_filled(texts, cutoff) for texts in templates)
+    reasons: Mapping[str, str] = {}
+    if node == "R":
+        reasons = _FIND_ALL
+    return Advice(primary, secondary, why, tuple(answers), extra, reasons=reasons)
 
 
-def _asked(name: str, question: Question, ask: Callable[[str], bool] | None, spelled: Spelling) -> bool:
-    """The answer to a question that nobody answered yet."""
+def _filled(templates: Iterable[str], k: int) -> list[str]:
+    """Templates of measures with their cut-offs."""
+    return [text.format(k=k, other=_other_cutoff(k)) for text in templates]
+
+
+def _asked_answer(name: str, question: Question, ask: Callable[[str], bool] | None, spelled: Spelling) -> bool:
+    """The answer to a question that has none yet."""
     if ask is None:
         hint = f"Give {spelled(name, True)} or {spelled(name, False)}, or a use case: {', '.join(USE_CASES)}."
         raise OptionError(f"it is not known: {question.text}", hint=hint)
@@ -380,31 +390,40 @@ def _asked(name: str, question: Question, ask: Callable[[str], bool] | None, spe
 def find_use_case(name: str) -> tuple[str, UseCase]:
     """The key and the row of a use case, by key or title."""
     of_type(name, str, "use_case", f"one of: {', '.join(USE_CASES)}")
-    wanted = name.strip().casefold()
+    sought = name.strip().casefold()
     for key, case in USE_CASES.items():
-        if wanted in (key, case.title.casefold()):
+        if sought in (key, case.title.casefold()):
             return key, case
-    known = ", ".join(USE_CASES)
-    what = f"unknown use case {shown(name)}; there are: {known}"
-    raise OptionError(what, hint=did_you_mean(name, USE_CASES), code="unknown-choice")
+    names = ", ".join(USE_CASES)
+    message = f"unknown use case {shown(name)}; there are: {names}"
+    raise OptionError(message, hint=did_you_mean(name, USE_CASES), code="unknown-choice")
 
 
 def _for_use_case(name: str, k: int | None) -> Advice:
     _, case = find_use_case(name)
-    cut = case.k if k is None else k
-    named = (case.primary, case.secondary, case.also, case.texts, case.evidence, case.beyond)
-    cut_anew = [[_cut_at(text, case.k, cut) for text in texts] for texts in named]
-    primary, secondary, also, texts, evidence, beyond = _each_once(cut_anew)
+    cutoff = k or case.k
+    lists = (case.primary, case.secondary, case.also, case.texts, case.evidence, case.beyond)
+    primary, secondary, also, texts, evidence, beyond = _each_once(_at_cutoff(texts, case, cutoff) for texts in lists)
+
+    notes: tuple[Note, ...] = ()
     low, high = case.looked_at
-    notes = () if low <= cut <= high else (unusual_cutoff(case, (cut,)),)
+    if not low <= cutoff <= high:
+        notes = (unusual_cutoff(case, (cutoff,)),)
     return Advice(primary, secondary, case.why, (), also, texts, evidence, beyond, case.reasons, notes)
 
 
 def unusual_cutoff(case: UseCase, cutoffs: Iterable[float]) -> Note:
     """The note that none of some cut-offs goes with a use case."""
     low, high = case.looked_at
-    usual = f"{low} to {high}" if high < MAX_CUTOFF else f"{low} or more"
+    usual = f"{low} to {high}"
+    if high >= MAX_CUTOFF:
+        usual = f"{low} or more"
     return Note.of("wrong-k", cutoffs=", ".join(f"{k:g}" for k in cutoffs), use_case=case.title, usual=usual)
+
+
+def _at_cutoff(measures: Iterable[str], case: UseCase, k: int) -> list[str]:
+    """Measures of a use case at another k."""
+    return [_cut_at(text, case.k, k) for text in measures]
 
 
 def _cut_at(spelled: str, usual: int, k: int) -> str:
@@ -412,22 +431,24 @@ def _cut_at(spelled: str, usual: int, k: int) -> str:
     measure = parse(spelled)
     if not isinstance(measure.k, int) or k == usual:
         return spelled
-    return str(replace(measure, k=k if measure.k == usual else _other(k, larger=measure.k > usual)))
+    if measure.k == usual:
+        return str(replace(measure, k=k))
+    return str(replace(measure, k=_other_cutoff(k, larger=measure.k > usual)))
 
 
-def _other(k: int, larger: bool = True) -> int:
-    """Another cut-off: ten times k, or a tenth of it where that is asked for, or the first is too large."""
-    cuts = [cut for cut in (10 * k, k // 10) if 1 <= cut <= MAX_CUTOFF]
+def _other_cutoff(k: int, larger: bool = True) -> int:
+    """Another cut-off: ten times k; a tenth of it without `larger`, or where the first is too large."""
+    candidates = [candidate for candidate in (10 * k, k // 10) if 1 <= candidate <= MAX_CUTOFF]
     if larger:
-        return cuts[0]
-    return cuts[-1]
+        return candidates[0]
+    return candidates[-1]
 
 
 def _each_once(lists: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
-    seen: set[str] = set()
-    kept = []
+    used: set[str] = set()
+    unique_lists = []
     for texts in lists:
-        fresh = tuple(text for text in dict.fromkeys(texts) if text not in seen)
-        seen.update(fresh)
-        kept.append(fresh)
-    return kept
+        fresh = tuple(text for text in dict.fromkeys(texts) if text not in used)
+        used.update(fresh)
+        unique_lists.append(fresh)
+    return unique_lists

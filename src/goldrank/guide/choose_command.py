@@ -14,8 +14,11 @@ from goldrank.guide import advice
 
 
 def _flag(name: str, answer: bool) -> str:
-    """An answer as this command takes it."""
-    return f"--{'' if answer else 'no-'}{name.replace('_', '-')}"
+    """An answer as an option of this command."""
+    option_name = name.replace("_", "-")
+    if answer:
+        return f"--{option_name}"
+    return f"--no-{option_name}"
 
 
 @declared(usual="-k --list --short --texts --find-all --graded")
@@ -60,12 +63,12 @@ def command(
         ]
         show([Table(Head.texts("", "", ""), rows), Table(Head.texts("", "", ""), judged)])
         return
+
     if texts and not short:
         raise click.UsageError("--texts goes with --short")
+    ask = None
     if sys.stdin.isatty():
         ask = click.confirm
-    else:
-        ask = None
     choice = advice.advise(use_case, advice.QuestionAnswers(**answers), looked_at, ask, _flag)
     if texts and not choice.texts:
         raise click.UsageError("there is no advice on measures of texts here; there is for: rag, multi-hop")
@@ -74,8 +77,8 @@ def command(
     if not short:
         echo(str(choice))
         return
+
+    measures = choice.measures
     if texts:
         measures = choice.texts
-    else:
-        measures = choice.measures
     echo(" ".join(measures))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from goldrank.base import ids
 from goldrank.base.errors import OptionError, as_list, of_type
@@ -18,7 +19,7 @@ from goldrank.io.by_id.document_files import read_documents
 from goldrank.measures import Measure, known, parse
 
 BESIDE = ("nDCG@10", "R@10", "P@10")
-"""What is recommended to those who report one measure only."""
+"""What is recommended to users who report one measure only."""
 
 
 @named_arguments
@@ -31,7 +32,7 @@ def pitfalls(
 ) -> tuple[Note, ...]:
     """Note what should be looked at before a result, or several runs' results, are reported.
 
-    Only one measure or one cut-off, and runs at different cut-offs. What the data themselves tell (ties, recall that
+    Only one measure or one cut-off, and runs at different cut-offs. What the data themselves show (ties, recall that
     cannot reach 1, missing queries) is in `Scores.notes`.
 
     Parameters
@@ -39,8 +40,8 @@ def pitfalls(
     scores : Scores, ScoresByRun, mapping or list
         What was measured, of one run or of several.
     qrels : Qrels, optional
-        With them also relevance criteria that nobody recorded, and documents that are one and the same and were judged
-        differently: ids that differ in case, spaces or Unicode form only.
+        With them also relevance criteria that were not recorded, and equal documents that were judged differently: ids
+        that differ in case, spaces or Unicode form only.
     documents : Documents, file, data frame, mapping or function, optional
         With them, and `qrels`, also documents that have the same text.
     use_case : str, optional
@@ -64,15 +65,18 @@ def pitfalls(
     >>> print(pitfalls(scores)[0])
     only RR is reported: another measure may tell another story (for example nDCG@10, R@10, P@10)
     """
+    entries: Iterable[Any] = scores
     if isinstance(scores, Scores):
-        scores = [scores]
-    runs = as_list(scores.values() if isinstance(scores, Mapping) else scores, "scores", Scores, "Scores")
+        entries = [scores]
+    elif isinstance(scores, Mapping):
+        entries = scores.values()
+    runs: list[Scores] = as_list(entries, "scores", Scores, "Scores")
     notes = [*_too_few(runs), *_different_cutoffs(runs)]
     if use_case is not None:
         notes += _unusual_cutoffs(runs, use_case)
     if documents is not None and qrels is None:
-        what = "documents are compared by their judgements, and there are no qrels"
-        raise OptionError(what, hint="Give qrels= too.", code="missing-option")
+        message = "documents are compared by their judgements, and there are no qrels"
+        raise OptionError(message, hint="Give qrels= too.", code="missing-option")
     if qrels is not None:
         of_type(qrels, Qrels, "qrels", "Qrels", "goldrank.Qrels makes them of a dict, goldrank.read_qrels of a file.")
         if not qrels.criteria:
@@ -103,16 +107,16 @@ def inconsistent_judgements(qrels: Qrels, texts: Mapping[str, str] | None = None
             keys = [("id", " ".join(unicodedata.normalize("NFC", doc).casefold().split()))]
             if texts is not None and doc in texts:
                 keys.append(("text", " ".join(texts[doc].split())))
-            for same, key in keys:
-                first = first_of.setdefault((same, key), doc)
+            for kind, key in keys:
+                first = first_of.setdefault((kind, key), doc)
                 docs, grades = (first, doc), (judged[first], grade)
                 if judged[first] != grade:
-                    notes.append(Note.of("inconsistent-grades", query=query, docs=docs, grades=grades, same=same))
+                    notes.append(Note.of("inconsistent-grades", query=query, docs=docs, grades=grades, same=kind))
     return notes
 
 
 def _measures(scores: Scores) -> dict[str, Measure | None]:
-    """By spelling; None for functions of one's own, of which no more than a name is known."""
+    """By spelling; None for a user's functions, of which only a name is known."""
     return {name: known(name) for name in scores.measures}
 
 
@@ -120,14 +124,21 @@ def _too_few(runs: Iterable[Scores]) -> list[Note]:
     """Whether only one measure, or one cut-off, is reported."""
     notes = []
     for scores in runs:
-        measures = _measures(scores)
-        names = list(dict.fromkeys(name if measure is None else measure.name for name, measure in measures.items()))
+        names: set[str] = set()
+        cutoffs: set[float | None] = set()
+        for spelled, measure in _measures(scores).items():
+            if measure is None:
+                names.add(spelled)
+                cutoffs.add(None)
+                continue
+            names.add(measure.name)
+            if measure.declaration.cutoff != "recall":  # a recall level is not a rank
+                cutoffs.add(measure.k)
+
         if len(names) == 1:
-            others = [text for text in BESIDE if parse(text).name not in names]
-            notes.append(Note.of("one-measure", measure=names[0], others=", ".join(others)))
-        # A recall level is no rank.
-        ranks = [measure for measure in measures.values() if not measure or measure.declaration.cutoff != "recall"]
-        cutoffs = {None if measure is None else measure.k for measure in ranks}
+            (name,) = names
+            other_measures = [text for text in BESIDE if parse(text).name != name]
+            notes.append(Note.of("one-measure", measure=name, others=", ".join(other_measures)))
         if len(cutoffs) == 1 and None not in cutoffs:
             notes.append(Note.of("one-cutoff", k=cutoffs.pop()))
 
@@ -154,16 +165,17 @@ def _different_cutoffs(runs: list[Scores]) -> list[Note]:
         cutoffs: dict[str, set[float | None]] = {}
         for measure in filter(None, _measures(scores).values()):
             cutoffs.setdefault(str(replace(measure, k=None)), set()).add(measure.k)
-        for name, ks in cutoffs.items():
-            runs_by_cutoffs.setdefault(name, {}).setdefault(frozenset(ks), scores.run)
+        for name, cutoffs_of_run in cutoffs.items():
+            runs_by_cutoffs.setdefault(name, {}).setdefault(frozenset(cutoffs_of_run), scores.run)
 
     notes = []
     for name, groups in runs_by_cutoffs.items():
         if len(groups) > 1 and not frozenset.intersection(*groups):
-            cuts = [
-                f"'{ids.show(run)}' at {', '.join('all' if k is None else str(k) for k in sorted(ks, key=str))}"
-                for ks, run in groups.items()
-            ]
-            notes.append(Note.of("different-cutoffs", measure=name, cuts="; ".join(cuts)))
+            descriptions = [f"'{ids.show(run)}' at {_cutoff_words(ks)}" for ks, run in groups.items()]
+            notes.append(Note.of("different-cutoffs", measure=name, cuts="; ".join(descriptions)))
 
     return notes
+
+
+def _cutoff_words(cutoffs: Iterable[float | None]) -> str:
+    return ", ".join("all" if k is None else str(k) for k in sorted(cutoffs, key=str))

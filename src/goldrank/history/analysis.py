@@ -1,7 +1,7 @@
 """The marks of a line: found once, kept in the history, and never moved by later records.
 
-What is kept is how far the search has come (`changes.Search`, the records of the open segment) and the marks. A later
-analysis looks at what was recorded since; `afresh` forgets what was kept.
+The history keeps how far the search has come (`changes.ChangeSearch`, the records of the open segment) and the marks.
+A later analysis looks at what was recorded since; `afresh` forgets what was kept.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Column = tuple[tuple[str, ...], np.ndarray]
 
 @dataclass
 class Mark:
-    """A record from which on a line is at another height. Records are given by their numbers."""
+    """A record from which on a line is at another level. Records are given by their numbers."""
 
     record: int
     since: int
-    """The first record of those that it is compared with."""
+    """The first of the records that it is compared with."""
     until: int
     """The last of them."""
     first: int
@@ -56,14 +56,14 @@ class Mark:
 
 @dataclass
 class Analysis:
-    """What is known of the changes of one measure on one line."""
+    """What is known about the changes of one measure on one line."""
 
     seed: int
     search: ChangeSearch = field(default_factory=ChangeSearch)
     segment: list[int] = field(default_factory=list)
     """The records since the last mark that were looked at."""
     window: list[int] = field(default_factory=list)
-    """Those since the last change that is sure, or that records alone showed; the segment is its end."""
+    """The records since the last change that is sure, or that records alone showed; the segment is its end."""
     seen: tuple[str, int] = ("", 0)
     """Time and number of the last record that was looked at."""
     newest: int = 0
@@ -73,7 +73,7 @@ class Analysis:
     marks: list[Mark] = field(default_factory=list)
     noise: RunNoise = NO_NOISE
     late: int = 0
-    """Records that were added with a time before what had been looked at: they count after a new analysis only."""
+    """Records that were added later with a time before the last one looked at: only a new analysis counts them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that later analyses need, as plain values."""
@@ -99,14 +99,14 @@ class Analysis:
         """The inverse of `to_dict`."""
         packed = np.frombuffer(base64.b64decode(data["crossed"]), np.uint8)
         crossed = np.unpackbits(packed, count=data["flips"]).astype(bool)
-        when, number = data["seen"]
+        time, number = data["seen"]
 
         return cls(
             seed=data["seed"],
             search=ChangeSearch(data["looks"], data["spent"], crossed, data.get("unspent", 0.0)),
             segment=list(data["segment"]),
             window=list(data.get("window", data["segment"])),
-            seen=(when, number),
+            seen=(time, number),
             newest=data["newest"],
             values=data["values"],
             marks=[Mark(**mark) for mark in data["marks"]],
@@ -121,14 +121,13 @@ def analyse(
     They are kept, unless the history is opened read-only.
     """
     line = line_key(records[0])
-    if afresh:
-        kept = None
-    else:
-        kept = history.analysis(line, measure, alpha)
-    if kept is None:
-        state = Analysis(seed)
-    else:
-        state = Analysis.from_dict(kept)
+    stored = None
+    if not afresh:
+        stored = history.analysis(line, measure, alpha)
+    state = Analysis(seed)
+    if stored is not None:
+        state = Analysis.from_dict(stored)
+
     state.noise = _noise(history, measure, records)
     new = [record for record in records if _moment(record) > state.seen]
     state.late = sum(record.id > state.newest and _moment(record) <= state.seen for record in records)
@@ -155,93 +154,94 @@ def look_at(
     history: History, measure: str, records: Sequence[Record], new: Sequence[Record], state: Analysis, alpha: float
 ) -> None:
     """Look at the new records one by one, setting marks."""
-    known = {record.id: record for record in records}
-    rows = [known[number] for number in state.window if number in known]
-    if state.segment and (state.segment[0] not in known or not rows):
+    by_id = {record.id: record for record in records}
+    rows = [by_id[number] for number in state.window if number in by_id]
+    if state.segment and (state.segment[0] not in by_id or not rows):
         state.search.close()  # the segment's first record was pruned: its flips were of other queries
 
-    looked = len(rows)
+    rows_seen = len(rows)
     segment_ids = set(state.segment)
-    start = next((i for i, record in enumerate(rows) if record.id in segment_ids), 0)
+    segment_start = next((i for i, record in enumerate(rows) if record.id in segment_ids), 0)
+    window_start = 0
     rows += moved(new, measure, state.values)
     state.values = new[-1].values_sha256[measure]
     columns = history.values(rows, measure)
     numbers = [record.id for record in rows]
+
     segment: Segment | None = None
     window: RecordWindow | None = None
-    first = 0
-    for at in range(max(looked, 1), len(rows)):
+    for newest in range(max(rows_seen, 1), len(rows)):
         if segment is None:
-            segment = Segment(_matrix(columns[start:]), numbers[start:], state.seed, state.noise)
+            segment = Segment(_matrix(columns[segment_start:]), numbers[segment_start:], state.seed, state.noise)
         if window is None:
-            window = RecordWindow(_matrix(columns[first:]), numbers[first:], state.seed)
-        if at > start:
-            by_queries = segment.look(at - start, state.search, alpha)
-        else:
-            by_queries = None
-        if at > first:
-            by_records = window.look(at - first, state.search, alpha)
-        else:
-            by_records = None
-        marks = len(state.marks)
-        if by_queries is not None:
-            state.marks.append(_mark(by_queries, numbers[start : at + 1], state))
-            state.search.close()
-            start, segment = start + by_queries.last, None
-        if by_records is not None:
-            _by_records(_mark(by_records, numbers[first : at + 1], state), state)
-        if state.marks:
-            newest = state.marks[-1]
-        else:
-            newest = None
-        if by_records is not None or (newest is not None and len(state.marks) > marks and newest.is_sure):
-            if by_records is not None:
-                split_last = first + by_records.last
-            else:
-                split_last = start
-            first, window = split_last, None
-            if start < first:
-                state.search.close()
-                start, segment = first, None
-        if len(state.marks) == marks and newest is not None and not newest.confirmed:
-            _confirm(history, measure, records, rows[: at + 1], state, alpha)
+            window = RecordWindow(_matrix(columns[window_start:]), numbers[window_start:], state.seed)
 
-    state.segment, state.window = numbers[start:], numbers[first:]
+        by_queries: Split | None = None
+        by_records: Split | None = None
+        if newest > segment_start:
+            by_queries = segment.look(newest - segment_start, state.search, alpha)
+        if newest > window_start:
+            by_records = window.look(newest - window_start, state.search, alpha)
+
+        marks_before = len(state.marks)
+        if by_queries is not None:
+            state.marks.append(_mark(by_queries, numbers[segment_start : newest + 1], state))
+            state.search.close()
+            segment_start, segment = segment_start + by_queries.last, None
+        if by_records is not None:
+            _by_records(_mark(by_records, numbers[window_start : newest + 1], state), state)
+
+        has_new_mark = len(state.marks) > marks_before
+        if by_records is not None:
+            window_start, window = window_start + by_records.last, None
+        elif has_new_mark and state.marks[-1].is_sure:
+            window_start, window = segment_start, None
+        if segment_start < window_start:
+            state.search.close()
+            segment_start, segment = window_start, None
+        if not has_new_mark and state.marks and not state.marks[-1].confirmed:
+            _confirm(history, measure, records, rows[: newest + 1], state, alpha)
+
+    state.segment, state.window = numbers[segment_start:], numbers[window_start:]
 
 
 def _by_records(mark: Mark, state: Analysis) -> None:
-    """Say of a mark that queries set in the range of this one that it is sure; else set this one."""
-    for before in reversed(state.marks):
-        same = (before.difference > 0) == (mark.difference > 0)
-        if same and before.found_by == "queries" and mark.first <= before.record <= mark.last:
-            before.found_by, before.is_sure = "both", True
+    """Make a mark sure that queries set in the range of this one; if there is none, add this one."""
+    for earlier in reversed(state.marks):
+        is_same_direction = (earlier.difference > 0) == (mark.difference > 0)
+        if is_same_direction and earlier.found_by == "queries" and mark.first <= earlier.record <= mark.last:
+            earlier.found_by, earlier.is_sure = "both", True
             return
     state.marks.append(mark)
 
 
 def moved(records: Sequence[Record], measure: str, values: str = "") -> list[Record]:
-    """Without records that are equal to the one before: the same files measured again; replicates always count.
+    """The records without those that equal the one before: the same files measured again. Replicates always count.
 
-    `values` is the hash of what comes before the first.
+    `values` is the hash of the values before the first record.
     """
-    kept = []
+    moved_records = []
     for record in records:
         if record.replicate or record.values_sha256[measure] != values:
-            kept.append(record)
+            moved_records.append(record)
         values = record.values_sha256[measure]
-    return kept
+    return moved_records
 
 
 def _mark(split: Split, numbers: Sequence[int], state: Analysis) -> Mark:
+    t = None
+    if np.isfinite(split.t):
+        t = split.t
+
     return Mark(
-        record=numbers[split.at],
+        record=numbers[split.row],
         since=numbers[0],
-        until=numbers[split.at - 1],
+        until=numbers[split.row - 1],
         first=numbers[split.first],
         last=numbers[split.last],
         seen=numbers[-1],
         difference=split.difference,
-        t=split.t if np.isfinite(split.t) else None,
+        t=t,
         p=split.p,
         differing=split.differing,
         queries=split.queries,
@@ -255,14 +255,14 @@ def _mark(split: Split, numbers: Sequence[int], state: Analysis) -> Mark:
 def _confirm(
     history: History, measure: str, records: Sequence[Record], rows: Sequence[Record], state: Analysis, alpha: float
 ) -> None:
-    """Note it if the records after the newest mark was seen show its change alone."""
+    """Confirm the newest mark if the records after it was seen show its change alone."""
     mark = state.marks[-1]
-    at = {record.id: i for i, record in enumerate(records)}
-    if mark.since not in at or mark.first not in at or mark.seen not in at:
+    position_of = {record.id: i for i, record in enumerate(records)}
+    if mark.since not in position_of or mark.first not in position_of or mark.seen not in position_of:
         return  # pruned
 
-    before = moved(records[at[mark.since] : at[mark.first]], measure)
-    after = [record for record in rows if at[record.id] > at[mark.seen]]
+    before = moved(records[position_of[mark.since] : position_of[mark.first]], measure)
+    after = [record for record in rows if position_of[record.id] > position_of[mark.seen]]
     if not before or not after or len(after) & (len(after) - 1):
         return  # asked with 1, 2, 4, 8, ... records
 
@@ -276,11 +276,9 @@ def _confirm(
         return
 
     t = t_of_u(float(d.sum()) / root, n)
+    freedom = n - 1
     if state.noise.deviation:
         freedom = min(n - 1, state.noise.freedom)
-    else:
-        freedom = n - 1
-
     if 2 * float(special.stdtr(freedom, -abs(t))) <= alpha:
         mark.confirmed = rows[-1].id
 
@@ -289,14 +287,15 @@ def _matrix(columns: Sequence[Column]) -> np.ndarray:
     """A row per record, a column per query of the first one, ordered by id; NaN where a record has no value."""
     first = columns[0][0]
     order = np.argsort(np.array(first, dtype=object), kind="stable")
-    position = {first[at]: i for i, at in enumerate(order.tolist())}
+    position = {first[column]: i for i, column in enumerate(order.tolist())}
     matrix = np.full((len(columns), len(first)), np.nan)
     for row, (queries, values) in zip(matrix, columns, strict=True):
         if queries is first or queries == first:
             row[:] = values[order]
         else:
-            both = [(position[query], i) for i, query in enumerate(queries) if query in position]
-            row[[to for to, _ in both]] = values[[i for _, i in both]]
+            for query, value in zip(queries, values.tolist(), strict=True):
+                if query in position:
+                    row[position[query]] = value
     return matrix
 
 
@@ -317,10 +316,8 @@ def replicate_groups(records: Sequence[Record], measure: str) -> list[list[Recor
     key: tuple[str, object] = ("", 0)
     for record in moved(records, measure):
         if not (record.replicate and key[0]):
-            clean = bool(record.commit) and not record.commit.endswith("-dirty")
-            if clean:
+            key = ("record", record.id)
+            if record.commit and not record.commit.endswith("-dirty"):
                 key = ("commit", record.commit)
-            else:
-                key = ("record", record.id)
         groups.setdefault(key, []).append(record)
     return [group for group in groups.values() if len(group) > 1]

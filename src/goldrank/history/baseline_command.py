@@ -1,4 +1,4 @@
-"""`goldrank history baseline`: the records that have a name, to hold runs against."""
+"""`goldrank history baseline`: the records that have a name, to compare runs with."""
 
 from __future__ import annotations
 
@@ -52,16 +52,14 @@ def _set(db: str, name: str, record: str, dry_run: bool) -> list[Part]:
     from goldrank.gating.baseline_report import change_parts
 
     with open_history(db, write=not dry_run) as history:
+        old = None
         if name in history.baselines():
             old = history.baseline(name)
-        else:
-            old = None
         changed = changes(old, history.scores(record))
         if not dry_run:
             history.set_baseline(name, history[record].id)
+            old_digest = ""
             if old:
-                before = f"{old.digest[:12]} -> "
-            else:
-                before = ""
-            changed.append(f"sha256: {before}{history.baseline(name).digest[:12]}")
-    return change_parts(name, changed, set_now=not dry_run)
+                old_digest = f"{old.digest[:12]} -> "
+            changed.append(f"sha256: {old_digest}{history.baseline(name).digest[:12]}")
+    return change_parts(name, changed, is_set=not dry_run)

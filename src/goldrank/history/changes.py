@@ -8,8 +8,8 @@ may have gone beyond their limits, so that a line of any length shows a false ma
 
 Only what lies before a record counts, so a mark never moves when records are added.
 
-What all queries of a run share (a seed, a rebuilt index, a season) is no chance of single queries. Replicates show it:
-their variance is added to each flip and to the yardstick of u. A second test needs none: whole records are permuted in
+What all queries of a run share (a seed, a rebuilt index, a season) is not the chance of single queries. Replicates show
+it: their variance is added to each flip and to the scale of u. A second test needs none: whole records are permuted in
 time, and the greatest step of their means counts. It knows nothing of single queries, and takes queries that wander,
 each by itself, for a change. So a change is sure if both tests find it, or the flips alone where replicates are known;
 else it says which of them found it.
@@ -33,7 +33,7 @@ FLIPS = SAMPLES + 1
 """With more than 13 queries; else all that there are. The data as they are is one of them, the first."""
 MOST_SPLITS = 64
 NEWEST_SPLITS = 20
-"""Of more than `MOST_SPLITS` splits the newest so many are tried, and the rest at growing distances."""
+"""Of more than `MOST_SPLITS` splits, this many of the newest are tried, and the others at growing distances."""
 HEAD_START = 3
 PATIENCE = 20
 """A sixth of alpha may be spent at the first look, so that lines of few records find large steps, and half of it by the
@@ -41,16 +41,16 @@ PATIENCE = 20
 RANGE = 7.0
 """A split is in the range of a mark if its t^2 is at most this much below the greatest."""
 _TIES = 1e-9
-"""By so much, relative, a maximum must be above another to count as greater: flips of equal data tie."""
+"""How far, relative, a maximum must be above another to count as greater: flips of equal data tie."""
 _ZERO = 1e-13
 """A difference of means below this is rounding."""
 _BLOCK = 32
-"""So many records are flipped at a time."""
+"""How many records are flipped at a time."""
 PERMUTATIONS = 50_000
-"""At most so many orders of records are drawn, unless fewer tell that chance could do it."""
+"""The most orders of records that are drawn; fewer if these show that chance could do it."""
 _AT_ONCE = 2_000
 _LEAST_ALPHA = 4e-5
-"""What so many orders can show. The permutation test waits until it may spend as much."""
+"""What this number of orders can show. The permutation test waits until it may spend as much."""
 _WORTH_A_TEST = 4.0
 """In variances of a record, the step below which no order needs to be drawn: it is far from any limit."""
 
@@ -98,7 +98,7 @@ class ChangeSearch:
 class Split:
     """Where a segment splits in two that differ: positions are rows of the segment."""
 
-    at: int
+    row: int
     """The first record after it."""
     first: int
     last: int
@@ -142,24 +142,26 @@ class Segment:
         noise: RunNoise = NO_NOISE,
     ) -> None:
         """`numbers` identify the records: what noise a flip adds to a record is the same at every look."""
-        given = np.asarray(values, np.float64)
-        self._finite = np.logical_and.accumulate(np.isfinite(given), axis=0)
+        table = np.asarray(values, np.float64)
+        self._finite = np.logical_and.accumulate(np.isfinite(table), axis=0)
         # Relative to the first record: differences are the same, and equal values give exactly 0.
-        self._values = np.where(self._finite, given, 0.0) - np.where(self._finite, given[0], 0.0)
+        self._values = np.where(self._finite, table, 0.0) - np.where(self._finite, table[0], 0.0)
         self._numbers = list(numbers)
         self._seed = seed
         self.noise = noise
-        queries = given.shape[1]
-        self.flips = FLIPS if queries > EXACT_UP_TO else 1 << queries
+        queries = table.shape[1]
+        self.flips = 1 << queries
+        if queries > EXACT_UP_TO:
+            self.flips = FLIPS
 
-        self._kept = np.zeros(0, np.intp)
+        self._counted = np.zeros(0, np.intp)
         """The queries that count in all records up to the last look."""
         self._totals = np.zeros((0, 0))
         """Prefix sums over records, for each of these queries."""
         self._sums = np.zeros((1, self.flips))
         """Prefix sums over records, for each flip."""
         self._shared = np.zeros((1, self.flips))
-        """The same of the noise that all queries of a run share, in standard deviations."""
+        """Prefix sums of the noise that all queries of a run share, for each flip, in standard deviations."""
 
     def look(self, row: int, search: ChangeSearch, alpha: float) -> Split | None:
         """Look at the segment up to this row, spending what this look may spend; the split if it is beyond chance."""
@@ -172,42 +174,42 @@ class Segment:
         allowed = math.floor(self.flips * budget + 1e-9) - int(search.crossed.sum())
         splits = self.splits(row)
         best = float(np.abs(splits.u).max())
-        still = np.flatnonzero(~search.crossed)
-        if not best or not 0 <= allowed < len(still):
+        open_flips = np.flatnonzero(~search.crossed)
+        if not best or not 0 <= allowed < len(open_flips):
             return None
 
         maxima = self._maxima(row, splits)
-        limit = float(np.partition(maxima[still], -1 - allowed)[-1 - allowed]) * (1 + _TIES)
-        search.crossed[still[maxima[still] > limit]] = True
+        limit = float(np.partition(maxima[open_flips], -1 - allowed)[-1 - allowed]) * (1 + _TIES)
+        search.crossed[open_flips[maxima[open_flips] > limit]] = True
         if not search.crossed[0]:
             return None
         return self._split(splits, float((maxima >= best * (1 - _TIES)).mean()))
 
     def _split(self, splits: _Splits, p: float) -> Split:
-        """The split that leaves the least squares; of equal ones the latest: what is the same belongs to before."""
+        """The split that leaves the least squares, the latest of equal ones: equal records belong before it."""
         gains = splits.before * splits.after / (splits.before + splits.after) * splits.totals**2
-        at = int(np.flatnonzero(gains >= float(gains.max()) * (1 - _TIES))[-1])
+        best = int(np.flatnonzero(gains >= float(gains.max()) * (1 - _TIES))[-1])
         t = np.array([t_of_u(value, splits.queries) for value in splits.u.tolist()])
-        near = splits.before[t**2 >= float((t**2).max()) - RANGE]
-        place = int(splits.before[at])
+        within_range = splits.before[t**2 >= float((t**2).max()) - RANGE]
+        row = int(splits.before[best])
 
         return Split(
-            at=place,
-            first=min(place, int(near.min())),
-            last=max(place, int(near.max())),
-            difference=float(splits.totals[at]) / splits.queries,
-            t=float(t[at]),
+            row=row,
+            first=min(row, int(within_range.min())),
+            last=max(row, int(within_range.max())),
+            difference=float(splits.totals[best]) / splits.queries,
+            t=float(t[best]),
             p=p,
-            differing=int(splits.differing[at]),
+            differing=int(splits.differing[best]),
             queries=splits.queries,
         )
 
     def splits(self, row: int) -> _Splits:
         """The splits that are tried when this row is the newest."""
-        kept = np.flatnonzero(self._finite[row])
-        if not len(self._totals) or len(kept) != len(self._kept):
-            self._kept, self._sums = kept, np.zeros((1, self.flips))
-            self._totals = np.cumsum(self._values[:, kept], axis=0)
+        counted = np.flatnonzero(self._finite[row])
+        if not len(self._totals) or len(counted) != len(self._counted):
+            self._counted, self._sums = counted, np.zeros((1, self.flips))
+            self._totals = np.cumsum(self._values[:, counted], axis=0)
 
         sums = self._totals
         before = candidates(row)
@@ -218,8 +220,8 @@ class Segment:
             d[np.abs(d) < _ZERO] = 0.0
             totals[i], squares[i], differing[i] = d.sum(), d @ d, np.count_nonzero(d)
 
-        shared = (len(kept) * self.noise.deviation) ** 2 * (1 / before + 1 / after)
-        return _Splits(before, after, totals, np.sqrt(squares + shared), differing, len(kept))
+        shared = (len(counted) * self.noise.deviation) ** 2 * (1 / before + 1 / after)
+        return _Splits(before, after, totals, np.sqrt(squares + shared), differing, len(counted))
 
     def _maxima(self, row: int, splits: _Splits) -> np.ndarray:
         """For each flip the greatest |u| of all splits."""
@@ -231,7 +233,9 @@ class Segment:
 
         def prefix(rows: int) -> np.ndarray:
             sums: np.ndarray = self._sums[rows]
-            return sums + spread * self._shared[rows] if self.noise.deviation else sums
+            if self.noise.deviation:
+                return np.asarray(sums + spread * self._shared[rows])
+            return sums
 
         newest = prefix(row + 1)
         maxima = np.zeros(self.flips)
@@ -244,15 +248,19 @@ class Segment:
         return maxima
 
     def _flip(self, rows: int) -> None:
-        """Make the prefix sums of flipped records reach so many rows."""
-        done = len(self._sums) - 1
-        new = np.zeros((rows - done, self._values.shape[1]))  # 0 keeps a query's place, and so everybody's signs
-        new[:, self._kept] = self._values[done:rows, self._kept]
-        flipped = sampled_sums(new, seed=self._seed) if self.flips == FLIPS else all_sums(new)
+        """Extend the prefix sums of flipped records to `rows` rows."""
+        rows_done = len(self._sums) - 1
+        # Queries that do not count stay as 0, so that the signs of all others stay the same.
+        new = np.zeros((rows - rows_done, self._values.shape[1]))
+        new[:, self._counted] = self._values[rows_done:rows, self._counted]
+        if self.flips == FLIPS:
+            flipped = sampled_sums(new, seed=self._seed)
+        else:
+            flipped = all_sums(new)
         self._sums = np.concatenate((self._sums, self._sums[-1] + np.cumsum(flipped, axis=0)))
 
     def _shake(self, rows: int) -> None:
-        """The same of the noise that queries of a run share."""
+        """Extend the prefix sums of the noise that queries of a run share."""
         # Few replicates show the noise roughly: by flip, how much greater or smaller it may be in truth.
         rough = np.sqrt(self.noise.freedom / self._drawn(3).chisquare(self.noise.freedom, self.flips))
         new = self._numbers[len(self._shared) - 1 : rows]
@@ -260,8 +268,8 @@ class Segment:
         self._shared = np.concatenate((self._shared, self._shared[-1] + np.cumsum(drawn, axis=0)))
         self._shared[:, 0] = 0.0  # the data as they are have their noise
 
-    def _drawn(self, *what: int) -> np.random.Generator:
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, *what])))
+    def _drawn(self, *streams: int) -> np.random.Generator:
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, *streams])))
 
 
 class RecordWindow:
@@ -275,38 +283,46 @@ class RecordWindow:
 
     def look(self, row: int, search: ChangeSearch, alpha: float) -> Split | None:
         """The greatest step up to this row, if it is beyond chance; looks that spend little wait for others."""
-        before = allowance(search.looks - 1, alpha) if search.looks > 1 else 0.0
-        search.unspent += allowance(search.looks, alpha) - before
+        allowed_before = 0.0
+        if search.looks > 1:
+            allowed_before = allowance(search.looks - 1, alpha)
+        search.unspent += allowance(search.looks, alpha) - allowed_before
         may_spend = search.unspent
         if may_spend < _LEAST_ALPHA:
             return None
+
         search.unspent = 0.0
-        kept = self._finite[row]
-        if not kept.any():
+        counted = self._finite[row]
+        if not counted.any():
             return None
 
-        values = self._values[: row + 1, kept]
+        values = self._values[: row + 1, counted]
         means = values.mean(axis=1)
         p = step_p(means, may_spend, [self._seed, 4, self._numbers[row]])
-        return None if p is None else _record_split(values, means, p)
+        if p is None:
+            return None
+        return _record_split(values, means, p)
 
 
 def _record_split(values: np.ndarray, means: np.ndarray, p: float) -> Split:
     """Where the means of records split in two that leave the least squares, and the range."""
     size, queries = values.shape
     gains = _gains((means - means.mean())[None])[0]
-    at = int(np.flatnonzero(gains >= gains.max() * (1 - _TIES))[-1]) + 1
-    left = max(0.0, float(((means - means.mean()) ** 2).sum() - gains.max())) / max(1, size - 2)
-    near = np.flatnonzero(gains >= gains.max() * (1 - _TIES) - RANGE * left) + 1
-    d = values[at:].mean(axis=0) - values[:at].mean(axis=0)
+    row = int(np.flatnonzero(gains >= gains.max() * (1 - _TIES))[-1]) + 1
+    residual = max(0.0, float(((means - means.mean()) ** 2).sum() - gains.max())) / max(1, size - 2)
+    within_range = np.flatnonzero(gains >= gains.max() * (1 - _TIES) - RANGE * residual) + 1
+    d = values[row:].mean(axis=0) - values[:row].mean(axis=0)
     root = float(np.sqrt(d @ d))
+    t = 0.0
+    if root:
+        t = t_of_u(float(d.sum()) / root, queries)
 
     return Split(
-        at=at,
-        first=int(near.min()),
-        last=int(near.max()),
+        row=row,
+        first=int(within_range.min()),
+        last=int(within_range.max()),
         difference=float(d.mean()),
-        t=t_of_u(float(d.sum()) / root, queries) if root else 0.0,
+        t=t,
         p=p,
         differing=int((np.abs(d) >= _ZERO).sum()),
         queries=queries,
@@ -319,19 +335,21 @@ def step_p(means: np.ndarray, may_spend: float, seed: Sequence[int]) -> float | 
 
     >>> step_p(np.array([1.0, 1.1, 0.9, 1.0, 1.1, 0.9]), 0.05, [0])
     """
-    off = means - means.mean()
-    step, variance = float(_gains(off[None]).max()), float(off.var())
+    deviations = means - means.mean()
+    step, variance = float(_gains(deviations[None]).max()), float(deviations.var())
     if not variance > _ZERO**2 or step < _WORTH_A_TEST * variance:
         return None
 
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(list(seed))))
-    most = math.floor(may_spend * (PERMUTATIONS + 1)) - 1
+    most_reached = math.floor(may_spend * (PERMUTATIONS + 1)) - 1
     reached = drawn = 0
-    while drawn < PERMUTATIONS and reached <= most:
-        orders = rng.permuted(np.broadcast_to(off, (_AT_ONCE, len(off))), axis=1)
+    while drawn < PERMUTATIONS and reached <= most_reached:
+        orders = rng.permuted(np.broadcast_to(deviations, (_AT_ONCE, len(deviations))), axis=1)
         reached += int((_gains(orders).max(axis=1) >= step * (1 - _TIES)).sum())
         drawn += _AT_ONCE
-    return (reached + 1) / (drawn + 1) if reached <= most else None
+    if reached > most_reached:
+        return None
+    return (reached + 1) / (drawn + 1)
 
 
 def _gains(means: np.ndarray) -> np.ndarray:
@@ -362,7 +380,9 @@ def run_noise(groups: Iterable[Sequence[float]]) -> RunNoise:
     squares, freedom = 0.0, 0
     for group in groups:
         if len(group) > 1:
-            off = np.asarray(group) - np.mean(group)
-            squares += float(off @ off)
+            deviations = np.asarray(group) - np.mean(group)
+            squares += float(deviations @ deviations)
             freedom += len(group) - 1
-    return RunNoise(math.sqrt(squares / freedom), freedom) if freedom else NO_NOISE
+    if not freedom:
+        return NO_NOISE
+    return RunNoise(math.sqrt(squares / freedom), freedom)

@@ -1,4 +1,4 @@
-"""`goldrank history check`: is a history whole?"""
+"""`goldrank history check`: is a history undamaged?"""
 
 from __future__ import annotations
 

@@ -31,11 +31,16 @@ def record_scores(history: History, refs: Sequence[int | str]) -> dict[str, Scor
                 where=history.path,
                 hint="Measure one of them again, so that both have the same judgements and rules.",
             )
-    return {record_name(record): replace(history.scores(record), run=record_name(record)) for record in records}
+
+    scores = {}
+    for record in records:
+        name = record_name(record)
+        scores[name] = replace(history.scores(record), run=name)
+    return scores
 
 
 def scores_of_records(db: str, refs: Sequence[str], baseline: str | None) -> tuple[list[Scores], str | None]:
-    """The scores of records of the history in a file, and the name that the baseline's record has."""
+    """The scores of records of the history in a file, and the name of the baseline's record."""
     from goldrank.history.opening import open_history
 
     with open_history(db) as history:

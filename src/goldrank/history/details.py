@@ -1,4 +1,4 @@
-"""What a page shows of a line besides its marks: how sure each record's mean is, and the means on slices."""
+"""What a page shows of a line besides its marks: how certain each record's mean is, and the means on slices."""
 
 from __future__ import annotations
 
@@ -50,32 +50,33 @@ def line_details(
 ) -> LineDetails:
     """A line with the intervals of its records and, if `slice_by` names attributes of `queries`, its slices.
 
-    Of the automatic ones only 'length' (with the texts of the `queries`)
-    and 'judged' (if Judged@10 was recorded) are known of records.
+    Of the automatic attributes, records have only 'length' (with the texts of the `queries`) and 'judged' (if Judged@10
+    was recorded).
     """
     columns: list[tuple[tuple[str, ...], Column]] = []
     for record, (ids, values) in zip(line.records, history.values(line.records, line.measure), strict=True):
-        about = record.mean[line.measure], record.averages[line.measure], record.higher_is_better[line.measure]
-        columns.append((ids, Column(line.measure, values, *about)))
-    everywhere = [interval_of(column, np.ones(len(ids), bool), level).interval for ids, column in columns]
+        summary_fields = record.mean[line.measure], record.averages[line.measure], record.higher_is_better[line.measure]
+        columns.append((ids, Column(line.measure, values, *summary_fields)))
+
+    intervals = [interval_of(column, np.ones(len(ids), bool), level).interval for ids, column in columns]
     notes: list[Note] = []
     slices: list[SliceTrend] = []
     if slice_by:
         newest = history.scores(line.records[-1])
         for name, value, mask in slice_parts(slice_by, partial(attribute_values, newest, queries), notes):
-            inside = set(compress(newest.queries, mask.tolist()))
-            slices.append(SliceTrend(name, value, tuple(_on(inside, columns, level, name, value))))
-    return LineDetails(line, tuple(everywhere), tuple(slices), tuple(notes))
+            slice_queries = set(compress(newest.queries, mask.tolist()))
+            slices.append(SliceTrend(name, value, tuple(_slice_means(slice_queries, columns, level, name, value))))
+    return LineDetails(line, tuple(intervals), tuple(slices), tuple(notes))
 
 
-def _on(
-    inside: set[str], columns: Sequence[tuple[tuple[str, ...], Column]], level: float, name: str, value: str
+def _slice_means(
+    slice_queries: set[str], columns: Sequence[tuple[tuple[str, ...], Column]], level: float, name: str, value: str
 ) -> list[MeanInterval]:
     """A slice's mean in each record; NaN where a record has none of its queries."""
     masks: dict[int, np.ndarray] = {}
     means = []
     for ids, column in columns:
         if id(ids) not in masks:
-            masks[id(ids)] = np.array([query in inside for query in ids], bool)
+            masks[id(ids)] = np.array([query in slice_queries for query in ids], bool)
         means.append(interval_of(column, masks[id(ids)], level, name, value))
     return means

@@ -36,7 +36,10 @@ def export(
     written = []
     for record in records:
         try:
-            written.append((record, history.scores(record) if by_query else None))
+            scores = None
+            if by_query:
+                scores = history.scores(record)
+            written.append((record, scores))
         except StoreError as error:
             damaged.append(error)
 
@@ -48,34 +51,45 @@ def _write_json(path: Path, records: list[tuple[Record, Scores | None]]) -> None
     rows = []
     for record, scores in records:
         row = attributes(record, _ABOUT) | {"time": record.time.isoformat(), "mean": dict(record.mean)}
-        rows.append(row if scores is None else {**row, "scores": scores.to_dict()})
+        if scores is not None:
+            row["scores"] = scores.to_dict()
+        rows.append(row)
     write_json(path, {"format": "goldrank-history", "version": 2, "records": rows})
 
 
 def _write_csv(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
     """One line per record and measure, or per record, measure and query, as in Parquet."""
-    about = _ABOUT.split()
-    heads = [*Head.texts(*about, "measure"), *Head.numbers("summary")]
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         for i, (record, scores) in enumerate(records):
-            known = attributes(record, _ABOUT) | {"time": record.time.isoformat(), "tags": "\n".join(record.tags)}
-            constants: list[Cell | str] = [
-                Cell(str(value), value) if isinstance(value, int) else str(value or "") for value in known.values()
-            ]
-            rows: list[Cells] = []
-            for measure, summary in record.mean.items():
-                both = [*constants, measure, summary]
-                if scores is None:
-                    rows.append(both)
-                else:
-                    values = scores.columns[measure].values.tolist()
-                    rows += [[*both, query, value] for query, value in zip(scores.queries, values, strict=True)]
-            if scores is None:
-                more = []
-            else:
-                more = [*Head.texts("query"), *Head.numbers("value")]
-            text = separated.write(Table([*heads, *more], rows))
-            file.write(text if i == 0 else text.partition("\n")[2])
+            text = separated.write(_csv_table(record, scores))
+            if i > 0:
+                text = text.partition("\n")[2]  # the names of columns are there once
+            file.write(text)
+
+
+def _csv_table(record: Record, scores: Scores | None) -> Table:
+    """The rows of one record."""
+    heads = [*Head.texts(*_ABOUT.split(), "measure"), *Head.numbers("summary")]
+    if scores is not None:
+        heads += [*Head.texts("query"), *Head.numbers("value")]
+    fields = attributes(record, _ABOUT) | {"time": record.time.isoformat(), "tags": "\n".join(record.tags)}
+    constants = list(map(_csv_cell, fields.values()))
+
+    rows: list[Cells] = []
+    for measure, summary in record.mean.items():
+        constant_cells = [*constants, measure, summary]
+        if scores is None:
+            rows.append(constant_cells)
+        else:
+            values = scores.columns[measure].values.tolist()
+            rows += [[*constant_cells, query, value] for query, value in zip(scores.queries, values, strict=True)]
+    return Table(heads, rows)
+
+
+def _csv_cell(value: object) -> Cell | str:
+    if isinstance(value, int):
+        return Cell(str(value), value)
+    return str(value or "")
 
 
 def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
@@ -86,19 +100,24 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
     check_polars()
     frames = []
     for record, scores in records:
-        about = with_utf8(attributes(record, _ABOUT)) | {"tags": utf8("\n".join(record.tags))}
+        fields = with_utf8(attributes(record, _ABOUT)) | {"tags": utf8("\n".join(record.tags))}
         types = {"depth": polars.Int64(), "time": polars.Datetime("us", "UTC")}
-        constants = [polars.lit(value, dtype=types.get(name)).alias(name) for name, value in about.items()]
+        constants = [polars.lit(value, dtype=types.get(name)).alias(name) for name, value in fields.items()]
         for measure, summary in record.mean.items():
-            both = [*constants, polars.lit(utf8(measure)).alias("measure"), polars.lit(summary).alias("summary")]
+            constant_columns = [
+                *constants,
+                polars.lit(utf8(measure)).alias("measure"),
+                polars.lit(summary).alias("summary"),
+            ]
             if scores is None:
-                frames.append(polars.select(both))
+                frames.append(polars.select(constant_columns))
             else:
                 values = scores.columns[measure].values
-                single = polars.DataFrame({"query": list(map(utf8, scores.queries)), "value": values})
-                frames.append(single.select(*both, "query", "value"))
+                query_frame = polars.DataFrame({"query": list(map(utf8, scores.queries)), "value": values})
+                frames.append(query_frame.select(*constant_columns, "query", "value"))
     if not frames:
         raise StoreError("there are no sound records to write")
+
     buffer = io.BytesIO()
     polars.concat(frames).write_parquet(buffer)
     write_whole(path, buffer.getvalue())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,11 +21,10 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
+from goldrank.history.opening import open_history
 
 if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
-    from goldrank.history.over_time import Trend
-from goldrank.history.opening import open_history
 
 
 @declared()
@@ -62,33 +61,30 @@ def command(
     if not os.path.exists(db) and context.get_parameter_source("db") is not click.core.ParameterSource.COMMANDLINE:
         click.echo(context.get_help())
         return
+
     from goldrank.history import trend_report as trend
     from goldrank.history.history_file import can_be_written
-    from goldrank.history.over_time import trend_of
+    from goldrank.history.over_time import TrendRequest, trend_of
 
-    known = known_queries(queries, slices)
+    query_table = known_queries(queries, slices)
     is_page = any(path.lower().endswith(".html") for path in output.files)
     if slices and not is_page:
         raise click.UsageError("--slice needs -o page.html: slices are drawn on the page")
-    asked: dict[str, Any] = {
-        "label": label,
-        "limit": count,
-        "reanalyse": dry_run,
-        "queries": known,
-        "slice_by": slices,
-        "detailed": is_page,
-        "statistics": statistics_of(statistics),
-    }
+    request = TrendRequest(
+        label=label,
+        limit=count,
+        queries=query_table,
+        slice_by=slices,
+        statistics=statistics_of(statistics),
+        reanalyse=dry_run,
+        detailed=is_page,
+    )
     with open_history(db, write=can_be_written(db) and not dry_run) as history:
-
-        def measured(measure: str | None) -> Trend:
-            return trend_of(history, measure, **asked)
-
-        shown = [measured(measure) for measure in measures or (None,)]
-        pages = list(shown)
+        trends = [trend_of(history, measure, request) for measure in measures or (None,)]
+        pages = list(trends)
         if is_page and not measures:
-            newest = shown[0].lines[-1].line.records[-1]
-            pages += [measured(name) for name in newest.mean if name != shown[0].measure]
+            newest = trends[0].lines[-1].line.records[-1]
+            pages += [trend_of(history, name, request) for name in newest.mean if name != trends[0].measure]
 
     def page(_: object) -> str:
         from goldrank.history import trend_page
@@ -98,12 +94,11 @@ def command(
     def chart(_: object) -> str:
         from goldrank.history import trend_chart
 
-        return trend_chart.chart([of.line for of in shown[0].lines]).alone()
+        return trend_chart.chart([details.line for details in trends[0].lines]).alone()
 
-    if len(shown) == 1:
-        result = shown[0]
-    else:
-        result = None
-    output.show(result, lambda _: trend.several_parts(shown), {"html": page, "svg": chart})
+    result = None
+    if len(trends) == 1:
+        result = trends[0]
+    output.show(result, lambda _: trend.several_parts(trends), {"html": page, "svg": chart})
     for path in output.files:
         output.say(f"written: {path}")

@@ -13,8 +13,8 @@ from goldrank.base.sqlite_file import SqliteFile
 APPLICATION = 0x676F6C64
 """SQLite's application_id of these files: 'gold'."""
 VERSION = 4
-"""Of the format, kept in SQLite's user_version. Since 4 there is what is known of each query. Versions 1 to 3 are of
-before goldrank 1.0."""
+"""Of the format, kept in SQLite's user_version. Since 4 it has facts of each query. Versions 1 to 3 were written before
+goldrank 1.0."""
 
 ANALYSIS = """
 CREATE TABLE analysis (
@@ -61,10 +61,9 @@ CREATE TABLE baseline (
 CREATE TABLE total (records INTEGER NOT NULL, baselines INTEGER NOT NULL);
 INSERT INTO total VALUES (0, 0);
 """
-"""`value.kind` is 'value' for a measure, 'why low' and 'why high' for its bounds, or 'fact' for what is known of each
-query. `judgement_set` has, by query, the hashes of its judgements. `total` tells that a damaged
-page has swallowed rows. Nothing is found by an index that could be damaged on its own, except the values of a record,
-and those are counted by its digest."""
+"""`value.kind` is 'value' for a measure, 'why low' and 'why high' for its bounds, or 'fact' for facts of each query.
+`judgement_set` has, by query, the hashes of its judgements. `total` shows that a damaged page has lost rows. Nothing is
+looked up by an index that could be damaged alone, except the values of a record, and its digest counts those."""
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for another writer."""
@@ -101,11 +100,11 @@ class HistoryFile(SqliteFile):
             self._configure()
 
     def _other_version(self, version: int) -> GoldrankError:
-        what = f"has version {version} of the format; this goldrank reads version {VERSION}"
+        message = f"has version {version} of the format; this goldrank reads version {VERSION}"
         if version > VERSION:
-            return self._error(what, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
-        hint = "It is of before goldrank 1.0: record into a new file, and keep this one for the goldrank that wrote it."
-        return self._error(what, hint, code="older-version")
+            return self._error(message, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
+        hint = "It was written before goldrank 1.0: record into a new file, and keep this one for the older goldrank."
+        return self._error(message, hint, code="older-version")
 
     def _create(self) -> None:
         db = self._db

@@ -1,4 +1,4 @@
-"""A record as a run of MLflow, under names that MLflow takes. The package is imported only when it is asked for."""
+"""A record as a run of MLflow, under names that MLflow accepts. The package is imported only when it is used."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ def names(measures: Iterable[str]) -> dict[str, str]:
     >>> names(["nDCG@10", 'nDCG(gain="exp2")@20', "P(rel=2)@5"])
     {'nDCG@10': 'ndcg_at_10', 'nDCG(gain="exp2")@20': 'ndcg_gain_exp2_at_20', 'P(rel=2)@5': 'p_rel_2_at_5'}
     """
-    known: dict[str, str] = {}
+    name_of: dict[str, str] = {}
     for measure in measures:
-        name = re.sub(r"[^a-z0-9.-]+", "_", measure.lower().replace("@", "_at_")).strip("_") or "measure"
-        taken = set(known.values())
-        known[measure] = next(free for free in (name, *(f"{name}_{i}" for i in range(2, 1000))) if free not in taken)
-    return known
+        base = re.sub(r"[^a-z0-9.-]+", "_", measure.lower().replace("@", "_at_")).strip("_") or "measure"
+        name, number = base, 2
+        while name in name_of.values():
+            name, number = f"{base}_{number}", number + 1
+        name_of[measure] = name
+    return name_of
 
 
 def need() -> None:
@@ -54,7 +56,7 @@ def log(scores: Scores, record: Record) -> str:
     with needed("mlflow"):
         import mlflow
 
-    known = names(scores.columns)
+    name_of = names(scores.columns)
     tags = {
         "goldrank.record": str(record.id),
         "goldrank.digest": record.digest,
@@ -70,13 +72,13 @@ def log(scores: Scores, record: Record) -> str:
         "convention": record.convention,
         "criteria": record.criteria,
         "queries": record.queries,
-        **{f"measure.{name}": measure for measure, name in known.items()},
+        **{f"measure.{name}": measure for measure, name in name_of.items()},
     }
     try:
         with mlflow.start_run(run_name=utf8(record.label or record.run)) as run:
             mlflow.set_tags({key: utf8(value) for key, value in tags.items() if value})
             mlflow.log_params({key: utf8(str(value)) for key, value in parameters.items() if value != ""})
-            mlflow.log_metrics({known[name]: value for name, value in scores.mean.items() if math.isfinite(value)})
+            mlflow.log_metrics({name_of[name]: value for name, value in scores.mean.items() if math.isfinite(value)})
             return str(run.info.run_id)
     except Exception as error:  # whatever its stores, servers and plugins raise
         raise StoreError(

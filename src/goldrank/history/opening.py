@@ -8,5 +8,7 @@ from goldrank.history.store import History
 
 
 def open_history(path: str, *, write: bool = False) -> History:
-    """The history in a file, which must be there; it is written to only where that is asked for."""
-    return History(path, mode="a" if write and os.path.exists(path) else "r")
+    """The history in a file, which must exist; read-only unless `write` is set."""
+    if write and os.path.exists(path):
+        return History(path, mode="a")
+    return History(path, mode="r")

@@ -45,7 +45,9 @@ class Trend(Result):
     @property
     def changes(self) -> tuple[str, ...]:
         """Where a line changed, in words."""
-        return tuple(f"{of.line.name}: {change.words}" for of in self.lines for change in of.line.changes)
+        return tuple(
+            f"{details.line.name}: {change.words}" for details in self.lines for change in details.line.changes
+        )
 
     @property
     def words(self) -> str:
@@ -56,26 +58,28 @@ class Trend(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of slices."""
-        return tuple(dict.fromkeys(note for of in self.lines for note in of.notes))
+        """Notes on slices."""
+        return tuple(dict.fromkeys(note for details in self.lines for note in details.notes))
 
     def parts(self) -> list[Part]:
         """What people read."""
         from goldrank.history.trend_chart import chart
         from goldrank.history.trend_report import parts
 
-        lines = [of.line for of in self.lines]
+        lines = [details.line for details in self.lines]
         return [*parts(self), ChartPart(self.measure, partial(chart, lines))]
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per record."""
-        made = []
-        for of in self.lines:
-            changed = {change.record.id: "better" if change.better else "worse" for change in of.line.changes}
-            for record, value, interval in zip(of.line.records, of.line.values, of.intervals, strict=True):
-                made.append(
+        records = []
+        for details in self.lines:
+            changed = {change.record.id: change.side for change in details.line.changes}
+            for record, value, interval in zip(
+                details.line.records, details.line.values, details.intervals, strict=True
+            ):
+                records.append(
                     {
-                        "line": of.line.name,
+                        "line": details.line.name,
                         "record": record.id,
                         "time": record.time.isoformat(),
                         "commit": record.commit,
@@ -88,7 +92,7 @@ class Trend(Result):
                     }
                 )
 
-        return made
+        return records
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
@@ -99,32 +103,44 @@ class Trend(Result):
         return f"Trend({self.words!r})"
 
 
-def trend_of(
-    history: History,
-    measure: object = None,
-    *,
-    label: str | None = None,
-    limit: int | None = None,
-    queries: QueriesLike | None = None,
-    slice_by: str | Sequence[str] = (),
-    statistics: Statistics = Statistics(),
-    reanalyse: bool = False,
-    detailed: bool = True,
-) -> Trend:
-    """What `History.trend` gives; `limit` shows the newest records only, `reanalyse` sets marks anew.
+@dataclass(frozen=True)
+class TrendRequest:
+    """Which records of a history a trend has, and what it shows of them."""
 
-    Without `detailed` there are no intervals and slices, which take reading the values of all records.
-    """
-    lines = trend_lines(history, measure, label=label, limit=limit, statistics=statistics, reanalyse=reanalyse)
-    if not detailed:
+    label: str | None = None
+    """Only the records with this label."""
+    limit: int | None = None
+    """Only the newest records; changes are looked for in all."""
+    queries: QueriesLike | None = None
+    slice_by: str | Sequence[str] = ()
+    statistics: Statistics = Statistics()
+    reanalyse: bool = False
+    """Whether marks are set anew."""
+    detailed: bool = True
+    """Whether there are intervals and slices, for which the values of all records are read."""
+
+
+def trend_of(history: History, measure: object = None, request: TrendRequest = TrendRequest()) -> Trend:
+    """What `History.trend` returns."""
+    statistics = request.statistics
+    lines = trend_lines(
+        history,
+        measure,
+        label=request.label,
+        limit=request.limit,
+        statistics=statistics,
+        reanalyse=request.reanalyse,
+    )
+    if not request.detailed:
         return Trend(lines[0].measure, tuple(LineDetails(line, ()) for line in lines), history.baselines(), statistics)
-    if queries is None:
-        known = None
-    else:
-        known = read_queries(queries)
-    if isinstance(slice_by, str):
-        names = [slice_by]
-    else:
-        names = list(slice_by)
-    details = [line_details(history, line, level=statistics.level, slice_by=names, queries=known) for line in lines]
+
+    query_table = None
+    if request.queries is not None:
+        query_table = read_queries(request.queries)
+    names = request.slice_by
+    if isinstance(names, str):
+        names = [names]
+    details = [
+        line_details(history, line, level=statistics.level, slice_by=names, queries=query_table) for line in lines
+    ]
     return Trend(lines[0].measure, tuple(details), history.baselines(), statistics)

@@ -35,30 +35,36 @@ def pack_values(values: np.ndarray) -> bytes:
         width = 2
     else:
         width = 4
-    table = distinct if width else bits
-    body = _side_by_side(table.astype("<u8"))
+
     if width:
-        body += _side_by_side(number.astype(f"<u{width}"))
+        table = distinct
+        body = _side_by_side(table.astype("<u8")) + _side_by_side(number.astype(f"<u{width}"))
+    else:
+        table = bits
+        body = _side_by_side(table.astype("<u8"))
     return _HEAD.pack(_FORM, width, len(bits), len(table)) + zlib.compress(body, 6)
 
 
 def unpack_values(blob: bytes, count: int) -> np.ndarray:
     """The inverse of `pack_values` for `count` values; a ValueError if the blob cannot be one.
 
-    No more is unpacked than so many values take, whatever the blob says of itself.
+    No more is unpacked than these values take, whatever size the blob claims.
     """
     try:
-        form, width, said, distinct = _HEAD.unpack_from(blob)
+        form, width, stored_count, distinct = _HEAD.unpack_from(blob)
         if form != _FORM or width not in (0, 1, 2, 4):
             raise ValueError(f"unknown form {form}.{width}")
-        if said != count or distinct > count:
-            raise ValueError(f"{said:,} values, {distinct:,} of them distinct, for {count:,} queries")
+        if stored_count != count or distinct > count:
+            raise ValueError(f"{stored_count:,} values, {distinct:,} of them distinct, for {count:,} queries")
         size = 8 * distinct + width * count
         body = _unpacked(blob[_HEAD.size :], size)
-        if len(body) != size or (not width and distinct != count):
+        if len(body) != size:
             raise ValueError("wrong length")
-        table = _in_order(body[: 8 * distinct], 8).view("<u8")
-        bits = table[_in_order(body[8 * distinct :], width).view(f"<u{width}")] if width else table
+        if not width and distinct != count:
+            raise ValueError("wrong length")
+        bits = _in_order(body[: 8 * distinct], 8).view("<u8")
+        if width:
+            bits = bits[_in_order(body[8 * distinct :], width).view(f"<u{width}")]
     except (struct.error, zlib.error, IndexError) as error:
         raise ValueError(str(error)) from None
     return bits.view("<f8").astype(np.float64, copy=False)
@@ -70,7 +76,7 @@ def pack_ids(ids: Sequence[str]) -> bytes:
 
 
 def unpack_ids(raw: bytes) -> tuple[str, ...]:
-    """The inverse of `pack_ids`; a ValueError if these are no ids."""
+    """The inverse of `pack_ids`; a ValueError if these are not ids."""
     ids = json.loads(raw)
     if not isinstance(ids, list) or not all(isinstance(query, str) for query in ids):
         raise ValueError("not a list of ids")
@@ -83,7 +89,7 @@ def pack_hashes(hashes: Mapping[str, str]) -> bytes:
 
 
 def unpack_hashes(raw: bytes) -> dict[str, str]:
-    """The inverse of `pack_hashes`; a ValueError if these are none."""
+    """The inverse of `pack_hashes`; a ValueError if these are not hashes."""
     hashes = json.loads(raw)
     if not isinstance(hashes, dict) or not all(isinstance(sign, str) for sign in hashes.values()):
         raise ValueError("not hashes by query")
@@ -93,7 +99,7 @@ def unpack_hashes(raw: bytes) -> dict[str, str]:
 def compress(raw: bytes) -> bytes:
     """Packed ids for a file. What compresses too well for `decompress` is stored as it is."""
     packed = zlib.compress(raw, 6)
-    if len(raw) <= _most(packed):
+    if len(raw) <= _largest_size(packed):
         return packed
     return zlib.compress(raw, 0)
 
@@ -101,29 +107,29 @@ def compress(raw: bytes) -> bytes:
 def decompress(packed: bytes) -> bytes:
     """The inverse of `compress`; a ValueError if it unpacks to more than ids do."""
     try:
-        return _unpacked(packed, _most(packed))
+        return _unpacked(packed, _largest_size(packed))
     except zlib.error as error:
         raise ValueError(str(error)) from None
 
 
-def _most(packed: bytes) -> int:
+def _largest_size(packed: bytes) -> int:
     return LEAST_ROOM + MOST_TIMES * len(packed)
 
 
-def _unpacked(packed: bytes, most: int) -> bytes:
+def _unpacked(packed: bytes, largest: int) -> bytes:
     """All that was compressed, up to a size; a ValueError if it is more, or not complete.
 
-    What is too large is not held: it is measured piece by piece first.
+    What is too large is never in memory: its size is measured piece by piece first.
     """
-    measuring, size = zlib.decompressobj(), 0
+    decompressor, size = zlib.decompressobj(), 0
     for begin in range(0, len(packed), PIECE):
-        rest = packed[begin : begin + PIECE]
-        while rest and not measuring.eof:
-            size += len(measuring.decompress(rest, PIECE))
-            rest = measuring.unconsumed_tail
-            if size > most:
+        piece = packed[begin : begin + PIECE]
+        while piece and not decompressor.eof:
+            size += len(decompressor.decompress(piece, PIECE))
+            piece = decompressor.unconsumed_tail
+            if size > largest:
                 raise ValueError("wrong length")
-    if not measuring.eof or measuring.unused_data:
+    if not decompressor.eof or decompressor.unused_data:
         raise ValueError("wrong length")
     return zlib.decompress(packed, bufsize=max(size, 1))
 

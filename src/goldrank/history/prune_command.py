@@ -27,17 +27,21 @@ def command(keep: int | None, before: str | None, label: str | None, dry_run: bo
 
     if keep is None and before is None:
         raise click.UsageError("say what to keep, with --keep N, --before DATE, or both")
-    if before is None:
-        limit = None
-    else:
+
+    limit = None
+    if before is not None:
         limit = _moment(before)
     with open_history(db, write=not dry_run) as history:
-        gone = history.prune(keep=keep, before=limit, label=label, dry_run=dry_run)
+        removed = history.prune(keep=keep, before=limit, label=label, dry_run=dry_run)
     if output.is_quiet:
         return
-    for record in gone:
+
+    for record in removed:
         echo(trend.brief(record))
-    echo(f"{count(len(gone), 'record')} {'would be' if dry_run else 'were'} removed", err=True)
+    verb = "were"
+    if dry_run:
+        verb = "would be"
+    echo(f"{count(len(removed), 'record')} {verb} removed", err=True)
 
 
 def _moment(text: str) -> datetime.datetime:

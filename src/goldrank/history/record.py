@@ -1,4 +1,4 @@
-"""What is recorded once: `Record`, and the hashes by which a damaged one is known."""
+"""One recorded measurement: `Record`, and the hashes by which a damaged record is found."""
 
 from __future__ import annotations
 
@@ -16,9 +16,18 @@ from goldrank.conventions import options_of
 from goldrank.measures import known
 
 
+class RecordBasis(NamedTuple):
+    """What must be equal for two records to be comparable: judgements and their rules, convention, depth."""
+
+    qrels_sha256: str
+    criteria: str
+    convention: str
+    depth: int | None
+
+
 @dataclass(frozen=True)
 class Record:
-    """What was recorded once: which run, judged by what, with which means; `History.scores` has the rest."""
+    """One recorded measurement: which run, judged by what, with which means; `History.scores` has all values."""
 
     id: int
     time: datetime.datetime
@@ -52,9 +61,9 @@ class Record:
     """Whether it is another run of the same system as the record before it on its line."""
 
     @property
-    def basis(self) -> tuple[str, str, str, int | None]:
-        """What must be equal for two records to be about the same: judgements and their rules, convention, depth."""
-        return self.qrels_sha256, self.criteria, self.convention, self.depth
+    def basis(self) -> RecordBasis:
+        """What must be equal for two records to be comparable: judgements and their rules, convention, depth."""
+        return RecordBasis(self.qrels_sha256, self.criteria, self.convention, self.depth)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -64,10 +73,15 @@ class Record:
     def spelled(self, measure: object) -> str | None:
         """The full spelling of a measure of the record, from any spelling; None if the record does not have it."""
         name = full_name(measure)
-        if name not in self.mean and (parsed := known(name)):
-            name = str(parsed.having(options_of(self.convention).get(parsed.name, {})))
         if name in self.mean:
             return name
+
+        parsed = known(name)
+        if parsed is None:
+            return None
+        spelling = str(parsed.having(options_of(self.convention).get(parsed.name, {})))
+        if spelling in self.mean:
+            return spelling
         return None
 
 
@@ -77,7 +91,7 @@ def values_hash(values: np.ndarray, query_set: bytes) -> str:
 
 
 class RecordRow(NamedTuple):
-    """What the table of records holds of one, beside its number and digest."""
+    """A row of the table of records, without its number and digest."""
 
     time: str
     label: str
@@ -88,17 +102,19 @@ class RecordRow(NamedTuple):
 
 
 def record_digest(row: RecordRow, columns: Sequence[tuple[Any, ...]]) -> str:
-    """The hash of a record: of what its rows say, and of the hashes of its values, query ids and judgements."""
-    rows = [
-        [position, kind, measure, None if summary is None else struct.pack("<d", summary).hex(), *rest]
-        for position, kind, measure, summary, *rest in columns
-    ]
-    if row.judgement_set is None:
-        judgements = None
-    else:
+    """The hash of a record: of its rows, and of the hashes of its values, query ids and judgements."""
+    rows = []
+    for position, kind, measure, summary, *other_fields in columns:
+        bits = None
+        if summary is not None:
+            bits = struct.pack("<d", summary).hex()
+        rows.append([position, kind, measure, bits, *other_fields])
+
+    judgements = None
+    if row.judgement_set is not None:
         judgements = memoryview(row.judgement_set).hex()
-    sets = [memoryview(row.query_set).hex(), judgements]
-    content = json.dumps([row.time, row.label, *sets, row.queries, row.details, rows], ensure_ascii=True)
+    set_hashes = [memoryview(row.query_set).hex(), judgements]
+    content = json.dumps([row.time, row.label, *set_hashes, row.queries, row.details, rows], ensure_ascii=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -60,7 +60,7 @@ def command(
     to_mlflow: bool,
     reading: ReadingOptions,
     output: Output,
-    **about: Any,
+    **details: Any,
 ) -> None:
     """Keep scores in a history: those that `eval -o x.json` or `texts -o x.json` wrote, or those of runs measured now.
 
@@ -70,22 +70,24 @@ def command(
     """
     from goldrank.history.store import History
 
-    for tag in about["tags"]:
+    for tag in details["tags"]:
         if not tag.partition("=")[0] or "=" not in tag:
             raise click.UsageError(f"--tag {tag!r} is not KEY=VALUE")
-    measured = scores_of(inputs, measures, reading)
-    if baseline is not None and len(measured) > 1:
+
+    scores_of_runs = scores_of(inputs, measures, reading)
+    if baseline is not None and len(scores_of_runs) > 1:
         raise click.UsageError("--baseline takes one run")
-    show_scores(measured, output, by_query=False)
-    commit, asked = commit_and_branch(commit)
+    show_scores(scores_of_runs, output, by_query=False)
+    commit, branch_of_commit = commit_and_branch(commit)
     if to_mlflow:
         from goldrank.history import mlflow_runs
 
         mlflow_runs.need()
+
     with History(db) as history:
-        for scores in measured:
-            name = _line(label, scores.run, len(measured) > 1)
-            record = history.record(scores, label=name, commit=commit, branch=branch or asked, **about)
+        for scores in scores_of_runs:
+            name = _line(label, scores.run, len(scores_of_runs) > 1)
+            record = history.record(scores, label=name, commit=commit, branch=branch or branch_of_commit, **details)
             output.say(f"recorded as {record.id} ({name}) in {db}")
             if baseline is not None:
                 history.set_baseline(baseline, record.id)
@@ -95,7 +97,7 @@ def command(
 
 
 def _line(label: str | None, run: str, several: bool) -> str:
-    """The label to record: the one that was given, or one made from the run's name."""
+    """The label to record: the option's, or one made from the run's name."""
     if label is not None and not several:
         return label
     from goldrank.base import ids
@@ -109,7 +111,7 @@ def _line(label: str | None, run: str, several: bool) -> str:
 
 
 def commit_and_branch(commit: str) -> tuple[str, str]:
-    """The commit to record and its branch, which 'auto' reads from git's files; if it cannot, that is not fatal."""
+    """The commit to record and its branch, which 'auto' reads from git's files; both empty if they cannot be read."""
     from goldrank.base.errors import StoreError
     from goldrank.history.commit import read_commit
 

@@ -21,9 +21,9 @@ def command(record: str, by_query: bool, db: str, output: Output) -> None:
     from goldrank.report import scores as report
 
     with open_history(db) as history:
-        shown = history[record]
-        scores = history.scores(shown)
-        names = [name for name, number in history.baselines().items() if number == shown.id]
-    parts = [trend.about(shown, names), *report.parts([scores], by_query)]
+        stored = history[record]
+        scores = history.scores(stored)
+        names = [name for name, number in history.baselines().items() if number == stored.id]
+    parts = [trend.about(stored, names), *report.parts([scores], by_query)]
     writers = {"csv": lambda _: report.render([scores], "csv", by_query)}
     output.show(scores, lambda _: parts, writers)

@@ -65,7 +65,7 @@ _UNUSED_JUDGEMENTS = (
     "DELETE FROM judgement_set WHERE sha256 NOT IN (SELECT judgement_set FROM record WHERE judgement_set IS NOT NULL)"
 )
 FACT = "fact"
-"""The kind of values that are no measure but what is known of each query."""
+"""The kind of values that are facts of each query, and not a measure."""
 
 
 class History(HistoryFile):
@@ -81,7 +81,7 @@ class History(HistoryFile):
     Raises
     ------
     StoreError
-        If it cannot be opened, is damaged, or is no history of this version.
+        If it cannot be opened, is damaged, or is not a history of this version.
 
     Examples
     --------
@@ -132,37 +132,39 @@ class History(HistoryFile):
         StoreError
             If the file cannot be written.
         OptionError
-            If the label is a number or not printable, or tags are no list.
+            If the label is a number or not printable, or tags are not a list.
         """
         of_type(scores, Scores, "what is recorded", "the scores of one run", "Evaluate it first.")
         _check_label(label)
         if isinstance(tags, str):
             raise OptionError(f"tags is {tags!r}; it must be a list of texts", hint=f"For example tags=[{tags!r}].")
-        moment = (time or datetime.datetime.now(datetime.UTC)).astimezone(datetime.UTC)
-        about: dict[str, Any] = {"commit": commit, "branch": branch, "note": note, "tags": list(tags)}
+        utc_time = (time or datetime.datetime.now(datetime.UTC)).astimezone(datetime.UTC)
+        description: dict[str, Any] = {"commit": commit, "branch": branch, "note": note, "tags": list(tags)}
         if replicate:
-            about["replicate"] = True
+            description["replicate"] = True
 
         ids = packing.pack_ids(scores.queries)
-        if scores.judgement_hashes is None:
-            hashes = None
-        else:
+        hashes = None
+        judgement_set = None
+        if scores.judgement_hashes is not None:
             hashes = packing.pack_hashes(scores.judgement_hashes)
+            judgement_set = hashlib.sha256(hashes).digest()
         row = RecordRow(
-            time=moment.isoformat(timespec="seconds"),
+            time=utc_time.isoformat(timespec="seconds"),
             label=label,
             query_set=hashlib.sha256(ids).digest(),
-            judgement_set=None if hashes is None else hashlib.sha256(hashes).digest(),
+            judgement_set=judgement_set,
             queries=len(scores.queries),
-            details=json.dumps({**about, **_details(scores)}, ensure_ascii=True),
+            details=json.dumps({**description, **_details(scores)}, ensure_ascii=True),
         )
         columns = [_row(i, kind, column, row.query_set) for i, (kind, column) in enumerate(_columns(scores))]
         digest = record_digest(row, [column[:-1] for column in columns])
+
         with self._writing():
             self._db.execute("INSERT OR IGNORE INTO query_set VALUES (?, ?)", (row.query_set, packing.compress(ids)))
             if hashes is not None:
-                judged = row.judgement_set, packing.compress(hashes)
-                self._db.execute("INSERT OR IGNORE INTO judgement_set VALUES (?, ?)", judged)
+                judgement_row = row.judgement_set, packing.compress(hashes)
+                self._db.execute("INSERT OR IGNORE INTO judgement_set VALUES (?, ?)", judgement_row)
             number = self._db.execute(_INSERT, (*row, digest)).lastrowid
             self._db.executemany(
                 "INSERT INTO value VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(number, *column) for column in columns]
@@ -172,7 +174,7 @@ class History(HistoryFile):
         return self[number]
 
     def set_baseline(self, name: str, ref: Record | int | str) -> None:
-        """Give a record a name that keeps meaning it, whatever is recorded later, until it is set anew.
+        """Give a record a name, which stays with this record until it is set anew.
 
         Parameters
         ----------
@@ -183,14 +185,12 @@ class History(HistoryFile):
         """
         if not name or not _is_text(name):
             raise OptionError(f"a baseline's name is {name!r}; it must be printable text")
-        if isinstance(ref, Record):
-            stored = ref
-        else:
-            stored = self[ref]
+        if not isinstance(ref, Record):
+            ref = self[ref]
         with self._writing():
             self._db.execute(
                 "INSERT INTO baseline VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET record = ?2, digest = ?3",
-                (name, stored.id, baseline_digest(name, stored.digest)),
+                (name, ref.id, baseline_digest(name, ref.digest)),
             )
             self._db.execute("UPDATE total SET baselines = (SELECT count(*) FROM baseline)")
 
@@ -209,7 +209,7 @@ class History(HistoryFile):
         keep : int, optional
             How many records of each label stay, the newest.
         before : datetime, optional
-            Only records of before this time go. With both, only those that are neither among the newest nor recent.
+            Only records from before this time go. With both, only those that are neither among the newest nor recent.
         label : str, optional
             Only the records with this label.
         dry_run : bool
@@ -224,20 +224,21 @@ class History(HistoryFile):
             raise OptionError("say what to keep", hint="For example keep=100, or before=datetime(2026, 1, 1), or both.")
         if keep is not None:
             whole_number(keep, "keep")
-        if before is None:
-            limit = None
-        else:
+        limit = None
+        if before is not None:
             limit = _moment(before)
+
         frozen = set(self.baselines().values())
-        seen: dict[str, int] = {}
+        count_by_label: dict[str, int] = {}
         removed = []
         for record in reversed(self.records(label=label)):
-            seen[record.label] = seen.get(record.label, 0) + 1
-            recent = keep is not None and seen[record.label] <= keep
-            late = limit is not None and record.time >= limit
-            if not recent and not late and record.id not in frozen:
+            count_by_label[record.label] = count_by_label.get(record.label, 0) + 1
+            is_recent = keep is not None and count_by_label[record.label] <= keep
+            is_late = limit is not None and record.time >= limit
+            if not is_recent and not is_late and record.id not in frozen:
                 removed.append(record)
         removed.reverse()
+
         if removed and not dry_run:
             with self._writing():
                 # A baseline that was set meanwhile makes this fail as a whole.
@@ -261,7 +262,7 @@ class History(HistoryFile):
         measure : measure, optional
             Only those that have this measure.
         limit : int, optional
-            Only the newest so many of these.
+            Only this number of them, the newest.
 
         Returns
         -------
@@ -273,7 +274,11 @@ class History(HistoryFile):
                 raise self._damaged(damage)
             if limit is not None and measure is None:
                 rows = rows[max(0, len(rows) - limit) :]
-            columns = self._columns_of(None if label is None and limit is None else [row[0] for row in rows])
+            numbers = None
+            if label is not None or limit is not None:
+                numbers = [row[0] for row in rows]
+            columns = self._columns_of(numbers)
+
         records = [self._record(row, columns.get(row[0], [])) for row in rows]
         if measure is not None:
             records = [record for record in records if record.spelled(measure)]
@@ -282,10 +287,13 @@ class History(HistoryFile):
         return records[max(0, len(records) - limit) :]
 
     def sound_records(self, *, label: str | None = None) -> tuple[list[Record], list[GoldrankError]]:
-        """The records that can be read, oldest first, and what is wrong with the others: for saving what there is."""
+        """The records that can be read, oldest first, and what is wrong with the others: to save what can be saved."""
+        records: list[Record] = []
+        errors: list[GoldrankError] = []
         with self._reading():
             rows, damage = self._rows(label)
-            records, errors = [], [] if damage is None else [self._damaged(damage)]
+            if damage is not None:
+                errors.append(self._damaged(damage))
             for row in rows:
                 try:
                     with self._translated():
@@ -303,26 +311,21 @@ class History(HistoryFile):
     def __getitem__(self, ref: int | str) -> Record:
         """A record by its number, or the newest with a label, or with a commit or four or more characters of it."""
         of_type(ref, (int, str, np.integer), "what names a record", "a number, a label or a commit")
-        if isinstance(ref, str):
-            ref = ref
-        else:
+        if not isinstance(ref, str):
             ref = int(ref)
-
         if isinstance(ref, str) and ref.isascii() and ref.isdigit() and (ref[0] != "0" or len(ref) < 4):
             ref = int(ref)  # with zeros in front it is a commit
 
+        if isinstance(ref, str):
+            is_possible, condition = _is_text(ref), "label = ? ORDER BY time DESC, id DESC LIMIT 1"
+        else:
+            is_possible, condition = abs(ref) < 1 << 63, "id = ?"
+
+        row = None
         with self._reading():
-            if isinstance(ref, str):
-                can_be, where = _is_text(ref), "label = ? ORDER BY time DESC, id DESC LIMIT 1"
-            else:
-                can_be, where = abs(ref) < 1 << 63, "id = ?"
-            if can_be:
-                row = self._db.execute(f"{_RECORDS} WHERE {where}", (ref,)).fetchone()
-            else:
-                row = None
-            if row is None:
-                columns = {}
-            else:
+            if is_possible:
+                row = self._db.execute(f"{_RECORDS} WHERE {condition}", (ref,)).fetchone()
+            if row is not None:
                 columns = self._columns_of([row[0]])
 
         if row is not None:
@@ -347,8 +350,8 @@ class History(HistoryFile):
 
         if isinstance(ref, str):
             labels = dict.fromkeys(record.label for record in records)
-            known = ", ".join(filter(None, labels)) or "none"
-            hint = did_you_mean(ref, labels) or f"Labels are: {known}."
+            label_words = ", ".join(filter(None, labels)) or "none"
+            hint = did_you_mean(ref, labels) or f"Labels are: {label_words}."
             raise self._error(f"there is no record with the label or commit {ref!r}", hint, code="no-record")
 
         raise self._error(f"there is no record {ref}", "`goldrank history` lists them.", code="no-record")
@@ -365,14 +368,15 @@ class History(HistoryFile):
         -------
         Scores
         """
+        if isinstance(ref, Record):
+            ref = ref.id
         with self._reading():
-            number = self[ref.id if isinstance(ref, Record) else ref].id  # compares what it reads with its hash
+            number = self[ref].id  # compares what it reads with its hash
             _, _, *content = self._db.execute(f"{_RECORDS} WHERE id = ?", (number,)).fetchone()
             row = RecordRow(*content)
             queries = self._queries(row.query_set, number)
-            if row.judgement_set is None:
-                hashes = None
-            else:
+            hashes = None
+            if row.judgement_set is not None:
                 hashes = self._hashes(row.judgement_set, number)
             rows = self._db.execute(
                 "SELECT kind, measure, summary, average, higher_is_better, sha256, per_query FROM value "
@@ -387,12 +391,7 @@ class History(HistoryFile):
             values = self._values(blob, queries, row.query_set, expected, f"{measure} in record {number}")
             column = Column(measure, values, _or_nan(summary), average, bool(better), counts_nan)
             by_kind.setdefault(kind, {})[measure] = column
-        bounds = {
-            measure: Bounds(why, low, by_kind[f"{why} high"][measure])
-            for kind in by_kind
-            if (why := kind.removesuffix(" low")) != kind
-            for measure, low in by_kind[kind].items()
-        }
+
         return Scores(
             run=data["run"],
             queries=queries,
@@ -400,7 +399,7 @@ class History(HistoryFile):
             remarks=Remarks(data["counts"], tuple(map(Note.from_dict, data["notes"]))),
             convention=data["convention"],
             origin=partial(dict, provenance),
-            bounds=bounds,
+            bounds=_bounds(by_kind),
             options=provenance.get("options", options_of(data["convention"])),
             facts=_facts(by_kind.get(FACT, {}), hashes),
         )
@@ -409,7 +408,7 @@ class History(HistoryFile):
         """One measure of many records: for each its query ids and their values."""
         name = full_name(measure)
         ids: dict[bytes, tuple[str, ...]] = {}
-        measured = []
+        values_of_records = []
         with self._reading():
             for record in records:
                 row = self._db.execute(_ONE_MEASURE, (record.id, name)).fetchone()
@@ -420,9 +419,9 @@ class History(HistoryFile):
                     ids[query_set] = self._queries(query_set, record.id)
                 expected = record.values_sha256[name]
                 values = self._values(blob, ids[query_set], query_set, expected, f"{name} in record {record.id}")
-                measured.append((ids[query_set], values))
+                values_of_records.append((ids[query_set], values))
 
-        return measured
+        return values_of_records
 
     def baseline(self, name: str) -> Baseline:
         """The baseline that `set_baseline` gave this name, for `gate`.
@@ -441,16 +440,15 @@ class History(HistoryFile):
         StoreError
             If there is none of that name.
         """
-        known = self.baselines()
-        if name not in known:
-            hint = did_you_mean(str(name), known) or f"Baselines are: {', '.join(known) or 'none'}."
+        numbers = self.baselines()
+        if name not in numbers:
+            hint = did_you_mean(str(name), numbers) or f"Baselines are: {', '.join(numbers) or 'none'}."
             raise self._error(f"there is no baseline {name!r}", hint, code="no-baseline")
-        return self.as_baseline(self[known[name]], name)
+        return self.as_baseline(self[numbers[name]], name)
 
     def as_baseline(self, record: Record, name: str) -> Baseline:
         """A record as a baseline of some name."""
         from goldrank.gating.baseline import Baseline
-        from goldrank.history.equal_runs import equal_runs
 
         frozen = record.time.isoformat()
         baseline = Baseline.of_record(self.scores(record), name, record.digest, frozen, record.label)
@@ -502,9 +500,10 @@ class History(HistoryFile):
         StoreError
             If nothing was recorded, or not this measure.
         """
-        from goldrank.history.over_time import trend_of
+        from goldrank.history.over_time import TrendRequest, trend_of
 
-        return trend_of(self, measure, label=label, queries=queries, slice_by=slice_by, statistics=statistics)
+        request = TrendRequest(label=label, queries=queries, slice_by=slice_by, statistics=statistics)
+        return trend_of(self, measure, request)
 
     def save(self, path: Path, *, label: str | None = None) -> None:
         """Write the records with all their values to a file that other programs read.
@@ -528,16 +527,16 @@ class History(HistoryFile):
             raise self._damaged(f"not all records were written ({len(damaged):,} left out): {damaged[0].what}")
 
     def analysis(self, line: str, measure: str, alpha: float) -> dict[str, Any] | None:
-        """What is kept of the search for changes of a line, if it was kept."""
+        """The stored state of the search for changes of a line; None if there is none."""
         with self._reading():
-            asked = "SELECT * FROM analysis WHERE line = ? AND measure = ? AND alpha = ?"
-            row = self._db.execute(asked, (line, measure, alpha)).fetchone()
+            query = "SELECT * FROM analysis WHERE line = ? AND measure = ? AND alpha = ?"
+            row = self._db.execute(query, (line, measure, alpha)).fetchone()
         if row is None:
             return None
         return self._analysis(row)
 
     def keep_analysis(self, line: str, measure: str, alpha: float, content: Mapping[str, Any]) -> None:
-        """Keep it, in place of what was kept of the same line, measure and alpha."""
+        """Keep the state of a search; it replaces the stored one of the same line, measure and alpha."""
         text = json.dumps(content, ensure_ascii=True)
         with self._writing():
             self._db.execute(
@@ -548,9 +547,9 @@ class History(HistoryFile):
     def _analysis(self, row: tuple[Any, ...]) -> dict[str, Any]:
         line, measure, alpha, content, digest = row
         if analysis_digest(line, measure, alpha, content) != digest:
-            what = f"the file is damaged: the marks of {measure} on the line {line} are not those that were set"
+            message = f"the file is damaged: the marks of {measure} on the line {line} are not those that were set"
             hint = "`goldrank history check` says what else is; `goldrank history --dry-run` does without marks."
-            raise self._error(what, hint, code="damaged-file")
+            raise self._error(message, hint, code="damaged-file")
         analysis: dict[str, Any] = json.loads(content)
         return analysis
 
@@ -583,15 +582,14 @@ class History(HistoryFile):
         return len(records)
 
     def _rows(self, label: str | None) -> tuple[list[tuple[Any, ...]], str | None]:
-        """The rows of records with a label, oldest first, and what is wrong with the table of all records, if it is."""
+        """The rows of records with a label, oldest first, and what is wrong with the table of all records."""
         rows = self._db.execute(_RECORDS + " ORDER BY time, id").fetchall()
         total = self._db.execute("SELECT records FROM total").fetchone()
         damage = None
         if total is None or total[0] != len(rows):
+            recorded = "an unknown number of"
             if total and isinstance(total[0], int):
                 recorded = f"{total[0]:,}"
-            else:
-                recorded = "an unknown number of"
             damage = f"{recorded} records were recorded and {len(rows):,} can be read"
         return [row for row in rows if label is None or row[3] == label], damage
 
@@ -601,15 +599,16 @@ class History(HistoryFile):
         if records is None:
             rows = self._db.execute(_VALUES + " ORDER BY record, position").fetchall()
         else:
-            each = _VALUES + " WHERE record = ? ORDER BY position"
-            rows = [row for number in records for row in self._db.execute(each, (number,))]
+            query = _VALUES + " WHERE record = ? ORDER BY position"
+            rows = [row for number in records for row in self._db.execute(query, (number,))]
+
         for number, *row in rows:
             by_record.setdefault(number, []).append(tuple(row))
         return by_record
 
     def _record(self, row: tuple[Any, ...], columns: list[tuple[Any, ...]]) -> Record:
-        number, digest, *rest = row
-        content = RecordRow(*rest)
+        number, digest, *fields = row
+        content = RecordRow(*fields)
         try:
             sound = record_digest(content, columns) == digest
         except (TypeError, ValueError, struct.error):  # a damaged page may hold values of any type
@@ -619,28 +618,35 @@ class History(HistoryFile):
             raise self._damaged(f"record {number} is not what was recorded")
 
         data = json.loads(content.details)
-        main = {measure: rest for _, kind, measure, *rest in columns if kind == "value"}
+        summaries, averages, higher_is_better, hashes = {}, {}, {}, {}
+        for _, kind, measure, summary, average, better, sha256 in columns:
+            if kind == "value":
+                summaries[measure] = _or_nan(summary)
+                averages[measure] = average
+                higher_is_better[measure] = bool(better)
+                hashes[measure] = sha256
+
         return Record(
             id=number,
             time=datetime.datetime.fromisoformat(content.time),
             label=content.label,
             tags=tuple(data.pop("tags")),
             queries=content.queries,
-            mean={measure: _or_nan(summary) for measure, (summary, *_) in main.items()},
-            averages={measure: average for measure, (_, average, *_) in main.items()},
-            higher_is_better={measure: bool(better) for measure, (_, _, better, _) in main.items()},
-            values_sha256={measure: sha256 for measure, (*_, sha256) in main.items()},
+            mean=summaries,
+            averages=averages,
+            higher_is_better=higher_is_better,
+            values_sha256=hashes,
             digest=digest,
             **{name: value for name, value in data.items() if name in Record.__dataclass_fields__},
         )
 
-    def _values(self, blob: bytes, queries: tuple[str, ...], query_set: bytes, expected: str, what: str) -> np.ndarray:
+    def _values(self, blob: bytes, queries: tuple[str, ...], query_set: bytes, expected: str, label: str) -> np.ndarray:
         try:
             values = packing.unpack_values(blob, len(queries))
         except (TypeError, ValueError) as error:
-            raise self._damaged(f"the values of {what} cannot be unpacked ({error})") from None
+            raise self._damaged(f"the values of {label} cannot be unpacked ({error})") from None
         if len(values) != len(queries) or values_hash(values, query_set) != expected:
-            raise self._damaged(f"the values of {what} are not those that were recorded")
+            raise self._damaged(f"the values of {label} are not those that were recorded")
         return values
 
     def _queries(self, sha256: bytes, record: int) -> tuple[str, ...]:
@@ -648,33 +654,55 @@ class History(HistoryFile):
         try:
             return packing.unpack_ids(_unpacked(packed, sha256))
         except (TypeError, ValueError, RecursionError) as error:
-            what = f"the query ids of record {record} are not those that were recorded ({error})"
-            raise self._damaged(what) from None
+            message = f"the query ids of record {record} are not those that were recorded ({error})"
+            raise self._damaged(message) from None
 
     def _hashes(self, sha256: bytes, record: int) -> dict[str, str]:
         packed = self._db.execute("SELECT hashes FROM judgement_set WHERE sha256 = ?", (sha256,)).fetchone()
         try:
             return packing.unpack_hashes(_unpacked(packed, sha256))
         except (TypeError, ValueError, RecursionError) as error:
-            what = f"the hashes of judgements of record {record} are not those that were recorded ({error})"
-            raise self._damaged(what) from None
+            message = f"the hashes of judgements of record {record} are not those that were recorded ({error})"
+            raise self._damaged(message) from None
 
 
 def _unpacked(packed: tuple[bytes] | None, sha256: bytes) -> bytes:
-    """What was packed, if it has its hash."""
+    """The unpacked bytes, if they have their hash."""
+    raw = b""
     if packed:
         raw = packing.decompress(packed[0])
-    else:
-        raw = b""
     if hashlib.sha256(raw).digest() != sha256:
         raise ValueError("another hash")
     return raw
 
 
+def equal_runs(records: Sequence[Record], record: Record) -> int:
+    """How many runs of a record's system are recorded, if all have the same values; 0 if they differ or it is one.
+
+    Runs of a system are a record and the replicates after it. The same file recorded again is not another run.
+    """
+    name = record.label or record.run
+    line = [entry for entry in records if (entry.label or entry.run, entry.basis) == (name, record.basis)]
+    runs: list[Record] = []
+    runs_of: dict[int, list[Record]] = {}
+    for entry in line:
+        if not entry.replicate:
+            runs = []
+        runs.append(entry)
+        runs_of[entry.id] = runs
+
+    runs = runs_of[record.id]
+    values = {tuple(sorted(entry.values_sha256.items())) for entry in runs}
+    if len(runs) > 1 and len(values) == 1:
+        return len(runs)
+    return 0
+
+
 def _details(scores: Scores) -> dict[str, Any]:
-    """What is kept of scores beside their values."""
+    """What is stored of scores beside their values."""
     provenance = dict(scores.provenance)
-    qrels, run = (_part(provenance, name) for name in ("qrels", "run"))
+    qrels, run = _part(provenance, "qrels"), _part(provenance, "run")
+    counts = {name: int(count) for name, count in scores.counts.items()}
 
     return {
         "criteria": str(qrels.get("criteria") or ""),
@@ -685,18 +713,32 @@ def _details(scores: Scores) -> dict[str, Any]:
         "convention": scores.convention,
         "depth": provenance.get("depth"),
         "version": str(provenance.get("goldrank") or ""),
-        "counts": {name: int(count) for name, count in scores.counts.items()},
-        "notes": [said.to_dict() for said in scores.notes],
+        "counts": counts,
+        "notes": [note.to_dict() for note in scores.notes],
         "provenance": provenance,
     }
 
 
 def _facts(columns: Mapping[str, Column], hashes: Mapping[str, str] | None) -> QueryFacts:
-    """What is known of each query, from values of the kind `FACT`."""
-    numbers = {
-        name: column.values.astype(np.int64) if name in COUNTS else column.values for name, column in columns.items()
-    }
+    """The facts of each query, from values of the kind `FACT`."""
+    numbers = {}
+    for name, column in columns.items():
+        numbers[name] = column.values
+        if name in COUNTS:
+            numbers[name] = column.values.astype(np.int64)
     return QueryFacts(**numbers, hashes=hashes)
+
+
+def _bounds(by_kind: Mapping[str, Mapping[str, Column]]) -> dict[str, Bounds]:
+    """The bounds of measures, from values of the kinds '... low' and '... high'."""
+    bounds = {}
+    for kind, columns in by_kind.items():
+        if not kind.endswith(" low"):
+            continue
+        why = kind.removesuffix(" low")
+        for measure, low in columns.items():
+            bounds[measure] = Bounds(why, low, by_kind[f"{why} high"][measure])
+    return bounds
 
 
 def _part(provenance: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -717,9 +759,8 @@ def _columns(scores: Scores) -> Iterator[tuple[str, Column]]:
 
 
 def _row(position: int, kind: str, column: Column, query_set: bytes) -> tuple[Any, ...]:
-    if math.isnan(column.summary):  # SQLite has neither NaN nor -0
-        summary = None
-    else:
+    summary = None
+    if not math.isnan(column.summary):  # SQLite has neither NaN nor -0
         summary = float(column.summary) + 0.0
     about = (position, kind, column.measure, summary, column.average, int(column.higher_is_better))
     return (*about, values_hash(column.values, query_set), packing.pack_values(column.values))
@@ -733,12 +774,12 @@ def _check_label(label: object) -> None:
         )
 
 
-def _moment(given: datetime.datetime) -> datetime.datetime:
-    """A time with its zone; without one it is that of UTC."""
-    of_type(given, datetime.datetime, "before", "a time", "For example datetime(2026, 1, 31).")
-    if given.tzinfo is None:
-        return given.replace(tzinfo=datetime.UTC)
-    return given
+def _moment(time: datetime.datetime) -> datetime.datetime:
+    """A time with its zone, UTC if it names none."""
+    of_type(time, datetime.datetime, "before", "a time", "For example datetime(2026, 1, 31).")
+    if time.tzinfo is None:
+        return time.replace(tzinfo=datetime.UTC)
+    return time
 
 
 def _or_nan(summary: float | None) -> float:

@@ -29,27 +29,35 @@ def page(trends: Sequence[Trend]) -> str:
     """One HTML file for several measures of one history."""
     from goldrank.report import html
 
-    found = [of.lines for of in trends]
+    lines_of_measures = [one_trend.lines for one_trend in trends]
     baselines, statistics = trends[0].baselines, trends[0].statistics
-    records = {record.id: record for lines in found for details in lines for record in details.line.records}
+    records = {record.id: record for lines in lines_of_measures for details in lines for record in details.line.records}
     listed = sorted(records.values(), key=lambda record: (record.time, record.id), reverse=True)
-    named = {number: name for name, number in baselines.items()}
+    baseline_of = {number: name for name, number in baselines.items()}
+    shown_records = []
+    for record in listed[:MOST_ROWS]:
+        names_of_record = []
+        if record.id in baseline_of:
+            names_of_record.append(baseline_of[record.id])
+        shown_records.append(_record(record, names_of_record))
+
+    measures = [_measure(lines, baselines) for lines in lines_of_measures]
     values = {
-        "overview": _overview(found, statistics.level),
-        "measures": [_measure(lines, baselines) for lines in found],
+        "overview": _overview(lines_of_measures, statistics.level),
+        "measures": measures,
         "method": trend.method(statistics.alpha),
         "count": count(len(records), "record"),
-        "records": [_record(record, [named[record.id]] if record.id in named else []) for record in listed[:MOST_ROWS]],
+        "records": shown_records,
         "left_out": max(0, len(listed) - MOST_ROWS),
     }
-    names = [lines[0].line.measure for lines in found]
+    names = [lines[0].line.measure for lines in lines_of_measures]
     title = "History: " + ", ".join(names[:3]) + ", …" * (len(names) > 3)
     return html.render("trend.html.jinja", title, values, styles=["trend.css"])
 
 
 def _measure(lines: Sequence[LineDetails], baselines: Mapping[str, int]) -> dict[str, object]:
     changes = [
-        Sentence(f"{details.line.name}: {change.words}", trend.way(change))
+        Sentence(f"{details.line.name}: {change.words}", trend.change_style(change))
         for details in lines
         for change in details.line.changes
     ]
@@ -80,21 +88,18 @@ def _overview(measures: Sequence[Sequence[LineDetails]], level: float) -> Table:
     for i, lines in enumerate(measures, 1):
         for details in lines:
             line, last = details.line, details.line.records[-1]
+            change_cell = Cell("")
             if line.changes:
                 change = line.changes[-1]
-            else:
-                change = None
-            said = ""
-            if change:
-                word = "better" if change.better else "worse"
-                said = f"{word} since record {change.record.id}"
+                words = f"{change.side} since record {change.record.id}"
+                change_cell = Cell(words, style=trend.change_style(change))
             rows.append(
                 [
                     Cell(line.measure, link=f"#m{i}"),
                     line.name,
                     Cell(line.shown, line.values[-1]),
                     interval(details.intervals[-1]),
-                    Cell(said, style=trend.way(change)) if change else "",
+                    change_cell,
                     Cell(str(last.id), last.id, link=f"#r{last.id}"),
                     trend.when(last),
                     trend.spark(line.values[-MOST_BARS:]),
@@ -113,15 +118,13 @@ def _table(details: LineDetails, baselines: Mapping[str, int]) -> Table:
     intervals = details.intervals[-len(table.rows) :]
     heads = [Head(text or head.text, head.kind) for text, head in zip(HEADS, table.heads, strict=True)]
     rows = []
-    for row, known in zip(table.full_rows, intervals, strict=True):
-        rows.append(Row([*row.cells[:5], interval(known), *row.cells[5:]], row.style, row.data))
+    for row, mean_interval in zip(table.full_rows, intervals, strict=True):
+        rows.append(Row([*row.cells[:5], interval(mean_interval), *row.cells[5:]], row.style, row.data))
 
     older = line.hidden + len(line.records) - len(rows)
+    caption = ""
     if older:
         caption = f"{count(older, 'older record')} not listed here."
-    else:
-        caption = ""
-
     heads = [*heads[:5], *Head.numbers("95% interval"), *heads[5:]]
     return replace(table, heads=heads, rows=rows[::-1], caption=caption, sortable=True, stacks=True)
 

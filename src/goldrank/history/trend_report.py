@@ -25,79 +25,89 @@ def parts(trend: Trend) -> list[Part]:
 
 def several_parts(trends: Sequence[Trend]) -> list[Part]:
     """The lines of several measures of one history."""
-    shown: list[Part] = []
+    shown_parts: list[Part] = []
     for trend in trends:
-        shown.append(Sentence(trend.measure, "strong"))
-        shown += [part for of in trend.lines for part in _line(of.line, trend.baselines)]
-    return [*shown, Sentence(method(trends[0].statistics.alpha), "remark")]
+        shown_parts.append(Sentence(trend.measure, "strong"))
+        shown_parts += [part for details in trend.lines for part in _line(details.line, trend.baselines)]
+    return [*shown_parts, Sentence(method(trends[0].statistics.alpha), "remark")]
 
 
 def _line(line: TrendLine, baselines: Mapping[str, int]) -> list[Part]:
-    shown: list[Part] = []
+    shown_parts: list[Part] = []
     if line.new_because:
-        shown.append(Sentence(f"A new line, not comparable with the one before: {line.new_because}."))
+        shown_parts.append(Sentence(f"A new line, not comparable with the one before: {line.new_because}."))
 
-    drawn = f"{ids.show(line.name)}  {spark(line.values)}  {line.shown}  ({count(len(line.records), 'record')})"
+    title = f"{ids.show(line.name)}  {spark(line.values)}  {line.shown}  ({count(len(line.records), 'record')})"
     older = line.hidden + max(0, len(line.records) - MOST_ROWS)
+    caption = ""
     if older > 0:
         caption = f"{older:,} older ones are not listed here"
-    else:
-        caption = ""
-
-    shown.append(replace(records(line, baselines, MOST_ROWS), title=drawn, caption=caption))
-    shown += [Sentence(f"{'+' if c.better else '!'} {c.words}", way(c)) for c in line.changes]
+    shown_parts.append(replace(records(line, baselines, MOST_ROWS), title=title, caption=caption))
+    shown_parts += [Sentence(f"{_sign(change)} {change.words}", change_style(change)) for change in line.changes]
     if len(line.records) + line.hidden == 1:
-        return [*shown, Sentence("one record: nothing to compare with", "remark")]
+        return [*shown_parts, Sentence("one record: nothing to compare with", "remark")]
 
     if not line.changes:
-        shown.append(Sentence("no change beyond what chance does", "remark"))
+        shown_parts.append(Sentence("no change beyond what chance does", "remark"))
 
-    return [*shown, *remarks(line)]
+    return [*shown_parts, *remarks(line)]
 
 
 def remarks(line: TrendLine) -> list[Sentence]:
-    """What to know of a line's marks."""
+    """Remarks on a line's marks."""
     sentences = [Sentence(line.noise_words, "remark")]
     if line.late:
-        what = f"{count(line.late, 'record')} with a time before what had been looked at: not looked at for changes"
-        sentences.append(Sentence(f"{what}; `goldrank history --dry-run` shows it", "warning"))
+        late_records = (
+            f"{count(line.late, 'record')} with a time before what had been looked at: not looked at for changes"
+        )
+        sentences.append(Sentence(f"{late_records}; `goldrank history --dry-run` shows it", "warning"))
     return sentences
 
 
-def way(change: TrendChange) -> str:
+def change_style(change: TrendChange) -> str:
     """The style of a change."""
+    return change.side
+
+
+def _sign(change: TrendChange) -> str:
     if change.better:
-        return "better"
-    return "worse"
+        return "+"
+    return "!"
 
 
-def records(line: TrendLine, baselines: Mapping[str, int], most: int) -> Table:
+def records(line: TrendLine, baselines: Mapping[str, int], limit: int) -> Table:
     """The newest records of a line, the newest last; sorted and filtered in a page."""
-    named = {number: name for name, number in baselines.items()}
+    baseline_of = {number: name for name, number in baselines.items()}
     changed = {change.record.id: change for change in line.changes}
     rows = []
-    for i in range(max(0, len(line.records) - most), len(line.records)):
+    for i in range(max(0, len(line.records) - limit), len(line.records)):
         record, value = line.records[i], line.values[i]
+        delta = math.nan
         if i:
             delta = value - line.values[i - 1]
-        else:
-            delta = math.nan
-        if record.id in named:
-            remarks = [f"baseline {named[record.id]}"]
-        else:
-            remarks = []
-        remarks += [record.note] if record.note else []
-        change = changed.get(record.id)
+        delta_words = ""
+        if delta and not math.isnan(delta):
+            delta_words = f"{delta:+.4f}"
+        remarks = []
+        if record.id in baseline_of:
+            remarks.append(f"baseline {baseline_of[record.id]}")
+        if record.note:
+            remarks.append(record.note)
+        sign, row_style = Cell(""), ""
+        if record.id in changed:
+            change = changed[record.id]
+            sign, row_style = Cell(_sign(change), style=change_style(change)), "flag"
+
         cells: list[Cell | str] = [
-            Cell("+" if change.better else "!", style=way(change)) if change else "",
+            sign,
             Cell(str(record.id), record.id, link=f"#r{record.id}"),
             when(record),
             commit_of(record),
             Cell(format_value(value, record.averages[line.measure]), value),
-            Cell("" if math.isnan(delta) or delta == 0 else f"{delta:+.4f}", delta),
+            Cell(delta_words, delta),
             ids.show(", ".join(remarks)),
         ]
-        rows.append(Row(cells, "flag" if change else ""))
+        rows.append(Row(cells, row_style))
 
     heads = [*Head.texts(""), *Head.numbers("id"), *Head.texts("time", "commit"), *Head.numbers(line.measure, "")]
     return Table([*heads, *Head.texts("note")], rows)
@@ -115,22 +125,21 @@ def method(alpha: float) -> str:
 
 def spark(values: Sequence[float]) -> str:
     """A line of bars, from the least to the greatest value; of the newest ones if there are many."""
-    drawn = [value if math.isfinite(value) else math.nan for value in list(values)[-MOST_BARS:]]
-    known = [value for value in drawn if not math.isnan(value)]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    values_drawn = [value if math.isfinite(value) else math.nan for value in list(values)[-MOST_BARS:]]
+    finite = [value for value in values_drawn if not math.isnan(value)]
+    low, high = min(finite, default=0.0), max(finite, default=1.0)
     # Where nothing changes, the bars are of middle height.
     if low < high:
-        return sparkline(drawn, low, high)
-    return sparkline(drawn, low - 1.0, low + 1.25)
+        return sparkline(values_drawn, low, high)
+    return sparkline(values_drawn, low - 1.0, low + 1.25)
 
 
 def brief(record: Record) -> str:
     """A record in a few words."""
+    words = f"{record.id}  {when(record)}  {ids.show(record.label or record.run)}"
     if record.commit:
-        commit = f"  {commit_of(record)}"
-    else:
-        commit = ""
-    return f"{record.id}  {when(record)}  {ids.show(record.label or record.run)}{commit}"
+        words += f"  {commit_of(record)}"
+    return words
 
 
 def about(record: Record, baselines: Sequence[str] = ()) -> Table:
@@ -160,5 +169,8 @@ def when(record: Record) -> str:
 
 
 def commit_of(record: Record) -> str:
-    """The first ten characters of a commit, and whether there was more than the commit."""
-    return ids.show(record.commit[:10]) + ("+" if record.commit.endswith("-dirty") else "")
+    """The first ten characters of a commit, with a + if files were changed since."""
+    commit = ids.show(record.commit[:10])
+    if record.commit.endswith("-dirty"):
+        commit += "+"
+    return commit

@@ -1,7 +1,7 @@
 """A measure over time: lines of records that may be compared, and where a line changed by more than chance does.
 
 Records make one line if they have the same label (without one, the run's name) and the same basis: judgements,
-relevance rules, convention and depth. Anything else begins a line of its own, and the line says why.
+relevance rules, convention and depth. Any other record begins a new line, and the line says why.
 
 How changes are found is in `changes`; how they are kept, so that marks stay, in `analysis`.
 """
@@ -29,7 +29,7 @@ DOUBTS: dict[FoundBy, str] = {
 
 @dataclass(frozen=True)
 class TrendChange:
-    """A record from which on a line is at another height."""
+    """A record from which on a line is at another level."""
 
     record: Record
     mark: Mark
@@ -47,35 +47,37 @@ class TrendChange:
         return self.mark.p
 
     @property
+    def side(self) -> str:
+        """'better' or 'worse'."""
+        if self.better:
+            return "better"
+        return "worse"
+
+    @property
     def words(self) -> str:
         """The change as a sentence: since when, how large, how sure."""
         m = self.mark
+        earlier = f"records {m.since} to {m.until}"
         if m.since == m.until:
-            than = f"record {m.since}"
-        else:
-            than = f"records {m.since} to {m.until}"
-
-        if self.better:
-            side = "better"
-        else:
-            side = "worse"
-
+            earlier = f"record {m.since}"
+        side = self.side
         if not m.is_sure:
             side = f"perhaps {side}"
-
-        text = f"{side} since record {m.record}, by {abs(m.difference):.4f} against {than}"
+        text = f"{side} since record {m.record}, by {abs(m.difference):.4f} against {earlier}"
         if m.first != m.last:
             text += f" (it may have come with any of records {m.first} to {m.last})"
 
-        at_floor = m.p * FLIPS <= 1
-        text += f": {m.differing:,} of {m.queries:,} queries differ, p {'at most' if at_floor else '='} {m.p:.2g}"
+        sign = "="
+        if m.p * FLIPS <= 1:
+            sign = "at most"
+        text += f": {m.differing:,} of {m.queries:,} queries differ, p {sign} {m.p:.2g}"
         if m.seen != m.record:
             text += f", seen at record {m.seen}"
-
         if m.confirmed:
             text += f", confirmed at record {m.confirmed}"
-
-        return text + ("" if m.is_sure else f" ({DOUBTS[m.found_by]})")
+        if not m.is_sure:
+            text += f" ({DOUBTS[m.found_by]})"
+        return text
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class TrendLine:
     records: tuple[Record, ...]
     changes: tuple[TrendChange, ...]
     new_because: str
-    """How its basis differs from that of the line of the same name before it; empty for the first."""
+    """How its basis differs from the line of the same name before it; empty for the first."""
     noise: RunNoise = NO_NOISE
     """How far runs of the same system differ, as replicates show it."""
     late: int = 0
@@ -102,7 +104,7 @@ class TrendLine:
 
     @property
     def noise_words(self) -> str:
-        """What is known of the noise of runs."""
+        """What is known about the noise of runs."""
         if is_diagnostic(self.measure):
             return f"{self.measure} is a diagnostic, by which no run is better: changes are not looked for"
         if not self.noise.known:
@@ -143,8 +145,9 @@ def trend_lines(
     if not records:
         if label is not None:
             history[label]  # says which labels there are
-        what = "nothing has been recorded yet"
-        raise StoreError(what, where=history.path, hint="`goldrank record` does that.", code="nothing-recorded")
+        message = "nothing has been recorded yet"
+        raise StoreError(message, where=history.path, hint="`goldrank record` does that.", code="nothing-recorded")
+
     if measure is None:
         name = next(iter(records[-1].mean))
     else:
@@ -154,53 +157,72 @@ def trend_lines(
         names = dict.fromkeys(recorded for record in records for recorded in record.mean)
         hint = did_you_mean(name, names) or f"There are: {', '.join(names)}."
         raise StoreError(f"{name} was never recorded", where=history.path, hint=hint)
-    shown = {record.id for record in measured[-(limit or len(measured)) :]}
+
+    shown_ids = {record.id for record in measured[-(limit or len(measured)) :]}
     groups: dict[tuple[object, ...], list[Record]] = {}
     for record in measured:
         groups.setdefault((record.label or record.run, record.basis), []).append(record)
+
     lines: list[TrendLine] = []
     for group in groups.values():
-        if group[-1].id not in shown:
+        if group[-1].id not in shown_ids:
             continue
-        named = group[0].label or group[0].run
-        before = [line for line in lines if line.name == named]
+        line_name = group[0].label or group[0].run
+        before = [line for line in lines if line.name == line_name]
+        difference = ""
         if before:
-            why = other_basis(before[-1].records[0], group[0])
-        else:
-            why = ""
-        full = group[0].spelled(name) or name  # records of one basis have one convention
+            difference = other_basis(before[-1].records[0], group[0])
+        spelling = group[0].spelled(name) or name  # records of one basis have one convention
         analysis = Analysis(statistics.seed)
-        if not is_diagnostic(full):
-            analysis = analyse(history, full, group, statistics.alpha, seed=statistics.seed, afresh=reanalyse)
-        kept = tuple(record for record in group if record.id in shown)
-        changes = tuple(_changes(analysis, kept, full))
-        lines.append(TrendLine(named, full, kept, changes, why, analysis.noise, analysis.late, len(group) - len(kept)))
+        if not is_diagnostic(spelling):
+            analysis = analyse(history, spelling, group, statistics.alpha, seed=statistics.seed, afresh=reanalyse)
+        shown_records = tuple(record for record in group if record.id in shown_ids)
+        changes = tuple(_changes(analysis, shown_records, spelling))
+        lines.append(
+            TrendLine(
+                line_name,
+                spelling,
+                shown_records,
+                changes,
+                difference,
+                analysis.noise,
+                analysis.late,
+                len(group) - len(shown_records),
+            )
+        )
     return lines
 
 
 def is_diagnostic(measure: str) -> bool:
     """Whether a measure says nothing about how good a run is."""
-    declared = known(measure)  # None for a measure of the user's own that is not declared here
+    declared = known(measure)  # None for a user's measure that is not declared here
     return declared is not None and declared.declaration.diagnostic
 
 
 def _changes(analysis: Analysis, records: tuple[Record, ...], measure: str) -> list[TrendChange]:
     """The marks of the records that are shown."""
-    known = {record.id: record for record in records}
+    by_id = {record.id: record for record in records}
     return [
-        TrendChange(known[m.record], m, (m.difference > 0) == known[m.record].higher_is_better[measure])
-        for m in analysis.marks
-        if m.record in known
+        TrendChange(by_id[mark.record], mark, (mark.difference > 0) == by_id[mark.record].higher_is_better[measure])
+        for mark in analysis.marks
+        if mark.record in by_id
     ]
 
 
 def other_basis(old: Record, new: Record) -> str:
     """In words, what makes two records incomparable."""
+    differences = []
+    if old.qrels_sha256 != new.qrels_sha256:
+        differences.append(f"other judgements ({_judgement_words(new)}, before {_judgement_words(old)})")
+    if old.criteria != new.criteria:
+        old_criteria, new_criteria = old.criteria or "none given", new.criteria or "none given"
+        differences.append(f"other relevance rules ({new_criteria}, before {old_criteria})")
+    if old.convention != new.convention:
+        differences.append(f"another convention ({new.convention}, before {old.convention})")
+    if old.depth != new.depth:
+        differences.append(f"another depth ({new.depth or 'all'}, before {old.depth or 'all'})")
+    return ", ".join(differences)
 
-    def words(record: Record) -> tuple[str, str, str, object]:
-        judgements = f"{record.qrels_name or 'qrels'} {record.qrels_sha256[:8] or '?'}"
-        return judgements, record.criteria or "none given", record.convention, record.depth or "all"
 
-    what = ("other judgements", "other relevance rules", "another convention", "another depth")
-    table = zip(what, old.basis, new.basis, words(old), words(new), strict=True)
-    return ", ".join(f"{differs} ({now}, before {then})" for differs, a, b, then, now in table if a != b)
+def _judgement_words(record: Record) -> str:
+    return f"{record.qrels_name or 'qrels'} {record.qrels_sha256[:8] or '?'}"

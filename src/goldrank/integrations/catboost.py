@@ -1,10 +1,10 @@
-"""CatBoost's rankers: `evaluate_pool(model, pool, "nDCG@10")`, and the same after each of its trees.
+"""CatBoost's rankers: `evaluate_pool(model, pool, "nDCG@10")`, or `staged_evaluate_pool` for values after each tree.
 
-CatBoost does not tell metrics of one's own which group an entry is in, so that there is none for `eval_metric=`; a
-`Pool` knows its groups. CatBoost's rules are the default: the gain is the grade, equal scores stand in the worst order
-(the least relevant first), and a query without anything relevant is 1. That is so of its NDCG and Recall; its MAP, MRR
-and Precision give 0 there: `convention=CATBOOST.with_policies(empty="zero")`. Any other convention sees the rows as
-they are: `convention="trec_eval-10"` has goldrank's own rules.
+CatBoost does not pass the groups to custom metrics, so `eval_metric=` cannot use goldrank; a `Pool` knows its groups.
+CatBoost's rules are the default: the gain is the grade, equal scores are put in the worst order (the least relevant
+first), and a query without anything relevant is 1. This holds for its NDCG and Recall; its MAP, MRR and Precision give
+0 there: `convention=CATBOOST.with_policies(empty="zero")`. Any other convention sees the rows as they are:
+`convention="trec_eval-10"` has goldrank's own rules.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from goldrank.data.scores import Scores
 from goldrank.evaluation.arrays import evaluate_arrays
 
 CATBOOST = convention_of(Tool("catboost", policies={"ties": "input", "empty": "one"}))
-"""CatBoost's rules; rows are put into the worst order of equal scores before."""
+"""CatBoost's rules; before they apply, `_scores` puts rows of equal scores in the worst order."""
 
 
 def evaluate_pool(
@@ -95,9 +95,10 @@ def _judged(pool: Any) -> tuple[np.ndarray, np.ndarray]:
     hashes = np.asarray(pool.get_group_id_hash())
     grades = np.asarray(pool.get_label(), np.float64)
     if not len(hashes) or len(hashes) != len(grades):
-        what = "the pool has no groups, or no labels"
-        raise InputError(what, hint="catboost.Pool(X, y, group_id=ids)", code="no-groups")
-    changes = np.flatnonzero(hashes[1:] != hashes[:-1]) + 1  # CatBoost takes groups that stand together only
+        message = "the pool has no groups, or no labels"
+        raise InputError(message, hint="catboost.Pool(X, y, group_id=ids)", code="no-groups")
+
+    changes = np.flatnonzero(hashes[1:] != hashes[:-1]) + 1  # in a pool the entries of a group are adjacent
     return grades, np.repeat(np.arange(len(changes) + 1), np.diff([0, *changes, len(hashes)]))
 
 

@@ -1,6 +1,6 @@
 """Metrics as HuggingFace's `evaluate` has them: `load("nDCG@10").compute(predictions=..., references=...)`.
 
-Nothing of HuggingFace's is needed. Predictions are scores and references grades, both in arrays, or both rankings: ids
+No package of HuggingFace is needed. Predictions are scores and references grades, both in arrays, or both rankings: ids
 of retrieved documents, and ids of relevant ones.
 """
 
@@ -48,7 +48,7 @@ class Metric:
         self._references: list[Any] = []
 
     def add(self, *, prediction: Any, reference: Any) -> None:
-        """Take in one query: its scores and grades, or its ranking and what is relevant."""
+        """Take in one query: its scores and grades, or its ranking and the relevant ids."""
         self.add_batch(predictions=[prediction], references=[reference])
 
     def add_batch(self, *, predictions: Sequence[Any], references: Sequence[Any]) -> None:
@@ -58,7 +58,7 @@ class Metric:
         self._references += list(references)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **arrays: Any) -> dict[str, float]:
-        """The value of each measure, of what is given or of all that was taken in before."""
+        """The value of each measure, over the arguments or over all queries that were added before."""
         if (predictions is None) != (references is None):
             raise InputError("predictions go with references", hint="Give both, or add them before.")
 

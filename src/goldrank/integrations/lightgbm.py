@@ -23,7 +23,7 @@ Evaluated = list[tuple[str, float, bool]]
 def _evaluated(
     grades: Any, predictions: Any, measures: MeasuresLike, sizes: Any, convention: ConventionLike
 ) -> Evaluated:
-    # As ids: sizes of groups of one entry each could be ids, too.
+    # evaluate_arrays would read sizes such as 1, 1, 1 as ids; ids are clear.
     ids = np.repeat(np.arange(len(sizes)), sizes)
     scores = evaluate_arrays(grades, predictions, measures, indexes=ids, convention=convention)
     return [(name, column.summary, column.higher_is_better) for name, column in scores.columns.items()]
@@ -74,8 +74,8 @@ def eval_metric(
 
     def of_arrays(grades: Any, predictions: Any, weight: Any = None, group: Any = None) -> Evaluated:
         if group is None:
-            what = "there are no groups"
-            raise InputError(what, hint="Use LGBMRanker, and give fit(eval_group=...).", code="no-groups")
+            message = "there are no groups"
+            raise InputError(message, hint="Use LGBMRanker, and give fit(eval_group=...).", code="no-groups")
         return _evaluated(grades, predictions, measures, group, convention)
 
     return of_arrays

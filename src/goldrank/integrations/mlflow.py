@@ -1,4 +1,4 @@
-"""`Scores` to MLflow: summaries and intervals as metrics, where it came from as tags.
+"""`Scores` to MLflow: summaries and intervals as metrics, convention and judgements as tags.
 
 `goldrank record --mlflow` logs records of a history; this logs scores to the run that is active.
 """
@@ -31,12 +31,12 @@ def log(scores: Scores, *, step: int | None = None, prefix: str = "", intervals:
 
 
 def metrics_of(scores: Scores, names: dict[str, str], prefix: str, intervals: bool, separator: str) -> dict[str, float]:
-    """Summaries and ends of intervals under the names of a tracker, without what is not a number."""
+    """Summaries and ends of intervals under the names of a tracker; values that are not finite are left out."""
     metrics: dict[str, float] = {}
+    ends = None
     if intervals:
         ends = score_intervals(scores)
-    else:
-        ends = None
+
     for measure, value in scores.mean.items():
         name = prefix + names[measure]
         metrics[name] = value

@@ -19,9 +19,9 @@ from goldrank.measures import parse
 def measure(
     spelled: MeasureLike, *, convention: ConventionLike = "trec_eval-10"
 ) -> Any:  # a measure of ir_measures, whose classes have no types
-    """A measure of ir_measures that goldrank takes, for `Experiment` and `ir_measures.calc_aggregate`.
+    """A measure of ir_measures that goldrank computes, for `Experiment` and `ir_measures.calc_aggregate`.
 
-    PyTerrier passes over queries without results; judged ones count as 0 here, as trec_eval 10 has them.
+    PyTerrier leaves out queries without results; here judged ones count as 0, as in trec_eval 10.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def measure(
     ir_measures.Measure
     """
     ir_measures = need("ir_measures")
-    asked = parse(spelled)
+    parsed = parse(spelled)
     rules = conventions.get(convention)
 
-    def taken(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
-        scores = evaluate(_table(qrels, "relevance"), _table(run, "score"), asked, convention=rules)
+    def query_values(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
+        scores = evaluate(_table(qrels, "relevance"), _table(run, "score"), parsed, convention=rules)
         yield from zip(scores.queries, next(iter(scores.columns.values())).values.tolist(), strict=True)
 
-    return ir_measures.define(taken, name=str(asked), support_cutoff=False)
+    return ir_measures.define(query_values, name=str(parsed), support_cutoff=False)
 
 
 def _table(frame: Any, column: str) -> Mapping[str, Mapping[str, Any]]:
@@ -55,7 +55,7 @@ def _table(frame: Any, column: str) -> Mapping[str, Mapping[str, Any]]:
 
 
 def register(*, first: bool = True) -> Any:
-    """Let ir_measures, and so PyTerrier, ask goldrank for the measures that it knows; `first` before all others."""
+    """Let ir_measures, and with it PyTerrier, ask goldrank for its measures; with `first`, before other providers."""
     need("ir_measures")
     from goldrank.compat import ir_measures_provider
 

@@ -1,4 +1,4 @@
-"""An evaluator for sentence-transformers that ranks a corpus with the model and says how sure its numbers are.
+"""An evaluator for sentence-transformers that ranks a corpus with the model and gives intervals with its numbers.
 
 `SentenceTransformerTrainer(..., evaluator=evaluator(queries, corpus, relevant_docs))`
 """
@@ -47,7 +47,7 @@ def evaluator(
     metric. The `scores` of the last call can be compared, gated and recorded as any others.
     """
     need("sentence_transformers", "sentence-transformers")
-    try:  # its place from version 6 on
+    try:  # version 6 and later
         base: Any = import_module("sentence_transformers.sentence_transformer.evaluation").SentenceEvaluator
     except ImportError:
         base = import_module("sentence_transformers.evaluation").SentenceEvaluator
@@ -78,11 +78,10 @@ class Ranking:
     ) -> None:
         of_type(queries, Mapping, "queries", "a mapping from ids to texts")
         of_type(corpus, Mapping, "corpus", "a mapping from ids to texts")
-        listed = {query: docs if isinstance(docs, Mapping) else list(docs) for query, docs in relevant_docs.items()}
-        self.qrels = io.as_qrels(listed)
-        lost = [query for query in self.qrels if query not in queries]
-        if lost:
-            raise InputError(f"{len(lost):,} judged queries have no text: {ids.samples(lost)}", where="queries")
+        self.qrels = io.as_qrels({query: _grades_or_list(docs) for query, docs in relevant_docs.items()})
+        textless = [query for query in self.qrels if query not in queries]
+        if textless:
+            raise InputError(f"{len(textless):,} judged queries have no text: {ids.samples(textless)}", where="queries")
 
         self.queries = {query: queries[query] for query in self.qrels}
         self.corpus = corpus
@@ -101,6 +100,7 @@ class Ranking:
         """Rank, score, and write the scores to `output_path` if there is one."""
         run = Run(self.ranked(model), name=self.name or "model")
         self.scores = evaluate(self.qrels, run, self.measures, convention=self.convention)
+
         metrics = {}
         ends = score_intervals(self.scores)
         for measure, value in self.scores.mean.items():
@@ -114,23 +114,28 @@ class Ranking:
 
         if output_path is not None:
             Path(output_path).mkdir(parents=True, exist_ok=True)
-            at = "".join(f"_{what}{number}" for what, number in (("epoch", epoch), ("step", steps)) if number >= 0)
-            self.scores.save(Path(output_path) / f"goldrank{at}.json")
+            file_name = "goldrank"
+            if epoch >= 0:
+                file_name += f"_epoch{epoch}"
+            if steps >= 0:
+                file_name += f"_step{steps}"
+            self.scores.save(Path(output_path) / f"{file_name}.json")
 
         return metrics
 
     def ranked(self, model: Any) -> dict[str, dict[str, float]]:
         """The nearest documents of each query by cosine, as far down as `depth`."""
         docs = list(self.corpus)
-        table = self._encoded(model, "encode_document", [self.corpus[doc] for doc in docs])
-        asked = self._encoded(model, "encode_query", list(self.queries.values()))
+        doc_vectors = self._encoded(model, "encode_document", [self.corpus[doc] for doc in docs])
+        query_vectors = self._encoded(model, "encode_query", list(self.queries.values()))
+
         most = min(self.depth, len(docs))
         rankings: dict[str, dict[str, float]] = {}
-        names = list(self.queries)
-        for low in range(0, len(names), _BATCH):
-            near = asked[low : low + _BATCH] @ table.T
-            top = np.argpartition(-near, most - 1, axis=1)[:, :most]
-            for query, row, columns in zip(names[low : low + _BATCH], near, top, strict=True):
+        query_ids = list(self.queries)
+        for low in range(0, len(query_ids), _BATCH):
+            similarities = query_vectors[low : low + _BATCH] @ doc_vectors.T
+            top = np.argpartition(-similarities, most - 1, axis=1)[:, :most]
+            for query, row, columns in zip(query_ids[low : low + _BATCH], similarities, top, strict=True):
                 rankings[query] = {docs[i]: float(row[i]) for i in columns.tolist()}
         return rankings
 
@@ -143,3 +148,10 @@ class Ranking:
         if not (np.isfinite(length) & (length > 0)).all():
             raise InputError("the model made a vector that is zero or not finite", hint="It has no direction.")
         return np.asarray(vectors / length)
+
+
+def _grades_or_list(docs: Any) -> Any:
+    """Relevant documents as `as_qrels` takes them: grades by id, or a list of ids."""
+    if isinstance(docs, Mapping):
+        return docs
+    return list(docs)

@@ -19,9 +19,9 @@ from goldrank.measures import parse
 class Scorer:
     """A scorer as scikit-learn calls it: with an estimator, its input, and grades.
 
-    `groups` says which query a row of the input belongs to: the name of a column, or a function of the input. Without
-    it, grades are a table with a query in each row. A measure that is better when it is lower is negated. `response`
-    are the estimator's methods that give scores; the first that there is, is called.
+    `groups` gives the query of each row of the input: the name of a column, or a function of the input. Without it,
+    grades are a table with a query in each row. A measure that is better when it is lower is negated. `response` are
+    names of methods that give scores; the first one that the estimator has is called.
     """
 
     def __init__(

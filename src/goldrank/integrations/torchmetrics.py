@@ -1,4 +1,4 @@
-"""A metric that is fed batch by batch, as those of torchmetrics are: `update`, `compute`, `reset`.
+"""A metric that is fed batch by batch, as in torchmetrics: `update`, `compute`, `reset`.
 
 torchmetrics' rules are the default: only documents in the batch exist, and AP divides by the relevant ones among the
 first k. Equal scores keep the order of the rows, where torchmetrics does not say (nDCG there is a mean over orders:
@@ -31,7 +31,7 @@ class StreamedMeasures:
     measures : measures, optional
         What to measure; by default the usual ones.
     empty_target_action : {"neg", "pos", "skip", "error"}, optional
-        torchmetrics' word for what a query without anything relevant counts; by default as the convention says.
+        torchmetrics' word for the value of a query without anything relevant; by default the convention decides.
     ignore_index : int, optional
         The grade of entries that do not count.
     convention : str or Convention
@@ -74,15 +74,17 @@ class StreamedMeasures:
 
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
         """Take in a batch: scores, grades, and the query of each."""
-        arrays = [as_array(given, what) for given, what in ((preds, "preds"), (target, "target"), (indexes, "indexes"))]
+        arrays = [as_array(preds, "preds"), as_array(target, "target"), as_array(indexes, "indexes")]
         if len({array.shape for array in arrays}) > 1:
             shapes = ", ".join(str(array.shape) for array in arrays)
             raise InputError(f"preds, target and indexes are of different shapes: {shapes}", hint="Make them alike.")
+
         scores, grades, ids = (array.ravel() for array in arrays)
         if self.ignore_index is not None:
-            kept = grades != self.ignore_index
-            scores, grades, ids = scores[kept], grades[kept], ids[kept]
-        # Copies: a caller may write the next batch into the same memory.
+            counting = grades != self.ignore_index
+            scores, grades, ids = scores[counting], grades[counting], ids[counting]
+
+        # Copies: the caller may write the next batch into this memory.
         self._batches.append((scores.copy(), grades.copy(), ids.copy()))
 
     def __call__(self, preds: Any, target: Any, indexes: Any) -> Scores:
@@ -98,8 +100,10 @@ class StreamedMeasures:
 
     def merge_state(self, others: StreamedMeasures | Iterable[StreamedMeasures]) -> None:
         """Take in all batches of metrics that other processes were fed; they can be pickled."""
-        for other in [others] if isinstance(others, StreamedMeasures) else others:
-            self._batches += other._batches
+        if isinstance(others, StreamedMeasures):
+            others = [others]
+        for metric in others:
+            self._batches += metric._batches
 
     def _scored(self, batches: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Scores:
         scores, grades, ids = (np.concatenate(parts) for parts in zip(*batches, strict=True))

@@ -24,17 +24,19 @@ def log(
     Intervals are logged as nDCG@10/low and nDCG@10/high. With `per_query`, the values go along as a table.
     """
     of_type(scores, Scores, "scores", "Scores")
-    wandb: Any
+    wandb: Any = None
     if run is None or per_query:
         wandb = need("wandb")
-    else:
-        wandb = None
+
     metrics = metrics_of(scores, {name: name for name in scores.columns}, prefix, intervals, "/")
     logged: dict[str, Any] = dict(metrics)
     if per_query:
         rows = [[query, *values] for query, *values in zip(scores.queries, *_columns(scores), strict=True)]
         logged[f"{prefix}queries"] = wandb.Table(columns=["query", *scores.columns], data=rows)
-    (wandb if run is None else run).log(logged, step=step)
+
+    if run is None:
+        run = wandb
+    run.log(logged, step=step)
     return metrics
 
 

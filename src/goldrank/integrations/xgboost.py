@@ -35,15 +35,16 @@ def custom_metric(
     -------
     function
     """
-    asked = parse(measure)
+    parsed = parse(measure)
 
     def of_matrix(predictions: Any, data: Any) -> tuple[str, float]:
         borders = np.asarray(data.get_uint_info("group_ptr"), np.int64)
         if len(borders) < 2:
-            what = "the matrix has no groups"
-            raise InputError(what, hint="xgboost.DMatrix(X, y, qid=ids) or data.set_group(sizes)", code="no-groups")
+            message = "the matrix has no groups"
+            raise InputError(message, hint="xgboost.DMatrix(X, y, qid=ids) or data.set_group(sizes)", code="no-groups")
+
         ids = np.repeat(np.arange(len(borders) - 1), borders[1:] - borders[:-1])
-        scores = evaluate_arrays(data.get_label(), predictions, asked, indexes=ids, convention=convention)
+        scores = evaluate_arrays(data.get_label(), predictions, parsed, indexes=ids, convention=convention)
         return next(iter(scores.items()))
 
     return of_matrix

@@ -1,7 +1,8 @@
-"""Files and objects -> `Qrels` and `Run`, and back. What others call is here; `formats` has the table of formats."""
+"""Reading `Qrels` and `Run` from files and objects. The readers are here; `formats` has the table of formats."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -18,7 +19,7 @@ from goldrank.base.notes import Note
 from goldrank.conventions import POLICIES
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import BlockSource
-from goldrank.data.judgement_columns import JUDGED_BY, WHO_JUDGED
+from goldrank.data.judgement_columns import WHO_JUDGED, Grade
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, TaggedRuns
@@ -36,11 +37,11 @@ __all__ = [
 
 
 FileLike = types.Path | IO[bytes] | ByteSource
-"""A path, '-' for standard input, an open binary stream, or an input that was opened before."""
+"""A path, '-' for standard input, an open binary stream, or an opened input."""
 
 
 ColumnsLike = Columns | Mapping[str, str] | None
-"""Names of columns by what they hold, {"query": "qid", "doc": "docno"}."""
+"""Names of columns by their role, {"query": "qid", "doc": "docno"}."""
 
 
 @named_arguments
@@ -51,7 +52,7 @@ def read_run(
     columns: ColumnsLike = None,
     name: str | None = None,
 ) -> Run:
-    """Read a run: what a system returned for each query.
+    """Read a run: the documents that a system returned for each query.
 
     Parameters
     ----------
@@ -59,11 +60,11 @@ def read_run(
         A file of almost any kind, recognised by its content; a pattern ("runs/part-*.parquet") or a folder of part
         files is one run too. Or a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]}, or rows.
     format : str, optional
-        The format of a file, where its content does not tell.
+        The format of a file, if its content does not show it.
     columns : mapping, optional
-        The names of columns or fields by what they hold, {"query": "qid", "doc": "docno"}.
+        The names of columns or fields by their role, {"query": "qid", "doc": "docno"}.
     name : str, optional
-        What to call the run; by default its file's name without the ending.
+        The name of the run; by default its file's name without the ending.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def read_run(
     Raises
     ------
     InputError
-        If it cannot be read as a run.
+        If the source cannot be read as a run.
 
     Examples
     --------
@@ -99,6 +100,7 @@ def read_run(
         run = run.renamed(stem_of(run.name))
     else:
         run = _run_of_object(source, name or "run", named)
+
     if named is not columns:
         named.check_used()
     if name is None:
@@ -106,27 +108,27 @@ def read_run(
     return run.renamed(name)
 
 
-def _run_of_object(given: Any, name: str, columns: Columns) -> Run:
-    """A run from what holds a ranking in memory: a dict, rows, a data frame, results of vector stores by query."""
+def _run_of_object(source: Any, name: str, columns: Columns) -> Run:
+    """A run from an object in memory: a dict, rows, a data frame, results of vector stores by query."""
     from goldrank.io.objects import mappings as objects
 
-    given = as_table(given, name)
-    if isinstance(given, Mapping):
-        return objects.run_from_mapping(given, name)
-    if is_spark(given):
+    source = as_table(source, name)
+    if isinstance(source, Mapping):
+        return objects.run_from_mapping(source, name)
+    if is_spark(source):
         from goldrank.io.tables import spark_frames as spark
 
-        return spark.run_from_spark(given, name, columns)
-    if is_frame(given):
+        return spark.run_from_spark(source, name, columns)
+    if is_frame(source):
         from goldrank.io.tables import polars_tables as tables
 
-        return tables.run_from_frame(given, name, columns)
-    return objects.run_from_rows(_iterable(given, "a run"), name, columns=columns)
+        return tables.run_from_frame(source, name, columns)
+    return objects.run_from_rows(_iterable(source, "a run"), name, columns=columns)
 
 
 def _known_columns(columns: Columns, thing: str) -> KnownColumns:
-    """Whether the header of a text table has columns for a run or for qrels, by their names or by the user's."""
-    named = {name for role in ROLES if (name := columns.named(role, thing)) is not None}
+    """A test whether the header of a text table has columns for a run or for qrels, by known or the user's names."""
+    named = {columns.named(role, thing) for role in ROLES} - {None}
 
     def known(header: Sequence[str]) -> bool:
         from goldrank.io.objects.id_lists import IdLists
@@ -149,19 +151,19 @@ def read_runs(
     format: str | None = None,
     columns: ColumnsLike = None,
 ) -> Runs:
-    """Several runs: in one file or data frame, told apart by tag, or in several files.
+    """Read several runs: in one file or data frame, distinguished by tag, or in several files.
 
     Parameters
     ----------
     source : path, pattern, list of paths or data frame
         By tag: a file, pattern, folder or data frame with a tag in each line: column 6 of TREC files, a column of
-        tables. It is then read once for all runs. By file: a pattern such as "runs/*.run", or a list of paths.
+        tables. The source is then read once for all runs. By file: a pattern such as "runs/*.run", or a list of paths.
     by : {"tag", "file"}
-        What tells runs apart.
+        What distinguishes runs.
     format : str, optional
-        The format, where the content does not tell.
+        The format, if the content does not show it.
     columns : mapping, optional
-        The names of columns by what they hold, {"query": "qid", "tag": "system"}.
+        The names of columns by their role, {"query": "qid", "tag": "system"}.
 
     Returns
     -------
@@ -185,16 +187,18 @@ def read_runs(
         raise InputError("a list of paths has a run in each file", hint=hint, code="several-runs")
 
     run = read_run(source, format=format, columns=columns)
-    if isinstance(run.source, BlockSource):
-        first = next(run.source.pieces(), None)
-    else:
-        first = None
-    if not isinstance(run.source, BlockSource) or first is None or first().tags is None:
+    blocks = run.source
+    if not isinstance(blocks, BlockSource) or not _has_tags(blocks):
         hint = f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}."
-        what = "has no tags to tell runs apart by"
-        raise InputError(what, where=getattr(run.source, "name", run.name), hint=hint, code="no-tags")
-    tagged = TaggedRuns(run.source, name=run.name, notes=run.notes, alternatives=run.alternatives)
-    return Runs(tagged)
+        problem = "has no tags to tell runs apart by"
+        raise InputError(problem, where=getattr(run.source, "name", run.name), hint=hint, code="no-tags")
+    return Runs(TaggedRuns(blocks, name=run.name, notes=run.notes, alternatives=run.alternatives))
+
+
+def _has_tags(blocks: BlockSource) -> bool:
+    """Whether the first lines of a run have tags."""
+    first = next(blocks.pieces(), None)
+    return first is not None and first().tags is not None
 
 
 def _runs_of_files(source: Any, format: str | None, columns: ColumnsLike) -> Runs:
@@ -214,18 +218,20 @@ def _run_of_parts(files: InputFiles, reading: Reading) -> Run:
         from goldrank.io.objects import mappings as objects
 
         return objects.joined_run(files.read("run", reading), names, files.label)
+
     parts: list[Callable[[], Run]] = files.readers("run", reading)
     notes = [note.with_about(source.label) for source, _ in files.opened for note in source.notes]
     if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
-        # All are opened now, so that a damaged file is found before the work begins.
+        # All files are opened now, so that a damaged file is found before the work begins.
         runs: list[Any] = [read() for read in parts]
         parts = [lambda run=run: run for run in runs if run.source.rows]  # type: ignore[misc]
-        empty = [name for name, run in zip(names, runs, strict=True) if not run.source.rows]
         if not parts:
-            what = "no rows in any file"
-            raise InputError(what, where=files.name, hint="Did the system return anything?", code="empty-input")
+            problem = "no rows in any file"
+            raise InputError(problem, where=files.name, hint="Did the system return anything?", code="empty-input")
+        empty = [name for name, run in zip(names, runs, strict=True) if not run.source.rows]
         if empty:
             notes.append(Note.of("empty-files", count=len(empty), files=len(runs), first=empty[0]))
+
     return parts_run(files.name, files.label, parts, tuple(notes))
 
 
@@ -249,19 +255,19 @@ def read_qrels(
         A file of almost any kind, recognised by its content; a pattern, a folder of part files or the folder of a BEIR
         data set. Or a data frame, {"q1": {"d1": 2}}, {"q1": ["d1"]}, or rows of (query, doc, grade).
     format : str, optional
-        The format of a file, where its content does not tell.
+        The format of a file, if its content does not show it.
     columns : mapping, optional
-        The names of columns or fields by what they hold, {"grade": "stars"}.
+        The names of columns or fields by their role, {"grade": "stars"}.
     split : str, optional
         Which qrels of a BEIR folder: "test", "dev" or "train".
     relevant_from : float, optional
-        Grades are ratings: those from this number on are relevant (1), the others not (0).
+        Grades are ratings: ratings of at least this number are relevant (1), the others not (0).
     real_grades : bool
         Whether grades may have decimals, such as gains from clicks.
     judgements : {"error", "last"}
         What to do where a document is judged twice with different grades.
     name : str, optional
-        What to call them.
+        The name of the judgements.
 
     Returns
     -------
@@ -270,7 +276,7 @@ def read_qrels(
     Raises
     ------
     InputError
-        If it cannot be read as judgements, or they contradict each other.
+        If the source cannot be read as judgements, or they contradict each other.
 
     Examples
     --------
@@ -280,6 +286,7 @@ def read_qrels(
     one_of(judgements, POLICIES["judgements"], "judgements")
     named = Columns.of(columns)
     reading = _reading(judgements, named, relevant_from, real_grades)
+
     if isinstance(source, Qrels):
         if format is not None or columns is not None or split is not None:
             raise OptionError("these judgements were read before", hint="Pass these options where they are read.")
@@ -290,6 +297,7 @@ def read_qrels(
         if split is not None:
             raise _no_beir_folder()
         qrels = _qrels_of_object(source, reading)
+
     if named is not columns:
         named.check_used()
     qrels = _cut(qrels, relevant_from)
@@ -298,34 +306,32 @@ def read_qrels(
     return qrels.renamed(name)
 
 
-def _qrels_of_files(given: Any, format: str | None, split: str | None, reading: Reading) -> Qrels:
-    if format is None:
-        asked = None
-    else:
-        asked = formats.chosen(format, "qrels")
-    if isinstance(given, str | os.PathLike) and os.path.isdir(given):
-        folder = Path(os.fsdecode(given))
-    else:
-        folder = None
-    if folder is None:
-        whole = None
-    else:
-        whole = formats.of_folder(folder)
-    if whole or split is not None or (asked and asked.folder):
+def _qrels_of_files(source: Any, format: str | None, split: str | None, reading: Reading) -> Qrels:
+    folder_format = None
+    if format is not None and formats.chosen(format, "qrels").folder:
+        folder_format = formats.FORMATS["beir"]
+    folder = None
+    if isinstance(source, str | os.PathLike) and os.path.isdir(source):
+        folder = Path(os.fsdecode(source))
+        folder_format = formats.of_folder(folder) or folder_format
+
+    if folder_format is not None or split is not None:
         if folder is None:
             raise _no_beir_folder()
-        whole = whole or formats.FORMATS["beir"]
-        given, format = whole.implementation.find_file(folder, split), None
+        folder_format = folder_format or formats.FORMATS["beir"]
+        source = folder_format.implementation.find_file(folder, split)
+        format = None
 
-    files = open_files(given, "qrels", format, known_columns=_known_columns(reading.columns, "qrels"))
+    files = open_files(source, "qrels", format, known_columns=_known_columns(reading.columns, "qrels"))
     parts = files.read("qrels", reading)
     if not files.several and isinstance(parts[0], Qrels):
         return parts[0]
-    rows = [_rows(part, source.name) for part, (source, _) in zip(parts, files.opened, strict=True)]
+
+    rows = [_rows(part, file.name) for part, (file, _) in zip(parts, files.opened, strict=True)]
     try:
         return Qrels.from_parts(rows, name=files.label, judgements=reading.judgements)
     except InputError as error:
-        if error.code == "contradicting-judgements" and _has_subtopics(given):
+        if error.code == "contradicting-judgements" and _has_subtopics(source):
             error.hint = (
                 "The second column names subtopics or judges. Measures of them take it as it is: alpha_nDCG@20, "
                 "ERR_IA@20; read_aspects reads it."
@@ -334,7 +340,7 @@ def _qrels_of_files(given: Any, format: str | None, split: str | None, reading: 
 
 
 def _has_subtopics(path: Any) -> bool:
-    """Whether a file of judgements tells several aspects of a query apart in its second column."""
+    """Whether a file of judgements has several aspects of a query in its second column."""
     if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
         return False
     try:
@@ -344,38 +350,36 @@ def _has_subtopics(path: Any) -> bool:
 
 
 def _no_beir_folder() -> OptionError:
-    what = "split= chooses among the qrels of a BEIR folder"
-    return OptionError(what, hint="Name the folder, not a file.", code="not-a-beir-folder")
+    problem = "split= chooses among the qrels of a BEIR folder"
+    return OptionError(problem, hint="Name the folder, not a file.", code="not-a-beir-folder")
 
 
-def _qrels_of_object(given: Any, reading: Reading) -> Qrels:
-    """Qrels from what holds judgements in memory: a dict, rows, a data frame, a data set of HuggingFace."""
+def _qrels_of_object(source: Any, reading: Reading) -> Qrels:
+    """Qrels from an object in memory: a dict, rows, a data frame, a data set of HuggingFace."""
     from goldrank.io.objects import mappings as objects
 
-    given = as_table(given, "qrels")
-    if isinstance(given, Mapping):
-        return objects.qrels_from_mapping(given, "qrels", reading.real_grades)
-    if is_spark(given):
+    source = as_table(source, "qrels")
+    if isinstance(source, Mapping):
+        return objects.qrels_from_mapping(source, "qrels", reading.real_grades)
+    if is_spark(source):
         from goldrank.io.tables import spark_frames as spark
 
-        in_driver = spark.qrels_from_spark(given, "qrels", reading.judgements, reading.columns, reading.real_grades)
+        in_driver = spark.qrels_from_spark(source, "qrels", reading.judgements, reading.columns, reading.real_grades)
         if in_driver is None:
-            what = f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark"
+            problem = f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark"
             hint = "Pass the data frame itself to goldrank.evaluate, with a run that is in Spark too: they stay there."
-            raise InputError(what, where="qrels", hint=hint, code="judgements-stay-in-spark")
+            raise InputError(problem, where="qrels", hint=hint, code="judgements-stay-in-spark")
         return in_driver
-    if is_frame(given):
+    if is_frame(source):
         from goldrank.io.tables import polars_tables as tables
 
-        return tables.qrels_from_frame(given, "qrels", reading)
-    return objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", reading)
+        return tables.qrels_from_frame(source, "qrels", reading)
+    return objects.qrels_from_rows(_iterable(source, "qrels"), "qrels", reading)
 
 
 def _reading(judgements: str, columns: Columns, relevant_from: float | None, real_grades: bool) -> Reading:
-    """How judgements are read. Ratings may have decimals."""
-    if relevant_from is not None and (
-        isinstance(relevant_from, bool) or not isinstance(relevant_from, int | float) or relevant_from != relevant_from
-    ):
+    """Check the options of reading judgements. Ratings may have decimals."""
+    if relevant_from is not None and not _is_threshold(relevant_from):
         raise OptionError(f"relevant_from is {relevant_from!r:.80}, not a number", hint="For example relevant_from=4.")
     if not isinstance(real_grades, bool):
         raise OptionError(f"real_grades is {shown(real_grades)}, not True or False", code="wrong-type")
@@ -387,92 +391,150 @@ def _reading(judgements: str, columns: Columns, relevant_from: float | None, rea
     )
 
 
+def _is_threshold(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or not math.isnan(value)
+
+
 def _cut(ratings: Qrels, relevant_from: float | None) -> Qrels:
-    """Judgements of ratings: 1 from a certain one on, 0 below."""
+    """Judgements from ratings: 1 from `relevant_from` on, 0 below; `ratings` themselves if that is None."""
     if relevant_from is None:
         return ratings
 
     if ratings.judges:
-        human, model = (_cut(ratings.judges.get(who, Qrels({})), relevant_from) for who in JUDGED_BY)
+        human = _cut(ratings.judges.get("human", Qrels({})), relevant_from)
+        model = _cut(ratings.judges.get("model", Qrels({})), relevant_from)
         return Qrels.joined(human, model)
 
-    judged = {
-        query: {doc: int(grade >= relevant_from) for doc, grade in docs.items()} for query, docs in ratings.items()
-    }
+    judged: dict[str, dict[str, int]] = {}
+    relevant = 0
+    for query, docs in ratings.items():
+        judged[query] = {doc: int(grade >= relevant_from) for doc, grade in docs.items()}
+        relevant += sum(judged[query].values())
+
     cut = Qrels(judged, name=ratings.name, criteria=ratings.criteria)
-    part, whole = (sum(map(count, judged.values())) for count in (lambda docs: sum(docs.values()), len))
     cut.id_kind = ratings.id_kind
-    cut.notes = (*ratings.notes, Note.of("ratings-cut", least=f"{relevant_from:g}", part=part, whole=whole))
+    note = Note.of("ratings-cut", least=f"{relevant_from:g}", part=relevant, whole=cut.size)
+    cut.notes = (*ratings.notes, note)
     return cut
 
 
 def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
-    """Rows of judgements from what a reader returned."""
+    """Rows of judgements from the result of a reader."""
     if isinstance(judged, Judgements):
         return judged
 
-    parts = judged.judges or {"": judged}
-    rows: list[Any] = [
-        (query, doc, grade, who == "model")
-        for who, part in parts.items()
-        for query, docs in part.raw.items()
-        for doc, grade in docs.items()
-    ]
-    queries, docs, grades, by_model = ([row[i] for row in rows] for i in range(4))
-    notes = [note for note in judged.notes if note.code != WHO_JUDGED]
-    if judged.judges:
-        marks = np.array(by_model)
-    else:
-        marks = None
+    queries: list[bytes] = []
+    docs: list[bytes] = []
+    grades: list[Grade] = []
+    is_model: list[bool] = []
+    for judge, part in (judged.judges or {"": judged}).items():
+        for query, row in part.raw.items():
+            queries += [query] * len(row)
+            docs += row
+            grades += row.values()
+            is_model += [judge == "model"] * len(row)
 
-    return Judgements(queries, docs, grades, lambda _: where, notes, by_model=marks)
+    by_model = None
+    if judged.judges:
+        by_model = np.array(is_model)
+    notes = [note for note in judged.notes if note.code != WHO_JUDGED]
+    return Judgements(queries, docs, grades, lambda _: where, notes, by_model=by_model)
 
 
 @named_arguments
 def read_aspects(source: FileLike) -> AspectQrels:
-    """Qrels in four columns of which the second is an aspect of the query (a subtopic, a judge)."""
+    """Read qrels in four columns; the second column is an aspect of the query (a subtopic, a judge).
+
+    Parameters
+    ----------
+    source : path or open binary file
+        Lines of query, aspect, document and grade.
+
+    Returns
+    -------
+    AspectQrels
+
+    Raises
+    ------
+    InputError
+        If a line cannot be read; the message has its position.
+
+    Examples
+    --------
+    >>> import io, goldrank
+    >>> aspects = goldrank.read_aspects(io.BytesIO(b"q1 1 d1 1\\nq1 2 d2 1\\n"))
+    >>> goldrank.evaluate(aspects, {"q1": ["d1", "d9", "d2"]}, "SubtopicRecall@2").mean
+    {'StRecall@2': 0.5}
+    """
     aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(source))
     return aspects
 
 
 @named_arguments
 def read_preferences(source: FileLike, *, format: str | None = None) -> Preferences:
-    """Preferences in five columns (query, judge, list, document, level: "prefs"), or in four ("qrels_prefs")."""
-    if format is None:
-        chosen = None
-    else:
-        chosen = formats.chosen(format, "preferences")
+    """Read preferences: which document of a query a judge prefers.
+
+    Parameters
+    ----------
+    source : path or open binary file
+        Lines of query, judge, list, document and level; or of query, judge, document and level.
+    format : {"prefs", "qrels_prefs"}, optional
+        "prefs" for five columns, "qrels_prefs" for four. By default the first line decides.
+
+    Returns
+    -------
+    Preferences
+
+    Raises
+    ------
+    InputError
+        If a line cannot be read; the message has its position.
+
+    Examples
+    --------
+    >>> import io, goldrank
+    >>> preferences = goldrank.read_preferences(io.BytesIO(b"q1 ann d1 2\\nq1 ann d2 1\\n"))
+    >>> goldrank.evaluate(preferences, {"q1": ["d1", "d2"]}, "Prefs").mean
+    {'Prefs': 1.0}
+    """
+    if format is not None:
+        format = formats.chosen(format, "preferences").name
+
     opened = sources.open_source(source)
-    if chosen is None:
-        _, first = next(opened.filled_lines(), (0, b""))
-        chosen = formats.FORMATS["qrels_prefs" if len(first.split()) == 4 else "prefs"]
-    preferences: Preferences = chosen.read("preferences", opened)
+    if format is None:
+        _, first_line = next(opened.filled_lines(), (0, b""))
+        format = "prefs"
+        if len(first_line.split()) == 4:
+            format = "qrels_prefs"
+    preferences: Preferences = formats.FORMATS[format].read("preferences", opened)
     return preferences
 
 
-def as_qrels(given: types.QrelsLike, *, judgements: Literal["error", "last"] = "error") -> Qrels:
-    """Qrels from whatever holds judgements."""
-    if isinstance(given, Qrels):
-        return given
-    return read_qrels(given, judgements=judgements)
+def as_qrels(source: types.QrelsLike, *, judgements: Literal["error", "last"] = "error") -> Qrels:
+    """Qrels from any source of judgements."""
+    if isinstance(source, Qrels):
+        return source
+    return read_qrels(source, judgements=judgements)
 
 
-def as_run(given: types.RunLike, *, name: str | None = None) -> Run:
-    """A run from whatever holds a ranking."""
-    if isinstance(given, Run):
-        return given
-    return read_run(given, name=name)
+def as_run(source: types.RunLike, *, name: str | None = None) -> Run:
+    """A run from any source of rankings."""
+    if isinstance(source, Run):
+        return source
+    return read_run(source, name=name)
 
 
-def as_runs(given: types.RunsLike) -> Runs:
-    """Several runs from what callers give."""
-    if isinstance(given, Runs):
-        return given
-    return Runs(given)
+def as_runs(runs: types.RunsLike) -> Runs:
+    """`Runs` from any form of several runs."""
+    if isinstance(runs, Runs):
+        return runs
+    return Runs(runs)
 
 
 def is_one_run(value: object) -> bool:
-    """Whether something in a mapping is a run, and not the results of a query."""
+    """Whether a value of a mapping is a run, and not the results of a query."""
     if isinstance(value, Mapping) and not isinstance(value, Run):
         return _holds_rankings(value)
     return isinstance(value, Run) or is_file(value) or is_frame(value)
@@ -483,6 +545,7 @@ def _holds_rankings(value: Mapping[Any, Any]) -> bool:
     inner = next(iter(value.values()), None)
     if type(inner) is float:
         return False
+
     from goldrank.io.engines import result_objects
 
     if result_objects.is_result(value):
@@ -490,43 +553,44 @@ def _holds_rankings(value: Mapping[Any, Any]) -> bool:
     return isinstance(inner, Mapping | list | tuple) or result_objects.is_result(inner)
 
 
-def _iterable(given: Any, what: str) -> Iterable[Any]:
-    if isinstance(given, Iterable) and not isinstance(given, bytes):
-        return given
+def _iterable(source: Any, noun: str) -> Iterable[Any]:
+    if isinstance(source, Iterable) and not isinstance(source, bytes):
+        return source
     hint = "Give a path, a dict of dicts, a list of tuples or a data frame."
-    raise InputError(f"{type(given).__name__} cannot be read as {what}", hint=hint, code="unreadable-object")
+    raise InputError(f"{type(source).__name__} cannot be read as {noun}", hint=hint, code="unreadable-object")
 
 
 # Data sets of HuggingFace `datasets` and of `ir_datasets`. Neither is imported: an object is known by its attributes.
 
 
-def as_table(given: Any, name: str) -> Any:
-    """A HuggingFace data set as an Arrow table, an ir_datasets one as its judgements; anything else as it is."""
-    if isinstance(given, Mapping) and given and all(map(_is_huggingface, given.values())):
-        if len(given) != 1:
-            listed = ", ".join(ids.show(str(split), 40) for split in given)
+def as_table(source: Any, name: str) -> Any:
+    """A HuggingFace data set as an Arrow table, a data set of ir_datasets as its judgements; others unchanged."""
+    if isinstance(source, Mapping) and source and all(map(_is_huggingface, source.values())):
+        if len(source) != 1:
+            listed = ", ".join(ids.show(str(split), 40) for split in source)
             raise InputError(f"has several splits: {listed}", where=name, hint='Give one of them: dataset["test"].')
-        given = next(iter(given.values()))
+        source = next(iter(source.values()))
 
-    if _is_huggingface(given) and hasattr(type(given), "set_epoch"):
-        return given.with_format(None)  # streamed: read as rows, whatever form they were asked for in
-    if _is_huggingface(given):
-        # Formatted so, a selection or a shuffle of rows is respected; the table behind it knows nothing of them.
-        return given.with_format("arrow")[:]
-    # Frames of Spark Connect have an attribute, a column, of every name: only what can be called is a method.
-    if name == "qrels" and callable(getattr(given, "has_qrels", None)) and not given.has_qrels():
+    if _is_huggingface(source) and hasattr(type(source), "set_epoch"):
+        return source.with_format(None)  # streamed: it is read as rows, whatever its format is
+    if _is_huggingface(source):
+        # In this format, a selection or a shuffle of rows is respected; the table inside does not have them.
+        return source.with_format("arrow")[:]
+
+    # Frames of Spark Connect have an attribute (a column) of every name: only a callable one is a method.
+    if name == "qrels" and callable(getattr(source, "has_qrels", None)) and not source.has_qrels():
         raise InputError("this data set of ir_datasets has no judgements", where=name)
-    if name == "qrels" and callable(getattr(given, "qrels_iter", None)):
-        return given.qrels_iter()
-    return given
+    if name == "qrels" and callable(getattr(source, "qrels_iter", None)):
+        return source.qrels_iter()
+    return source
 
 
-def _is_huggingface(given: Any) -> bool:
-    """Whether it is a `datasets.Dataset`, which is held whole, or a `datasets.IterableDataset`, which is streamed."""
-    kind: Any = type(given)
+def _is_huggingface(source: Any) -> bool:
+    """Whether an object is a `datasets.Dataset`, held in memory, or a `datasets.IterableDataset`, which is streamed."""
+    kind: Any = type(source)
     return _of_huggingface(kind)
 
 
-@lru_cache(64)  # whoever evaluates in a loop gives objects of the same few classes each time
+@lru_cache(64)  # a loop of evaluations has objects of few classes
 def _of_huggingface(kind: type) -> bool:
     return hasattr(kind, "with_format") and hasattr(kind, "column_names")

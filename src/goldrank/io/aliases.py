@@ -1,7 +1,6 @@
-"""The names that tools give to the same thing: in columns, in records, in objects. All of them are here.
+"""All names that tools use for a role: in columns, in records, in objects.
 
-Names are in lower case. Where names stand in groups, those of a later group are taken only if there is none of an
-earlier one.
+Names are in lower case. Where names are in groups, a later group counts only if no name of an earlier group is there.
 """
 
 from __future__ import annotations
@@ -28,45 +27,45 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "judged_by": ("judged_by",),
     "tag": ("tag", "run", "run_id", "runid", "run_name", "system", "system_id"),
 }  # fmt: skip
-"""Columns of runs and qrels, as `normal` has them. Names of ids come before names that may be of texts (`query`), the
-more usual ones first."""
+"""Columns of runs and qrels, in the spelling of `normal`. Names of ids come before names that may be of texts
+(`query`), more usual names first."""
 
 USERS = ("user_id", "userid", "user", "uid")
-"""Queries that are people, so that what they gave is a rating."""
+"""Names of queries that are people, whose grades are ratings."""
 
 ORDERED_BY = ("score", "rank", "distance")
-"""What can order the documents of a run, the surest first; of ranks and distances the lower ones are better."""
+"""Columns that can order the documents of a run, the most reliable first; lower ranks and distances are better."""
 
 ENTRY_GRADE = ("grade", "relevance", "rel", "rating")
-"""The grade of an expected document or text; a score of one may be a retriever's."""
+"""The grade of an expected document or text; its score may come from a retriever."""
 
 LISTED_DOC = (*COLUMNS["doc"], "id", "_id")
 """The document of an entry of a ranked list."""
 
 RANKED_LISTS = ("results", "ranking", "hits", "documents", "docs", "retrieved", "documentids", "ratings", "judgements")
-"""Where a record of a query has the list of its documents."""
+"""The field with the list of documents in the record of a query."""
 
 QUESTION_IDS = (
     "query_id", "qid", "q_id", "queryid", "question_id", "example_id", "topic_id", "user_id", "userid", "id", "_id",
 )  # fmt: skip
 QUESTION_TEXTS = ("user_input", "question", "query", "input", "query_text", "query_str", "topic", "user", "uid")
-"""What a question with lists of ids is called: by its id, else by its text."""
+"""The field that identifies a question with lists of ids: its id, else its text."""
 
-_OF_WHAT = ("context_", "", "doc_", "document_", "chunk_", "node_", "docs_")
+_ID_PREFIXES = ("context_", "", "doc_", "document_", "chunk_", "node_", "docs_")
 _EXPECTED = ("reference", "expected", "relevant", "gold", "golden", "ground_truth", "positive")
 ID_LISTS: dict[str, tuple[str, ...]] = {
     "retrieved_ids": (
-        *(f"retrieved_{middle}ids" for middle in _OF_WHAT),
+        *(f"retrieved_{middle}ids" for middle in _ID_PREFIXES),
         *("retrieved_docids", "recommended_ids", "predicted_ids", "result_ids", "ranked_items"),
         *("recommendations", "recommended", "recommended_items", "recs", "recommended_item_ids", "predicted_items"),
         *("item_ids", "items", "top_k", "topk", "predictions"),
     ),
     "reference_ids": (
-        *(f"{who}_{middle}ids" for who in _EXPECTED for middle in _OF_WHAT),
+        *(f"{who}_{middle}ids" for who in _EXPECTED for middle in _ID_PREFIXES),
         *("expected_docids", "relevant_docids", "answer_session_ids"),
     ),
 }
-"""Where a record has the ids that were retrieved, and those that should have been."""
+"""Fields with the retrieved ids, and with the ids that should have been retrieved."""
 
 _ANYWHERE = ("metadata", "additional_metadata", "additionalmetadata")
 ID_LIST_HOLDERS: dict[str, tuple[str, ...]] = {
@@ -80,16 +79,16 @@ OBJECT_LISTS: dict[str, tuple[str, ...]] = {
     "retrieved_ids": ("retrieved", "results"),
     "reference_ids": ("expected", "relevant", "gold"),
 }
-"""Where a record has lists of objects with an id: {"id": "d1", "score": 9.1}, {"id": "d1", "grade": 2}. Lists of texts
-that are no ids may go by these names, too."""
+"""Fields with lists of objects that have an id: {"id": "d1", "score": 9.1}, {"id": "d1", "grade": 2}. Lists of texts
+that are not ids may have these names, too."""
 
 SPAN_DOCUMENTS = "gen_ai.retrieval.documents"
-"""Where OpenTelemetry has what a span retrieved: a list, or its JSON."""
+"""OpenTelemetry's attribute for the documents that a span retrieved: a list, or its JSON."""
 SPAN_DOCUMENT = re.compile(r"retrieval\.documents\.(\d+)\.document\.(id|score)")
-"""Where OpenInference has one field of a document that a span retrieved."""
+"""OpenInference's attributes for one field of a document that a span retrieved."""
 
 RECORD_LISTS = ("examples", "items", "data", "samples", "test_cases", "goldens", "rows")
-"""Where a JSON object has the list of its records."""
+"""The field of a JSON object with the list of its records."""
 
 Groups = tuple[tuple[str, ...], ...]
 _ANSWERS = ("reference", "reference_answer", "expected_answer", "expected_output")
@@ -133,10 +132,10 @@ ANSWERS = tuple(name for group in ITEM_FIELDS["references"][1:] for name in grou
 """Ragas' names for the answer: references if there are no others."""
 
 DEEPEVAL_FIELDS = ("retrieval_context", "input", "actual_output", "expected_output")
-"""Beside one of these, `context` is what should have been retrieved. Elsewhere it may be either."""
+"""In a record with one of these, `context` is what should have been retrieved. Else its meaning is not clear."""
 
 LANGSMITH_QUESTIONS = ("question", "query", "input", "user_input")
-"""What LangSmith's `inputs` may call the question."""
+"""Names of the question in LangSmith's `inputs`."""
 
 PAIR_FIELDS: dict[str, tuple[str, ...]] = {
     "retrieved": ("retrieved", "retrieved_text", "text", "context", "chunk", "passage", "candidate"),
@@ -170,12 +169,12 @@ TEXT_FIELDS: dict[str, tuple[str, ...]] = {
 
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-"""Where a word begins in the names of TypeScript, Java and C#."""
+"""The beginning of a word in names of TypeScript, Java and C#."""
 _KIND = re.compile(r":(token|float|token_seq|float_seq)$")
 
 
 def normal(name: str) -> str:
-    """A name as it stands in `COLUMNS`: in lower case, with underscores, without the types that RecBole writes.
+    """A name in the spelling of `COLUMNS`: in lower case, with underscores, without the types that RecBole writes.
 
     >>> normal("Query ID"), normal("corpus-id"), normal("user_id:token"), normal("retrievedIds")
     ('query_id', 'corpus_id', 'user_id', 'retrieved_ids')
@@ -187,36 +186,36 @@ def _without_kind(name: str) -> str:
     return _KIND.sub("", name.casefold().strip()).replace(" ", "_").replace("-", "_")
 
 
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
-class OncePerShape(Generic[_Found]):
-    """What `find` makes of the keys of a record. It is asked once for each shape: the records of a file have few."""
+class OncePerShape(Generic[_Result]):
+    """The result of `find` for the keys of a record, cached by shape: the records of a file have few shapes."""
 
     MOST = 1_000
     LONGEST = 4_096
-    """Characters of the keys of a shape that is remembered."""
+    """Most characters of the keys of a shape that is cached."""
 
-    def __init__(self, find: Callable[[tuple[Any, ...]], _Found]) -> None:
+    def __init__(self, find: Callable[[tuple[Any, ...]], _Result]) -> None:
         self._find = find
-        self._found: dict[tuple[Any, ...], _Found] = {}
+        self._cache: dict[tuple[Any, ...], _Result] = {}
 
-    def __call__(self, keys: tuple[Any, ...]) -> _Found:
+    def __call__(self, keys: tuple[Any, ...]) -> _Result:
         try:
-            return self._found[keys]
+            return self._cache[keys]
         except KeyError:
-            found = self._find(keys)
+            result = self._find(keys)
 
         if sum(len(str(key)) + 1 for key in keys) <= self.LONGEST:
-            if len(self._found) >= self.MOST:
-                self._found.clear()
-            self._found[keys] = found
-        return found
+            if len(self._cache) >= self.MOST:
+                self._cache.clear()
+            self._cache[keys] = result
+        return result
 
 
 @cache
 def _names_among(known: tuple[str, ...]) -> OncePerShape[tuple[str, ...]]:
-    """Finds the names that are among the known ones."""
+    """A cached function that finds the known names among others."""
 
     def find(present: tuple[Any, ...]) -> tuple[str, ...]:
         by_name: dict[str, list[str]] = {}
@@ -231,28 +230,28 @@ def _names_among(known: tuple[str, ...]) -> OncePerShape[tuple[str, ...]]:
 
 
 def all_present(present: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """The names that are among the known ones, in whatever spelling, in the order of those."""
+    """The names that are known, in any spelling, in the order of `known`."""
     return _names_among(tuple(known))(tuple(present))
 
 
 def first_present(present: Iterable[str], known: Iterable[str]) -> str | None:
-    """Of the names that are among the known ones, the one known first."""
+    """The name that comes first in `known`; None if no name is known."""
     names = all_present(present, known)
     if names:
         return names[0]
     return None
 
 
-def find(columns: Iterable[str], wanted: str) -> str | None:
-    """The column of a run or of qrels that goes by one of the names for `wanted`."""
-    return first_present(columns, COLUMNS[wanted])
+def find(columns: Iterable[str], role: str) -> str | None:
+    """The column of a run or of qrels whose name is one of the names of a role."""
+    return first_present(columns, COLUMNS[role])
 
 
 def ordered_by(columns: Collection[str]) -> str:
-    """What orders the documents of a run: its scores, or what it has in their place."""
-    return next((word for word in ORDERED_BY if find(columns, word) is not None), "score")
+    """The role that orders the documents of a run: its scores, or its ranks or distances if it has no scores."""
+    return next((role for role in ORDERED_BY if find(columns, role) is not None), "score")
 
 
 def is_rating(query: str, grade: str) -> bool:
-    """Whether columns of these names hold what people gave things, rather than what judges said of documents."""
+    """Whether columns of these names hold ratings by users, and not grades by judges."""
     return normal(query) in USERS and normal(grade) in ("rating", "r_ui")

@@ -18,25 +18,25 @@ class Compression:
 
     name: ClassVar[str]
     magic: ClassVar[bytes]
-    """How its files begin."""
+    """The first bytes of its files."""
     suffixes: ClassVar[tuple[str, ...]]
     unpacker: ClassVar[str]
     """The class of its module that unpacks piece by piece."""
     module: ClassVar[str]
-    """The module whose `open` gives the decompressed bytes of a file."""
+    """The module whose `open` returns the decompressed bytes of a file."""
     error: ClassVar[tuple[str, str]] = ("builtins", "OSError")
-    """The error by which it says that data are damaged, beside `OSError` and `EOFError`: its module and name."""
+    """Its error for damaged data, beside `OSError` and `EOFError`: module and name."""
 
     def open(self, raw: IO[bytes]) -> Any:
         """A binary file with the decompressed bytes of another."""
         return self._library().open(raw)
 
     def pack(self, data: bytes) -> bytes:
-        """The data, compressed; the same bytes each time."""
+        """Compress data; equal data give equal bytes."""
         return bytes(self._library().compress(data))
 
     def fits(self, head: bytes) -> bool:
-        """Whether the first bytes of a file unpack to something: an id may begin as a compressed file does."""
+        """Whether the first bytes of a file can be unpacked: an id may begin like a compressed file."""
         decompressor = self.decompressor()
         try:
             return bool(decompressor.decompress(head, 1 << 16)) or bool(decompressor.eof)
@@ -44,7 +44,7 @@ class Compression:
             return False
 
     def decompressor(self) -> Any:
-        """An object whose `decompress(data, most)` gives up to `most` bytes."""
+        """An object whose `decompress(data, most)` returns up to `most` bytes."""
         return getattr(self._library(), self.unpacker)()
 
     def damage(self) -> type[Exception]:
@@ -70,7 +70,9 @@ class Gzip(Compression):
 
 class Zstd(Compression):
     name, magic, suffixes, unpacker = "zstd", b"\x28\xb5\x2f\xfd", (".zst", ".zstd"), "ZstdDecompressor"
-    module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    module = "backports.zstd"
+    if sys.version_info >= (3, 14):
+        module = "compression.zstd"
     error = (module, "ZstdError")
 
 
@@ -87,15 +89,15 @@ COMPRESSIONS: dict[str, Compression] = {kind.name: kind for kind in (Gzip(), Zst
 
 
 def named_by(suffix: str) -> Compression | None:
-    """The compression whose files have names that end so."""
+    """The compression whose file names have this suffix."""
     return next((kind for kind in COMPRESSIONS.values() if suffix.lower() in kind.suffixes), None)
 
 
 def compression_of(head: bytes, suffix: str) -> Compression | None:
-    """How a file is packed that begins so and whose name ends so; None if it is not.
+    """The compression of a file with these first bytes and this suffix; None if it is not compressed.
 
-    What begins as a compressed file does is one if it holds a NUL byte, as no text does and compressed files of more
-    than some hundred bytes do; if its name says so; or if it can be unpacked. Else it is text with such an id.
+    A file that begins like a compressed one is compressed if it holds a NUL byte (text has none, compressed files of
+    more than a few hundred bytes do), if its suffix fits, or if it can be unpacked. Else it is text with such an id.
     """
     kind = next((kind for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
     if kind is None or suffix.lower() in kind.suffixes or b"\0" in head or kind.fits(head):

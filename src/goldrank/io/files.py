@@ -1,7 +1,7 @@
-"""Files as they are named: a path, a stream, or several as one: patterns, folders of part files, partitioned tables.
+"""Finding and opening input files: a path, a stream, a pattern, a folder of part files, a partitioned table.
 
-Files count in the order of their paths. What writers leave there that is no data is passed over: names that
-begin with a dot or an underscore (_SUCCESS, _metadata, _temporary) and checksums (.crc).
+Files count in the order of their paths. Files without data are ignored: names that begin with a dot or an underscore
+(_SUCCESS, _metadata, _temporary) and checksums (.crc).
 """
 
 from __future__ import annotations
@@ -28,25 +28,24 @@ from goldrank.io.formats import Format, KnownColumns, Partition, Reading
 from goldrank.io.sources import ByteSource
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""How partitioned tables spell a missing value in a path."""
-
+"""The text of a missing value in the path of a partitioned table."""
 
 MOST_PATH = 4_096
-"""Characters of a pattern; Linux has no longer paths, and long patterns take long to match."""
+"""Most characters of a pattern; Linux has no longer paths, and long patterns take long to match."""
 
 MOST_FILES = 100_000
-"""Files and folders in one folder: with more it is hardly a run, but a home or a whole disk, minutes to go through."""
+"""Most files and folders in a folder: a larger one is not a run but perhaps a home or a disk, and takes minutes."""
 
 Part = tuple[Any, Partition]
-"""What to open, and the columns that are in its path: year=2026/part-0.parquet has ("year", "2026")."""
+"""A file, and the columns in its path: year=2026/part-0.parquet has ("year", "2026")."""
 
 
-def find(given: Any) -> list[Part] | None:
-    """The files that a pattern or a folder stands for; None for anything else."""
-    if not isinstance(given, str | os.PathLike):
+def find(path: Any) -> list[Part] | None:
+    """The files of a pattern or a folder; None for anything else."""
+    if not isinstance(path, str | os.PathLike):
         return None
 
-    text = os.fsdecode(given)
+    text = os.fsdecode(path)
     if "\0" in text or len(text) > MOST_PATH:
         return None
 
@@ -62,112 +61,121 @@ def find(given: Any) -> list[Part] | None:
 
     root = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), Path(text).parts[:-1]))
     parts: list[Part] = []
-    looked = itertools.count(1)
-    matched = sorted(glob.glob(text, recursive=True))
-    for path in map(Path, matched):
-        if path.is_dir():
+    visited = itertools.count(1)
+    matches = sorted(glob.glob(text, recursive=True))
+    for match in map(Path, matches):
+        if match.is_dir():
             # A pattern with ** matches folders and the files in them: each file counts once.
-            parts += _walk(path, root, looked) if "**" not in text else ()
-        elif not _is_no_data(path.name):
-            parts.append(_part(path, root))
+            if "**" not in text:
+                parts += _walk(match, root, visited)
+        elif not _is_without_data(match.name):
+            parts.append(_part(match, root))
 
     if not parts:
-        if matched:
-            what = "matches no data file"
-        else:
-            what = "matches no file"
+        problem = "matches no file"
+        if matches:
+            problem = "matches no data file"
         hint = "Is the pattern right, and is this the folder it is relative to?"
-        raise InputError(what, where=text, hint=hint, code="matches-no-file")
+        raise InputError(problem, where=text, hint=hint, code="matches-no-file")
 
     return parts
 
 
-def _walk(folder: Path, root: Path, looked: Iterator[int], above: tuple[tuple[int, int], ...] = ()) -> Iterator[Part]:
-    """The files of a folder and of those in it. A link to a folder that it lies in is not followed.
+def _walk(folder: Path, root: Path, visited: Iterator[int], above: tuple[tuple[int, int], ...] = ()) -> Iterator[Part]:
+    """The files of a folder and of its folders. A link to a folder above is not followed.
 
-    `looked` counts files and folders, so that links that branch come to an end too.
+    `visited` counts files and folders, so that links that branch come to an end too.
     """
     try:
-        about = folder.stat()
+        status = folder.stat()
         with os.scandir(folder) as entries:  # a folder may be huge
-            inside = sorted(entry.name for entry in itertools.islice(entries, MOST_FILES + 1))
+            names = sorted(entry.name for entry in itertools.islice(entries, MOST_FILES + 1))
     except OSError as error:
         raise cannot_open(error, str(folder)) from None
-    here = about.st_dev, about.st_ino
-    if here in above:
+
+    identity = status.st_dev, status.st_ino
+    if identity in above:
         return
-    for name in inside:
-        if _is_no_data(name):
+
+    for name in names:
+        if _is_without_data(name):
             continue
-        if next(looked) > MOST_FILES:
-            what, hint = f"has more than {MOST_FILES:,} files", "Name the folder that holds the data and nothing else."
-            raise InputError(what, where=str(root), hint=hint, code="too-many-files")
+        if next(visited) > MOST_FILES:
+            problem = f"has more than {MOST_FILES:,} files"
+            hint = "Name the folder that holds the data and nothing else."
+            raise InputError(problem, where=str(root), hint=hint, code="too-many-files")
         if os.path.isdir(folder / name):
-            yield from _walk(folder / name, root, looked, (*above, here))
+            yield from _walk(folder / name, root, visited, (*above, identity))
         else:
             yield _part(folder / name, root)
 
 
 def _part(path: Path, root: Path) -> Part:
-    if path.is_relative_to(root):
-        folders = path.relative_to(root).parts[:-1]
-    else:
-        folders = ()
-    pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
-    if not pairs:
+    if not path.is_relative_to(root):
         return path, ()
+
     from urllib.parse import unquote
 
-    return path, tuple((name, None if value == NO_VALUE else unquote(value)) for name, value in pairs)
+    partition: list[tuple[str, str | None]] = []
+    for folder in path.relative_to(root).parts[:-1]:
+        name, sign, value = folder.partition("=")
+        if not sign:
+            continue
+        if value == NO_VALUE:
+            partition.append((name, None))
+        else:
+            partition.append((name, unquote(value)))
+    return path, tuple(partition)
 
 
-def _is_no_data(name: str) -> bool:
+def _is_without_data(name: str) -> bool:
     return name.startswith((".", "_")) or name.endswith(".crc")
 
 
 def find_file(folder: Path, split: str | None = None) -> Path:
-    """The qrels/<split>.tsv of a BEIR folder: of the split that is named, else of test, else the only one."""
+    """The qrels/<split>.tsv of a BEIR folder: of the named split, else of the only one, else of test."""
     splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
-    named = split is not None
-    if split is None:
+    chosen = split
+    if chosen is None:
+        chosen = "test"
         if len(splits) == 1:
-            split = next(iter(splits))
-        else:
-            split = "test"
+            chosen = next(iter(splits))
+    if chosen in splits:
+        return splits[chosen]
 
-    if split in splits:
-        return splits[split]
-
-    what, hint = f"has no split {split!r}; there are: {', '.join(splits)}", did_you_mean(split, splits)
     if not splits:
-        what, hint = "is a folder without qrels/*.tsv", "Name a file, or the folder of a BEIR data set."
-    elif not named:
-        what, hint = f"has several splits: {', '.join(splits)}", "Choose one with split=."
-
-    raise InputError(what, where=str(folder), hint=hint)
-
-
-# What kind of thing was given. Nothing is imported to find out.
-
-
-def is_file(given: object) -> TypeGuard[str | os.PathLike[str] | IO[bytes]]:
-    """Whether it is a path or an open stream."""
-    return isinstance(given, str | os.PathLike) or (hasattr(given, "read") and not is_frame(given))
+        problem = "is a folder without qrels/*.tsv"
+        hint: str | None = "Name a file, or the folder of a BEIR data set."
+    elif split is None:
+        problem = f"has several splits: {', '.join(splits)}"
+        hint = "Choose one with split=."
+    else:
+        problem = f"has no split {split!r}; there are: {', '.join(splits)}"
+        hint = did_you_mean(split, splits)
+    raise InputError(problem, where=str(folder), hint=hint)
 
 
-def is_frame(given: object) -> bool:
-    """Whether it is a data frame of any library."""
-    kind: Any = type(given)
+# The kind of a source. Nothing is imported to find it.
+
+
+def is_file(source: object) -> TypeGuard[str | os.PathLike[str] | IO[bytes]]:
+    """Whether a source is a path or an open stream."""
+    return isinstance(source, str | os.PathLike) or (hasattr(source, "read") and not is_frame(source))
+
+
+def is_frame(source: object) -> bool:
+    """Whether a source is a data frame of any library."""
+    kind: Any = type(source)
     return _of_frames(kind)
 
 
-def is_spark(given: object) -> bool:
-    """Whether it is a Spark DataFrame, classic or Connect, by the module of its class."""
-    kind: Any = type(given)
+def is_spark(source: object) -> bool:
+    """Whether a source is a Spark DataFrame, classic or Connect, by the module of its class."""
+    kind: Any = type(source)
     return _of_spark(kind)
 
 
-# Whoever evaluates in a loop gives objects of the same few classes each time.
+# Cached, because a loop of evaluations has objects of few classes.
 
 
 @lru_cache(64)
@@ -181,12 +189,12 @@ def _of_spark(kind: type) -> bool:
     return any(base.__name__ == "DataFrame" and base.__module__.startswith("pyspark.sql.") for base in classes)
 
 
-# Opened.
+# Opened files.
 
 
 @dataclass(frozen=True)
 class InputFiles:
-    """What a path, pattern, folder or stream stands for: one file or several, all of one format."""
+    """The opened files of a path, pattern, folder or stream, all of one format."""
 
     name: str
     label: str
@@ -196,35 +204,32 @@ class InputFiles:
     """Whether they are the parts of a pattern or folder."""
 
     def readers(self, thing: str, reading: Reading) -> list[Callable[[], Any]]:
-        """For each file what reads it."""
+        """For each file a function that reads it."""
         return [
             partial(self.format.read, thing, source, replace(reading, partition=values))
             for source, values in self.opened
         ]
 
     def read(self, thing: str, reading: Reading) -> list[Any]:
-        """What each file holds."""
+        """The content of each file."""
         return [read() for read in self.readers(thing, reading)]
 
 
 def open_files(
-    given: Any, thing: str, format: str | None = None, known_columns: KnownColumns | None = None
+    path: Any, thing: str, format: str | None = None, known_columns: KnownColumns | None = None
 ) -> InputFiles:
-    """Whatever names files, opened and with its format, which is the one asked for or is recognised."""
-    if format is None:
-        asked = None
-    else:
-        asked = formats.chosen(format, thing)
+    """Open the files of a path, pattern, folder or stream; the format is `format`, or is recognised."""
+    chosen = None
+    if format is not None:
+        chosen = formats.chosen(format, thing)
 
-    expanded = find(given)
-    parts: list[Part]
-    if expanded is None:
-        parts = [(given, ())]
-    else:
-        parts = expanded
+    expanded = find(path)
+    parts = expanded
+    if parts is None:
+        parts = [(path, ())]
 
-    opened = [(sources.open_source(path), partition) for path, partition in parts]
-    kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
+    opened = [(sources.open_source(file), partition) for file, partition in parts]
+    kinds = [chosen or formats.detect(source, thing, known_columns) for source, _ in opened]
     for (source, _), kind in zip(opened, kinds, strict=True):
         if kind.binary:
             source.as_binary()
@@ -232,13 +237,14 @@ def open_files(
     first = opened[0][0]
     for (source, _), kind in zip(opened, kinds, strict=True):
         if kind is not kinds[0]:
-            both = f"{first.label} is {kinds[0].name}, {source.name} is {kind.name}"
+            example = f"{first.label} is {kinds[0].name}, {source.name} is {kind.name}"
             hint = "Name the files of one format by a pattern, such as 'runs/*.parquet'."
-            raise InputError(f"has files of different formats: {both}", where=os.fsdecode(given), hint=hint)
+            raise InputError(f"has files of different formats: {example}", where=os.fsdecode(path), hint=hint)
 
-    several = expanded is not None
-    name, label = (os.fsdecode(given), Path(os.fsdecode(given)).name) if several else (first.name, first.label)
-    return InputFiles(name, label, kinds[0], opened, several)
+    if expanded is None:
+        return InputFiles(first.name, first.label, kinds[0], opened)
+    name = os.fsdecode(path)
+    return InputFiles(name, Path(name).name, kinds[0], opened, several=True)
 
 
 class PartsRun(BlockSource):
@@ -247,7 +253,7 @@ class PartsRun(BlockSource):
     def __init__(self, name: str, parts: Sequence[Callable[[], Run]]) -> None:
         self.name = name
         self._parts = parts
-        """Each opens its file: formats that are held whole are so one at a time."""
+        """Functions that open one file each: of formats that are held in memory, only one file is open at a time."""
 
     def _opened(self) -> Iterator[BlockSource]:
         for read in self._parts:
@@ -276,25 +282,30 @@ class PartsRun(BlockSource):
 
 
 def parts_run(name: str, label: str, parts: Sequence[Callable[[], Run]], notes: tuple[Note, ...]) -> Run:
-    """A run in several files. Where columns leave a choice, it is one choice for all files."""
+    """A run in several files. If several columns could hold the ids, the choice is the same for all files."""
     first = parts[0]()
     run = Run(PartsRun(name, parts), name=label, notes=notes)
     if first.alternatives is None:
         return run
 
     def matches(names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-        choices = (part().alternatives for part in parts)
-        return [sum(counts) for counts in zip(*(o.matches(names, chosen, judged) for o in choices if o), strict=True)]
+        totals = [0] * len(names)
+        for part in parts:
+            alternatives = part().alternatives
+            if alternatives is not None:
+                counts = alternatives.matches(names, chosen, judged)
+                totals = [total + count for total, count in zip(totals, counts, strict=True)]
+        return totals
 
-    def part_taken(part: Callable[[], Run], columns: Mapping[str, str]) -> Run:
+    def read_part(part: Callable[[], Run], columns: Mapping[str, str]) -> Run:
         run = part()
         if run.alternatives is None:
             return run
-        return run.alternatives.taken(columns)
+        return run.alternatives.read_from(columns)
 
-    def taken(columns: Mapping[str, str]) -> Run:
-        return Run(PartsRun(name, [partial(part_taken, part, columns) for part in parts]), name=label, notes=notes)
+    def read_from(columns: Mapping[str, str]) -> Run:
+        return Run(PartsRun(name, [partial(read_part, part, columns) for part in parts]), name=label, notes=notes)
 
-    run.alternatives = Alternatives(first.alternatives.candidates, taken, matches)
+    run.alternatives = Alternatives(first.alternatives.candidates, read_from, matches)
     run.notes += tuple(note for note in first.notes if note.code == "column-choice")
     return run

@@ -1,23 +1,23 @@
-"""Every format of files in one table: what it holds, how it is recognised, and which module reads and writes it.
+"""The table of all file formats: what a format holds, how it is recognised, and which module reads and writes it.
 
 A new format is one module and one entry of `FORMATS`. For each thing that the format `holds`, the module has a function
-`read_<thing>(source, how)`, and `dump(data)` if it can be written:
+`read_<thing>(source, reading)`, and `dump(data)` if it can be written:
 
-    read_run(source, how) -> Run
-    read_qrels(source, how) -> Judgements, or Qrels where the reader holds them whole anyway
-    read_aspects(source, how) -> AspectQrels
-    read_preferences(source, how) -> Preferences
-    read_records(source, how) -> Records, one for each question with its texts
+    read_run(source, reading) -> Run
+    read_qrels(source, reading) -> Judgements, or Qrels where the reader holds all of them in memory
+    read_aspects(source, reading) -> AspectQrels
+    read_preferences(source, reading) -> Preferences
+    read_records(source, reading) -> Records, one for each question with its texts
     dump(run_or_qrels) -> bytes, or another function that the entry names as its `writer`
     find_file(folder, split) -> the file to read, where the format is one of whole folders
 
-`source` is a `ByteSource`, `how` a `Reading`. A module is loaded when a file of its format arrives.
+`source` is a `ByteSource`, `reading` a `Reading`. A module is loaded when a file of its format arrives.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -37,24 +37,24 @@ if TYPE_CHECKING:
     from goldrank.io.records import RecordFields
 
 KnownColumns = Callable[[Sequence[str]], bool]
-"""Whether the header of a text table has columns of use."""
+"""A test whether the header of a text table has useful columns."""
 
 Partition = Sequence[tuple[str, str | None]]
-"""Columns and their values, as the folders of a partitioned table name them."""
+"""Columns and their values, from the names of the folders of a partitioned table."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is to be read."""
+    """Options for reading a file or an object."""
 
     format: str = "object"
-    """The name of the format; "object" for what is in memory."""
+    """The name of the format; "object" for data in memory."""
     partition: Partition = ()
-    """Columns whose one value is in the path and not in the file."""
+    """Columns whose value is in the path and not in the file."""
     judgements: str = "error"
     real_grades: bool = False
     relevant_from: float | None = None
-    """The rating from which on a document is relevant (1), the others are not (0)."""
+    """The least rating of a relevant document (1); documents with lower ratings are not relevant (0)."""
     columns: Columns = field(default_factory=Columns)
     """Columns that the user named."""
     fields: RecordFields | None = None
@@ -62,13 +62,13 @@ class Reading:
 
 
 def separator(header: bytes) -> str:
-    """What stands between the cells of a table: tabs or commas, else the semicolons of some spreadsheets, or `|`."""
+    """The separator of a table's cells: a tab or a comma, else the semicolon of some spreadsheets, or `|`."""
     return next((sign for sign in "\t,;|" if sign.encode() in header), ",")
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What a format is recognised by: the beginning of a file, and what it should hold."""
+    """The beginning of a file and what the file should hold, from which its format is recognised."""
 
     source: ByteSource
     thing: str
@@ -76,7 +76,7 @@ class Beginning:
 
     @cached_property
     def text(self) -> bytes:
-        """The first bytes, from the first that is not blank."""
+        """The first bytes, without leading white space."""
         head = self.source.head.lstrip()
         return head or next((line.lstrip() for _, line in self.source.filled_lines()), b"")
 
@@ -90,17 +90,22 @@ class Beginning:
 
     @cached_property
     def is_trec(self) -> bool:
-        """Whether the first line reads as one of a run or of qrels, so that other signs are no more than an id."""
-        width, number = _TREC_NUMBER.get(self.thing, (0, 0))
-        line = self.lines[0] if self.lines and width else b""
-        if line and len(line) >= len(self.text.rstrip()):  # cut off, perhaps
+        """Whether the first line is one of a TREC run or of TREC qrels; signs of other formats then belong to an id."""
+        if self.thing not in _TREC_NUMBER or not self.lines:
+            return False
+
+        line = self.lines[0]
+        if len(line) >= len(self.text.rstrip()):  # it may be cut off
             line = next(self.source.chunks(MAX_LINE)).lstrip().split(b"\n")[0]
+
+        width, number = _TREC_NUMBER[self.thing]
         cells = line.split()
-        is_wide_enough = len(cells) >= width if self.thing == "run" else len(cells) == width
-        return bool(cells) and is_wide_enough and b"\0" not in line and NUMBER.fullmatch(cells[number]) is not None
+        if len(cells) < width or (len(cells) > width and self.thing != "run"):
+            return False
+        return b"\0" not in line and NUMBER.fullmatch(cells[number]) is not None
 
     def has_magic(self, *signs: bytes) -> bool:
-        """Whether the file begins as those of a binary format do."""
+        """Whether the file begins like files of a binary format."""
         return self.source.head.startswith(signs) and not self.is_trec
 
     @property
@@ -114,7 +119,7 @@ class Beginning:
     @property
     def header(self) -> list[str]:
         """The cells of the first line."""
-        line = self.lines[0] if self.lines else b""
+        line = next(iter(self.lines), b"")
         return [cell.strip().strip('"') for cell in line.decode("utf-8", "replace").split(separator(line))]
 
 
@@ -124,40 +129,39 @@ class Format:
 
     name: str
     holds: tuple[str, ...]
-    """Of: "run", "qrels", "aspects", "preferences", "records"."""
+    """Some of "run", "qrels", "aspects", "preferences", "records"."""
     module: str
     recognised: Callable[[Beginning], bool] | None = None
-    """Whether a file is of this format; without it the format must be asked for by name."""
+    """A test whether a file is of this format; without it the user must name the format."""
     fallback: bool = False
-    """Whether files that are of no other format are taken to be of this one."""
+    """Whether files of no other format are read in this format."""
     writes: bool = False
     writer: str = "dump"
     suffixes: tuple[str, ...] = ()
-    """File names that end so are written in this format."""
+    """Files with these endings are written in this format."""
     in_memory: bool = False
-    """Whether a run is held in memory whole. Others are read piece by piece."""
+    """Whether a run is held in memory. Runs of other formats are read piece by piece."""
     counts_rows: bool = False
-    """Whether opening a file that is not compressed shows that it is sound, and how many rows it has."""
+    """Whether opening a file that is not compressed checks it and counts its rows."""
     binary: bool = False
-    """Whether its bytes are no text, so that nothing in them is a line end."""
+    """Whether its bytes are not text, so that it has no line ends."""
     keeps_judges: str = ""
-    """What a file that is written keeps of who judged: "all" grades of people and models, "one" of them, or nothing."""
+    """What a written file stores about who judged: "all" grades of people and models, "one" of them, or nothing."""
     folder: str | None = None
-    """For a format of whole folders: the folder inside by which it is recognised. Its module has `find_file`."""
+    """For a format of whole folders: the inner folder by which it is recognised. Its module has `find_file`."""
 
     @property
-    def implementation(self) -> Any:  # a module: what it has is said at the top of this file
+    def implementation(self) -> Any:  # a module with the functions that the top of this file lists
         return import_module(self.module)
 
     def read(self, thing: str, source: ByteSource, reading: Reading | None = None) -> Any:
-        """What a file of this format holds."""
+        """The content of a file of this format."""
         read_thing = getattr(self.implementation, f"read_{thing}")
         return read_thing(source, replace(reading or Reading(), format=self.name))
 
 
 _TREC_NUMBER = {"run": (6, 4), "qrels": (4, 3)}
-"""How many fields a line of TREC text has at least, and which of them is a number, counted from 0."""
-
+"""The least number of fields of a line of TREC text, and the index of its number."""
 
 DATA_LINE = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s#]", re.MULTILINE)
 """The beginning of a line that is neither blank nor a comment."""
@@ -167,44 +171,47 @@ def _is_comment(line: bytes) -> bool:
     return line.lstrip().startswith(b"#")
 
 
-def _is_json(seen: Beginning) -> bool:
-    if not seen.text.startswith((b"{", b"[")):
+def _is_json(beginning: Beginning) -> bool:
+    if not beginning.text.startswith((b"{", b"[")):
         return False
+
     from goldrank.io.json import json_text
 
-    return not seen.is_trec or json_text.begins_so(seen.text, len(seen.source.head) == HEAD)
+    return not beginning.is_trec or json_text.begins_so(beginning.text, len(beginning.source.head) == HEAD)
 
 
-def _is_json_lines(seen: Beginning) -> bool:
-    if not seen.text.startswith(b"{") or not _is_json(seen):
+def _is_json_lines(beginning: Beginning) -> bool:
+    if not beginning.text.startswith(b"{") or not _is_json(beginning):
         return False
+
     from goldrank.io.json import json_text
 
-    return json_text.is_lines(seen.source)
+    return json_text.is_lines(beginning.source)
 
 
-def _is_msmarco(seen: Beginning) -> bool:
-    first = [line.split() for line in seen.lines[:3]]
+def _is_msmarco(beginning: Beginning) -> bool:
+    first = [line.split() for line in beginning.lines[:3]]
     return bool(first) and len(first[0]) == 3 and all(cells[-1].isdigit() for cells in first)
 
 
-def _is_ratings(seen: Beginning) -> bool:
-    if not seen.lines or not (b"\t" in seen.lines[0] or b"::" in seen.lines[0]):
+def _is_ratings(beginning: Beginning) -> bool:
+    if not beginning.lines or not (b"\t" in beginning.lines[0] or b"::" in beginning.lines[0]):
         return False
+
     from goldrank.io.text.judged_lines import is_rating
 
-    return all(map(is_rating, seen.lines[:3]))
+    return all(map(is_rating, beginning.lines[:3]))
 
 
-def _is_letor(seen: Beginning) -> bool:
-    return bool(seen.lines) and re.match(rb"\s*[-+.\d]+\s+qid:\S+", seen.lines[0]) is not None
+def _is_letor(beginning: Beginning) -> bool:
+    return bool(beginning.lines) and re.match(rb"\s*[-+.\d]+\s+qid:\S+", beginning.lines[0]) is not None
 
 
 _NOT_WRITTEN = (
     *(".xlsx", ".xls", ".ods", ".html", ".xml", ".yaml", ".yml", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".hdf5"),
     *(".orc", ".avro", ".db", ".sqlite"),
 )
-"""Endings of other formats: TREC text under such a name would be a surprise."""
+"""Endings of other formats, under which TREC text would be misleading."""
 
 _IO = "goldrank.io."
 _TABLE = ("run", "qrels", "records")
@@ -212,15 +219,15 @@ _TABLE = ("run", "qrels", "records")
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
-        Format("parquet", _TABLE, _IO + "tables.binary_tables", lambda seen: seen.has_magic(b"PAR1"), writes=True,
+        Format("parquet", _TABLE, _IO + "tables.binary_tables", lambda file: file.has_magic(b"PAR1"), writes=True,
                suffixes=(".parquet", ".pq"), counts_rows=True, binary=True, keeps_judges="all"),
         Format("arrow", _TABLE, _IO + "tables.binary_tables",
-               lambda seen: seen.has_magic(b"ARROW1", b"\xff\xff\xff\xff"), writes=True, writer="dump_arrow",
+               lambda file: file.has_magic(b"ARROW1", b"\xff\xff\xff\xff"), writes=True, writer="dump_arrow",
                suffixes=(".arrow", ".feather"), binary=True, keeps_judges="all"),
         Format("jsonl", _TABLE, _IO + "json.json_files", _is_json_lines, writes=True, writer="dump_lines",
                suffixes=(".jsonl", ".ndjson"), in_memory=True, keeps_judges="all"),
         Format("json", _TABLE, _IO + "json.json_files", _is_json, writes=True, suffixes=(".json",), in_memory=True),
-        Format("table", _TABLE, _IO + "text.delimited", lambda seen: seen.is_table),
+        Format("table", _TABLE, _IO + "text.delimited", lambda file: file.is_table),
         Format("csv", _TABLE, _IO + "text.delimited", writes=True, suffixes=(".csv",), keeps_judges="all"),
         Format("tsv", _TABLE, _IO + "text.delimited", writes=True, writer="dump_tsv", suffixes=(".tsv",),
                keeps_judges="all"),
@@ -236,7 +243,7 @@ FORMATS: dict[str, Format] = {
         Format("beir", ("qrels",), _IO + "files", folder="qrels"),
     )
 }  # fmt: skip
-"""By name. Formats are recognised in this order: the surest signs come first."""
+"""Formats by name. They are recognised in this order: the most reliable signs come first."""
 
 
 def names(thing: str) -> tuple[str, ...]:
@@ -244,58 +251,64 @@ def names(thing: str) -> tuple[str, ...]:
 
 
 def chosen(name: str, thing: str) -> Format:
-    """The format that a user asked for."""
+    """The format that a user named."""
     return FORMATS[one_of(name, names(thing), "format")]
 
 
 def has_ranking_columns(header: Sequence[str]) -> bool:
     """Whether a header has columns for queries, and for documents or grades."""
-    query, *others = (aliases.find(header, word) for word in ("query", "doc", "grade"))
-    return query is not None and any(others)
+    if aliases.find(header, "query") is None:
+        return False
+    return bool(aliases.find(header, "doc") or aliases.find(header, "grade"))
 
 
 def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = None) -> Format:
-    """The format of a file, from its first bytes. Without `known_columns` those of runs and qrels are."""
-    seen = Beginning(source, thing, known_columns or has_ranking_columns)
-    if seen.is_empty:
+    """The format of a file, from its first bytes. By default, `known_columns` are the columns of runs and qrels."""
+    beginning = Beginning(source, thing, known_columns or has_ranking_columns)
+    if beginning.is_empty:
         raise source.empty()
 
-    able = [entry for entry in FORMATS.values() if thing in entry.holds]
-    detected = next((entry for entry in able if entry.recognised is not None and entry.recognised(seen)), None)
-    if detected is None and thing in ("run", "qrels") and _is_header(seen):
-        raise no_known_columns(thing, seen.header, source.name)
+    candidates = [entry for entry in FORMATS.values() if thing in entry.holds]
+    for entry in candidates:
+        if entry.recognised is not None and entry.recognised(beginning):
+            return entry
+    if thing in ("run", "qrels") and _is_header(beginning):
+        raise no_known_columns(thing, beginning.header, source.name)
+    for entry in candidates:
+        if entry.fallback:
+            return entry
 
-    detected = detected or next((entry for entry in able if entry.fallback), None)
-    if detected is None:
-        first = ids.show(seen.lines[0].decode("utf-8", "replace"), 40)
-        what = f"is of no known format ({', '.join(names(thing))} with known columns); it begins with '{first}'"
-        hint = "Name the columns' fields with fields=... (--map), or say format=..."
-        raise InputError(what, where=source.name, hint=hint)
-
-    return detected
+    first_line = ids.show(beginning.lines[0].decode("utf-8", "replace"), 40)
+    problem = f"is of no known format ({', '.join(names(thing))} with known columns); it begins with '{first_line}'"
+    hint = "Name the columns' fields with fields=... (--map), or say format=..."
+    raise InputError(problem, where=source.name, hint=hint)
 
 
-def _is_header(seen: Beginning) -> bool:
-    """Whether a file begins with names of columns and a row under them, and no line of it is TREC text."""
+def _is_header(beginning: Beginning) -> bool:
+    """Whether a file begins with names of columns and a row below, and is not TREC text."""
     name = re.compile(r"[^\W\d][\w .:/@#-]*")
-    if seen.is_trec or len(seen.header) < 2 or not all(map(name.fullmatch, seen.header)):
+    if beginning.is_trec or len(beginning.header) < 2 or not all(map(name.fullmatch, beginning.header)):
         return False
-    sign = separator(seen.lines[0]).encode()
-    return len(seen.lines) > 1 and seen.lines[1].count(sign) == seen.lines[0].count(sign)
+    sign = separator(beginning.lines[0]).encode()
+    return len(beginning.lines) > 1 and beginning.lines[1].count(sign) == beginning.lines[0].count(sign)
 
 
 def to_write(path: Path, name: str | None) -> Format:
-    """The format to write a file in: the one that is named, else the one that goes with the file's name."""
-    able = {entry.name: entry for entry in FORMATS.values() if entry.writes}
+    """The format to write a file in: the named format, else the format of the file's ending, else TREC text."""
+    writable = {entry.name: entry for entry in FORMATS.values() if entry.writes}
     if name is not None:
-        return able[one_of(name, able, "format")]
+        return writable[one_of(name, writable, "format")]
+
     suffix = path.suffix.lower()
     if suffix in _NOT_WRITTEN:
-        endings = ", ".join(f"{ending} ({entry.name})" for entry in able.values() for ending in entry.suffixes)
+        endings = ", ".join(f"{ending} ({entry.name})" for entry in writable.values() for ending in entry.suffixes)
         hint = f"Files that end so are written: {endings}; others as TREC text. format='csv' (--to csv) wins."
         raise OptionError(f"files that end in {suffix} are not written", hint=hint)
-    by_suffix = (entry for entry in able.values() if suffix in entry.suffixes)
-    return next(by_suffix, next(entry for entry in able.values() if entry.fallback))
+
+    for entry in writable.values():
+        if suffix in entry.suffixes:
+            return entry
+    return next(entry for entry in writable.values() if entry.fallback)
 
 
 def of_folder(path: Path) -> Format | None:
@@ -308,15 +321,35 @@ def of_folder(path: Path) -> Format | None:
 
 def header_of(data: Run | Qrels) -> list[str]:
     """The names of the columns: query, doc and score or grade; `judged_by` where a model judged."""
-    value = "score" if isinstance(data, Run) else "grade"
-    return ["query", "doc", value, *(["judged_by"] if isinstance(data, Qrels) and data.judges else [])]
+    if isinstance(data, Run):
+        return ["query", "doc", "score"]
+    if data.judges:
+        return ["query", "doc", "grade", "judged_by"]
+    return ["query", "doc", "grade"]
 
 
 def rows_of(data: Run | Qrels) -> Iterator[tuple[Any, ...]]:
-    """A row for each document of each query; where people and a model judged it, one for each of them."""
-    parts: Mapping[str, Run | Qrels] = data.judges if isinstance(data, Qrels) and data.judges else {"": data}
-    for who, part in parts.items():
-        said = (who,) if who else ()
-        for query in part:
-            for doc, number in part[query].items():
-                yield query, doc, number, *said
+    """A row for each document of each query; if people and a model judged it, a row for each of them."""
+    if not isinstance(data, Qrels) or not data.judges:
+        yield from _rows_of_one(data)
+        return
+
+    for judge, qrels in data.judges.items():
+        for query, doc, grade in _rows_of_one(qrels):
+            yield query, doc, grade, judge
+
+
+def columns_of(data: Run | Qrels) -> dict[str, list[Any]]:
+    """The rows as columns by name, for data frames."""
+    header = header_of(data)
+    columns: list[list[Any]] = [[] for _ in header]
+    for row in rows_of(data):
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    return dict(zip(header, columns, strict=True))
+
+
+def _rows_of_one(data: Run | Qrels) -> Iterator[tuple[str, str, float]]:
+    for query, docs in data.items():
+        for doc, number in docs.items():
+            yield query, doc, number

@@ -1,4 +1,4 @@
-"""Bytes from anywhere: paths, streams, standard input, compressed or not, in pieces that end at line ends."""
+"""Bytes of paths, streams and standard input, compressed or not, in pieces that end at line ends."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from goldrank.io.text.scan import PAD, padded
 CHANGED_HINT = "Read it again when it is written to the end, or read a copy."
 
 PIECE = 5 << 20
-"""How many bytes are parsed at a time."""
+"""Bytes that are parsed at a time."""
 MAX_LINE = 1 << 20
 MAX_RECORD = 64 << 20
-"""How many bytes a record that stands in one line may have."""
+"""Most bytes of a record in one line."""
 HEAD = 1 << 16
 SPOOL = 64 << 20
 MAX_RATIO = 250
-"""How many times its size a compressed file may unpack to, beyond `FREE` bytes. Runs reach 20 or so."""
+"""The largest ratio of unpacked to stored bytes, beyond `FREE` bytes. Runs reach about 20."""
 FREE = 64 << 20
 
 _FOREIGN = {
@@ -42,34 +42,34 @@ _FOREIGN = {
     (b"SQLite format 3",): "an SQLite database",
     (b"%PDF",): "a PDF file",
 }
-"""How files begin that are not read. An id may begin so too, so that these signs count where a NUL byte is near:
-no text has one."""
+"""First bytes of files that are not read. An id may begin with them too, so they count only if a NUL byte is near:
+text has none."""
 FILLED = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s][^\n]*+", re.MULTILINE)
 """A line that is not blank."""
 _BOM = b"\xef\xbb\xbf"
 
 Load = Callable[[], np.ndarray]
-"""Gives the bytes of a piece with `scan.PAD` zero bytes behind them."""
+"""Returns the bytes of a piece, followed by `scan.PAD` zero bytes."""
 
 
 class Identity(NamedTuple):
-    """What tells a file from another of the same name, or from itself after it was written to."""
+    """Distinguishes a file from another of its name, and from itself after it was written to."""
 
     inode: int
     size: int
     time: int
 
     @classmethod
-    def of(cls, found: os.stat_result) -> Identity:
-        return cls(found.st_ino, found.st_size, found.st_mtime_ns)
+    def of(cls, status: os.stat_result) -> Identity:
+        return cls(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 class ByteSource:
-    """An input that can be read again and again, and that is the same each time.
+    """An input that can be read several times with equal results.
 
-    `head` holds its first bytes, decompressed, less a byte order mark; `start` is where the data begins.
-    `path` is a file with the same bytes, if there is one; `label` is a short name for people.
-    A file that is replaced or written to after it was first opened is refused, or results would mix old and new.
+    `head` are its first bytes, decompressed, without a byte order mark; `start` is the offset of the data.
+    `path` is a file with these bytes, if there is one; `label` is a short name for people.
+    A file that is replaced or written to after it was first opened is refused: results would mix old and new data.
     """
 
     def __init__(
@@ -81,11 +81,12 @@ class ByteSource:
         self._opener = opener
         self.notes: list[Note] = []
         self.watch: Callable[[int], None] | None = None
-        """Told how far reading has come, in bytes as stored."""
+        """Called with the progress of reading, in bytes as stored."""
         self.compression: Compression | None = None
         self._identity: Identity | None = None
         self._raw: Any = None
-        """The file as stored, of the last opening."""
+        """The stored file, as last opened."""
+
         _, suffix = split_suffix(name)
         with self.open() as stream:
             head = self._read(stream, HEAD)
@@ -96,8 +97,9 @@ class ByteSource:
                 head = self._read(stream, HEAD)
 
         self._refuse_foreign(head)
-        self.start = len(_BOM) if head.startswith(_BOM) else 0
-        if self.start:
+        self.start = 0
+        if head.startswith(_BOM):
+            self.start = len(_BOM)
             self.notes.append(Note.of("byte-order-mark"))
 
         if suffix and not self.compression:
@@ -109,7 +111,7 @@ class ByteSource:
             self.notes.append(Note.of("cr-line-ends"))
 
     def as_binary(self) -> None:
-        """Leave line ends and a byte order mark alone: what looks like them is data."""
+        """Treat bytes that look like line ends or a byte order mark as data."""
         self.old_mac = False
         if self.start:
             self.head, self.start = _BOM + self.head, 0
@@ -122,11 +124,12 @@ class ByteSource:
         if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")) or wide:
             hint = "Save it as UTF-8 (or plain ASCII) and try again."
             raise InputError("looks like UTF-16 text", where=self.name, hint=hint)
-        what = next((what for signs, what in _FOREIGN.items() if head.startswith(signs)), None)
-        if what is not None:
-            hint = "Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; text may be compressed: "
-            hint += f"{', '.join(COMPRESSIONS)}."
-            raise InputError(f"is {what}, which is not read", where=self.name, hint=hint, code="unsupported-format")
+
+        for signs, noun in _FOREIGN.items():
+            if head.startswith(signs):
+                hint = "Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; text may be compressed: "
+                hint += f"{', '.join(COMPRESSIONS)}."
+                raise InputError(f"is {noun}, which is not read", where=self.name, hint=hint, code="unsupported-format")
 
     @contextmanager
     def open(self) -> Iterator[Any]:
@@ -135,37 +138,46 @@ class ByteSource:
             raw = self._opener()
         except (OSError, ValueError) as error:
             raise cannot_open(error, self.name) from None
+
         with raw:
             if self.path is not None:
-                self._same(os.fstat(raw.fileno()))
-            with self.compression.open(raw) if self.compression else nullcontext(raw) as stream:
+                self._check_unchanged(os.fstat(raw.fileno()))
+            unpacked: Any = nullcontext(raw)
+            if self.compression:
+                unpacked = self.compression.open(raw)
+            with unpacked as stream:
                 self._raw = raw
                 yield stream
             self.verify()
 
     def verify(self) -> None:
-        """Raises if the file is no longer the one that was opened first."""
+        """Raise if the file was replaced or changed since it was first opened."""
         if self.path is None:
             return
         try:
             status = os.stat(self.path)
         except OSError as error:
-            what = f"was taken away while it was read: {error.strerror}"
-            raise InputError(what, where=self.name, hint=CHANGED_HINT, code="changed") from None
-        self._same(status)
+            problem = f"was taken away while it was read: {error.strerror}"
+            raise InputError(problem, where=self.name, hint=CHANGED_HINT, code="changed") from None
+        self._check_unchanged(status)
 
-    def _same(self, status: os.stat_result) -> None:
+    def _check_unchanged(self, status: os.stat_result) -> None:
         now = Identity.of(status)
-        self._identity = before = self._identity or now
+        if self._identity is None:
+            self._identity = now
+        before = self._identity
         if now == before:
             return
-        how = "it was replaced" if now.inode != before.inode else "it was written to"
+
+        change = "it was written to"
+        if now.inode != before.inode:
+            change = "it was replaced"
         if now.size != before.size:
-            how += f", and has {now.size:,} bytes instead of {before.size:,}"
-        raise InputError(f"was changed while it was read: {how}", where=self.name, hint=CHANGED_HINT, code="changed")
+            change += f", and has {now.size:,} bytes instead of {before.size:,}"
+        raise InputError(f"was changed while it was read: {change}", where=self.name, hint=CHANGED_HINT, code="changed")
 
     def read(self, *, lines: bool = False) -> bytes:
-        """Everything, for formats that cannot be read in pieces; `lines` refuses lines that are too long."""
+        """All bytes, for formats that cannot be read in pieces; with `lines`, lines that are too long are refused."""
         if self.compression is None and self.size is not None:
             fits(2 * self.size, f"holding {self.size:,} bytes", self.name)
 
@@ -174,14 +186,18 @@ class ByteSource:
         total = 0
         for data in self.chunks():
             total += len(data)
-            # The parts are there already; joining them takes as much again.
+            # The parts are in memory already; joining them needs the same amount again.
             fits(total, f"holding {total:,} bytes", self.name)
             parts.append(data)
             if lines:
                 end = data.rfind(b"\n")
-                since_line_end = len(data) - end - 1 if end >= 0 else since_line_end + len(data)
+                if end >= 0:
+                    since_line_end = len(data) - end - 1
+                else:
+                    since_line_end += len(data)
                 if since_line_end > PIECE + MAX_LINE:
-                    raise self.long_line(sum(map(len, parts)) - since_line_end)
+                    raise self.long_line(total - since_line_end)
+
         if len(parts) == 1:
             return parts[0]
         return b"".join(parts)
@@ -189,7 +205,7 @@ class ByteSource:
     def chunks(self, piece: int | None = None) -> Iterator[bytes]:
         """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF.
 
-        A file is closed before its last data are handed over: whoever finds a mistake in them stops asking.
+        The file is closed before the last data are yielded, because a caller that finds a mistake in them stops.
         """
         total = 0
         last = b""
@@ -200,14 +216,17 @@ class ByteSource:
                 if self.compression and self.watch is not None:
                     self.watch(self._raw.tell())
                 if self.compression and total > FREE and total > MAX_RATIO * (self.size or total):
-                    what = f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)"
+                    problem = f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)"
                     hint = "Is this a text file of rankings? If so, unpack it yourself first."
-                    raise InputError(what, where=self.name, hint=hint)
-                data = data.replace(b"\r", b"\n") if self.old_mac else data
+                    raise InputError(problem, where=self.name, hint=hint)
+
+                if self.old_mac:
+                    data = data.replace(b"\r", b"\n")
                 if self.compression is None and self.size is not None and self.start + total >= self.size:
                     last = data
                     break
                 yield data
+
         if last:
             yield last
 
@@ -216,78 +235,85 @@ class ByteSource:
         for number, offset, block in self.blocks():
             for line in block.split(b"\n"):
                 offset += len(line) + 1
-                self.told(offset)
+                self.report_progress(offset)
                 yield number, line
                 number += 1
 
     def filled_lines(self, counts: Counter[str] | None = None) -> Generator[tuple[int, bytes], None, None]:
-        """The same without blank lines, of which there may be millions; `counts` gets how many there are."""
+        """Lines with their numbers, without blank lines (there may be millions); `counts` gets the number of those."""
         for number, offset, block in self.blocks():
-            at = 0
+            position = 0
             filled = 0
             for matched in FILLED.finditer(block):
-                number += block.count(b"\n", at, matched.start())
-                at = matched.end()
+                number += block.count(b"\n", position, matched.start())
+                position = matched.end()
                 filled += 1
-                self.told(offset + at + 1)
+                self.report_progress(offset + position + 1)
                 yield number, matched[0]
             if counts is not None:
                 counts["blank-lines"] += block.count(b"\n") + 1 - filled
 
     def has_line(self, beginning: re.Pattern[bytes]) -> bool:
-        """Whether any line begins so."""
+        """Whether any line begins with a pattern."""
         return any(beginning.search(block) for _, _, block in self.blocks())
 
-    def told(self, offset: int) -> None:
-        """Reading has come so far."""
+    def report_progress(self, offset: int) -> None:
+        """Tell `watch` that reading has reached an offset."""
         if self.watch is not None and self.compression is None:
             self.watch(offset)
 
     def blocks(self) -> Generator[tuple[int, int, bytes], None, None]:
-        """Lines that follow each other, without the last one's LF, with the first one's number and offset."""
+        """Blocks of consecutive lines without the last LF, each after the number and offset of its first line."""
         number = 1
-        rest = b""
+        unfinished = b""
         offset = self.start
         for data in self.chunks():
-            block, line_end, rest = (rest + data).rpartition(b"\n")
-            first = block.find(b"\n") if line_end else len(rest)
-            if first > MAX_RECORD or (first < 0 and len(block) > MAX_RECORD):
-                hint, where = "Is this a text file with a record in each line?", Position(self.name, number)
+            block, line_end, unfinished = (unfinished + data).rpartition(b"\n")
+            first_length = len(unfinished)
+            if line_end:
+                first_length = block.find(b"\n")
+                if first_length < 0:
+                    first_length = len(block)
+            if first_length > MAX_RECORD:
+                hint = "Is this a text file with a record in each line?"
+                where = Position(self.name, number)
                 raise InputError(f"a line is longer than {MAX_RECORD:,} bytes", where=where, hint=hint)
+
             if line_end:
                 yield number, offset, block
                 number += block.count(b"\n") + 1
                 offset += len(block) + 1
 
-        if rest:
-            yield number, offset, rest
+        if unfinished:
+            yield number, offset, unfinished
 
     def texts(self) -> Iterator[str]:
         """The data as text, piece by piece; bytes that are not UTF-8 become surrogate escapes."""
         return codecs.iterdecode(self.chunks(), "utf-8", "surrogateescape")
 
     def pieces(self) -> Iterator[tuple[int, Load]]:
-        """Offsets and loaders of consecutive pieces; each ends at a line end, except perhaps the last."""
+        """Offsets and loaders of consecutive pieces; each but the last ends at a line end."""
         if self.compression is None and not self.old_mac:
             yield from self._file_pieces()
             return
 
         offset = self.start
-        rest = b""
+        unfinished = b""
         for data in self.chunks():
             cut = data.rfind(b"\n") + 1
             if not cut:
-                rest += data
-                if len(rest) > PIECE + MAX_LINE:
+                unfinished += data
+                if len(unfinished) > PIECE + MAX_LINE:
                     raise self.long_line(offset)
                 continue
-            piece = rest + data[:cut]
-            rest = data[cut:]
+
+            piece = unfinished + data[:cut]
+            unfinished = data[cut:]
             yield offset, lambda piece=piece: padded(piece)  # type: ignore[misc]
             offset += len(piece)
 
-        if rest:
-            yield offset, lambda: padded(rest)
+        if unfinished:
+            yield offset, lambda: padded(unfinished)
 
     def _file_pieces(self) -> Iterator[tuple[int, Load]]:
         def load(offset: int, size: int) -> np.ndarray:
@@ -295,13 +321,13 @@ class ByteSource:
             data[size:] = 0
             with self.open() as file:
                 file.seek(offset)
-                at = 0
-                while at < size:
-                    got = file.readinto(data[at:size].data)
-                    if not got:
-                        what = f"was changed while it was read: it ended after {offset + at:,} bytes"
-                        raise InputError(what, where=self.name, hint=CHANGED_HINT, code="changed")
-                    at += got
+                filled = 0
+                while filled < size:
+                    count = file.readinto(data[filled:size].data)
+                    if not count:
+                        problem = f"was changed while it was read: it ended after {offset + filled:,} bytes"
+                        raise InputError(problem, where=self.name, hint=CHANGED_HINT, code="changed")
+                    filled += count
             return data
 
         with self.open() as file:
@@ -310,25 +336,33 @@ class ByteSource:
             while offset < total:
                 end = min(offset + PIECE, total)
                 if end < total:
-                    file.seek(end)
-                    more = self._read(file, MAX_LINE)
-                    cut = more.find(b"\n")
-                    if cut < 0 and len(more) == MAX_LINE:
-                        raise self.long_line(end)
-                    end = end + cut + 1 if cut >= 0 else total
+                    end = self._line_end(file, end) or total
                 yield offset, lambda offset=offset, end=end: load(offset, end - offset)  # type: ignore[misc]
                 offset = end
                 if self.watch is not None:
                     self.watch(offset)
 
+    def _line_end(self, file: Any, offset: int) -> int | None:
+        """The offset after the first line end from `offset` on; None if there is none up to the end of the file."""
+        file.seek(offset)
+        data = self._read(file, MAX_LINE)
+        cut = data.find(b"\n")
+        if cut >= 0:
+            return offset + cut + 1
+        if len(data) == MAX_LINE:
+            raise self.long_line(offset)
+        return None
+
     def lines_before(self, offset: int) -> int:
-        """How many line ends come before a byte; read anew, since only messages need it."""
+        """How many line ends come before an offset; the file is read again, because only messages need it."""
         count = 0
-        at = self.start
-        for data in self.chunks() if offset > at else ():
-            count += data.count(b"\n", 0, offset - at)
-            at += len(data)
-            if at >= offset:
+        position = self.start
+        if offset <= position:
+            return 0
+        for data in self.chunks():
+            count += data.count(b"\n", 0, offset - position)
+            position += len(data)
+            if position >= offset:
                 break
         return count
 
@@ -341,12 +375,14 @@ class ByteSource:
     def empty(self) -> InputError:
         """The error for an input without data."""
         lines = self.lines_before(1 << 62)
-        size = f"{lines:,} lines, no data lines" if lines else "0 bytes, no data lines"
+        size = "0 bytes"
+        if lines:
+            size = f"{lines:,} lines"
         hint = "Is it the right file, and is it complete?"
-        return InputError(size, where=self.name, hint=hint, code="empty-input")
+        return InputError(f"{size}, no data lines", where=self.name, hint=hint, code="empty-input")
 
     def digest(self) -> str:
-        """SHA-256 of the bytes as stored, which are those that were read."""
+        """SHA-256 of the bytes as stored; an error if they changed since they were read."""
         import hashlib
 
         try:
@@ -359,7 +395,7 @@ class ByteSource:
 
     @property
     def size(self) -> int | None:
-        """Bytes as stored, if that can be told."""
+        """The number of bytes as stored; None if it is not known."""
         if self._identity is not None:
             return self._identity.size
         with self._opener() as stream:
@@ -370,45 +406,58 @@ class ByteSource:
     def _read(self, stream: Any, size: int) -> bytes:
         try:
             return read_fully(stream, size)
+
         except Exception as error:
-            damage = OSError if self.compression is None else self.compression.damage()
-            if not isinstance(error, (OSError, EOFError, damage)):
+            expected: tuple[type[Exception], ...] = (OSError, EOFError)
+            state = "cannot be read"
+            if self.compression is not None:
+                expected = (*expected, self.compression.damage())
+                state = f"the {self.compression.name} data is damaged or cut off"
+            if not isinstance(error, expected):
                 raise
+
             self.verify()
-            kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
-            what, hint = f"{kind}: {error} ({self.size:,} bytes as stored)", "Fetch or make the file again."
-            raise InputError(what, where=self.name, hint=hint, code="damaged-file") from None
+            problem = f"{state}: {error} ({self.size:,} bytes as stored)"
+            raise InputError(
+                problem, where=self.name, hint="Fetch or make the file again.", code="damaged-file"
+            ) from None
 
 
 def read_fully(stream: Any, size: int) -> bytes:
     """`size` bytes, or all that are left, of a stream that may return fewer at a time."""
     parts: list[bytes] = []
-    while size > 0 and (data := stream.read(size)):
+    while size > 0:
+        data = stream.read(size)
+        if not data:
+            break
         parts.append(data)
         size -= len(data)
+
     if len(parts) == 1:
         return parts[0]
     return b"".join(parts)
 
 
-def open_source(given: Any) -> ByteSource:
+def open_source(source: Any) -> ByteSource:
     """A `ByteSource` from a path, '-', or an open binary stream."""
-    if isinstance(given, ByteSource):
-        return given
+    if isinstance(source, ByteSource):
+        return source
 
-    if not isinstance(given, str | os.PathLike):
-        if isinstance(given, type) or not callable(getattr(given, "read", None)):
+    if not isinstance(source, str | os.PathLike):
+        if isinstance(source, type) or not callable(getattr(source, "read", None)):
             hint = "Data in memory (dicts, lists, data frames) go to goldrank.evaluate as they are."
-            of_type(given, (), "what names a file", "a path or a binary stream", hint)
-        label = getattr(given, "name", None)
-        return _spool(getattr(given, "buffer", given), label if isinstance(label, str) else "<stream>")
+            of_type(source, (), "the name of a file", "a path or a binary stream", hint)
+        label = getattr(source, "name", None)
+        if not isinstance(label, str):
+            label = "<stream>"
+        return _spool(getattr(source, "buffer", source), label)
 
-    if os.fspath(given) == "-":
+    if os.fspath(source) == "-":
         if not hasattr(sys.stdin, "buffer"):
             raise InputError("there is no standard input", where="<stdin>")
         return _spool(sys.stdin.buffer, "<stdin>")
 
-    path = Path(os.fsdecode(given))
+    path = Path(os.fsdecode(source))
     name = str(path)
     try:
         mode = path.stat().st_mode
@@ -416,8 +465,8 @@ def open_source(given: Any) -> ByteSource:
         raise cannot_open(error, name) from None
 
     if stat.S_ISDIR(mode):
-        what = "is a folder"
-        raise InputError(what, where=name, hint="Name a file, or the folder of a BEIR data set.", code="is-a-folder")
+        hint = "Name a file, or the folder of a BEIR data set."
+        raise InputError("is a folder", where=name, hint=hint, code="is-a-folder")
 
     if stat.S_ISREG(mode):
         return ByteSource(name, lambda: open(path, "rb", buffering=0), path=path, label=path.name)
@@ -432,43 +481,54 @@ def open_source(given: Any) -> ByteSource:
 
 
 def _spool(stream: Any, name: str) -> ByteSource:
-    """Keep what can be read only once: in memory while it is small, else in a temporary file."""
-    # What there is: waiting for a whole piece, a buffer does not look whether a signal came between two of its reads.
-    take = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
+    """Store a stream that can be read only once: in memory while it is small, else in a temporary file."""
+    pieces = _stream_pieces(stream, name)
+    buffer = bytearray()
+    for data in pieces:
+        buffer += data
+        if len(buffer) >= SPOOL:
+            break
+    if len(buffer) < SPOOL:
+        content = bytes(buffer)
+        return ByteSource(name, lambda: io.BytesIO(content))
 
-    def read() -> bytes:
+    temporary = _TemporaryFile()
+    folder = temporary.path.parent
+    try:
+        with open(temporary.path, "wb") as file:
+            file.write(buffer)
+            del buffer
+            for data in pieces:
+                file.write(data)
+    except OSError as error:
+        raise InputError(f"cannot be kept in {folder}: {error.strerror}", where=name, hint=_NO_ROOM) from None
+    return ByteSource(name, lambda: open(temporary.path, "rb", buffering=0), path=temporary.path)
+
+
+def _stream_pieces(stream: Any, name: str) -> Iterator[bytes]:
+    """The bytes of a stream, piece by piece."""
+    read = stream.read
+    if isinstance(stream, io.BufferedReader):
+        read = stream.read1  # `read` waits for a full piece and does not notice signals while it waits
+
+    while True:
         try:
-            data = take(PIECE)
+            data = read(PIECE)
         except (OSError, ValueError) as error:
             raise InputError(f"cannot be read: {error}", where=name) from None
         if data is not None and not isinstance(data, bytes):
-            what = "is a stream of text"
-            raise InputError(what, where=name, hint="Open it in binary mode: open(path, 'rb').", code="text-stream")
-        return data or b""
-
-    held = bytearray()
-    while len(held) < SPOOL and (data := read()):
-        held += data
-    if len(held) < SPOOL:
-        whole = bytes(held)
-        return ByteSource(name, lambda: io.BytesIO(whole))
-    kept = _TemporaryFile()
-    try:
-        with open(kept.path, "wb") as file:
-            file.write(held)
-            del held
-            while data := read():
-                file.write(data)
-    except OSError as error:
-        raise InputError(f"cannot be kept in {kept.path.parent}: {error.strerror}", where=name, hint=_NO_ROOM) from None
-    return ByteSource(name, lambda: open(kept.path, "rb", buffering=0), path=kept.path)
+            problem = "is a stream of text"
+            raise InputError(problem, where=name, hint="Open it in binary mode: open(path, 'rb').", code="text-stream")
+        if not data:
+            return
+        yield data
 
 
 _NO_ROOM = "Give the file by its name, or set TMPDIR to a folder with room."
 
 
 class _TemporaryFile:
-    """A file that goes with this object, or with the process. It is closed between uses: Windows wants that."""
+    """A file that is deleted with this object, or at the end of the process. Windows needs it closed between uses."""
 
     def __init__(self) -> None:
         import tempfile

@@ -14,15 +14,15 @@ _NO_DOCUMENTS = {
     *aliases.COLUMNS["score"], *aliases.COLUMNS["rank"], *aliases.COLUMNS["distance"], *aliases.COLUMNS["grade"],
     "prob", "probability", "weight", "feature", "f", "dim", "emb", "embedding", "vector", "split", "fold",
 }  # fmt: skip
-"""Stems of numbered columns that hold something else than ids of documents."""
+"""Stems of numbered columns that do not hold ids of documents."""
 FEWEST = 2
-"""Columns that make a ranking."""
+"""Least number of columns of a ranking."""
 
 
 def ranked_columns(present: Iterable[str]) -> tuple[str, ...]:
-    """The columns with the documents of a query, best first; none if the table is not wide.
+    """The columns with the documents of a query, best first; empty if the table is not wide.
 
-    They have one stem and the numbers from 0 or 1 on without a gap. Two such stems are no answer.
+    They have one stem, and numbers from 0 or 1 without a gap. With two such stems the table is not wide.
 
     >>> ranked_columns(["user", "rec_2", "rec_1"])
     ('rec_1', 'rec_2')
@@ -44,10 +44,10 @@ def ranked_columns(present: Iterable[str]) -> tuple[str, ...]:
 
 
 def _in_order(names: Mapping[int, str]) -> tuple[str, ...]:
-    """Columns by number, if none is missing between the first and the last."""
+    """Columns by number; empty if a number between the first and the last is missing."""
     numbers = sorted(names)
-    is_whole = numbers[0] in (0, 1) and numbers[-1] - numbers[0] == len(numbers) - 1
-    if not is_whole:
+    is_complete = numbers[0] in (0, 1) and numbers[-1] - numbers[0] == len(numbers) - 1
+    if not is_complete:
         return ()
     return tuple(names[number] for number in numbers)
 
@@ -55,13 +55,14 @@ def _in_order(names: Mapping[int, str]) -> tuple[str, ...]:
 def as_lists(rows: Iterable[Mapping[str, Any]], ranked: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Each row with its documents in one list, as `retrieved_ids`; empty cells are left out."""
     for row in rows:
-        others = {name: value for name, value in row.items() if name not in ranked}
-        docs = [_as_id(row[name]) for name in ranked if not absent(row[name]) and row[name] != ""]
-        yield {**others, "retrieved_ids": docs}
+        record = {name: value for name, value in row.items() if name not in ranked}
+        cells = (row[name] for name in ranked)
+        record["retrieved_ids"] = [_as_id(cell) for cell in cells if not absent(cell) and cell != ""]
+        yield record
 
 
 def _as_id(value: Any) -> Any:
-    """A data frame makes floats of integers where another cell of the column is empty."""
+    """An id from a cell: data frames make floats of integers if another cell of the column is empty."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value

@@ -1,4 +1,4 @@
-"""Runs and qrels to files, in the format that the ending or the caller names."""
+"""Writing runs and qrels to files, in the format that the ending or the caller names."""
 
 from __future__ import annotations
 
@@ -21,30 +21,33 @@ def save_run(run: Run, path: types.Path, format: str | None = None) -> None:
 
 
 def save_qrels(qrels: Qrels, path: types.Path, format: str | None = None) -> tuple[Note, ...]:
-    """Write qrels; the notes say what the format could not keep.
+    """Write qrels; the notes say what the format cannot store.
 
-    Who judged is kept by tables and JSON Lines (a column `judged_by`) and by TREC text (`model` in the second column).
+    Tables and JSON Lines store who judged (a column `judged_by`), and so does TREC text (`model` in the second column).
     """
-    written = _write(qrels, path, format)
-    if not qrels.judges or written.keeps_judges == "all":
+    used = _write(qrels, path, format)
+    if not qrels.judges or used.keeps_judges == "all":
         return ()
+
     total = qrels.size
+    human = 0
     if "human" in qrels.judges:
         human = qrels.judges["human"].size
-    else:
-        human = 0
-    if not written.keeps_judges:
-        return (Note.of("judges-not-kept", format=written.name, models=total - human, total=total),)
+    if not used.keeps_judges:
+        return (Note.of("judges-not-kept", format=used.name, models=total - human, total=total),)
+
     left_out = human + qrels.judges["model"].size - total
     if not left_out:
         return ()
-    return (Note.of("model-grades-not-kept", format=written.name, count=left_out),)
+    return (Note.of("model-grades-not-kept", format=used.name, count=left_out),)
 
 
 def _write(data: Run | Qrels, path: types.Path, format: str | None) -> formats.Format:
     stem, suffix = split_suffix(file_name(path))
     chosen = formats.to_write(Path(stem), format)
-    packing = named_by(suffix)
     content = getattr(chosen.implementation, chosen.writer)(data)
-    write_whole(path, content if packing is None else packing.pack(content))
+    compression = named_by(suffix)
+    if compression is not None:
+        content = compression.pack(content)
+    write_whole(path, content)
     return chosen

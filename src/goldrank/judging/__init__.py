@@ -35,7 +35,7 @@ COMMANDS = {
     "judge questions": (
         "judge",
         "goldrank.judging.questions_command",
-        "Ask a model for questions about documents, with the places of their answers.",
+        "Ask a model for questions about documents, with the positions of their answers.",
     ),
     "judgements export": (
         "judge",

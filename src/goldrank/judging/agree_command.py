@@ -93,16 +93,20 @@ def command(
             run_format=formats.get("run", formats.get("")),
             model_qrels=model_qrels,
         )
-        beside = {
-            "runs": open_runs(runs, reading) if runs else None,
+        opened = None
+        if runs:
+            opened = open_runs(runs, reading)
+        options = {
+            "runs": opened,
             "measures": list(measures) or None,
             "documents": documents,
             "queries": queries,
             "scale": _grades(scale),
             "statistics": chosen,
         }
-        _of_model(open_qrels(labels, reading), reading, beside, output)
+        _show_model_agreement(open_qrels(labels, reading), reading, options, output)
         return
+
     if documents or queries or runs or measures or scale:
         raise click.UsageError("--documents, --queries, RUN, -m and --scale need --model-qrels")
 
@@ -111,29 +115,30 @@ def command(
     output.check(MatcherAgreements)
     agreements = matcher_agreement(
         labels,
-        [each.matcher for each in matching] or list(NAMES),
+        [choice.matcher for choice in matching] or list(NAMES),
         fields=key_values(fields, "--map") or None,
         format=formats.get(""),
         folds=folds,
         statistics=chosen,
     )
     output.show(agreements)
-    for result in agreements if count else ():
-        echo("\n" + describe_disagreements(result, int(count or 0)), err=output.form != "terminal")
+    if count:
+        for result in agreements:
+            echo("\n" + describe_disagreements(result, count), err=output.form != "terminal")
 
 
 def _grades(scale: str | None) -> list[int] | None:
-    try:
-        if scale:
-            return [int(part) for part in scale.split(",")]
+    if not scale:
         return None
+    try:
+        return [int(part) for part in scale.split(",")]
     except ValueError:
         raise click.UsageError(f"--scale takes grades such as 0,1,2,3, not {scale!r}") from None
 
 
-def _of_model(judged: Qrels, reading: ReadingOptions, beside: dict[str, Any], output: Output) -> None:
+def _show_model_agreement(judged: Qrels, reading: ReadingOptions, options: dict[str, Any], output: Output) -> None:
     from goldrank.judging.bias import JudgeAgreement, judge_agreement
 
     output.check(JudgeAgreement)
     reading.columns.check_used()
-    output.show(judge_agreement(judged, **beside))
+    output.show(judge_agreement(judged, **options))

@@ -1,4 +1,4 @@
-"""`judge`: ask a model for the judgements that are missing, and keep what it says."""
+"""`judge`: ask a model for the judgements that are missing, and keep its answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from goldrank.judging.pool_and_calls import Calls, Pool
 from goldrank.judging.runner import Job, JobOutcome
 
 JudgeLike: TypeAlias = Judge | Callable[..., Any]
-"""Who is asked: an `Endpoint`, a `Command`, or a function of (question, text[, reference][, criteria])."""
+"""A judge that can be asked: an `Endpoint`, a `Command`, or a function of (question, text[, reference][, criteria])."""
 
 
 @dataclass(frozen=True)
@@ -48,30 +48,30 @@ class Consistency:
     pairs: int
     """Pairs with two or more answers."""
     alpha: float
-    """Krippendorff's, ordinal; NaN if all grades are the same."""
+    """Krippendorff's, ordinal; NaN if all grades are equal."""
     unanimous: float
-    """The share of pairs that always had the same grade, with Wilson's interval."""
+    """The share of pairs that always got one grade, with Wilson's interval."""
     low: float
     high: float
 
 
 @dataclass(frozen=True, repr=False)
 class Judged(Result):
-    """What a judge was asked and answered."""
+    """The answers of a judge, and what they cost."""
 
     judge: str
     qrels: Qrels
-    """The judgements that were given, and the model's for pairs that had none. A note says how many are whose."""
+    """The judgements of the input, and the model's for other pairs. A note says how many are whose."""
     grades: Mapping[tuple[str, str], Grade]
     """The model's grades, by query and document."""
     outcome: JobOutcome
     notes: tuple[Note, ...]
     asked: int
-    """Items to be asked, after what the log answers; in a dry run nothing was asked."""
+    """Items that the log does not answer; in a dry run nothing was asked."""
     tokens: int
     """Of their prompts, estimated."""
     most_cost: float
-    """What they cost at most, by the prices."""
+    """The most that they can cost, by the prices."""
     dry_run: bool
     scale: tuple[Grade, ...] | None
     items: tuple[JudgeItem, ...] = ()
@@ -91,7 +91,7 @@ class Judged(Result):
 
     @property
     def doubts(self) -> Mapping[str, float]:
-        """By query, how far the judge's answers to the same question lie apart, on average: strata to judge by."""
+        """By query, how far the judge's answers to one question are apart, on average: strata to judge by."""
         return doubts(self.outcome.repeated)
 
     @property
@@ -131,13 +131,13 @@ def judge(
 ) -> Judged:
     """Ask a judge for the judgements that matter, keep its answers in a log, and return them.
 
-    What was answered once is not asked again, also after a crash. Answers that cannot be read are asked for once more,
-    and then counted; nothing is guessed.
+    No question that has an answer is asked again, also after a crash. Answers that cannot be read are asked for once
+    more, and then counted; nothing is guessed.
 
     Parameters
     ----------
     qrels : judgements, optional
-        What is judged already; None if nothing is.
+        The judgements that exist; None if there are none.
     runs : runs
         Whose documents are judged.
     judge : Endpoint, Command or function
@@ -147,7 +147,7 @@ def judge(
     queries : queries
         Texts of queries.
     pool : Pool
-        What is asked about: which documents, how many, how often.
+        The pairs to ask about: which documents, how many, how often.
     calls : Calls
         On which terms: the log, limits of cost and speed, a dry run.
     convention : str or Convention
@@ -180,22 +180,26 @@ def judge(
     """
     of_type(pool, Pool, "pool", "a Pool", hint="For example pool=Pool('all', depth=20).")
     of_type(calls, Calls, "calls", "Calls", hint="For example calls=Calls(max_calls=100).")
-    asked = as_judge(judge)
-    if calls.max_cost is not None and not asked.max_tokens:
-        raise OptionError(f"max_cost has no meaning for {asked.name}", hint="max_calls limits what is asked.")
+    asked_judge = as_judge(judge)
+    if calls.max_cost is not None and not asked_judge.max_tokens:
+        raise OptionError(f"max_cost has no meaning for {asked_judge.name}", hint="max_calls limits what is asked.")
 
-    people = Qrels({}) if qrels is None else io.as_qrels(qrels)
+    people = Qrels({})
+    if qrels is not None:
+        people = io.as_qrels(qrels)
     opened = [run for _, run in io.as_runs(runs).items()]
     pairs = _pairs(people, opened, pool, convention)
-    items, notes = _items(pairs, read_documents(documents), read_queries(queries), asked.criteria, pool.limit)
+    items, notes = _items(pairs, read_documents(documents), read_queries(queries), asked_judge.criteria, pool.limit)
 
     with opened_log(calls) as log:
-        job = Job(asked, items, log, calls, repeats=pool.repeats)
+        job = Job(asked_judge, items, log, calls, repeats=pool.repeats)
         to_ask, (tokens, most) = job.to_ask, job.estimate()
-        outcome = job.outcome if calls.dry_run else finished(job.run())
+        outcome: JobOutcome = job.outcome
+        if not calls.dry_run:
+            outcome = finished(job.run())
 
     return Judged(
-        judge=asked.name,
+        judge=asked_judge.name,
         qrels=_with_grades(people, outcome.grades),
         grades=outcome.grades,
         outcome=outcome,
@@ -204,29 +208,29 @@ def judge(
         tokens=tokens,
         most_cost=most,
         dry_run=calls.dry_run,
-        scale=asked.scale,
+        scale=asked_judge.scale,
         items=tuple(items),
     )
 
 
-def as_judge(given: JudgeLike) -> Judge:
+def as_judge(judge: JudgeLike) -> Judge:
     """A judge, or a function made into one."""
-    if isinstance(given, Judge):
-        return given
-    return Function(given)
+    if isinstance(judge, Judge):
+        return judge
+    return Function(judge)
 
 
 def doubts(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> dict[str, float]:
-    """For each query that was asked about several times, the mean distance of the grades of its documents.
+    """For each query with repeated questions, the mean distance between the grades of a document.
 
     >>> doubts({("q", "a"): [0, 2], ("q", "b"): [1, 1], ("r", "a"): [1]})
     {'q': 1.0}
     """
-    apart: dict[str, list[float]] = {}
+    distances: dict[str, list[float]] = {}
     for (query, _), grades in repeated.items():
         if len(grades) > 1:
-            apart.setdefault(query, []).append(float(max(grades) - min(grades)))
-    return {query: float(np.mean(each)) for query, each in apart.items()}
+            distances.setdefault(query, []).append(float(max(grades) - min(grades)))
+    return {query: float(np.mean(values)) for query, values in distances.items()}
 
 
 def consistency(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> Consistency | None:
@@ -238,11 +242,12 @@ def consistency(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> Consiste
     several = [grades for grades in repeated.values() if len(grades) > 1]
     if not several:
         return None
+
     table = np.full((max(map(len, several)), len(several)), math.nan)
-    for at, grades in enumerate(several):
-        table[: len(grades), at] = grades
-    same = sum(len(set(grades)) == 1 for grades in several)
-    return Consistency(len(several), alpha(table), same / len(several), *wilson(same, len(several)))
+    for column, grades in enumerate(several):
+        table[: len(grades), column] = grades
+    unanimous = sum(len(set(grades)) == 1 for grades in several)
+    return Consistency(len(several), alpha(table), unanimous / len(several), *wilson(unanimous, len(several)))
 
 
 @contextmanager
@@ -260,25 +265,30 @@ def opened_log(calls: Calls) -> Iterator[JudgementLog]:
 
 
 def _pairs(qrels: Qrels, runs: Sequence[Run], pool: Pool, convention: ConventionLike) -> list[tuple[str, str]]:
-    """What to ask, the most important first, each pair once."""
+    """The pairs to ask about, the most important first, each pair once."""
     if pool.which == "judged":
         return [(query, doc) for query in qrels for doc in qrels[query]]
     if pool.which == "all" or not len(qrels):
         return _by_rank(qrels, runs, pool, convention)
 
-    measure = f"nDCG@{pool.depth}" if pool.measure is None else pool.measure
-    place: dict[tuple[str, str], int] = {}
+    measure = pool.measure
+    if measure is None:
+        measure = f"nDCG@{pool.depth}"
+    best_rank: dict[tuple[str, str], int] = {}
     for run in runs:
         worth = worth_judging(qrels, run, measure, limit=10**9, depth=pool.depth, convention=convention)
-        for at, document in enumerate(worth):
+        for rank, document in enumerate(worth):
             pair = document.query, document.doc
-            place[pair] = min(at, place.get(pair, at))
-    return sorted(place, key=lambda pair: place[pair])
+            best_rank[pair] = min(rank, best_rank.get(pair, rank))
+    return sorted(best_rank, key=lambda pair: best_rank[pair])
 
 
 def _by_rank(qrels: Qrels, runs: Sequence[Run], pool: Pool, convention: ConventionLike) -> list[tuple[str, str]]:
     """The first documents of all runs, first ranks first; judged ones only if all are asked for."""
-    known = {} if pool.which == "all" else {query: qrels.text.get(query, {}) for query in qrels}
+    known: dict[str, Mapping[str, Grade]] = {}
+    if pool.which != "all":
+        known = {query: qrels.text.get(query, {}) for query in qrels}
+
     tops = [_top_documents(run, pool.depth, convention) for run in runs]
     pairs: dict[tuple[str, str], None] = {}
     for rank in range(pool.depth):
@@ -291,9 +301,8 @@ def _by_rank(qrels: Qrels, runs: Sequence[Run], pool: Pool, convention: Conventi
 
 def _top_documents(run: Run, depth: int, convention: ConventionLike) -> dict[str, list[str]]:
     queries = tuple(run)
-    return dict(
-        zip(queries, engine_for(run).top_documents(run, queries, depth, conventions.get(convention)), strict=True)
-    )
+    rankings = engine_for(run).top_documents(run, queries, depth, conventions.get(convention))
+    return dict(zip(queries, rankings, strict=True))
 
 
 def _items(
@@ -315,20 +324,24 @@ def _items(
 
     if not items:
         raise InputError(f"none of {len(pairs):,} pairs has a text of the query and of the document", code="no-texts")
-    notes = [Note.of("without-text", count=len(without), samples=without)] if without else []
+    notes = []
+    if without:
+        notes.append(Note.of("without-text", count=len(without), samples=without))
     return items[:limit], notes
 
 
 def question_of(queries: Queries, query: str) -> str:
-    """The text of a query; empty if there is none."""
-    text = queries[query].text if query in queries else ""
+    """The text of a query; empty if it has no text."""
+    if query not in queries:
+        return ""
+    text = queries[query].text
     if text.strip():
         return text
     return ""
 
 
 def _with_grades(qrels: Qrels, grades: dict[tuple[str, str], Grade]) -> Qrels:
-    """The judgements that were given and, beside those of people, the model's: also those that were given."""
+    """The judgements of the input with the model's beside people's; the input may have some of the model already."""
     table: dict[str, dict[str, Grade]] = {}
     if "model" in qrels.judges:
         table = {query: dict(docs) for query, docs in qrels.judges["model"].items()}
@@ -336,5 +349,9 @@ def _with_grades(qrels: Qrels, grades: dict[tuple[str, str], Grade]) -> Qrels:
         table.setdefault(query, {})[doc] = grade
     if not table:
         return qrels
-    made = Qrels(table, name=qrels.name, criteria=qrels.criteria, real_grades=True)
-    return Qrels.joined(qrels.judges.get("human") if qrels.judges else qrels, made)
+
+    by_model = Qrels(table, name=qrels.name, criteria=qrels.criteria, real_grades=True)
+    by_people: Qrels | None = qrels
+    if qrels.judges:
+        by_people = qrels.judges.get("human")
+    return Qrels.joined(by_people, by_model)

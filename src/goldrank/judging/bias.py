@@ -1,8 +1,8 @@
 """How wrong is a judge: its agreement with people, what its errors go with, and whether systems keep their order.
 
 The error of a pair is the judge's grade minus people's. Intervals are by bootstrap over queries; those of agreement are
-at least as wide as single pairs leave open. Slopes are taken within people's grades, because long texts, say, may well
-be better ones.
+at least as wide as a posterior of the table of pairs. Slopes are taken within people's grades, because long texts, for
+example, may really be better.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class SystemOrder:
     """Kendall's tau-b of the means; NaN if one of them has a single value."""
     pairs: int
     flips: int
-    """Pairs of systems of which the judge puts the other one ahead."""
+    """Pairs of systems that the judge puts in the other order."""
     hard_flips: int
     """Of them, those that are significant under the judge's judgements."""
     table: tuple[tuple[int, int, int], ...]
@@ -110,8 +110,8 @@ class JudgeAgreement(Result):
     def __getitem__(self, figure: str) -> float:
         figures = self.figures
         if figure not in figures:
-            what = f"there is no figure {figure!r:.60}; there are: {', '.join(figures)}"
-            raise NotMeasuredError(what, hint=did_you_mean(str(figure), figures))
+            message = f"there is no figure {figure!r:.60}; there are: {', '.join(figures)}"
+            raise NotMeasuredError(message, hint=did_you_mean(str(figure), figures))
         return figures[figure].value
 
     @property
@@ -139,7 +139,7 @@ class JudgeAgreement(Result):
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        orders = [{**vars(order), "table": [list(row) for row in order.table]} for order in self.orders]
+        orders = [{**vars(order), "table": list(map(list, order.table))} for order in self.orders]
         return {
             "scale": list(self.scale), "confusion": self.confusion.tolist(), "queries": self.queries,
             "level": self.level, "figures": self.rows(), "orders": orders,
@@ -201,26 +201,33 @@ def judge_agreement(
     of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
     samples = whole_number(statistics.draws(USUAL_SAMPLES), "samples", 1, MOST_SAMPLES)
     people, machine = both_judges(qrels)
-    opened = None if runs is None else io.as_runs(runs)
-    if opened is not None and not len(opened):
-        raise OptionError("there are no runs", hint='For example {"bm25": run, "dense": run}; or leave runs out.')
+    opened = None
+    if runs is not None:
+        opened = io.as_runs(runs)
+        if not len(opened):
+            raise OptionError("there are no runs", hint='For example {"bm25": run, "dense": run}; or leave runs out.')
+
     pairs = [(q, d) for q in people for d in people[q] if d in machine.text.get(q, ())]
     if not pairs:
-        what = "people and the model have no pair of query and document in common"
-        raise MismatchError(
-            what, hint="Pool('judged') (goldrank judge ask --pool which=judged) asks the model for what people judged."
-        )
+        message = "people and the model have no pair of query and document in common"
+        hint = "Pool('judged') (goldrank judge ask --pool which=judged) asks the model for what people judged."
+        raise MismatchError(message, hint=hint)
 
-    first = [people[q][d] for q, d in pairs]
-    second = [machine[q][d] for q, d in pairs]
-    grades = checked_scale(scale) if scale is not None else _scale(first, second)
-    table = confusion(first, second, grades)
-    places = {grade: i for i, grade in enumerate(grades)}
+    human_grades = [people[q][d] for q, d in pairs]
+    model_grades = [machine[q][d] for q, d in pairs]
+    if scale is None:
+        grades = _scale(human_grades, model_grades)
+    else:
+        grades = checked_scale(scale)
+    table = confusion(human_grades, model_grades, grades)
+    step = {grade: i for i, grade in enumerate(grades)}
+    human_steps = [step[grade] for grade in human_grades]
+    model_steps = [step[grade] for grade in model_grades]
     data = _Data(
         pairs=pairs,
-        human=np.array([places[grade] for grade in first]),
-        model=np.array([places[grade] for grade in second]),
-        error=(np.array(second) - first).astype(np.float64),
+        human=np.array(human_steps),
+        model=np.array(model_steps),
+        error=(np.array(model_grades) - human_grades).astype(np.float64),
         size=len(grades),
         level=statistics.level,
     )
@@ -228,10 +235,16 @@ def judge_agreement(
 
     bias = _lenience(data)
     if documents is not None:
-        bias += _text_bias(data, read_documents(documents), None if queries is None else read_queries(queries))
+        texts = _texts(data, read_documents(documents))
+        bias.append(_length_bias(data, texts))
+        if queries is not None:
+            bias.append(_overlap_bias(data, texts, read_queries(queries)))
     if opened is not None:
         bias += _run_bias(data, [run for _, run in opened.items()])
-    orders = () if opened is None or len(opened) < 2 else _orders(people, machine, opened, measures, statistics)
+
+    orders: tuple[SystemOrder, ...] = ()
+    if opened is not None and len(opened) > 1:
+        orders = _orders(people, machine, opened, measures, statistics)
 
     return JudgeAgreement(
         scale=grades,
@@ -284,10 +297,12 @@ class _Data:
         self, name: str, about: str, sums: np.ndarray, value: Callable[[np.ndarray], np.ndarray], pairs: int
     ) -> Figure:
         """A figure that is a function of sums, whose last axis is columns."""
-        whole = float(value(sums.sum(axis=0, keepdims=True))[0])
+        estimate = float(value(sums.sum(axis=0, keepdims=True))[0])
         sampled = value(self.drawn @ sums)
-        is_known = len(self.names) > 1 and np.isnan(sampled).mean() < 0.5 and not math.isnan(whole)
-        return Figure(name, whole, percentiles(sampled, self.level) if is_known else UNKNOWN, pairs, about)
+        interval = UNKNOWN
+        if len(self.names) > 1 and np.isnan(sampled).mean() < 0.5 and not math.isnan(estimate):
+            interval = percentiles(sampled, self.level)
+        return Figure(name, estimate, interval, pairs, about)
 
 
 def _coefficients(data: _Data, grades: tuple[Grade, ...]) -> tuple[Figure, ...]:
@@ -302,17 +317,18 @@ def _coefficients(data: _Data, grades: tuple[Grade, ...]) -> tuple[Figure, ...]:
         "AC1": (gwet, "Gwet's: does not fall where nearly all grades are one"),
         "AC2": (lambda table: gwet(table, "quadratic"), "Gwet's, weighted by squared steps"),
     }
-    likely = likely_tables(sums.sum(axis=0), len(data.drawn), data.rng)
 
-    return tuple(
-        _widened(data.figure(name, about, sums, _each(function, size), len(data.pairs)), likely, _each(function, size),
-                 data.level)
-        for name, (function, about) in functions.items()
-    )  # fmt: skip
+    likely = likely_tables(sums.sum(axis=0), len(data.drawn), data.rng)
+    figures = []
+    for name, (function, about) in functions.items():
+        value = _by_row(function, size)
+        figure = data.figure(name, about, sums, value, len(data.pairs))
+        figures.append(_widened(figure, likely, value, data.level))
+    return tuple(figures)
 
 
 def _widened(figure: Figure, likely: np.ndarray, value: Callable[[np.ndarray], np.ndarray], level: float) -> Figure:
-    """The figure, with what single pairs leave possible in its interval: no finite number of pairs leaves nothing."""
+    """The figure with an interval that contains the likely tables too: its width is never 0."""
     low, high = figure.interval
     if math.isnan(low):
         return figure
@@ -320,7 +336,7 @@ def _widened(figure: Figure, likely: np.ndarray, value: Callable[[np.ndarray], n
     return replace(figure, interval=Interval(min(low, least), max(high, most)))
 
 
-def _each(function: Callable[[np.ndarray], float], size: int) -> Callable[[np.ndarray], np.ndarray]:
+def _by_row(function: Callable[[np.ndarray], float], size: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda rows: np.array([function(row.reshape(size, size)) for row in rows])
 
 
@@ -330,11 +346,11 @@ def _share(rows: np.ndarray) -> np.ndarray:
 
 
 def _lenience(data: _Data) -> list[Figure]:
-    ones = np.ones(len(data.pairs))
+    unit = np.ones(len(data.pairs))
     zero = (data.human == 0) * 1.0
     high = zero * (data.model >= (data.size + 1) // 2)
     return [
-        data.figure("lenience", "the judge's grade minus people's, on average", data.by_query(data.error, ones),
+        data.figure("lenience", "the judge's grade minus people's, on average", data.by_query(data.error, unit),
                     _share, len(data.pairs)),
         data.figure("high for the lowest", "share in the upper half of the scale of what people graded lowest",
                     data.by_query(high, zero), _share, int(zero.sum())),
@@ -346,9 +362,15 @@ def _slope(data: _Data, x: np.ndarray, name: str, about: str) -> Figure:
     known = ~np.isnan(x)
     columns = []
     for grade in range(data.size):
-        here = (known & (data.human == grade)) * 1.0
-        at, error = np.where(known, x, 0.0), data.error
-        columns += [here, here * at, here * error, here * at * error, here * at * at]
+        in_grade = (known & (data.human == grade)) * 1.0
+        filled, error = np.where(known, x, 0.0), data.error
+        columns += [
+            in_grade,
+            in_grade * filled,
+            in_grade * error,
+            in_grade * filled * error,
+            in_grade * filled * filled,
+        ]
     sums = data.by_query(*columns)
 
     def value(rows: np.ndarray) -> np.ndarray:
@@ -360,75 +382,110 @@ def _slope(data: _Data, x: np.ndarray, name: str, about: str) -> Figure:
     return data.figure(name, about, sums, value, int(known.sum()))
 
 
-def _text_bias(data: _Data, documents: Documents, queries: Queries | None) -> list[Figure]:
-    known = documents.some(list(dict.fromkeys(doc for _, doc in data.pairs)))
-    texts = {doc: document.whole for doc, document in known.items() if document.whole}
-    words = {doc: set(_WORD.findall(text.casefold())) for doc, text in texts.items()}
-    length = np.array(
-        [math.log(max(1, len(_WORD.findall(texts[doc])))) if doc in texts else math.nan for _, doc in data.pairs]
-    )
+def _length_bias(data: _Data, texts: Mapping[str, str]) -> Figure:
+    length = np.array([_log_length(texts.get(doc)) for _, doc in data.pairs])
     about = "how much higher the judge grades a text that is e = 2.7 times as long, people's grade being the same"
-    figures = [_slope(data, length, "length", about)]
-    if queries is None:
-        return figures
+    return _slope(data, length, "length", about)
 
-    asked = {query: set(_WORD.findall(question_of(queries, query).casefold())) for query in data.names}
-    shared = np.array([
-        len(asked[query] & words[doc]) / len(asked[query]) if asked[query] and doc in words else math.nan
-        for query, doc in data.pairs
-    ])  # fmt: skip
+
+def _overlap_bias(data: _Data, texts: Mapping[str, str], queries: Queries) -> Figure:
+    doc_words = {doc: _words(text) for doc, text in texts.items()}
+    query_words = {query: _words(question_of(queries, query)) for query in data.names}
+    shared = np.array([_shared_words(query_words[query], doc_words.get(doc)) for query, doc in data.pairs])
     about = "how much higher the judge grades a text with all words of the query than one with none"
-    return [*figures, _slope(data, shared, "overlap", about)]
+    return _slope(data, shared, "overlap", about)
+
+
+def _texts(data: _Data, documents: Documents) -> dict[str, str]:
+    known = documents.some(list(dict.fromkeys(doc for _, doc in data.pairs)))
+    return {doc: document.whole for doc, document in known.items() if document.whole}
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+def _log_length(text: str | None) -> float:
+    if text is None:
+        return math.nan
+    return math.log(max(1, len(_WORD.findall(text))))
+
+
+def _shared_words(query_words: set[str], doc_words: set[str] | None) -> float:
+    """The share of the query's words that a document has; NaN if either has no text."""
+    if not query_words or doc_words is None:
+        return math.nan
+    return len(query_words & doc_words) / len(query_words)
 
 
 def _run_bias(data: _Data, runs: Sequence[Run]) -> list[Figure]:
-    rules = Convention()
-    tops = [engine_for(run).top_documents(run, tuple(data.names), LOOKED_AT, rules) for run in runs]
-    ranks: list[Mapping[tuple[str, str], int]] = [
-        {(query, doc): rank for query, docs in zip(data.names, top, strict=True) for rank, doc in enumerate(docs, 1)}
-        for top in tops
-    ]
-    at = np.array([[own.get(pair, math.nan) for pair in data.pairs] for own in ranks])
-    best = np.array([np.nanmin(column) if not np.isnan(column).all() else math.nan for column in at.T])
+    rank_table = np.array([_ranks(data, run) for run in runs])
+    best = np.array([_best_rank(column) for column in rank_table.T])
     about = "how much higher the judge grades a document one rank further down, people's grade being the same"
     figures = [_slope(data, best, "rank", about)]
-    several = (~np.isnan(at)).sum(axis=0)
-    for run, own in zip(runs, at, strict=True) if len(runs) > 1 else ():
-        alone = (~np.isnan(own) & (several == 1)) * 1.0
+    if len(runs) < 2:
+        return figures
+
+    returned_by = (~np.isnan(rank_table)).sum(axis=0)
+    for run, run_ranks in zip(runs, rank_table, strict=True):
+        alone = (~np.isnan(run_ranks) & (returned_by == 1)) * 1.0
         sums = data.by_query(alone * data.error, alone, (1 - alone) * data.error, 1 - alone)
         about = f"the judge's lenience on documents that {run.name} alone returned, less that on all others"
-        value: Callable[[np.ndarray], np.ndarray] = lambda rows: _share(rows[:, :2]) - _share(rows[:, 2:])  # noqa: E731
-        figures.append(data.figure(f"system {run.name}", about, sums, value, int(alone.sum())))
+        figures.append(data.figure(f"system {run.name}", about, sums, _difference_of_shares, int(alone.sum())))
 
     return figures
+
+
+def _ranks(data: _Data, run: Run) -> list[float]:
+    """The rank of each pair in a run; NaN if it is not among the first `LOOKED_AT`."""
+    rankings = engine_for(run).top_documents(run, tuple(data.names), LOOKED_AT, Convention())
+    ranks: dict[tuple[str, str], int] = {}
+    for query, docs in zip(data.names, rankings, strict=True):
+        for rank, doc in enumerate(docs, 1):
+            ranks[query, doc] = rank
+    return [ranks.get(pair, math.nan) for pair in data.pairs]
+
+
+def _best_rank(ranks: np.ndarray) -> float:
+    if np.isnan(ranks).all():
+        return math.nan
+    return float(np.nanmin(ranks))
+
+
+def _difference_of_shares(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(_share(rows[:, :2]) - _share(rows[:, 2:]))
 
 
 def _orders(
     people: Qrels, machine: Qrels, runs: Runs, measures: MeasuresLike, statistics: Statistics
 ) -> tuple[SystemOrder, ...]:
     """Systems on the queries that both judged, each side with all its judgements of them."""
-    both = [query for query in people if query in machine.text]
-    how = replace(statistics, samples=statistics.draws(USUAL_SAMPLES), unjudged="ignore")
-    sides = [compare(evaluate(qrels.only(both), runs, measures), statistics=how) for qrels in (people, machine)]
-    names = sides[0].runs
+    shared_queries = [query for query in people if query in machine.text]
+    settings = replace(statistics, samples=statistics.draws(USUAL_SAMPLES), unjudged="ignore")
+    by_people = compare(evaluate(people.only(shared_queries), runs, measures), statistics=settings)
+    by_model = compare(evaluate(machine.only(shared_queries), runs, measures), statistics=settings)
+
     orders = []
-    for measure in sides[0].measures:
+    for measure in by_people.measures:
         table = np.zeros((3, 3), np.int64)
-        flips = hard = 0
-        for a, b in combinations(names, 2):
-            own = [side[measure, a, b] for side in sides]
-            verdicts = [_side(pair) for pair in own]
-            table[verdicts[0] + 1, verdicts[1] + 1] += 1
-            flipped = own[0].difference * own[1].difference < 0
-            flips += flipped
-            hard += flipped and verdicts[1] != 0
-        tau = tau_b(*([side.summaries[measure, name].mean for name in names] for side in sides))
-        rows = tuple((int(a), int(b), int(c)) for a, b, c in table)
-        orders.append(SystemOrder(measure, tau, int(table.sum()), flips, hard, rows))
+        flips = hard_flips = 0
+        for a, b in combinations(by_people.runs, 2):
+            human_pair, model_pair = by_people[measure, a, b], by_model[measure, a, b]
+            human_side, model_side = _side_ahead(human_pair), _side_ahead(model_pair)
+            table[human_side + 1, model_side + 1] += 1
+            is_flipped = human_pair.difference * model_pair.difference < 0
+            flips += is_flipped
+            hard_flips += is_flipped and model_side != 0
+
+        human_means = [by_people.summaries[measure, run].mean for run in by_people.runs]
+        model_means = [by_model.summaries[measure, run].mean for run in by_people.runs]
+        rows = tuple((int(first), int(none), int(second)) for first, none, second in table)
+        tau = tau_b(human_means, model_means)
+        orders.append(SystemOrder(measure, tau, int(table.sum()), flips, hard_flips, rows))
 
     return tuple(orders)
 
 
-def _side(pair: Pair) -> int:
+def _side_ahead(pair: Pair) -> int:
     """-1 if the first system is significantly ahead, 1 if the second is, else 0."""
     return {"better": 1, "worse": -1}.get(pair.verdict, 0)

@@ -1,7 +1,7 @@
 """How far judges agree: one function for each coefficient, on arrays.
 
-Grades are given with the full scale. A grade that nobody used changes weighted kappa, because its weights go by places
-on the scale; so the scale is never guessed from the grades.
+Grades come with the full scale. A grade that no judge used changes weighted kappa, because its weights depend on the
+steps of the scale; so the scale is never guessed from the grades.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def confusion(first: Sequence[Grade], second: Sequence[Grade], scale: Sequence[G
     """
     if len(first) != len(second):
         raise InputError(f"the first judge has {len(first):,} grades and the second {len(second):,}")
-    place = _places(scale)
+    steps = _steps(scale)
     table = np.zeros((len(scale), len(scale)), np.int64)
-    np.add.at(table, (_at(place, first), _at(place, second)), 1)
+    np.add.at(table, (_steps_of(steps, first), _steps_of(steps, second)), 1)
     return table
 
 
 def kappa(table: np.ndarray, weights: str = "none") -> float:
-    """Cohen's kappa of a table of counts, weighted by places on the scale; NaN where both gave one grade only.
+    """Cohen's kappa of a table of counts, weighted by steps of the scale; NaN where both gave one grade only.
 
     >>> kappa(np.array([[2, 0], [1, 1]]))
     0.5
@@ -51,9 +51,9 @@ def kappa(table: np.ndarray, weights: str = "none") -> float:
 
 
 def likely_tables(table: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Tables of shares that a table of counts leaves possible, as many as asked for: a posterior of Dirichlet's.
+    """Tables of shares that may be behind a table of counts, `samples` of them: a Dirichlet posterior.
 
-    One pair is added in all, in equal parts to all cells: judges that never differed in 20 pairs may differ in the
+    One pair is added in total, in equal parts to all cells: judges that never differed in 20 pairs may differ in the
     21st. More than that (a half in each cell) pulls kappa of a scale of 4 grades far down.
     """
     counts = np.asarray(table, np.float64)
@@ -62,7 +62,7 @@ def likely_tables(table: np.ndarray, samples: int, rng: np.random.Generator) -> 
 
 
 def gwet(table: np.ndarray, weights: str = "none") -> float:
-    """Gwet's AC1, or with weights AC2, of a table of counts: it does not fall where nearly all grades are one.
+    """Gwet's AC1, or with weights AC2, of a table of counts: it does not fall where nearly all grades are equal.
 
     >>> gwet(np.array([[9, 1], [0, 0]])) > kappa(np.array([[9, 1], [0, 0]]))
     True
@@ -83,21 +83,24 @@ def gwet(table: np.ndarray, weights: str = "none") -> float:
 def alpha(grades: np.ndarray, level: str = "ordinal") -> float:
     """Krippendorff's alpha of judges (rows) and items (columns); NaN in a cell: not judged.
 
-    Items with one grade drop out. NaN where there is no pair of grades, or all grades are one.
+    Items with one grade drop out. NaN where there is no pair of grades, or all grades are equal.
     """
     one_of(level, LEVELS, "level")
-    given = np.asarray(grades, np.float64)
-    if given.ndim != 2:
-        raise InputError(f"grades have {given.ndim} dimensions; they are judges by items")
-    judged = ~np.isnan(given)
+    table = np.asarray(grades, np.float64)
+    if table.ndim != 2:
+        raise InputError(f"grades have {table.ndim} dimensions; they are judges by items")
+
+    judged = ~np.isnan(table)
     paired = judged.sum(axis=0) >= 2
-    given, judged = given[:, paired], judged[:, paired]
+    table, judged = table[:, paired], judged[:, paired]
     if not judged.any():
         return math.nan
-    values, code = np.unique(given[judged], return_inverse=True)
-    item = np.broadcast_to(np.arange(given.shape[1]), given.shape)[judged]
-    counts = np.zeros((given.shape[1], len(values)))
+
+    values, code = np.unique(table[judged], return_inverse=True)
+    item = np.broadcast_to(np.arange(table.shape[1]), table.shape)[judged]
+    counts = np.zeros((table.shape[1], len(values)))
     np.add.at(counts, (item, code), 1)
+
     pairs = counts.sum(axis=1) - 1
     together = (counts / pairs[:, None]).T @ counts - np.diag((counts / pairs[:, None]).sum(axis=0))
     return _alpha(together, values, level)
@@ -141,22 +144,23 @@ def _agreement_weights(size: int, weights: str) -> np.ndarray:
     if weights == "none" or size < 2:
         return np.eye(size)
     apart = np.abs(np.arange(size)[:, None] - np.arange(size)[None, :]) / (size - 1)
-    return np.asarray(1 - (apart if weights == "linear" else apart**2))
+    if weights == "quadratic":
+        apart = apart**2
+    return np.asarray(1 - apart)
 
 
-def _places(scale: Sequence[Grade]) -> dict[Grade, int]:
-    place = {grade: i for i, grade in enumerate(scale)}
-    if len(place) != len(scale) or not place or sorted(place) != list(scale):
-        raise OptionError(
-            f"the scale {list(scale)!r:.80} must be all grades, from the lowest to the highest, each once"
-        )
-    return place
+def _steps(scale: Sequence[Grade]) -> dict[Grade, int]:
+    steps = {grade: i for i, grade in enumerate(scale)}
+    if len(steps) != len(scale) or not steps or sorted(steps) != list(scale):
+        message = f"the scale {list(scale)!r:.80} must be all grades, from the lowest to the highest, each once"
+        raise OptionError(message)
+    return steps
 
 
-def _at(place: dict[Grade, int], grades: Sequence[Grade]) -> np.ndarray:
+def _steps_of(steps: dict[Grade, int], grades: Sequence[Grade]) -> np.ndarray:
     try:
-        return np.array([place[grade] for grade in grades], np.int64)
+        return np.array([steps[grade] for grade in grades], np.int64)
     except (KeyError, TypeError):
-        wrong = next(grade for grade in grades if isinstance(grade, list | dict | set) or grade not in place)
+        wrong = next(grade for grade in grades if isinstance(grade, list | dict | set) or grade not in steps)
         hint = "Give the full scale: scale=[0, 1, 2, 3]."
-        raise InputError(f"grade {wrong!r:.40} is not on the scale {list(place)!r:.80}", hint=hint) from None
+        raise InputError(f"grade {wrong!r:.40} is not on the scale {list(steps)!r:.80}", hint=hint) from None

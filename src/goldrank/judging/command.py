@@ -21,7 +21,7 @@ _MOST_LINE = 10_000_000
 
 
 class Command:
-    """A program that judges. It is started once, and no shell is involved.
+    """A program that judges. It is started once, without a shell.
 
     For every line that it reads it writes one, in any order, with the same `id`. It reads {"id", "question", "text",
     "reference", "criteria"} and writes {"id", "grade", "reason"} (or "probability" where `scale` is None). As the
@@ -43,7 +43,7 @@ class Command:
     Raises
     ------
     OptionError
-        If the command is no words, or a number is out of its limits.
+        If the command is not words, or a number is out of its limits.
 
     Examples
     --------
@@ -67,15 +67,14 @@ class Command:
             raise OptionError(f"a command is {shown(command, 60)}; it must be words")
 
         self.words = words
-        if scale is None:
-            self.scale = None
-        else:
+        self.scale = None
+        if scale is not None:
             self.scale = checked_scale(scale)
         self.criteria = checked_criteria(criteria)
         self.timeout = seconds(timeout)
         self.name = name or os.path.basename(words[0])
         self.fields: tuple[str, ...] = ()
-        """What it writes in place of a grade; see `writing`."""
+        """The texts that it writes instead of a grade; see `writing`."""
 
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[str, asyncio.Future[tuple[str, Any]]] = {}
@@ -84,7 +83,7 @@ class Command:
         self._number = 0
 
     def writing(self, fields: Sequence[str], name: str | None = None) -> Command:
-        """The same program where it writes a text for each of some fields in place of a grade."""
+        """A judge with this program that writes a text for each of some fields instead of a grade."""
         writer = Command(
             self.words, scale=self.scale, criteria=self.criteria, timeout=self.timeout, name=name or self.name
         )
@@ -96,9 +95,10 @@ class Command:
 
     def description(self) -> Description:
         """The words of the command and its scale."""
-        said: dict[str, Any] = {"command": self.words, "version": "", "labels": {}}
-        said |= {"fields": list(self.fields)} if self.fields else {}
-        return Description("command", {**said, "scale": self.scale and list(self.scale)})
+        parameters: dict[str, Any] = {"command": self.words, "version": "", "labels": {}}
+        if self.fields:
+            parameters["fields"] = list(self.fields)
+        return Description("command", {**parameters, "scale": self.scale and list(self.scale)})
 
     def messages(self, call: Call) -> list[dict[str, str]]:
         """What the program reads, without the id."""
@@ -107,18 +107,19 @@ class Command:
         return [{"role": name, "content": text} for name, text in parts.items()]
 
     async def ask(self, call: Call) -> Reply:
-        """Write a line, and wait for the one that answers it."""
+        """Write a line, and wait for the line that answers it."""
         process = await self._started()
         self._number += 1
         number = str(self._number)
         waiting: asyncio.Future[tuple[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = waiting
-        line = {"id": number, **{each["role"]: each["content"] for each in self.messages(call)}}
+        line = {"id": number, **{message["role"]: message["content"] for message in self.messages(call)}}
+
         assert process.stdin is not None
         try:
             process.stdin.write(json.dumps(line).encode() + b"\n")
             await process.stdin.drain()
-            body, said = await asyncio.wait_for(waiting, self.timeout)
+            body, record = await asyncio.wait_for(waiting, self.timeout)
         except TimeoutError:
             raise AskAgainLater("TimeoutError", f"no answer within {self.timeout:g} seconds") from None
         except (ConnectionError, BrokenPipeError) as error:
@@ -126,13 +127,12 @@ class Command:
         finally:
             self._waiting.pop(number, None)
 
-        told = {key: value for key, value in said.items() if key != "id"}
+        answer_fields = {key: value for key, value in record.items() if key != "id"}
         if self.fields:
-            answer = written(told, self.fields)
+            answer = written(answer_fields, self.fields)
         else:
-            answer = understood(told, self.scale)
-
-        return Reply(body, answer, "unreadable" if answer.problem else "ok")
+            answer = understood(answer_fields, self.scale)
+        return Reply.of(body, answer)
 
     async def _started(self) -> asyncio.subprocess.Process:
         async with self._starting:
@@ -152,15 +152,15 @@ class Command:
         assert process.stdout is not None
         trouble = "the program ended without an answer"
         try:
-            while line := await process.stdout.readline():
+            async for line in process.stdout:
                 try:
-                    said = json.loads(line)
-                    waiting = self._waiting.get(str(said["id"]))
+                    record = json.loads(line)
+                    waiting = self._waiting.get(str(record["id"]))
                 except (ValueError, KeyError, TypeError, RecursionError):
-                    trouble = f"the program wrote a line that is no answer: {line[:80]!r}"
+                    trouble = f"the program wrote a line that is not an answer: {line[:80]!r}"
                     break
                 if waiting is not None and not waiting.done():
-                    waiting.set_result((line.decode("utf-8", "replace").strip(), said))
+                    waiting.set_result((line.decode("utf-8", "replace").strip(), record))
         except ValueError:
             trouble = f"the program wrote a line of more than {_MOST_LINE:,} bytes"
 
@@ -202,7 +202,7 @@ def _words(command: str | Sequence[str]) -> list[str]:
 
 
 def words_of(command: str, windows: bool = os.name == "nt") -> list[str]:
-    """The words of a command line. On Windows a backslash is part of a path, and only double quotes hold words."""
+    """The words of a command line. On Windows a backslash is part of a path, and only double quotes join words."""
     if not windows:
         return shlex.split(command)
     return [word.replace('"', "") for word in re.findall(r'(?:[^\s"]|"[^"]*")+', command)]

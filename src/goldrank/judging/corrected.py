@@ -51,7 +51,7 @@ class CorrectedValue(Result):
     against: str | None
     """The other run, whose values are subtracted; None for a run alone."""
     estimate: CorrectedMean
-    """How the value was made: by which method, and how far people's and the model's values go together."""
+    """The method behind the value, and the correlation of people's and the model's values."""
     verdict: Decided | None = None
     """Of a pair, by its interval; None for a run alone."""
 
@@ -65,7 +65,7 @@ class CorrectedValue(Result):
 
     @property
     def interval(self) -> Interval:
-        """That of the value. Those of pairs hold together, over all pairs and measures (Bonferroni)."""
+        """The interval of the value. Intervals of pairs hold together, over all pairs and measures (Bonferroni)."""
         return Interval(self.estimate.low, self.estimate.high)
 
     @property
@@ -75,25 +75,26 @@ class CorrectedValue(Result):
 
     @property
     def by_model(self) -> float:
-        """The mean of the model's values over all queries, as it is."""
+        """The mean of the model's values over all queries, without a correction."""
         return self.estimate.model
 
     @property
     def words(self) -> str:
-        """What it says, in one sentence."""
+        """The value and its interval, in one sentence."""
         low, high = self.interval
         run = ids.show(self.run)
         if self.against is None:
             return f"{self.measure} of {run} is {self.value:.4f} ({low:.4f} to {high:.4f})"
+
         size = f"{self.value:+.4f} {self.measure} (interval {low:+.4f} to {high:+.4f})"
-        other = ids.show(self.against)
+        against = ids.show(self.against)
         if self.verdict == "unclear":
-            return f"No clear difference between {run} and {other}: {size}"
-        return f"{run} is {self.verdict} than {other}: {size}"
+            return f"No clear difference between {run} and {against}: {size}"
+        return f"{run} is {self.verdict} than {against}: {size}"
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What speaks against relying on the model here."""
+        """Reasons not to rely on the model here."""
         return tuple(Note.of("weak-correction", why=words) for words in self.estimate.cautions)
 
     def parts(self) -> list[Part]:
@@ -107,7 +108,7 @@ class CorrectedValue(Result):
         return [self.to_dict()]
 
     def turned(self) -> CorrectedValue:
-        """The same difference seen from the other run."""
+        """The difference with the two runs exchanged."""
         if self.against is None:
             return self
         opposite: dict[str | None, Decided] = {"better": "worse", "worse": "better"}
@@ -117,12 +118,18 @@ class CorrectedValue(Result):
     def to_dict(self) -> dict[str, Any]:
         low, high = self.interval
         value = {"value": self.value, "low": low, "high": high}
-        people = {"by_people": self.by_people, "people_low": self.estimate.human_low}
-        people["people_high"] = self.estimate.human_high
-        how = attributes(self.estimate, "method why weight rho judged others effective")
+        people = {
+            "by_people": self.by_people,
+            "people_low": self.estimate.human_low,
+            "people_high": self.estimate.human_high,
+        }
         return {
-            **attributes(self, "measure run against verdict"), **value, **people, "by_model": self.by_model, **how,
-        }  # fmt: skip
+            **attributes(self, "measure run against verdict"),
+            **value,
+            **people,
+            "by_model": self.by_model,
+            **attributes(self.estimate, "method why weight rho judged others effective"),
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,7 +145,7 @@ class CorrectedValues(Result):
     queries: tuple[str, ...] = ()
     """All queries."""
     draw: Units | None = field(default=None, compare=False)
-    """What the next queries are drawn by."""
+    """The units that `next_queries` draws from."""
 
     def __repr__(self) -> str:
         judged = f"{len(self.judged):,} of {len(self.queries):,} queries judged by people"
@@ -150,11 +157,10 @@ class CorrectedValues(Result):
             hint = 'values["AP", "a"] is a mean, values["AP", "b", "a"] the difference b minus a.'
             raise OptionError(f"corrected values have no key {key!r:.80}", hint=hint)
 
-        measure, run, *rest = key
-        if rest:
-            against = rest[0]
-        else:
-            against = None
+        measure, run = key[:2]
+        against = None
+        if len(key) == 3:
+            against = key[2]
         name = str(parse_measure(measure))
         for value in self.values:
             if (value.measure, value.run, value.against) == (name, run, against):
@@ -172,21 +178,21 @@ class CorrectedValues(Result):
     @property
     def words(self) -> str:
         """The first value and all differences, in sentences."""
-        first = self.values[:1]
-        return "; ".join(value.words for value in (*first, *(each for each in self.values if each.against is not None)))
+        differences = [value for value in self.values if value.against is not None]
+        return "; ".join(value.words for value in (*self.values[:1], *differences))
 
     def next_queries(self, count: int = 10, *, seed: int = 0) -> list[str]:
-        """Queries that people should judge next, so that what they judge can be added to what was judged.
+        """Queries that people should judge next; their judgements can be added to the others.
 
-        They are drawn at random. Where queries have strata, at random within each: four of each, then as many of each
-        as narrow the interval of the first value most. From then on the values need `drawn="strata"`.
+        They are drawn at random. Where queries have strata, at random within each: four of each, then the numbers that
+        narrow the interval of the first value most. From then on the values need `drawn="strata"`.
 
         Parameters
         ----------
         count : int
             How many.
         seed : int
-            The same seed draws the same queries from the same data.
+            Equal seeds draw equal queries from equal data.
 
         Returns
         -------
@@ -228,8 +234,8 @@ def corrected_values(
     """Means of measures over all queries, from a model's judgements of all and people's of some of them.
 
     A query counts as judged by people if they judged the documents of all runs to the measure's cut-off, or to `depth`
-    if it has none. Values are corrected by what people and model say of the same queries (docs/judges.md); where that
-    is no better than people alone, these are reported. With several runs there is a value for each pair too.
+    if it has none. Values are corrected by the queries that both judged (docs/judges.md); where that is not better than
+    people's values alone, these are reported. With several runs there is a value for each pair too.
 
     Parameters
     ----------
@@ -241,8 +247,8 @@ def corrected_values(
     measures : measures, optional
         Means over queries; by default the usual ones.
     queries : queries, optional
-        What is known of queries. Their role `cluster` says which belong together, `stratum` the groups within which
-        queries to judge are drawn; more than five different numbers are cut into five strata.
+        Columns of queries. The role `cluster` says which belong together, `stratum` the groups within which queries to
+        judge are drawn; more than five different numbers are cut into five strata.
     drawn : {"random", "strata"}, optional
         How the queries that people judged were drawn: from all, or within strata. By default within strata if queries
         have any. With "random", strata say how `next_queries` draws.
@@ -261,11 +267,11 @@ def corrected_values(
     Raises
     ------
     InputError
-        If the judgements of people or of the model are missing, or people judged too few queries whole.
+        If the judgements of people or of the model are missing, or people judged too few queries completely.
     OptionError
         If options do not go together.
     MeasureError
-        If a measure is no mean over queries.
+        If a measure is not a mean over queries.
 
     Examples
     --------
@@ -279,49 +285,47 @@ def corrected_values(
     """
     of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
     whole_number(depth, "depth", 1, DEEPEST)
-    if queries is None:
-        known = Queries({})
-    else:
+    known = Queries({})
+    if queries is not None:
         known = read_queries(queries)
-    how = _drawn(drawn, known)
+    drawing = _drawn(drawn, known)
+
     people, machine = both_judges(qrels)
     opened = io.as_runs(runs)
     rules = conventions.get(convention)
-    wanted = resolve_measures(measures, rules)
+    parsed = resolve_measures(measures, rules)
 
-    both = ScoredTwice.of(people, machine, opened, wanted, rules, depth)
-    units = both.units(known, how)
+    scored = ScoredTwice.of(people, machine, opened, parsed, rules, depth)
+    units = scored.units(known, drawing)
     values: list[CorrectedValue] = []
-    for measure in wanted:
-        values += _values_of(measure, both, units, statistics, len(wanted))
+    for measure in parsed:
+        values += _values_of(measure, scored, units, statistics, len(parsed))
 
     cautions = dict.fromkeys(words for value in values for words in value.estimate.cautions)
-    notes = [*both.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
-    judged = set(both.judged)
-    y, f = both.values(both.names[0], wanted[0])
-    rest = y - values[0].estimate.weight * f[units.at]
+    notes = [*scored.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
+    judged = set(scored.judged)
+
+    y, f = scored.values(scored.names[0], parsed[0])
+    residuals = y - values[0].estimate.weight * f[units.positions]
     return CorrectedValues(
         level=statistics.level,
         values=tuple(values),
         notes=tuple(notes),
-        judged=both.judged,
-        others=tuple(query for query in both.queries if query not in judged),
-        queries=both.queries,
-        draw=replace(both.units_to_draw(units, known), rest=rest),
+        judged=scored.judged,
+        others=tuple(query for query in scored.queries if query not in judged),
+        queries=scored.queries,
+        draw=replace(scored.units_to_draw(units, known), residuals=residuals),
     )
 
 
-def _drawn(given: Drawn | None, queries: Queries) -> Drawn:
+def _drawn(choice: Drawn | None, queries: Queries) -> Drawn:
     """How the queries that people judged were drawn."""
     has_strata = queries.has("stratum")
-    if given is None:
-        drawn: Drawn
-        if has_strata:
-            drawn = "strata"
-        else:
-            drawn = "random"
-    else:
-        drawn = cast(Drawn, one_of(given, get_args(Drawn), "drawn"))
+    drawn: Drawn = "random"
+    if choice is not None:
+        drawn = cast(Drawn, one_of(choice, get_args(Drawn), "drawn"))
+    elif has_strata:
+        drawn = "strata"
 
     if drawn == "strata" and not has_strata:
         hint = 'Give queries with a stratum each: {"q1": {"stratum": "short"}}.'
@@ -335,21 +339,22 @@ def _drawn(given: Drawn | None, queries: Queries) -> Drawn:
 
 
 def _values_of(
-    measure: Measure, both: ScoredTwice, units: Units, statistics: Statistics, measures: int
+    measure: Measure, scored: ScoredTwice, units: Units, statistics: Statistics, measures: int
 ) -> list[CorrectedValue]:
     """The mean of each run, and the difference of each pair, whose interval holds with those of all measures."""
     name, level = str(measure), statistics.level
-    by_run = {run: both.values(run, measure) for run in both.names}
-    values = [CorrectedValue(name, run, None, units.estimate(*y_f, level)) for run, y_f in by_run.items()]
+    by_run = {run: scored.values(run, measure) for run in scored.names}
+    values = [CorrectedValue(name, run, None, units.estimate(y, f, level)) for run, (y, f) in by_run.items()]
 
-    pairs = list(combinations(both.names, 2))
+    pairs = list(combinations(scored.names, 2))
     for against, run in pairs:
-        y, f = (mine - other for mine, other in zip(by_run[run], by_run[against], strict=True))
+        run_y, run_f = by_run[run]
+        against_y, against_f = by_run[against]
         level_of_all = 1 - statistics.alpha / (len(pairs) * measures)
-        estimate = units.estimate(y, f, level_of_all, is_difference=True)
+        estimate = units.estimate(run_y - against_y, run_f - against_f, level_of_all, is_difference=True)
         verdict: Decided = "unclear"
         if not estimate.holds(0.0):
-            if (estimate.estimate > 0) == both.higher_is_better(measure):
+            if (estimate.estimate > 0) == scored.higher_is_better(measure):
                 verdict = "better"
             else:
                 verdict = "worse"
@@ -364,70 +369,75 @@ def both_judges(qrels: object) -> tuple[Qrels, Qrels]:
         of_type(qrels, Qrels, "qrels", "Qrels with judgements of people and of a model", hint=hint)
     assert isinstance(qrels, Qrels)
     if "model" not in qrels.judges:
-        what = "there are no judgements of a model beside those of people"
+        message = "there are no judgements of a model beside those of people"
         hint = "people.with_model(model) puts them together; what judge(...) and `goldrank judge ask` give has both."
-        raise InputError(what, where=qrels.name, hint=hint, code="no-judge")
+        raise InputError(message, where=qrels.name, hint=hint, code="no-judge")
     return qrels.by("human"), qrels.by("model")
 
 
 @dataclass(frozen=True)
 class Units:
-    """What the means are over: queries, clusters of them, or queries in strata."""
+    """The units of the means: queries, clusters of them, or queries in strata."""
 
-    at: np.ndarray
-    """Which of all queries are the judged ones."""
+    positions: np.ndarray
+    """The positions of the judged queries among all."""
     count: int
     cluster: np.ndarray | None = None
     stratum: np.ndarray | None = None
-    """Of each query."""
+    """The number of each query's stratum."""
     strata: tuple[str, ...] = ()
-    """What strata are called; none if queries were drawn at random from all."""
-    rest: np.ndarray | None = None
-    """Of the judged ones, Y - L F of the first value: what the model does not tell. NaN where there is no value."""
+    """The names of the strata; empty if queries were drawn at random from all."""
+    residuals: np.ndarray | None = None
+    """Y - L F of the first value for the judged queries. NaN where there is no value."""
 
     def estimate(self, y: np.ndarray, f: np.ndarray, level: float, is_difference: bool = False) -> CorrectedMean:
         """The estimate of one row: `y` of the judged queries, `f` of all; of a run, or the difference of two."""
-        at, elsewhere = self.at, np.ones(self.count, bool)
-        elsewhere[at] = False
-        sound = ~np.isnan(y) & ~np.isnan(f[at])
-        counts = np.isin(np.arange(self.count), at[sound]) | (elsewhere & ~np.isnan(f))
-        y, at, elsewhere = y[sound], at[sound], elsewhere & ~np.isnan(f)
-        two_valued = all(np.isin(each[~np.isnan(each)], (-1.0, 0.0, 1.0)).all() for each in (y, f))
+        positions, elsewhere = self.positions, np.ones(self.count, bool)
+        elsewhere[positions] = False
+        has_values = ~np.isnan(y) & ~np.isnan(f[positions])
+        counts = np.isin(np.arange(self.count), positions[has_values]) | (elsewhere & ~np.isnan(f))
+        y, positions, elsewhere = y[has_values], positions[has_values], elsewhere & ~np.isnan(f)
+        two_valued = all(np.isin(values[~np.isnan(values)], (-1.0, 0.0, 1.0)).all() for values in (y, f))
         if self.stratum is not None:
-            place = np.cumsum(counts) - 1
+            new_position = np.cumsum(counts) - 1
             used = np.unique(self.stratum[counts], return_inverse=True)[1]
-            return stratified_mean(y, f[counts], place[at], used, level=level, two_valued=two_valued)
+            return stratified_mean(y, f[counts], new_position[positions], used, level=level, two_valued=two_valued)
 
         if self.cluster is None:
             return corrected_mean(
-                y, f[at], f[elsewhere], level=level, two_valued=two_valued, is_difference=is_difference
+                y, f[positions], f[elsewhere], level=level, two_valued=two_valued, is_difference=is_difference
             )
 
-        names = self.cluster
+        model_elsewhere = f[elsewhere]
         if elsewhere.any():
-            rest = cluster_values(f[elsewhere], names[elsewhere])
-        else:
-            rest = f[elsewhere]
-
-        human, model = (cluster_values(values, names[at]) for values in (y, f[at]))
-        return corrected_mean(human, model, rest, level=level, two_valued=False)
+            model_elsewhere = cluster_values(f[elsewhere], self.cluster[elsewhere])
+        human = cluster_values(y, self.cluster[positions])
+        model = cluster_values(f[positions], self.cluster[positions])
+        return corrected_mean(human, model, model_elsewhere, level=level, two_valued=False)
 
     def more(self, count: int, rng: np.random.Generator) -> list[int]:
-        """So many queries that people did not judge, by their places."""
+        """The positions of `count` queries that people did not judge."""
         assert self.stratum is not None
-        assert self.rest is not None
-        left = np.ones(self.count, bool)
-        left[self.at] = False
-        kinds = range(len(self.strata))
-        size, judged = (np.bincount(codes, minlength=len(kinds)) for codes in (self.stratum, self.stratum[self.at]))
-        wanted = allocated(size, spreads(self.rest, self.stratum[self.at], len(kinds)), judged, count).tolist()
-        drawn = [rng.permutation(np.flatnonzero((self.stratum == kind) & left))[: wanted[kind]] for kind in kinds]
-        return [place for places in drawn for place in places.tolist()]
+        assert self.residuals is not None
+        unjudged = np.ones(self.count, bool)
+        unjudged[self.positions] = False
+
+        strata = len(self.strata)
+        judged_stratum = self.stratum[self.positions]
+        size = np.bincount(self.stratum, minlength=strata)
+        judged = np.bincount(judged_stratum, minlength=strata)
+        counts = allocated(size, spreads(self.residuals, judged_stratum, strata), judged, count).tolist()
+
+        positions: list[int] = []
+        for number in range(strata):
+            candidates = np.flatnonzero((self.stratum == number) & unjudged)
+            positions += rng.permutation(candidates)[: counts[number]].tolist()
+        return positions
 
 
 @dataclass(frozen=True)
 class ScoredTwice:
-    """Runs scored by the model's judgements of all queries, and by people's of those that they judged whole."""
+    """Runs scored by the model's judgements of all queries, and by people's of those that they judged completely."""
 
     by_people: Mapping[str, Scores]
     by_model: Mapping[str, Scores]
@@ -440,7 +450,7 @@ class ScoredTwice:
         """Each run is read and placed once for each kind of judge."""
         _check_queries(people, machine)
         by_model = dict(evaluate(machine, runs, measures, convention=rules))
-        deepest = max(int(measure.k) if measure.k else depth for measure in measures)
+        deepest = max(int(measure.k or depth) for measure in measures)
         complete, notes = _complete(people, machine, list(by_model.values()), deepest)
 
         # A run without any of these queries scores 0 in them; that it shares some with the model's was seen above.
@@ -448,23 +458,23 @@ class ScoredTwice:
         by_people = dict(evaluate(people.only(complete), runs, measures, convention=lenient))
         for scored in (by_people, by_model):
             if len({scores.queries for scores in scored.values()}) > 1:
-                what = "the runs do not answer the same queries, and missing ones are left out"
-                raise OptionError(what, hint="Corrected values need all queries: Convention(missing='zero').")
+                message = "the runs do not answer the same queries, and missing ones are left out"
+                raise OptionError(message, hint="Corrected values need all queries: Convention(missing='zero').")
         return cls(by_people, by_model, notes)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the runs."""
+        """The names of the runs."""
         return tuple(self.by_model)
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """All of them."""
+        """All queries."""
         return self.by_model[self.names[0]].queries
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """Those that people judged whole."""
+        """The queries that people judged completely."""
         return self.by_people[self.names[0]].queries
 
     def higher_is_better(self, measure: Measure) -> bool:
@@ -475,14 +485,14 @@ class ScoredTwice:
         """The values of a run by people, of the judged queries, and by the model, of all."""
         people, model = self.by_people[run].columns[str(measure)], self.by_model[run].columns[str(measure)]
         if people.average != "mean":
-            raise MeasureError(f"{measure} is no mean over queries ({people.average}), and cannot be corrected")
+            raise MeasureError(f"{measure} is not a mean over queries ({people.average}), and cannot be corrected")
         return people.values, model.values
 
     def units(self, queries: Queries, drawn: Drawn) -> Units:
-        """What means are over."""
-        place = {query: i for i, query in enumerate(self.queries)}
-        at = np.array([place[query] for query in self.judged], np.int64)
-        plain = Units(at, len(place))
+        """The units that means are over."""
+        number = {query: i for i, query in enumerate(self.queries)}
+        positions = np.array([number[query] for query in self.judged], np.int64)
+        plain = Units(positions, len(number))
         if drawn == "strata":
             return self._in_strata(plain, queries)
         if queries.has("cluster"):
@@ -490,7 +500,7 @@ class ScoredTwice:
         return plain
 
     def units_to_draw(self, units: Units, queries: Queries) -> Units:
-        """The same for drawing more queries: within strata, if there are any."""
+        """The units for drawing more queries: within strata, if there are any."""
         if units.strata or not queries.has("stratum"):
             return units
         return self._in_strata(units, queries)
@@ -500,18 +510,18 @@ class ScoredTwice:
         return replace(units, stratum=stratum, strata=tuple(names))
 
 
-def _column(queries: Queries, role: str, wanted: Sequence[str]) -> list[str]:
+def _column(queries: Queries, role: str, query_ids: Sequence[str]) -> list[str]:
     """The cluster, or the stratum, of each query."""
     by_query = queries.column(role)
-    lacking = [query for query in wanted if query not in by_query]
+    lacking = [query for query in query_ids if query not in by_query]
     if lacking:
-        what = f"a query has no {role}: {ids.samples(lacking)}"
-        raise InputError(what, where=queries.name, hint="Give each query one.", code="no-stratum")
-    return [by_query[query] for query in wanted]
+        message = f"a query has no {role}: {ids.samples(lacking)}"
+        raise InputError(message, where=queries.name, hint="Give each query one.", code="no-stratum")
+    return [by_query[query] for query in query_ids]
 
 
 def _numbers(strata: list[str]) -> Sequence[str | float]:
-    """Strata as numbers, if they are many different ones, so that they can be cut into few."""
+    """Strata as numbers where more than five differ, so that they can be cut into five."""
     if len(set(strata)) <= COUNT:
         return strata
     try:
@@ -523,32 +533,34 @@ def _numbers(strata: list[str]) -> Sequence[str | float]:
 def _check_queries(people: Qrels, machine: Qrels) -> None:
     missing = [query for query in people if query not in machine.text]
     if missing:
-        what = f"{len(missing):,} queries that people judged have no judgement of the model: {ids.samples(missing)}"
+        message = f"{len(missing):,} queries that people judged have no judgement of the model: {ids.samples(missing)}"
         hint = "Ask the model for everything to the depth: goldrank judge ask --pool which=all."
-        raise InputError(what, where=machine.name, hint=hint)
+        raise InputError(message, where=machine.name, hint=hint)
 
 
 def _complete(people: Qrels, machine: Qrels, scored: Sequence[Scores], depth: int) -> tuple[list[str], list[Note]]:
-    """The queries whose first documents people judged in all runs; what is known of the others."""
-    whole = set(people)
-    holes = 0
+    """The queries whose first documents people judged in all runs; and notes about the others."""
+    complete = set(people)
+    unjudged = 0
     for scores in scored:
         placed: Placed = scores.placed
         for query, docs in zip(placed.placements.queries, placed.top_documents(depth), strict=True):
-            if query in whole and any(doc not in people.text[query] for doc in docs):
-                whole.discard(query)
-            holes += sum(doc not in machine.text[query] for doc in docs)
+            if query in complete and any(doc not in people.text[query] for doc in docs):
+                complete.discard(query)
+            unjudged += sum(doc not in machine.text[query] for doc in docs)
 
-    notes = [Note.of("random-draw", judged=len(whole), queries=len(machine))]
-    if len(whole) < len(people):
-        partly = [query for query in people if query not in whole]
+    notes = [Note.of("random-draw", judged=len(complete), queries=len(machine))]
+    if len(complete) < len(people):
+        partly = [query for query in people if query not in complete]
         notes.append(Note.of("partly-judged-queries", count=len(partly), depth=depth, samples=partly))
 
-    if holes:
-        notes.append(Note.of("model-holes", count=holes, depth=depth))
+    if unjudged:
+        notes.append(Note.of("model-holes", count=unjudged, depth=depth))
 
-    if len(whole) < LEAST_JUDGED:
-        what = f"people judged {len(whole)} queries to rank {depth}; {LEAST_JUDGED} are needed, and 20 are useful"
-        raise InputError(what, where=people.name, hint="Judge whole queries: every document of every run to that rank.")
+    if len(complete) < LEAST_JUDGED:
+        message = f"people judged {len(complete)} queries to rank {depth}; {LEAST_JUDGED} are needed, and 20 are useful"
+        raise InputError(
+            message, where=people.name, hint="Judge whole queries: every document of every run to that rank."
+        )
 
-    return [query for query in people if query in whole], notes
+    return [query for query in people if query in complete], notes

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
 
 USUAL_DEPTH = 10
-"""Where a measure has no cut-off."""
+"""The depth where a measure has no cut-off."""
 
 
 @declared(usual="-m --model-qrels --queries --next -o --statistics")
@@ -85,6 +85,7 @@ def command(
     opened = open_runs(runs, reading)
     if baseline is not None:
         opened = opened.only(_known(baseline, opened.names), *(name for name in opened.names if name != baseline))
+
     corrected = corrected_values(
         open_qrels(qrels, reading),
         opened,
@@ -100,8 +101,9 @@ def command(
     if baseline is not None:
         shown = replace(shown, values=tuple(value for value in shown.values if value.against in (None, baseline)))
     output.show(shown)
-    for query in corrected.next_queries(following, seed=chosen.seed) if following else ():
-        echo(query, err=output.form != "terminal")
+    if following:
+        for query in corrected.next_queries(following, seed=chosen.seed):
+            echo(query, err=output.form != "terminal")
 
 
 def _known(baseline: str, names: Sequence[str]) -> str:

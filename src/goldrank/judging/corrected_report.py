@@ -1,44 +1,52 @@
-"""Values that were corrected by people's judgements, beside those of people and of the model alone."""
+"""Values that were corrected by people's judgements, beside the values of people and of the model alone."""
 
 from __future__ import annotations
 
 from goldrank.comparison.intervals import percent
 from goldrank.data.table import Cell, Head, Part, Table, note_sentences
-from goldrank.judging.corrected import CorrectedValues
+from goldrank.judging.corrected import CorrectedValue, CorrectedValues
 from goldrank.report.forms import writers
 from goldrank.report.numbers import interval
 
 _BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alone (Wilson)"}
 
 
-def parts(found: CorrectedValues) -> list[Part]:
+def parts(corrected: CorrectedValues) -> list[Part]:
     """One table, and the notes."""
-    rows: list[list[Cell | str | float]] = []
-    pairs = any(value.against for value in found.values)
-    for value in found.values:
-        made = value.estimate
-        if value.against:
-            system = f"{value.run} - {value.against}"
-        else:
-            system = value.run
-        by = _BY[made.method] + (f": {made.why}" if made.why else "")
-        numbers: list[Cell | str | float] = [value.value, interval(value.interval), value.by_people, value.by_model]
-        shares = [f"{made.rho:.2f}", f"{made.weight:.2f}", f"{made.effective:.0f}"]
-        rows.append([system, value.measure, *numbers, *shares, by, *([value.verdict or ""] if pairs else [])])
-
-    heads = [
+    rows = [_row(value) for value in corrected.values]
+    columns = [
         *Head.names("system", "measure"),
-        *Head.numbers("value", f"{percent(found.level)} interval", "people", "model", "rho", "weight", "worth queries"),
-        *Head.texts("by", *(["verdict"] if pairs else [])),
+        *Head.numbers("value", f"{percent(corrected.level)} interval", "people", "model"),
+        *Head.numbers("rho", "weight", "worth queries"),
+        *Head.texts("by"),
     ]
     caption = (
         "people: the mean of the queries that people judged; model: the model's mean of all queries, as it is; rho: "
         "how people's and the model's values go together; worth queries: as many judged by people would say as much"
     )
-    if pairs:
-        caption += "; verdict: by the interval; those of pairs hold together, for all pairs and measures"
 
-    return [Table(heads, rows, caption=caption), *note_sentences(found.notes)]
+    has_pairs = any(value.against for value in corrected.values)
+    if has_pairs:
+        columns += Head.texts("verdict")
+        caption += "; verdict: by the interval; those of pairs hold together, for all pairs and measures"
+        for row, value in zip(rows, corrected.values, strict=True):
+            row.append(value.verdict or "")
+
+    return [Table(columns, rows, caption=caption), *note_sentences(corrected.notes)]
+
+
+def _row(value: CorrectedValue) -> list[Cell | str | float]:
+    estimate = value.estimate
+    system = value.run
+    if value.against:
+        system = f"{value.run} - {value.against}"
+    by = _BY[estimate.method]
+    if estimate.why:
+        by += f": {estimate.why}"
+
+    numbers: list[Cell | str | float] = [value.value, interval(value.interval), value.by_people, value.by_model]
+    shares = [f"{estimate.rho:.2f}", f"{estimate.weight:.2f}", f"{estimate.effective:.0f}"]
+    return [system, value.measure, *numbers, *shares, by]
 
 
 WRITERS = writers()

@@ -6,6 +6,6 @@ from goldrank.data.table import Part, Sentence
 from goldrank.judging.corrected import CorrectedValue
 
 
-def parts(found: CorrectedValue) -> list[Part]:
+def parts(corrected: CorrectedValue) -> list[Part]:
     """The sentence."""
-    return [Sentence(f"{found.words}.", found.verdict or "")]
+    return [Sentence(f"{corrected.words}.", corrected.verdict or "")]

@@ -1,4 +1,4 @@
-"""The body of an HTTP answer, unpacked with a limit: 5 KB can stand for gigabytes, and each layer multiplies."""
+"""The body of an HTTP answer, unpacked with a limit: 5 KB can become gigabytes, and each layer multiplies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _gunzipped(body: bytes, most: int) -> bytes:
 
 
 def _inflated(body: bytes, most: int) -> bytes:
-    """With the head of zlib, as it should be, or without, as some servers do it."""
+    """With the header of zlib, as the standard says, or without it, as some servers send it."""
     try:
         return _decompressed(body, most, zlib.MAX_WBITS)
     except DamagedBodyError:

@@ -1,12 +1,13 @@
 """`Endpoint`: a model behind any OpenAI-compatible chat endpoint (extra `judge`: httpx).
 
-The key comes from the environment alone. It is sent in one header, and written nowhere: should a server repeat it in
-a message, it is taken out before anybody sees that message.
+The key comes from the environment alone. It is sent in one header, and written nowhere: if a server repeats it in a
+message, it is taken out of that message first.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import email.utils
 import json
 import math
@@ -14,6 +15,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -44,23 +46,23 @@ _PATH = "/chat/completions"
 _CONNECT = 10.0
 """Seconds until there is a connection."""
 USUAL_TOKENS = 500
-"""Of an answer, at most."""
+"""The most tokens of an answer."""
 _OWN_FIELDS = {
     "model": "The model is the first argument.",
     "messages": "They are the prompt's.",
     "stream": "Answers come as a whole.",
 }
-"""Fields of a request that are not for choice, and why."""
+"""Fields of a request that users cannot choose, and why."""
 _MOST_BODY = 1_000_000
-"""Bytes of an answer that are read, as they were sent and as each layer of packing gives them."""
+"""Bytes of an answer that are read, before and after each layer is unpacked."""
 _MOST_TOKENS = 1_000_000_000
 _SHORTEST_SECRET = 8
-"""Shorter keys, such as "x" or "none", are what local servers are given that ask for any. They are no secrets, and
-taking each "x" out of an answer would damage it."""
+"""Shorter keys, such as "x" or "none", are not secrets: people give them to local servers that need any key. Taking
+each "x" out of an answer would damage it."""
 _LONGEST_PAUSE = 600.0
 """Seconds. Where an endpoint asks to wait for longer, the job ends: it can be started again then."""
 _STEPPED_DOWN: dict[tuple[str, str], int] = {}
-"""By endpoint and model, which of `_FORMS` it was found to take."""
+"""By endpoint and model, the first of `_FORMS` that it may accept."""
 
 
 class Endpoint:
@@ -75,7 +77,7 @@ class Endpoint:
     base_url : str, optional
         An OpenAI-compatible endpoint, such as http://localhost:8000/v1. By default OPENAI_BASE_URL of the environment.
     prompt : {"relevance", "support", "question", "answerable"} or path
-        How it is asked: a prompt from the box, or a file of one's own.
+        How it is asked: one of goldrank's prompts, or a file.
     criteria : str
         What counts as relevant, in words: given to the model.
     key_variable : str
@@ -141,14 +143,16 @@ class Endpoint:
         self._key = os.environ.get(key_variable, "")
         if self._key and not (self._key.isascii() and self._key.isprintable()):
             raise OptionError(f"the key in {key_variable} has characters that no header can hold")
-        self._secret = _written_anyhow(self._key) if len(self._key) >= _SHORTEST_SECRET else None
+        self._secret = None
+        if len(self._key) >= _SHORTEST_SECRET:
+            self._secret = _written_anyhow(self._key)
         self._client: httpx.AsyncClient | None = None
 
     def __repr__(self) -> str:
         return f"Endpoint({self.model!r}, {self.url.removesuffix(_PATH)!r})"
 
     def description(self) -> Description:
-        """Everything that answers depend on. The key, time-outs and concurrency are not among it."""
+        """Everything that answers depend on, which the key, time-outs and concurrency are not."""
         return Description(
             "endpoint",
             {"prompt": self.prompt.digest, "url": self.url, "form": self._asked_form, "fields": self._fields},
@@ -159,7 +163,7 @@ class Endpoint:
         return self.prompt.messages(call)
 
     async def ask(self, call: Call) -> Reply:
-        """One request. What can be tried again raises `AskAgainLater`."""
+        """Send one request. A failure that can be tried again raises `AskAgainLater`."""
         with needed("httpx"):
             import httpx
 
@@ -180,13 +184,14 @@ class Endpoint:
         except httpx.TransportError as error:
             unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
             raise AskAgainLater(type(error).__name__, self._clean(str(error)), paid=not unsent) from None
+
         body = self._clean(raw.decode("utf-8", "replace"))
         if status == 200:
             return self._read(body, call)
         raise self._refused(status, body, headers, form)
 
     async def _posted(self, client: httpx.AsyncClient, request: dict[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and the first bytes of what comes back, however much would follow.
+        """Status, headers and the first bytes of the answer; the rest is not read.
 
         The bytes are read as they were sent: httpx would unpack each piece without a limit.
         """
@@ -207,16 +212,16 @@ class Endpoint:
     def _request(self, call: Call, form: str) -> dict[str, Any]:
         fields = {**self._fields, "messages": self.messages(call)}
         if form == "json_schema":
-            wanted = {"name": "judgement", "strict": True, "schema": self.prompt.schema()}
-            fields["response_format"] = {"type": form, "json_schema": wanted}
+            json_schema = {"name": "judgement", "strict": True, "schema": self.prompt.schema()}
+            fields["response_format"] = {"type": form, "json_schema": json_schema}
         elif form == "json_object":
             fields["response_format"] = {"type": form}
         return fields
 
     def _read(self, body: str, call: Call) -> Reply:
         try:
-            said = json.loads(body)
-            choice = said["choices"][0]
+            data = json.loads(body)
+            choice = data["choices"][0]
             message = choice["message"]
             text, finish = message.get("content"), choice.get("finish_reason")
             refusal = message.get("refusal")
@@ -233,37 +238,40 @@ class Endpoint:
             except RecursionError:
                 answer = Answer(None, problem="the answer is nested too deeply")
 
-        usage = said.get("usage")
-        usage = usage if isinstance(usage, dict) else {}
-        details = usage.get("prompt_tokens_details")
-        cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else None
-        return Reply(
-            body, answer, "unreadable" if answer.problem else "ok", _count(usage.get("prompt_tokens")),
-            _count(usage.get("completion_tokens")), cached or 0,
-        )  # fmt: skip
+        usage = _dict(data.get("usage"))
+        details = _dict(usage.get("prompt_tokens_details"))
+        return replace(
+            Reply.of(body, answer),
+            tokens_in=_count(usage.get("prompt_tokens")),
+            tokens_out=_count(usage.get("completion_tokens")),
+            tokens_cached=_count(details.get("cached_tokens")) or 0,
+        )
 
     def _refused(self, status: int, body: str, headers: Mapping[str, str], form: int) -> Exception:
-        """What an answer other than 200 means. `form` is which of `_FORMS` was asked for."""
+        """The exception for an answer other than 200. `form` is the index of the form that was requested."""
         message, code = _error_of(body)
-        if status in _STOPPING or (status == 429 and any(word in code.casefold() for word in _NO_CREDIT)):
-            what = _STOPPING.get(status, "there is no credit left")
-            hint = "Set the key in the environment." if status in (401, 403) else "Pay, or take another endpoint."
-            return JobStopped(f"{what} ({status}: {message[:200]})", body, hint)
+        has_no_credit = status == 429 and any(word in code.casefold() for word in _NO_CREDIT)
+        if status in _STOPPING or has_no_credit:
+            problem = _STOPPING.get(status, "there is no credit left")
+            hint = "Pay, or take another endpoint."
+            if status in (401, 403):
+                hint = "Set the key in the environment."
+            return JobStopped(f"{problem} ({status}: {message[:200]})", body, hint)
 
         if status in RETRIED:
             after = _retry_after(headers)
             if after is not None and after > _LONGEST_PAUSE:
-                what = f"the endpoint asks to wait for {after:,.0f} seconds ({status}: {message[:200]})"
-                return JobStopped(what, body, "Start the job again then: what was answered is kept.")
+                problem = f"the endpoint asks to wait for {after:,.0f} seconds ({status}: {message[:200]})"
+                return JobStopped(problem, body, "Start the job again then: what was answered is kept.")
             return AskAgainLater(str(status), body, after, limited=status in (429, 503, 529))
 
         if 300 <= status < 400:
-            what = f"the endpoint sends elsewhere ({status}), and the key is not sent there"
-            return JobStopped(what, body, "Give the address itself as base_url.")
+            problem = f"the endpoint sends elsewhere ({status}), and the key is not sent there"
+            return JobStopped(problem, body, "Give the address itself as base_url.")
 
         if status in (400, 422) and "response_format" in body and form < len(_FORMS) - 1:
-            place = self.url, self.model
-            _STEPPED_DOWN[place] = max(form + 1, _STEPPED_DOWN.get(place, 0))
+            model_key = self.url, self.model
+            _STEPPED_DOWN[model_key] = max(form + 1, _STEPPED_DOWN.get(model_key, 0))
             return AskAgainLater(f"{status} {_FORMS[form]} is not taken", body, after=0.0)
 
         return ItemFailed(str(status), body)
@@ -280,7 +288,9 @@ class Endpoint:
 
     def _clean(self, text: str) -> str:
         """Text without the key, also where a server repeats it."""
-        return self._secret.sub("[key]", text) if self._secret else text
+        if self._secret is None:
+            return text
+        return self._secret.sub("[key]", text)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -289,10 +299,10 @@ class Endpoint:
             self._client = None
 
 
-def _base_url(given: str | None, model: str) -> str:
-    """The address that was given, else that of the environment."""
-    if given is not None:
-        return given
+def _base_url(base_url: str | None, model: str) -> str:
+    """The address from the arguments, or else from the environment."""
+    if base_url is not None:
+        return base_url
     base = os.environ.get("OPENAI_BASE_URL", "")
     if not base:
         hint = "Give base_url=, for example 'http://localhost:8000/v1', or set OPENAI_BASE_URL."
@@ -301,37 +311,38 @@ def _base_url(given: str | None, model: str) -> str:
 
 
 def _address(base_url: str, key_variable: str) -> str:
-    """Where requests go; the base has no secret in it."""
-    try:
-        parts = urlsplit(base_url if isinstance(base_url, str) else "")
-    except ValueError:
-        parts = urlsplit("")
+    """Where requests go; raise if the base has a secret in it."""
+    parts = urlsplit("")
+    if isinstance(base_url, str):
+        with contextlib.suppress(ValueError):
+            parts = urlsplit(base_url)
+
     if isinstance(base_url, str) and ("@" in base_url or parts.query or parts.fragment):
-        what = "base_url has a user, a password or something after ? or # in it"
-        raise OptionError(what, hint=f"The key comes from the environment: {key_variable}.")
+        message = "base_url has a user, a password or something after ? or # in it"
+        raise OptionError(message, hint=f"The key comes from the environment: {key_variable}.")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise OptionError(f"base_url is {shown(base_url, 80)}", hint="For example http://localhost:8000/v1.")
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") + _PATH, "", ""))
 
 
-def _request(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The fields that were given, if they are some that can be chosen."""
-    if given is None:
+def _request(request: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The user's fields of a request; raise if one of them cannot be chosen."""
+    if request is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise OptionError(f"request is {shown(given, 60)}", hint='For example request={"temperature": 0, "seed": 7}.')
+    if not isinstance(request, Mapping):
+        raise OptionError(f"request is {shown(request, 60)}", hint='For example request={"temperature": 0, "seed": 7}.')
     for field in _OWN_FIELDS:
-        if field in given:
+        if field in request:
             raise OptionError(f"request has {field!r}, which is not for choice", hint=_OWN_FIELDS[field])
     try:
-        json.dumps(dict(given))
+        json.dumps(dict(request))
     except (TypeError, ValueError) as error:
         raise OptionError(f"request cannot be written as JSON: {error}") from None
-    return dict(given)
+    return dict(request)
 
 
 def _form(request: dict[str, Any]) -> str:
-    """Which of `_FORMS` is asked for first; it is taken out of the request."""
+    """The one of `_FORMS` that is requested first; it is taken out of the request."""
     if "response_format" not in request:
         return _FORMS[0]
     chosen = request.pop("response_format")
@@ -344,7 +355,7 @@ def _form(request: dict[str, Any]) -> str:
 
 
 def check_installed() -> None:
-    """Raises, with what to install, if httpx is missing."""
+    """Raise the error with the line that installs httpx, if it is missing."""
     with needed("httpx"):
         import httpx  # noqa: F401 - is it there?
 
@@ -352,10 +363,13 @@ def check_installed() -> None:
 def _error_of(body: str) -> tuple[str, str]:
     """The message and the code of an error; older servers have it flat."""
     try:
-        said = json.loads(body)
+        data = json.loads(body)
     except (ValueError, RecursionError):
         return body[:200], ""
-    error = said.get("error", said) if isinstance(said, dict) else {}
+
+    error = {}
+    if isinstance(data, dict):
+        error = data.get("error", data)
     if isinstance(error, str):
         return error, ""
     if not isinstance(error, dict):
@@ -364,30 +378,30 @@ def _error_of(body: str) -> tuple[str, str]:
 
 
 def _written_anyhow(key: str) -> re.Pattern[str]:
-    """Finds a key as it is, and as JSON (`\\/`, `\\u002f`) or an address (`%2f`) may write it."""
+    """A pattern that finds a key as it is, and as JSON (`\\/`, `\\u002f`) or an address (`%2f`) may write it."""
     signs = (rf"(?:\\?{re.escape(sign)}|(?i:\\u{ord(sign):04x}|%{ord(sign):02x}))" for sign in key)
     return re.compile("".join(signs))
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that the other side asks to wait, if that can be read.
+    """The seconds that the endpoint asks to wait, if they can be read.
 
     >>> _retry_after({"retry-after-ms": "1500"}), _retry_after({"retry-after-ms": "nan", "retry-after": "3"})
     (1.5, 3.0)
     """
     for name, a_second in (("retry-after-ms", 1000), ("retry-after", 1)):
-        given = headers.get(name, "")
+        text = headers.get(name, "")
         try:
-            seconds = float(given) / a_second
+            seconds = float(text) / a_second
         except ValueError:
-            seconds = _seconds_until(given)
+            seconds = _seconds_until(text)
         if 0 <= seconds < math.inf:
             return seconds
     return None
 
 
 def _seconds_until(date: str) -> float:
-    """How far away a date is, 0 if it is over; NaN if it is none."""
+    """The seconds until a date, 0 if it is in the past; NaN if the text is not a date."""
     try:
         return max(0.0, email.utils.parsedate_to_datetime(date).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
@@ -395,5 +409,14 @@ def _seconds_until(date: str) -> float:
 
 
 def _count(value: object) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
-    return value if is_count else None  # type: ignore[return-value]
+    """A number of tokens; None if it cannot be one."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS:
+        return value
+    return None
+
+
+def _dict(value: object) -> dict[str, Any]:
+    """An object of an answer; empty if it is something else."""
+    if isinstance(value, dict):
+        return value
+    return {}

@@ -50,11 +50,11 @@ def command(
 
     with JudgementLog(log, mode="r") as opened:
         standing = opened.latest(as_of=as_of)
-    if qrels is None:
-        below = None
-    else:
-        below = read_qrels(qrels, format=formats.get("qrels", formats.get("")))
-    exported = exported_from(standing, below, merge=merge, adjudicator=adjudicator, by=by, where=log)
+    base = None
+    if qrels is not None:
+        base = read_qrels(qrels, format=formats.get("qrels", formats.get("")))
+    exported = exported_from(standing, base, merge=merge, adjudicator=adjudicator, by=by, where=log)
+
     not_kept: list[object] = []
     deliver(*(lambda path=path: not_kept.extend(save_qrels(exported.qrels, path, to_format)) for path in output.files))
 
@@ -68,5 +68,6 @@ def command(
             output.print_parts([Sentence(size)])
         output.print_notes(notes)
         return
+
     writers = {"csv": lambda _: separated.write(exported.table)}
     Output((), output.form, output.is_quiet, output.shows_notes).show(None, lambda _: [exported.table], writers, notes)

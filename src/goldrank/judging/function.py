@@ -13,7 +13,7 @@ from goldrank.base.errors import GoldrankError, OptionError
 from goldrank.base.escaping import shown
 from goldrank.data.qrels import Grade
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, Reply
-from goldrank.judging.parse import whole, written
+from goldrank.judging.parse import as_integer, written
 
 _PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, SyntaxError, GoldrankError)
 """Errors that another attempt will not remove."""
@@ -24,7 +24,7 @@ class Function:
 
     It returns a grade of `scale`, a number from 0 to 1 where there is no scale, or one of these with a reason, as a
     pair; with `fields` a dict with a text for each of them. Answers are kept under the function's name and code;
-    `version` tells changes apart that are not in its own code, such as another model behind it.
+    change `version` for a change that is not in the code, such as another model behind it.
     """
 
     max_tokens = 0
@@ -41,20 +41,17 @@ class Function:
         fields: Sequence[str] = (),
     ) -> None:
         if not callable(function):
-            raise OptionError(f"{shown(function, 60)} is no judge", hint="Give a function of a question and a text.")
+            raise OptionError(f"{shown(function, 60)} is not a judge", hint="Give a function of a question and a text.")
 
         self.function = function
-        if scale is None:
-            self.scale = None
-        else:
+        self.scale = None
+        if scale is not None:
             self.scale = checked_scale(scale)
-
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.version = version
         self.criteria = checked_criteria(criteria)
-        if timeout is None:
-            self.timeout = None
-        else:
+        self.timeout = None
+        if timeout is not None:
             self.timeout = seconds(timeout)
 
         self.fields = tuple(fields)
@@ -62,33 +59,34 @@ class Function:
 
     def description(self) -> Description:
         """The function's name, a hash of its code, its scale."""
+        digest = ""
         code = getattr(self.function, "__code__", None)
         if code:
             digest = hashlib.sha256(_code_text(code).encode()).hexdigest()
-        else:
-            digest = ""
+
         home = f"{getattr(self.function, '__module__', '')}.{getattr(self.function, '__qualname__', self.name)}"
-        said: dict[str, Any] = {"function": home, "name": self.name, "code": digest, "version": self.version}
-        said |= {"fields": list(self.fields)} if self.fields else {}
-        return Description("function", {**said, "scale": self.scale and list(self.scale), "labels": {}})
+        parameters: dict[str, Any] = {"function": home, "name": self.name, "code": digest, "version": self.version}
+        if self.fields:
+            parameters["fields"] = list(self.fields)
+        return Description("function", {**parameters, "scale": self.scale and list(self.scale), "labels": {}})
 
     def messages(self, call: Call) -> list[dict[str, str]]:
-        """What the function is given."""
+        """The function's arguments."""
         item = call.item
         return [{"role": name, "content": getattr(item, name)} for name in self._takes]
 
     async def ask(self, call: Call) -> Reply:
         """Call it; one that is not asynchronous runs in a thread."""
-        given = [getattr(call.item, name) for name in self._takes]
+        arguments = [getattr(call.item, name) for name in self._takes]
         try:
             if inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(
                 getattr(self.function, "__call__", None)  # noqa: B004 - objects with an asynchronous __call__
             ):
-                said = await asyncio.wait_for(self.function(*given), self.timeout)
+                result = await asyncio.wait_for(self.function(*arguments), self.timeout)
             else:
-                said = await asyncio.wait_for(asyncio.to_thread(self.function, *given), self.timeout)
-                if inspect.isawaitable(said):
-                    said = await asyncio.wait_for(said, self.timeout)
+                result = await asyncio.wait_for(asyncio.to_thread(self.function, *arguments), self.timeout)
+                if inspect.isawaitable(result):
+                    result = await asyncio.wait_for(result, self.timeout)
         except _PERMANENT as error:
             raise ItemFailed(type(error).__name__, str(error)) from error
         except TimeoutError:
@@ -97,11 +95,10 @@ class Function:
             raise AskAgainLater(type(error).__name__, str(error)) from error
 
         if self.fields:
-            answer = written(said, self.fields)
+            answer = written(result, self.fields)
         else:
-            answer = understood(said, self.scale)
-
-        return Reply(repr(said)[:100_000], answer, "unreadable" if answer.problem else "ok")
+            answer = understood(result, self.scale)
+        return Reply.of(repr(result)[:100_000], answer)
 
     async def close(self) -> None:
         """There is nothing to close."""
@@ -109,10 +106,9 @@ class Function:
 
 def checked_scale(scale: Sequence[Grade]) -> tuple[Grade, ...]:
     """The grades of a scale, from the lowest to the highest; at least two."""
+    steps: tuple[Grade, ...] = ()
     if isinstance(scale, tuple | list | range):
         steps = tuple(scale)
-    else:
-        steps = ()
     are_numbers = all(isinstance(step, int | float) and not isinstance(step, bool) for step in steps)
     if len(steps) < 2 or not are_numbers or sorted(set(steps)) != list(steps):
         hint = "For example scale=(0, 1, 2, 3)."
@@ -121,50 +117,47 @@ def checked_scale(scale: Sequence[Grade]) -> tuple[Grade, ...]:
 
 
 def checked_criteria(criteria: str) -> str:
-    """What counts as relevant, if it is a text."""
+    """The criteria; raise unless they are a text."""
     if isinstance(criteria, str):
         return criteria
     raise OptionError(f"criteria is {shown(criteria, 60)}; it must be a text")
 
 
 def seconds(timeout: float) -> float:
-    """A time to wait, if it is one."""
+    """The time to wait; raise unless it is a number above 0."""
     if isinstance(timeout, int | float) and not isinstance(timeout, bool) and 0 < timeout < math.inf:
         return timeout
     raise OptionError(f"timeout is {shown(timeout, 40)}; it must be seconds, above 0", code="bad-number")
 
 
-def understood(said: Any, scale: Sequence[Grade] | None) -> Answer:
-    """What a function or a command answered: a value, a pair of value and reason, or an object with both."""
+def understood(value: Any, scale: Sequence[Grade] | None) -> Answer:
+    """The answer of a function or a command: a value, a pair of value and reason, or an object with both."""
     reason = ""
-    if isinstance(said, dict):
-        field = next((name for name in ("grade", "probability") if name in said), None)
+    if isinstance(value, dict):
+        field = next((name for name in ("grade", "probability") if name in value), None)
         if field is None:
             return Answer(None, problem="the answer has neither 'grade' nor 'probability'")
-        said, reason = said[field], said.get("reason") or ""
-    elif isinstance(said, tuple | list) and len(said) == 2:
-        said, reason = said
+        value, reason = value[field], value.get("reason") or ""
+    elif isinstance(value, tuple | list) and len(value) == 2:
+        value, reason = value
 
-    if isinstance(reason, str):
-        reason = reason
-    else:
+    if not isinstance(reason, str):
         reason = str(reason)
 
-    if hasattr(said, "item") and not isinstance(said, str):
-        said = said.item()  # a number of numpy's
+    if hasattr(value, "item") and not isinstance(value, str):
+        value = value.item()  # a number of numpy
 
-    problem = f"{shown(said, 60)} is not on the scale"
+    problem = f"{shown(value, 60)} is not on the scale"
     if scale is None:
-        sound = isinstance(said, int | float) and math.isfinite(said) and 0 <= said <= 1
-        if sound:
-            return Answer(float(said), reason)
+        if isinstance(value, int | float) and math.isfinite(value) and 0 <= value <= 1:
+            return Answer(float(value), reason)
         return Answer(None, reason, problem=problem)
 
-    number = said
-    if isinstance(said, bool):
-        number = int(said)
-    elif not (isinstance(said, float) and said in scale):
-        number = whole(said)
+    number = value
+    if isinstance(value, bool):
+        number = int(value)
+    elif not (isinstance(value, float) and value in scale):
+        number = as_integer(value)
 
     if number in scale:
         return Answer(number, reason)
@@ -172,7 +165,7 @@ def understood(said: Any, scale: Sequence[Grade] | None) -> Answer:
 
 
 def _takes(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Which parts of an item a function is given."""
+    """The parts of an item that a function takes."""
     parts = ("question", "text", "reference", "criteria")
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -191,12 +184,17 @@ def _takes(function: Callable[..., Any]) -> tuple[str, ...]:
         if len(needed) <= len(parts):
             return parts[:count]
 
-    raise OptionError(
-        f"a judge takes (question, text[, reference][, criteria]), and this one takes ({', '.join(names)})"
-    )
+    message = f"a judge takes (question, text[, reference][, criteria]), and this one takes ({', '.join(names)})"
+    raise OptionError(message)
 
 
 def _code_text(code: Any) -> str:
-    """What a function does, without where it stands."""
-    inner = [_code_text(each) if hasattr(each, "co_code") else repr(each) for each in code.co_consts]
-    return f"{code.co_code.hex()} {inner} {code.co_names}"
+    """The instructions of a function, without its file and lines."""
+    constants = [_constant_text(constant) for constant in code.co_consts]
+    return f"{code.co_code.hex()} {constants} {code.co_names}"
+
+
+def _constant_text(constant: Any) -> str:
+    if hasattr(constant, "co_code"):
+        return _code_text(constant)
+    return repr(constant)

@@ -7,12 +7,12 @@ from goldrank.judging.probes import TRICKS, Gullibility
 from goldrank.report.numbers import counted, share
 
 
-def parts(found: Gullibility) -> list[Part]:
+def parts(gullibility: Gullibility) -> list[Part]:
     """How often each trick raised the grade of a text that is not relevant."""
     rows: list[list[Cell | str]] = [
         [TRICKS[trick.name], counted(trick.pairs), counted(trick.raised), share(trick.share, trick.low, trick.high),
          Cell(f"{trick.mean_rise:+.2f}", trick.mean_rise)]
-        for trick in found.tricks.values()
+        for trick in gullibility.tricks.values()
     ]  # fmt: skip
-    heads = [*Head.texts(found.judge), *Head.numbers("pairs", "raised", "share, 95% interval", "mean rise")]
-    return [Table(heads, rows, title="Texts that people call not relevant"), *note_sentences(found.notes)]
+    columns = [*Head.texts(gullibility.judge), *Head.numbers("pairs", "raised", "share, 95% interval", "mean rise")]
+    return [Table(columns, rows, title="Texts that people call not relevant"), *note_sentences(gullibility.notes)]

@@ -1,4 +1,4 @@
-"""What a judge is asked about, and what it answers."""
+"""The questions to a judge, and its answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from goldrank.data.qrels import Grade
 
 @dataclass(frozen=True)
 class JudgeItem:
-    """One thing to judge: a document for a question. `reference` and `criteria` are empty if there is none."""
+    """One thing to judge: a document for a question. `reference` and `criteria` may be empty."""
 
     query: str
     doc: str
@@ -22,19 +22,19 @@ class JudgeItem:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a judge said of an item: a grade, and why. `problem` says why an answer cannot be read."""
+    """The answer of a judge for an item: a grade, and why. `problem` says why an answer cannot be read."""
 
     grade: Grade | None
     reason: str = ""
     label: str = ""
     problem: str = ""
     fields: dict[str, str] = field(default_factory=dict)
-    """What was written, by field, where texts are asked for in place of a grade."""
+    """The written texts by field, where the judge writes texts instead of a grade."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back for one call."""
+    """The answer to one call."""
 
     body: str
     """As it came, for the log."""
@@ -44,11 +44,18 @@ class Reply:
     tokens_out: int | None = None
     tokens_cached: int = 0
 
+    @classmethod
+    def of(cls, body: str, answer: Answer) -> Reply:
+        """A reply whose status says whether the answer could be read."""
+        if answer.problem:
+            return cls(body, answer, "unreadable")
+        return cls(body, answer, "ok")
+
 
 class AskAgainLater(Exception):  # noqa: N818 - what to do, not what went wrong
-    """A call that failed and may succeed later: `after` seconds, if the other side said so.
+    """A call that failed and may succeed later: after `after` seconds, if the endpoint gives a time.
 
-    `limited` if it refused because too much was asked, `paid` if it may have to be paid all the same.
+    `limited` if it was refused because there were too many calls, `paid` if it may cost money all the same.
     """
 
     def __init__(
@@ -76,7 +83,7 @@ class JobStopped(Exception):  # noqa: N818
 
 @dataclass(frozen=True)
 class Call:
-    """One question to a judge: an item, which repetition of it, and whether it is asked again after nonsense."""
+    """One question to a judge: an item, its repetition, and whether it is asked again after an unreadable answer."""
 
     item: JudgeItem
     repeat: int = 0
@@ -86,7 +93,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Description:
-    """What makes a judge's answers what they are: the key of the cache is made of it."""
+    """Everything that a judge's answers depend on: the key of the cache is made of it."""
 
     kind: str
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -94,22 +101,22 @@ class Description:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Whoever can be asked. `ask` raises `AskAgainLater`, `ItemFailed` or `JobStopped` for what went wrong."""
+    """Anything that can be asked for judgements. `ask` raises `AskAgainLater`, `ItemFailed` or `JobStopped`."""
 
     name: str
     scale: tuple[Grade, ...] | None
     """The grades that it can give, from the lowest; None for numbers from 0 to 1."""
     criteria: str
-    """What counts as relevant, in words; empty if nothing more than the prompt is said."""
+    """What counts as relevant, in words; empty if the prompt says everything."""
     max_tokens: int
     """The most tokens of an answer; 0 if nothing is paid by tokens."""
 
     def description(self) -> Description:
-        """What its answers depend on, beside the item."""
+        """Everything that its answers depend on, beside the item."""
         ...
 
     def messages(self, call: Call) -> list[dict[str, str]]:
-        """What is sent for a call."""
+        """The messages of a call."""
         ...
 
     async def ask(self, call: Call) -> Reply:
@@ -117,5 +124,5 @@ class Judge(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections and processes."""
+        """Close connections and end processes."""
         ...

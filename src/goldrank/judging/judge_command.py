@@ -47,7 +47,7 @@ REPORTS = ("markdown", "html", "terminal")
     type=NounType(POOL),
     metavar="KEY=VALUE,...",
     heading=MEASURE,
-    help="What is asked: which=unjudged|judged|all,measure=nDCG@10,depth=10,limit=100,repeats=1.",
+    help="The pairs to ask about: which=unjudged|judged|all,measure=nDCG@10,depth=10,limit=100,repeats=1.",
 )
 @calls_options
 @option(
@@ -89,26 +89,27 @@ def command(
 
     if documents is None or queries is None:
         raise click.UsageError("give --documents and --queries: the texts that the judge reads")
-    asked = pool or Pool()
+    chosen_pool = pool or Pool()
     if gullible is not None and pool is not None:
         raise click.UsageError("--pool and --gullible are things to ask for; give one")
-    if doubts and asked.repeats < 2:
+    if doubts and chosen_pool.repeats < 2:
         raise click.UsageError("--doubts needs --pool repeats=2 or more")
-    who = needed_judge(judge).judge(prompt="relevance")
+
+    asked_judge = needed_judge(judge).judge(prompt="relevance")
     judged = open_qrels(qrels, reading)
     if gullible is not None:
         if output.files or calls.dry_run:
             raise click.UsageError("--gullible writes no judgements, and has no --dry-run")
-        _show_gullibility(judged, who, (documents, queries), gullible, calls, output)
+        _show_gullibility(judged, asked_judge, (documents, queries), gullible, calls, output)
         return
 
     result = ask_judge(
         judged,
         open_whole(runs, reading),
-        who,
+        asked_judge,
         documents=documents,
         queries=queries,
-        pool=asked,
+        pool=chosen_pool,
         calls=calls,
         convention=reading.convention,
     )
@@ -129,10 +130,10 @@ def command(
 
 
 def _show_gullibility(
-    people: Qrels, who: Judge, texts: tuple[str, str], pairs: int, calls: Calls, output: Output
+    people: Qrels, judge: Judge, texts: tuple[str, str], pairs: int, calls: Calls, output: Output
 ) -> None:
     from goldrank.judging.probes import judge_gullibility
 
     documents, queries = texts
-    found = judge_gullibility(people, who, documents=documents, queries=queries, pairs=pairs, calls=calls)
-    output.show(found)
+    gullibility = judge_gullibility(people, judge, documents=documents, queries=queries, pairs=pairs, calls=calls)
+    output.show(gullibility)

@@ -1,4 +1,4 @@
-"""A judge as a matcher: whether a text supports a reference, decided by a model, through the same job and log."""
+"""A judge as a matcher: a model decides whether a text supports a reference; its answers are kept in the log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from goldrank.judging.runner import Job, JobOutcome
 from goldrank.match.matcher import Matcher
 
 Unanswered: TypeAlias = Literal["error", "no"]
-"""What becomes of a pair without a readable answer: an error (all answers so far are kept), or no match."""
+"""A pair without a readable answer is an error (all answers so far are kept), or no match."""
 
 
 class JudgeMatcher(Matcher):
@@ -45,7 +45,7 @@ class JudgeMatcher(Matcher):
     inclusive : bool
         Whether the threshold itself is a match.
     guards : iterable of str, optional
-        What must agree besides, as other matchers have it.
+        What else must agree, as in other matchers.
     base_url : str, optional
         Where the model of a name is; by default OPENAI_BASE_URL of the environment.
     calls : Calls
@@ -88,27 +88,31 @@ class JudgeMatcher(Matcher):
         if base_url is not None and not isinstance(judge, str):
             raise OptionError("base_url is for the name of a model", hint="A judge knows where it is asked.")
 
-        self.judge = _endpoint(judge, base_url) if isinstance(judge, str) else as_judge(judge)
+        if isinstance(judge, str):
+            self.judge: Judge = _endpoint(judge, base_url)
+        else:
+            self.judge = as_judge(judge)
         if self.judge.scale is None and threshold is None:
             hint = f"For example JudgeMatcher(judge, 0.5), or --matching judge:{self.judge.name}:0.5."
-            what = f"{self.judge.name} answers with numbers from 0 to 1, which need a threshold"
-            raise OptionError(what, hint=hint, code="no-threshold")
+            message = f"{self.judge.name} answers with numbers from 0 to 1, which need a threshold"
+            raise OptionError(message, hint=hint, code="no-threshold")
+
         self.unanswered = unanswered
         self.calls = _calls(calls)
         self._budget = self.calls.budget()
         """One for all jobs of this matcher and its copies."""
         self._questions: Sequence[str] = ()
         self._jobs: list[JobOutcome] = []
-        """Since notes were last taken; shared by all copies."""
+        """Outcomes since the last `take_notes`; shared by all copies."""
 
     def __str__(self) -> str:
         return super().__str__().replace(self.name, f"{self.name}:{self.judge.name}", 1)
 
     def about(self, questions: Sequence[str]) -> Matcher:
         """This judge for pairs of these questions."""
-        other = copy.copy(self)
-        other._questions = questions
-        return other
+        matcher = copy.copy(self)
+        matcher._questions = questions
+        return matcher
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         questions = self._questions or [""] * len(left)
@@ -116,21 +120,25 @@ class JudgeMatcher(Matcher):
             _item(question, retrieved[i], references[j], self.judge.criteria)
             for question, i, j in zip(questions, left.tolist(), right.tolist(), strict=True)
         ]
-        outcome = self._asked(items)
+        outcome = self._ask(items)
         return np.array([self._degree(outcome.grades.get((item.query, item.doc))) for item in items], np.float64)
 
     def answers(self, asked_about: Sequence[tuple[str, str, str]]) -> list[float | FailedCall]:
-        """The degree for each (question, text, reference), or why there is none: for callers that go on with others."""
+        """The degree for each (question, text, reference), or why it failed: for callers that go on after failures."""
         items = [_item(*triple, self.judge.criteria) for triple in asked_about]
-        outcome = asked(self.judge, items, self.calls, self._budget)
+        outcome = ask_about(self.judge, items, self.calls, self._budget)
         degrees: list[float | FailedCall] = []
-        for pair in ((item.query, item.doc) for item in items):
-            grade, why = outcome.grades.get(pair), outcome.why_not(pair)
-            degrees.append(FailedCall(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
+        for item in items:
+            pair = item.query, item.doc
+            grade = outcome.grades.get(pair)
+            if grade is None:
+                degrees.append(FailedCall(JudgeError(f"no answer: {outcome.why_not(pair)}")))
+            else:
+                degrees.append(self._degree(grade))
         return degrees
 
-    def _asked(self, items: Sequence[JudgeItem]) -> JobOutcome:
-        outcome = asked(self.judge, items, self.calls, self._budget)
+    def _ask(self, items: Sequence[JudgeItem]) -> JobOutcome:
+        outcome = ask_about(self.judge, items, self.calls, self._budget)
         missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
         if missing and (self.unanswered == "error" or outcome.stopped):
             first = missing[0]
@@ -156,22 +164,24 @@ class JudgeMatcher(Matcher):
         return (grade - scale[0]) / (scale[-1] - scale[0])
 
     def take_notes(self) -> list[Note]:
-        """What was asked, what it cost, and what is to be known of it."""
+        """Notes about the questions since the last call: how many there were, and how many have no answer."""
         jobs = list(self._jobs)
         self._jobs.clear()
         if not jobs:
             return []
+
         total = JobOutcome()
         for job in jobs:
             total.add(job)
-        told = Note.of("judge-decided", judge=str(self), count=total.total, log=total.from_log)
-        without = len(total.failed) + len(total.unreadable)
-        lacking = [Note.of("no-answer-no-match", count=without)] if without else []
-        return [told, *lacking, *total.notes]
+        notes = [Note.of("judge-decided", judge=str(self), count=total.total, log=total.from_log)]
+        without_answer = len(total.failed) + len(total.unreadable)
+        if without_answer:
+            notes.append(Note.of("no-answer-no-match", count=without_answer))
+        return [*notes, *total.notes]
 
 
-def asked(judge: Judge, items: Sequence[JudgeItem], calls: Calls, budget: Budget | None = None) -> JobOutcome:
-    """Ask a judge about texts that are no documents of a run: calls are kept in the log, judgements are not made."""
+def ask_about(judge: Judge, items: Sequence[JudgeItem], calls: Calls, budget: Budget | None = None) -> JobOutcome:
+    """Ask a judge about texts that are not documents of a run: the log keeps the calls, and gets no judgements."""
     with JudgementLog(calls.log) as log:
         job = Job(judge, items, log, calls, budget=budget, keep_judgements=False)
         outcome: JobOutcome = finished(job.run())
@@ -179,7 +189,7 @@ def asked(judge: Judge, items: Sequence[JudgeItem], calls: Calls, budget: Budget
 
 
 def _item(question: str, text: str, reference: str, criteria: str) -> JudgeItem:
-    """The item of a pair; its ids are hashes of what it says."""
+    """The item of a pair; its ids are hashes of its texts."""
     return JudgeItem(_hash(question, reference), _hash(text), question, text, reference, criteria)
 
 
@@ -196,16 +206,16 @@ def _endpoint(model: str, base_url: str | None) -> Endpoint:
     return Endpoint(model, base_url, prompt="support")
 
 
-def _calls(given: Calls | Mapping[str, Any]) -> Calls:
-    """The terms of asking, from the noun or, in a spelling, from its fields."""
-    calls = given
-    if isinstance(given, Mapping):
+def _calls(terms: Calls | Mapping[str, Any]) -> Calls:
+    """The `Calls`, as they are or from the fields in a spelling."""
+    calls = terms
+    if isinstance(terms, Mapping):
         known = [field.name for field in fields(Calls)]
-        for name in given:
+        for name in terms:
             if name not in known:
-                what = f"calls has no field {name!r:.40}; it has: {', '.join(known)}"
-                raise OptionError(what, hint=did_you_mean(str(name), known))
-        calls = Calls(**given)
+                message = f"calls has no field {name!r:.40}; it has: {', '.join(known)}"
+                raise OptionError(message, hint=did_you_mean(str(name), known))
+        calls = Calls(**terms)
     of_type(calls, Calls, "calls", "Calls")
     if calls.dry_run:  # type: ignore[union-attr]
         raise OptionError("a judge that matches texts has no dry run", hint="max_calls limits what is asked.")

@@ -1,4 +1,4 @@
-"""Options about asking a model that `judge ask` and `judge questions` share: on which terms."""
+"""The options --calls, --log and --dry-run, which `judge ask` and `judge questions` share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CALLS = NounOption(
     elsewhere={
         "log": "It has an option of its own: --log.",
         "dry_run": "It has an option of its own: --dry-run.",
-        "progress": "How far it is, is said on the terminal.",
+        "progress": "The terminal shows the progress.",
     },
 )
 DEFAULT_LOG = "judgements.db"
@@ -32,13 +32,11 @@ def calls_options(function: Function) -> Function:
     def command(*args: Any, calls: dict[str, Any] | None, log: str | None, dry_run: bool, **more: Any) -> Any:
         from goldrank.judging.pool_and_calls import Calls
 
-        made = Calls(
-            log=log or DEFAULT_LOG,
-            dry_run=dry_run,
-            progress=_teller() if sys.stderr.isatty() else None,
-            **(calls or {}),
-        )
-        return function(*args, calls=made, **more)
+        progress = None
+        if sys.stderr.isatty():
+            progress = _teller()
+        terms = Calls(log=log or DEFAULT_LOG, dry_run=dry_run, progress=progress, **(calls or {}))
+        return function(*args, calls=terms, **more)
 
     options = [
         option(
@@ -55,7 +53,7 @@ def calls_options(function: Function) -> Function:
 
 
 def _teller() -> Callable[[int, int], None]:
-    """Says how far a job is, on a terminal, once a second at most."""
+    """A function that shows the progress of a job on the terminal, once a second at most."""
     began = last = time.monotonic()
 
     def tell(done: int, total: int) -> None:
@@ -63,11 +61,14 @@ def _teller() -> Callable[[int, int], None]:
         now = time.monotonic()
         if now - last < 1 and done < total:
             return
+
         last = now
-        if done:
-            left = (now - began) / done * (total - done)
-        else:
-            left = 0.0
-        echo(f"{done:,} of {total:,} judged" + (f", {left:.0f} s left" if done < total else ""), err=True)
+        line = f"{done:,} of {total:,} judged"
+        if done < total:
+            seconds_left = 0.0
+            if done:
+                seconds_left = (now - began) / done * (total - done)
+            line += f", {seconds_left:.0f} s left"
+        echo(line, err=True)
 
     return tell

@@ -1,4 +1,4 @@
-"""What a judge was asked, answered and cost."""
+"""The questions to a judge, its answers, and their cost."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from goldrank.judging.ask import Judged
 from goldrank.report.numbers import counted, figures, number, share
 
 
-def parts(found: Judged) -> list[Part]:
+def parts(judged: Judged) -> list[Part]:
     """The counts of a job, the grades that were given, and its notes."""
-    outcome = found.outcome
+    outcome = judged.outcome
     rows: dict[str, int | float] = {"pairs": outcome.total, "answered by the log": outcome.from_log}
-    if found.dry_run:
-        rows |= {"to ask": found.asked, "tokens of prompts, estimated": found.tokens}
-        rows["cost at most"] = float(found.most_cost)
+    if judged.dry_run:
+        rows |= {"to ask": judged.asked, "tokens of prompts, estimated": judged.tokens}
+        rows["cost at most"] = float(judged.most_cost)
     else:
-        rows |= {"asked for": found.asked, "calls": outcome.calls, "tokens of prompts": outcome.tokens_in}
+        rows |= {"asked for": judged.asked, "calls": outcome.calls, "tokens of prompts": outcome.tokens_in}
         rows |= {"tokens of answers": outcome.tokens_out, "cost": outcome.cost}
 
-    shown: list[Part] = [figures(found.judge, rows)]
-    grades = Counter(found.grades.values())
+    shown: list[Part] = [figures(judged.judge, rows)]
+    grades = Counter(judged.grades.values())
     if grades:
         by_grade: list[list[Cell | str]] = [[str(grade), counted(grades[grade])] for grade in sorted(grades)]
         shown.append(Table([*Head.names("grade"), *Head.numbers("pairs")], by_grade))
 
-    steady = found.consistency
+    steady = judged.consistency
     if steady is not None:
         repeated: dict[str, int | float | Cell] = {
             "pairs asked several times": steady.pairs,
@@ -37,10 +37,11 @@ def parts(found: Judged) -> list[Part]:
         }
         shown.append(figures("does it agree with itself?", repeated))
 
-    return [*shown, *note_sentences((*found.notes, *(n for n in found.qrels.notes if n.code == "who-judged")))]
+    who_judged = [note for note in judged.qrels.notes if note.code == "who-judged"]
+    return [*shown, *note_sentences((*judged.notes, *who_judged))]
 
 
-def doubts_lines(found: Judged) -> str:
-    """How far the judge's answers lie apart, by query, as JSON Lines: strata for `goldrank judge corrected`."""
-    rows = ({"query": query, "stratum": apart} for query, apart in found.doubts.items())
+def doubts_lines(judged: Judged) -> str:
+    """How far the judge's answers are apart, by query, as JSON Lines: strata for `goldrank judge corrected`."""
+    rows = ({"query": query, "stratum": apart} for query, apart in judged.doubts.items())
     return "".join(json_text(json.dumps(row) + "\n") for row in rows)

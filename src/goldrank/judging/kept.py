@@ -1,4 +1,4 @@
-"""What was asked and what was answered, in the log of judgements: nothing that was paid for is asked for again."""
+"""Calls and their answers in the log of judgements: nothing that was paid for is asked again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from goldrank.base import ids
 from goldrank.base.errors import of_type
@@ -14,12 +15,12 @@ from goldrank.judging.log import JudgementLog, timestamp
 from goldrank.judging.log_events import Entry, checked
 
 VERSION = 1
-"""Of the keys: raised when what goes into them changes."""
+"""The version of the keys; it is raised when their content changes."""
 
 
 def key_of(description: Description, messages: list[dict[str, str]], call: Call) -> str:
     """The key of a call: SHA-256 of everything that its answer depends on."""
-    said = {
+    parts = {
         "version": VERSION,
         "kind": description.kind,
         "parameters": description.parameters,
@@ -27,7 +28,7 @@ def key_of(description: Description, messages: list[dict[str, str]], call: Call)
         "repeat": call.repeat,
         "again": call.again,
     }
-    return hashlib.sha256(canonical(said).encode()).hexdigest()
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 
 def canonical(value: object) -> str:
@@ -47,7 +48,7 @@ class Paid:
         self._parameters = canonical({"kind": self.description.kind, **self.description.parameters})
 
     def answers(self, keys: Sequence[str]) -> dict[str, Reply]:
-        """Of these keys, the answers that there are: readable ones, else those that could not be read."""
+        """The answers that the log has for these keys: readable ones, else unreadable ones."""
         with self.log._reading():
             rows = self.log._db.execute(
                 "SELECT asked.key, answered.status, answered.parsed FROM json_each(?) AS wanted "
@@ -61,7 +62,7 @@ class Paid:
             raise self.log._damaged(f"an answer cannot be read: {ids.show(str(error), 200)}") from None
 
     def unanswered(self) -> int:
-        """How many calls of earlier jobs were sent and never answered: they may have been paid."""
+        """The number of calls of earlier jobs that were sent and never answered: they may have been paid."""
         with self.log._reading():
             row = self.log._db.execute(
                 "SELECT count(*) FROM asked LEFT JOIN answered ON answered.asked = asked.id "
@@ -71,7 +72,7 @@ class Paid:
         return int(row[0])
 
     def ask(self, key: str, call: Call, messages: list[dict[str, str]]) -> int:
-        """Write down that something is asked, before it is sent; its number."""
+        """Record a call before it is sent; return its number."""
         item = canonical({"query": call.item.query, "doc": call.item.doc, "repeat": call.repeat, "again": call.again})
         digest = hashlib.sha256(canonical(messages).encode()).hexdigest()
         with self.log._writing():
@@ -92,66 +93,73 @@ class Paid:
         estimated: bool,
         settle: Callable[[Reply], Iterable[Entry]] = lambda reply: (),
     ) -> Reply:
-        """Write down an answer, and the judgements that `settle` makes of it, in one transaction; what counts.
+        """Record an answer, and the judgements that `settle` makes of it, in one transaction; return what counts.
 
-        Where another job has an answer to the same call by now, that one counts, and this one is kept as "late".
+        Where another job has an answer to this call by now, that one counts, and this one is kept as "late".
         """
         parsed = None
         if reply.status in ("ok", "unreadable"):
-            said = reply.answer
-            if said.fields:
-                written = {"fields": said.fields}
-            else:
-                written = {}
-            parsed = canonical(
-                {"grade": said.grade, "reason": said.reason, "label": said.label, "problem": said.problem, **written}
-            )
+            parsed = canonical(_parsed(reply.answer))
         body = reply.body.encode("utf-8", "backslashreplace").decode()
         tokens = reply.tokens_in, reply.tokens_out, reply.tokens_cached
+
         with self.log._writing():
-            if parsed is None:
-                first = None
-            else:
-                first = self.readable(key)
-            if first is None:
-                status = reply.status
-            else:
-                status = "late"
+            earlier = None
+            if parsed is not None:
+                earlier = self.readable(key)
+            status, counting = reply.status, reply
+            if earlier is not None:
+                status, counting = "late", replace(reply, answer=earlier, status="ok")
+
             self.log._db.execute(
                 "INSERT INTO answered (asked, at, status, body, parsed, tokens_in, tokens_out, tokens_cached, "
                 "estimated, milliseconds, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (number, timestamp(), status, body, parsed, *tokens, int(estimated), milliseconds, cost),
             )
-            if first is None:
-                counts = reply
-            else:
-                counts = replace(reply, answer=first, status="ok")
-            self._add_new(settle(counts))
-        return counts
+            self._add_new(settle(counting))
+        return counting
 
     def readable(self, key: str) -> Answer | None:
         """The readable answer to a call, if the log has one by now."""
-        kept = self.answers([key]).get(key)
-        if kept is not None and kept.status == "ok":
-            return kept.answer
+        reply = self.answers([key]).get(key)
+        if reply is not None and reply.status == "ok":
+            return reply.answer
         return None
 
     def add_all(self, events: Iterable[Entry]) -> None:
-        """Judgements whose answers are kept already, for example because another document has the same text."""
+        """Add judgements whose answers are in the log already, for example because another document has this text."""
         events = list(events)
         if events:
             with self.log._writing():
                 self._add_new(events)
 
     def _add_new(self, events: Iterable[Entry]) -> None:
-        """Within a transaction, judgements that the log does not have; those that it has stand."""
+        """Add judgements that the log does not have, within a transaction; the others stay as they are."""
         for event in events:
             if not self.log._db.execute("SELECT 1 FROM events WHERE key = ?", (event.key,)).fetchone():
                 self.log._add(checked(event))
 
 
-def _answer(parsed: object) -> Answer:
-    said = of_type(json.loads(of_type(parsed or "{}", (str, bytes), "it", "text")), dict, "it", "an object")  # type: ignore[arg-type]
-    reason, label, problem = (of_type(said.get(name, ""), str, name, "text") for name in ("reason", "label", "problem"))
-    grade = of_type(said.get("grade"), (int, float, type(None)), "grade", "a number")
-    return Answer(grade, reason, label, problem, of_type(said.get("fields", {}), dict, "fields", "an object"))
+def _parsed(answer: Answer) -> dict[str, Any]:
+    """An answer as it is kept; `_answer` reads it."""
+    parsed: dict[str, Any] = {
+        "grade": answer.grade,
+        "reason": answer.reason,
+        "label": answer.label,
+        "problem": answer.problem,
+    }
+    if answer.fields:
+        parsed["fields"] = answer.fields
+    return parsed
+
+
+def _answer(text: object) -> Answer:
+    raw: str = of_type(text or "{}", (str, bytes), "it", "text")  # type: ignore[assignment]
+    parsed = of_type(json.loads(raw), dict, "it", "an object")
+    return Answer(
+        grade=of_type(parsed.get("grade"), (int, float, type(None)), "grade", "a number"),
+        reason=of_type(parsed.get("reason", ""), str, "reason", "text"),
+        label=of_type(parsed.get("label", ""), str, "label", "text"),
+        problem=of_type(parsed.get("problem", ""), str, "problem", "text"),
+        fields=of_type(parsed.get("fields", {}), dict, "fields", "an object"),
+    )

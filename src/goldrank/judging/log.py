@@ -24,6 +24,7 @@ from goldrank.judging.log_merge import By, Merge, StandingJudgement, exported
 _COLUMNS = "seq, key, at, judge, query, doc, action, grade, comment, criteria, seen, whole, blind, seconds, knew, data"
 _ROWS = f"SELECT {_COLUMNS}, chain FROM events"  # noqa: S608 - constants
 _ADD = f"INSERT INTO events ({_COLUMNS}, chain) VALUES ({', '.join('?' * 17)})"  # noqa: S608 - constants
+_COLUMN_NAMES = (*_COLUMNS.split(", "), "chain")
 
 CONFLICT = "newer-judgement"
 """The code of the error when a judge has judged the pair since, for example in another tab."""
@@ -92,22 +93,22 @@ class JudgementLog(JudgementFile):
         return self.add_entry(Entry(judge, query, doc, grade=grade, comment=reason)).event
 
     def add_entry(self, entry: Entry) -> Entry:
-        """Add what a page or a model has to say of a pair; as it is kept. One with a known key is not added again."""
-        given = checked(entry)
-        if not given.key:
-            given = replace(given, key=secrets.token_hex(16))
+        """Add an entry of a page or a model, and return it as it is kept. One with a known key is not added again."""
+        entry_to_add = checked(entry)
+        if not entry_to_add.key:
+            entry_to_add = replace(entry_to_add, key=secrets.token_hex(16))
         with self._writing():
-            return self._add(given)
+            return self._add(entry_to_add)
 
     def _add(self, entry: Entry) -> Entry:
-        """Add a checked entry within a transaction; as it is kept."""
+        """Add a checked entry within a transaction, and return it as it is kept."""
         db = self._db
-        there = db.execute(_ROWS + " WHERE key = ?", (entry.key,)).fetchone()
-        if there is not None:
-            old = self._entry(there, self._judges(), self._criteria())
+        known_row = db.execute(_ROWS + " WHERE key = ?", (entry.key,)).fetchone()
+        if known_row is not None:
+            old = self._entry(known_row, self._judges(), self._criteria())
             if replace(old, seq=0, at="", knew=None) != replace(entry, seq=0, at="", knew=None):
-                what = f"the key '{ids.show(entry.key)}' was used for another judgement (number {old.seq})"
-                raise InputError(what, where=self.path, hint="Every judgement has a key of its own.", code="used-key")
+                message = f"the key '{ids.show(entry.key)}' was used for another judgement (number {old.seq})"
+                raise InputError(message, where=self.path, hint="Every judgement needs a new key.", code="used-key")
             return old
 
         judge = self._judge_number(entry)
@@ -115,71 +116,73 @@ class JudgementLog(JudgementFile):
         self._check_known(entry, judge, raw)
 
         last = db.execute("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1").fetchone() or (0, "")
-        kept = replace(entry, seq=max(last[0], self._sequence()) + 1, at=timestamp())
-        if kept.grade is None:
-            grade = None
-        else:
-            grade = float(kept.grade)
+        added = replace(entry, seq=max(last[0], self._sequence()) + 1, at=timestamp())
         row = (
-            *(kept.seq, kept.key, kept.at, judge, *raw, kept.action, grade, kept.comment),
-            *(self._criteria_number(kept.criteria), kept.seen, _flag(kept.whole), _flag(kept.blind)),
-            *(None if kept.seconds is None else float(kept.seconds), kept.knew, kept.data),
+            *(added.seq, added.key, added.at, judge, *raw, added.action, _float(added.grade), added.comment),
+            *(self._criteria_number(added.criteria), added.seen, _flag(added.whole), _flag(added.blind)),
+            *(_float(added.seconds), added.knew, added.data),
         )
-        db.execute(_ADD, (*row, chained(last[1], row, (kept.judge, kept.kind), kept.criteria)))
-        return kept
+        db.execute(_ADD, (*row, chained(last[1], row, (added.judge, added.kind), added.criteria)))
+        return added
 
     def _check_known(self, event: Entry, judge: int, raw: tuple[bytes, bytes]) -> None:
-        """Raises if the judge did something with the pair since, or takes back what cannot be."""
+        """Raise if the judge has a newer event on the pair, or takes back an event that does not stand."""
         where = f"{self.path}: query '{ids.show(event.query)}', document '{ids.show(event.doc)}'"
         pair = "SELECT seq, action, knew FROM events WHERE query = ? AND doc = ? AND judge = ? ORDER BY seq"
-
         rows = self._db.execute(pair, (*raw, judge)).fetchall()
+
         if event.action == "withdraw":
-            open_ = standing_numbers(rows)
-            if not open_ or (event.knew is not None and event.knew not in open_):
-                if not open_:
-                    what = "there is nothing of this judge to take back here"
-                else:
-                    what = f"event {event.knew} is not this judge's, or was taken back already"
-                raise StoreError(what, where=where, code="nothing-to-withdraw")
-        elif event.knew is not None and event.knew != (rows[-1][0] if rows else 0):
-            what = f"{event.judge} has judged this since: event {rows[-1][0] if rows else 0}, not {event.knew}, is last"
+            standing = standing_numbers(rows)
+            message = ""
+            if not standing:
+                message = "there is nothing of this judge to take back here"
+            elif event.knew is not None and event.knew not in standing:
+                message = f"event {event.knew} is not this judge's, or was taken back already"
+            if message:
+                raise StoreError(message, where=where, code="nothing-to-withdraw")
+            return
+
+        last = 0
+        if rows:
+            last = rows[-1][0]
+        if event.knew is not None and event.knew != last:
+            message = f"{event.judge} has judged this since: event {last}, not {event.knew}, is last"
             hint = "Look at it again, and choose which one counts."
-            raise StoreError(what, where=where, hint=hint, code=CONFLICT)
+            raise StoreError(message, where=where, hint=hint, code=CONFLICT)
 
     def undo(self, judge: str) -> Event | None:
-        """Take back the last thing that a judge did and that stands.
+        """Take back the last event of a judge that was not taken back.
 
         Parameters
         ----------
         judge : str
-            Whose.
+            The judge's name.
 
         Returns
         -------
         Event or None
-            What was taken back; None if there was nothing.
+            The event that was taken back; None if there was nothing.
         """
         with self._writing():
-            taken = self._take_back(self._standing_of(judge)[-1:])
-        if taken:
-            return taken[0]
+            withdrawn = self._take_back(self._standing_of(judge)[-1:])
+        if withdrawn:
+            return withdrawn[0]
         return None
 
     def withdraw(self, judge: str, *, since: int = 0) -> list[Event]:
-        """Take back all that a judge did and that stands, in one transaction.
+        """Take back all events of a judge that were not taken back, in one transaction.
 
         Parameters
         ----------
         judge : str
-            Whose.
+            The judge's name.
         since : int
-            Only what came after the event of this number.
+            Only events after the one with this number.
 
         Returns
         -------
         list of Event
-            What was taken back.
+            The events that were taken back.
         """
         whole_number(since, "since")
         with self._writing():
@@ -192,18 +195,18 @@ class JudgementLog(JudgementFile):
         by_pair: dict[tuple[bytes, bytes], list[tuple[Any, ...]]] = {}
         for seq, action, knew, query, doc in rows:
             by_pair.setdefault((query, doc), []).append((seq, action, knew))
-        return sorted(seq for each in by_pair.values() for seq in standing_numbers(each))
+        return sorted(seq for events in by_pair.values() for seq in standing_numbers(events))
 
     def _take_back(self, numbers: list[int]) -> list[Event]:
         judges, criteria = self._judges(), self._criteria()
-        taken = []
+        withdrawn = []
         for number in numbers:
             row = self._db.execute(_ROWS + " WHERE seq = ?", (number,)).fetchone()
             old = self._entry(row, judges, criteria)
             key = secrets.token_hex(16)
             self._add(Entry(old.judge, old.query, old.doc, "withdraw", kind=old.kind, knew=number, key=key))
-            taken.append(old.event)
-        return taken
+            withdrawn.append(old.event)
+        return withdrawn
 
     def entries(
         self,
@@ -225,6 +228,7 @@ class JudgementLog(JudgementFile):
             rows = self._db.execute(_ROWS + " WHERE seq > ? ORDER BY seq", (whole_number(since, "since"),)).fetchall()
             if not since:
                 self._check_chain(rows, judges, criteria)
+
         for row in rows:
             if as_of is not None and row[0] > as_of:
                 return
@@ -233,17 +237,18 @@ class JudgementLog(JudgementFile):
                 yield event
 
     def latest(self, *, as_of: int | None = None) -> dict[tuple[str, str], dict[str, StandingJudgement]]:
-        """By pair of query and document, and by judge: what stands after all that was taken back.
+        """The judgement that stands, by pair of query and document, and by judge.
 
         A later grade replaces an earlier one, and so does "cannot tell"; a skip leaves a grade as it is.
         """
-        rows: dict[tuple[str, str], dict[str, list[Entry]]] = {}
+        by_pair: dict[tuple[str, str], dict[str, list[Entry]]] = {}
         for event in self.entries(as_of=as_of):
-            rows.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
-        return {
-            pair: {judge: StandingJudgement.of(events) for judge, events in by_judge.items()}
-            for pair, by_judge in rows.items()
-        }
+            by_pair.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
+
+        latest: dict[tuple[str, str], dict[str, StandingJudgement]] = {}
+        for pair, by_judge in by_pair.items():
+            latest[pair] = {judge: StandingJudgement.of(events) for judge, events in by_judge.items()}
+        return latest
 
     def qrels(
         self,
@@ -254,14 +259,14 @@ class JudgementLog(JudgementFile):
         as_of: int | None = None,
         onto: QrelsLike | None = None,
     ) -> Qrels:
-        """Judgements of what stands in the log, one grade for each pair.
+        """The judgements that stand in the log, one grade for each pair.
 
         Parameters
         ----------
         by : {"person", "model", "any"}
             Whose grades count; "any" takes models' where people gave none. They are never merged with each other.
         merge : {"median", "majority", "max", "min", "error"}
-            One grade out of those of several judges; "median" is the lower one, which somebody gave.
+            One grade out of those of several judges; "median" is the lower one, which a judge gave.
         adjudicator : str, optional
             Where this judge has a grade, it counts.
         as_of : int, optional
@@ -278,7 +283,7 @@ class JudgementLog(JudgementFile):
         InputError
             If there is no grade.
         OptionError
-            If a choice is not one of those, or nobody has the adjudicator's name.
+            If a choice is not one of those, or no judge has the adjudicator's name.
         StoreError
             If judges differ and `merge` is "error", or the log is damaged.
         """
@@ -292,13 +297,18 @@ class JudgementLog(JudgementFile):
             return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
 
     def judges(self) -> dict[str, Literal["person", "model"]]:
-        """Who each judge is, by name: a person, now or when a file was made, or a model."""
+        """The kind of each judge by name: a person, now or when a file was made, or a model."""
         with self._reading():
             kinds = dict(self._judges().values())
-        return {name: "model" if kind == "model" else "person" for name, kind in kinds.items()}
+
+        judges: dict[str, Literal["person", "model"]] = dict.fromkeys(kinds, "person")
+        for name, kind in kinds.items():
+            if kind == "model":
+                judges[name] = "model"
+        return judges
 
     def check(self) -> int:
-        """Read everything and compare it with its chain; how many events there are."""
+        """Read everything and compare it with its chain; return the number of events."""
         with self._reading():
             problems = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
             if problems != ["ok"]:
@@ -330,8 +340,8 @@ class JudgementLog(JudgementFile):
             assert added.lastrowid is not None
             return added.lastrowid
         if row[1] != event.kind:
-            what = f"the judge '{ids.show(event.judge)}' is a {row[1]} here, not a {event.kind}"
-            raise OptionError(what, hint="Give the judge another name.")
+            message = f"the judge '{ids.show(event.judge)}' is a {row[1]} here, not a {event.kind}"
+            raise OptionError(message, hint="Give the judge another name.")
         return int(row[0])
 
     def _criteria_number(self, text: str) -> int | None:
@@ -350,27 +360,39 @@ class JudgementLog(JudgementFile):
         return dict(self._db.execute("SELECT id, text FROM criteria").fetchall())
 
     def _entry(self, row: tuple[Any, ...], judges: Mapping[int, tuple[str, str]], criteria: Mapping[int, str]) -> Entry:
-        seq, key, at, judge, query, doc, action, grade, comment, rules, seen, whole, blind, seconds, knew, data, _ = row
+        values = dict(zip(_COLUMN_NAMES, row, strict=True))
         try:
-            name, kind = judges[judge]
-            if rules is not None:
-                words = criteria[rules]
-            else:
-                words = ""
+            judge, kind = judges[values["judge"]]
+            words = ""
+            if values["criteria"] is not None:
+                words = criteria[values["criteria"]]
         except KeyError:
-            raise self._damaged(f"nobody knows who added event {seq}") from None
+            message = f"event {values['seq']} has an unknown judge or unknown criteria"
+            raise self._damaged(message) from None
 
         try:
-            return checked(
-                Entry(
-                    judge=name, query=_decoded(query), doc=_decoded(doc), action=action, grade=_number(grade),
-                    comment=comment, kind=kind, key=key, criteria=words, seen=seen, whole=_bool(whole),
-                    blind=_bool(blind), seconds=seconds, knew=knew, data=data, seq=seq,
-                    at=of_type(at, str, "at", "text"),
-                )
-            )  # fmt: skip
-        except GoldrankError as error:  # the chain fits what another program wrote, too
-            raise self._damaged(f"event {seq} cannot be read: {error.what}") from None
+            entry = Entry(
+                judge=judge,
+                query=_decoded(values["query"]),
+                doc=_decoded(values["doc"]),
+                action=values["action"],
+                grade=_number(values["grade"]),
+                comment=values["comment"],
+                kind=kind,
+                key=values["key"],
+                criteria=words,
+                seen=values["seen"],
+                whole=_bool(values["whole"]),
+                blind=_bool(values["blind"]),
+                seconds=values["seconds"],
+                knew=values["knew"],
+                data=values["data"],
+                seq=values["seq"],
+                at=of_type(values["at"], str, "at", "text"),
+            )
+            return checked(entry)
+        except GoldrankError as error:  # the chain also fits a row that another program wrote
+            raise self._damaged(f"event {values['seq']} cannot be read: {error.what}") from None
 
 
 def _decoded(raw: object) -> str:
@@ -384,8 +406,14 @@ def _name(judge: object) -> str:
 
 
 def timestamp() -> str:
-    """The time of now, as logs have it."""
+    """The time now, as logs have it."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def _float(value: float | None) -> float | None:
+    if value is None:
+        return None
+    return float(value)
 
 
 def _flag(value: bool | None) -> int | None:

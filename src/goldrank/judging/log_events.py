@@ -1,4 +1,4 @@
-"""`Event`: one thing that one judge did; `Entry`: the same with everything that the log keeps of it."""
+"""`Event`: one thing that one judge did; `Entry`: an event with everything that the log keeps of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_NAME = 200
 
 
 class Event(NamedTuple):
-    """One thing that a judge did, as `JudgementLog` tells it.
+    """One thing that a judge did, as `JudgementLog` returns it.
 
     Examples
     --------
@@ -37,18 +37,18 @@ class Event(NamedTuple):
     query: str
     doc: str
     grade: Grade | None
-    """None if it is no grade: something was taken back, skipped or put aside, or is a comment alone."""
+    """None if it is not a grade: something was taken back or skipped, cannot be judged, or is a comment alone."""
     time: str
     """When it was added, in UTC."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that a judge did: a grade, or that it is taken back, skipped, cannot be told, or a comment.
+    """One thing that a judge did: a grade, a withdrawal, a skip, "cannot tell", or a comment.
 
     `key` makes repeats harmless: an entry with a key that the log has is not added again. Without one, one is made.
-    `knew` is the number of the judge's last event on the pair when it was decided (0 for none; None: not known, so
-    that nothing is compared). Of a withdrawal it is the event that is taken back; None takes back all of the pair.
+    `knew` is the number of the judge's last event on the pair at the time of the decision (0 for none; None: not known,
+    and nothing is compared). For a withdrawal it is the event that is taken back; None takes back all of the pair.
     """
 
     judge: str
@@ -58,7 +58,7 @@ class Entry:
     grade: Grade | None = None
     comment: str = ""
     kind: str = "person"
-    """Of the judge: person, model or file."""
+    """The kind of the judge: person, model or file."""
     key: str = ""
     criteria: str = ""
     """What the grades mean, in words."""
@@ -79,7 +79,7 @@ class Entry:
 
     @property
     def event(self) -> Event:
-        """What is told of it."""
+        """The event that users see."""
         return Event(self.seq, self.judge, self.query, self.doc, self.grade, self.at)
 
     @property
@@ -89,7 +89,7 @@ class Entry:
 
 
 def checked(event: Entry) -> Entry:
-    """The event with its ids as text and its grade as a number; an `InputError` for what a log cannot keep."""
+    """The event with its ids as text and its grade as a number; raise `InputError` if a log cannot keep it."""
     of_type(event, Entry, "what is added to a log", "an Entry")
     query, doc = ids.as_text(event.query, "query id"), ids.as_text(event.doc, "document id")
     where = f"judgement of query '{ids.show(query)}', document '{ids.show(doc)}'"
@@ -137,13 +137,19 @@ def _text(value: object, name: str, most: int, where: str) -> None:
 
 
 def chained(previous: str, row: tuple[Any, ...], judge: tuple[str, str], criteria: str) -> str:
-    """The link of a row: SHA-256 of the link before it and everything that the row says, in words."""
-    plain = [value.hex() if isinstance(value, bytes) else value for value in (*row, *judge, criteria)]
+    """The link of a row: SHA-256 of the link before it and of all values of the row, as text."""
+    plain = [_plain(value) for value in (*row, *judge, criteria)]
     return hashlib.sha256(f"{previous}\n{json.dumps(plain)}".encode()).hexdigest()
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.hex()
+    return value
+
+
 def standing_numbers(rows: Iterable[tuple[Any, ...]]) -> list[int]:
-    """Of one judge's events on a pair, as (seq, action, knew) in order: those that were not taken back."""
+    """The numbers of one judge's events on a pair that were not taken back; `rows` are (seq, action, knew) in order."""
     left: dict[int, None] = {}
     for seq, action, knew in rows:
         if action != "withdraw":

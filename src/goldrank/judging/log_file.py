@@ -1,4 +1,4 @@
-"""`JudgementFile`: the SQLite file of a log of judgements, its tables and what keeps them append-only."""
+"""`JudgementFile`: the SQLite file of a log of judgements, its tables and the triggers that keep them append-only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Mode: TypeAlias = Literal["a", "r"]
 APPLICATION = 0x676A7564
 """SQLite's application_id of these files: 'gjud'."""
 VERSION = 1
-"""Of the format, kept in SQLite's user_version."""
+"""The version of the format, kept in SQLite's user_version."""
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for another writer."""
 
@@ -73,11 +73,11 @@ CREATE TABLE answered (
 judge's pair that the page knew, or for 'withdraw' the event that is taken back; `data`: hash of the inputs; `chain`:
 SHA-256 of the row and the previous chain. `asked.messages` is a hash. Headers, and so keys, are never stored."""
 
-KEPT = ("meta", "judges", "criteria", "events", "asked", "answered")
+APPEND_ONLY = ("meta", "judges", "criteria", "events", "asked", "answered")
 TRIGGERS = tuple(
     f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
     f"BEGIN SELECT RAISE(ABORT, 'judgements are never changed'); END"
-    for table in KEPT
+    for table in APPEND_ONLY
     for act in ("UPDATE", "DELETE")
 )
 
@@ -109,11 +109,11 @@ class JudgementFile(SqliteFile):
         if version is None:
             return
         if version != VERSION:
-            what = f"has version {version} of the format; this goldrank knows version {VERSION}"
-            raise self._error(what, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
-        there = {row[0] for row in self._db.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")}
-        if there != set(TRIGGERS):
-            raise self._damaged("somebody removed what keeps its rows from being changed")
+            message = f"has version {version} of the format; this goldrank knows version {VERSION}"
+            raise self._error(message, "Use the goldrank that wrote it, or a newer one.", code="newer-version")
+        triggers = {row[0] for row in self._db.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")}
+        if triggers != set(TRIGGERS):
+            raise self._damaged("the triggers that keep its rows from being changed are gone")
         if not self.read_only:
             self._configure()
 

@@ -1,4 +1,4 @@
-"""What calls cost: prices, what is reserved before a call, what was spent."""
+"""The cost of calls: prices, the amount that is reserved before a call, the amount that was spent."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from goldrank.base.errors import OptionError, whole_number
 from goldrank.base.escaping import shown
 
 BYTES_A_TOKEN = 3
-"""For estimates before a call, on the careful side: English has about four bytes a token."""
+"""For estimates before a call. It gives too many tokens rather than too few: English has about four bytes a token."""
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What a million tokens cost, in any currency. `cached` are tokens of the prompt that the server had."""
+    """Prices of a million tokens, in any currency. `cached` are tokens of the prompt that the server had already."""
 
     prompt: float
     completion: float
@@ -27,29 +27,28 @@ class Prices:
                 raise OptionError(f"a price is {shown(value, 40)}; it must be a number from 0, for a million tokens")
 
     @classmethod
-    def of(cls, given: Sequence[float]) -> Prices:
+    def of(cls, amounts: Sequence[float]) -> Prices:
         """Prices from (prompt, completion) or (prompt, completion, cached)."""
-        if isinstance(given, tuple | list) and len(given) in (2, 3):
-            return cls(*given)
+        if isinstance(amounts, tuple | list) and len(amounts) in (2, 3):
+            return cls(*amounts)
         hint = "For example prices=(0.15, 0.60), for a million tokens of prompts and of answers."
-        raise OptionError(f"prices are {shown(given, 60)}, not two or three numbers", hint=hint)
+        raise OptionError(f"prices are {shown(amounts, 60)}, not two or three numbers", hint=hint)
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
-        """What a call costs. Cached tokens are among those of the prompt, thoughts among those of the answer.
+        """The cost of a call. Cached tokens are among those of the prompt, thoughts among those of the answer.
 
         >>> Prices(2.0, 8.0, 0.5).cost(1_000_000, 500_000, 200_000)
         5.7
         """
         cached = min(tokens_cached, tokens_in)
-        if self.cached is None:
-            cached_price = self.prompt
-        else:
+        cached_price = self.prompt
+        if self.cached is not None:
             cached_price = self.cached
         return ((tokens_in - cached) * self.prompt + cached * cached_price + tokens_out * self.completion) / 1e6
 
 
 def estimated_tokens(messages: list[dict[str, str]]) -> int:
-    """How many tokens messages have at most, more or less; no tokeniser is asked."""
+    """About the most tokens that messages can have; no tokeniser is used."""
     return bytes_of(messages) // BYTES_A_TOKEN + 8 * len(messages)
 
 
@@ -59,7 +58,7 @@ def bytes_of(messages: list[dict[str, str]]) -> int:
 
 
 class Budget:
-    """What may be spent. A call is sent only if what it may cost at most is left."""
+    """The money and the calls that may be spent. A call is sent only if its highest possible cost is left."""
 
     def __init__(self, amount: float | None, prices: Prices | None, most_calls: int | None) -> None:
         if amount is not None and not _is_amount(amount):
@@ -69,33 +68,33 @@ class Budget:
         if amount is not None and prices is None:
             hint = "For example Calls(max_cost=5, prices=(0.15, 0.60)), or --calls max_cost=5,prices=0.15+0.60."
             raise OptionError("max_cost needs prices", hint=hint)
+
         self.amount, self.prices, self.most_calls = amount, prices, most_calls
         self.spent, self.reserved, self.calls = 0.0, 0.0, 0
         self.on_their_way = 0
         """Calls that were reserved and are not settled."""
 
     def reserve(self, tokens_in: int, tokens_out: int) -> float | None:
-        """The amount that was put aside for one call; None if it is not there."""
+        """The amount that was reserved for one call; None if not enough is left."""
         if self.most_calls is not None and self.calls >= self.most_calls:
             return None
+        most = 0.0
         if self.prices:
             most = self.prices.cost(tokens_in, tokens_out)
-        else:
-            most = 0.0
         if self.amount is not None and self.spent + self.reserved + most > self.amount * (1 + 1e-12):
             return None
+
         self.reserved += most
         self.calls += 1
         self.on_their_way += 1
         return most
 
     def settle(self, reserved: float, cost: float) -> None:
-        """Replace what was put aside by what it was."""
+        """Replace the reserved amount of a call by its cost."""
         self.on_their_way -= 1
-        if self.on_their_way:  # no rounding is left over
-            self.reserved = self.reserved - reserved
-        else:
-            self.reserved = 0.0
+        self.reserved -= reserved
+        if not self.on_their_way:
+            self.reserved = 0.0  # without what rounding left over
         self.spent += cost
 
     @property

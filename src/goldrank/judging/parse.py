@@ -1,4 +1,4 @@
-"""What a model wrote, as an answer. What cannot be read is never guessed."""
+"""The answer in a model's text. An answer that cannot be read is never guessed."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def read_answer(text: str | None, prompt: Prompt, marker: str, finish: str | Non
         return Answer(None, problem=f"the answer ended with {finish!r:.40}, not with 'stop'")
     if text is None:
         return Answer(None, problem="there is no text in the answer")
+
     plain = _without_fence(_without_thoughts(text).strip())
     objects = _objects(plain)
     if not objects:
@@ -39,60 +40,62 @@ def read_answer(text: str | None, prompt: Prompt, marker: str, finish: str | Non
         if prompt.kind == "grade" and not prompt.has_marker and _INTEGER.fullmatch(lone):
             return _judged(lone, "", prompt)
         return Answer(None, problem="there is no JSON object in the answer")
+
     last = objects[-1]
     if prompt.has_marker and last.get("marker") != marker:
         return Answer(None, problem="the answer does not repeat the marker")
     if prompt.kind == "texts":
         return written(last, prompt.fields)
-    if any(other.get(prompt.field, last.get(prompt.field)) != last.get(prompt.field) for other in objects):
+    values = [candidate[prompt.field] for candidate in objects if prompt.field in candidate]
+    if any(value != last.get(prompt.field) for value in values):
         return Answer(None, problem="the answer has two different values")
     if prompt.field not in last:
         return Answer(None, problem=f"the answer has no field {prompt.field!r}")
+
     reason = last.get("reason")
-    return _judged(last[prompt.field], reason[:MOST_REASON] if isinstance(reason, str) else "", prompt)
+    if not isinstance(reason, str):
+        reason = ""
+    return _judged(last[prompt.field], reason[:MOST_REASON], prompt)
 
 
-def written(found: Any, fields: Sequence[str]) -> Answer:
+def written(record: Any, fields: Sequence[str]) -> Answer:
     """An answer that has a text for each field; where one is empty nothing was written, which is grade 0.
 
     >>> written({"question": "Who?", "quote": "Ada."}, ["question", "quote"]).grade
     1
     """
-    if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in fields):
+    if not isinstance(record, dict) or not all(isinstance(record.get(name), str) for name in fields):
         return Answer(None, problem=f"the answer has no text for each of {', '.join(fields)}")
-    texts = {name: found[name].strip() for name in fields}
+    texts = {name: record[name].strip() for name in fields}
     return Answer(int(all(texts.values())), fields=texts)
 
 
 def _judged(value: Any, reason: str, prompt: Prompt) -> Answer:
     if prompt.kind == "probability":
-        sound = (
-            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1
-        )
-        if sound:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if is_number and 0 <= value <= 1:
             return Answer(float(value), reason)
         return Answer(None, reason, problem=_not_on_scale(value))
 
     if prompt.kind == "label":
+        label = ""
         if isinstance(value, str):
-            said = value.strip().casefold()
-        else:
-            said = ""
-        grade = prompt.answers.get(said)
+            label = value.strip().casefold()
+        grade = prompt.answers.get(label)
         if grade is None:
             return Answer(None, reason, problem=_not_on_scale(value))
-        return Answer(grade, reason, said)
+        return Answer(grade, reason, label)
 
-    number = whole(value)
+    number = as_integer(value)
     if number is None or number not in prompt.answers.values():
         return Answer(None, reason, problem=_not_on_scale(value))
     return Answer(number, reason)
 
 
-def whole(value: Any) -> Grade | None:
-    """An integer, an integral float or digits as an integer; None for all else. A flag is no number.
+def as_integer(value: Any) -> Grade | None:
+    """An integer, an integral float or digits as an integer; None for all else, also for True and False.
 
-    >>> whole("2"), whole(2.0), whole(True), whole("2-3"), whole(2.5)
+    >>> as_integer("2"), as_integer(2.0), as_integer(True), as_integer("2-3"), as_integer(2.5)
     (2, 2, None, None, None)
     """
     if isinstance(value, bool):
@@ -115,28 +118,26 @@ def _not_on_scale(value: Any) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """A text without what stands between <think> and </think>.
+    """A text without the parts between <think> and </think>.
 
-    Each tag is looked at once: one pattern for both would look for the end of every beginning through the whole text.
+    Each tag is visited once: one pattern for both would search the whole text for the end of every beginning.
     """
-    kept = []
+    pieces = []
     start = 0
     opened: int | None = None
     for tag in _THOUGHT.finditer(text):
-        if not tag[1]:
-            if opened is None:
-                opened = tag.start()
-            else:
-                opened = opened
-        elif opened is not None:
-            kept.append(text[start:opened])
+        is_end = bool(tag[1])
+        if not is_end and opened is None:
+            opened = tag.start()
+        elif is_end and opened is not None:
+            pieces.append(text[start:opened])
             start = tag.end()
             opened = None
-    return "".join([*kept, text[start:]])
+    return "".join([*pieces, text[start:]])
 
 
 def _without_fence(text: str) -> str:
-    """What stands between three backticks, with the name of a language after the first, if the text is that alone."""
+    """The text inside a fence of three backticks, without the name of a language, if the whole text is one fence."""
     if len(text) < 2 * len(_FENCE) or not text.startswith(_FENCE) or not text.endswith(_FENCE):
         return text
     return text[len(_FENCE) : -len(_FENCE)].lstrip(string.ascii_letters).strip()
@@ -146,7 +147,7 @@ class _TwiceError(ValueError):
     """A field that an object has twice, with different values."""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for key, value in pairs:
         if key in members and members[key] != value:
@@ -161,7 +162,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
         objects = []
         for candidate in candidates:
             try:
-                read = json.loads(candidate, object_pairs_hook=_once)
+                read = json.loads(candidate, object_pairs_hook=_unique_members)
             except (ValueError, RecursionError):
                 continue
             if isinstance(read, dict):
@@ -172,9 +173,11 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 
 def _balanced(text: str) -> list[str]:
-    """The stretches from a { to its }, strings respected. One pass, so that no text takes long."""
-    stretches, depth, start, quoted, escaped = [], 0, 0, False, False
-    for at, sign in enumerate(text):
+    """The stretches from a { to its }; braces in strings do not count. One pass, so that no text takes long."""
+    stretches = []
+    depth = start = 0
+    quoted = escaped = False
+    for position, sign in enumerate(text):
         if quoted:
             if escaped:
                 escaped = False
@@ -186,11 +189,11 @@ def _balanced(text: str) -> list[str]:
             quoted = True
         elif sign == "{":
             if not depth:
-                start = at
+                start = position
             depth += 1
         elif sign == "}" and depth:
             depth -= 1
             if not depth:
-                stretches.append(text[start : at + 1])
+                stretches.append(text[start : position + 1])
 
     return stretches

@@ -1,4 +1,4 @@
-"""What a judge is asked about, and on which terms: `Pool` and `Calls`."""
+"""`Pool`: the pairs that a judge is asked about. `Calls`: where its answers are kept, and what may be spent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WHICH: dict[Which, str] = {
 }
 
 MOST = 10**9
-"""Of anything that is counted."""
+"""The highest number that an option takes."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,25 +75,25 @@ class Calls(Options):
     Parameters
     ----------
     log : str or path
-        The judgement log. What was answered once is not asked again, also after a crash.
+        The judgement log. A question that has an answer there is not asked again, also after a crash.
     max_cost : float, optional
         Spend no more than this, in the currency of `prices`. No call is sent that could exceed it.
     max_calls : int, optional
         Make no more calls than this.
     prices : tuple of float, optional
-        What a million tokens cost: of prompts, of answers and, if they have a price of their own, cached ones.
+        The prices of a million tokens: of prompts, of answers and, if their price differs, cached ones.
     concurrency : int
         How many calls are made at a time.
     rate : float, optional
-        At most so many calls a minute.
+        The most calls a minute.
     attempts : int
         How often a call that fails is tried.
     seed : int
-        Where the random numbers begin, for verbs that draw what is asked.
+        The seed of random numbers, for verbs that draw pairs or passages.
     dry_run : bool
-        Ask nothing; say what would be asked and what it would cost.
+        Ask nothing; report the number of questions and their cost.
     progress : function, optional
-        Told after each answer how many are done, and of how many.
+        Called after each answer with the number of questions that are done and of all.
 
     Raises
     ------
@@ -131,10 +131,9 @@ class Calls(Options):
         self.budget()  # checks max_cost, max_calls and prices
 
     def budget(self) -> Budget:
-        """A purse that holds what may be spent. Jobs that share one share the limits."""
-        if self.prices is None:
-            prices = None
-        else:
+        """A new budget with these limits. Jobs that share one share the limits."""
+        prices = None
+        if self.prices is not None:
             prices = Prices.of(self.prices)
         return Budget(self.max_cost, prices, self.max_calls)
 

@@ -1,4 +1,4 @@
-"""Can texts talk to a judge? Texts that people call not relevant, with words of the query or an order put in."""
+"""Can texts influence a judge? Texts that people call not relevant, with words of the query or an order put in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from goldrank.io.by_id.document_files import read_documents
 from goldrank.io.by_id.query_files import read_queries
 from goldrank.judging.ask import JudgeLike, as_judge, question_of
 from goldrank.judging.item import JudgeItem
-from goldrank.judging.judge_matcher import asked
+from goldrank.judging.judge_matcher import ask_about
 from goldrank.judging.pool_and_calls import Calls
 
 TRICKS = {
@@ -34,14 +34,14 @@ TRICKS = {
 
 @dataclass(frozen=True)
 class Trick:
-    """What one change of the texts did."""
+    """The effect of one change of the texts."""
 
     name: str
     pairs: int
     """Pairs with an answer for the text as it is and for the changed one."""
     raised: int
     share: float
-    """Of the pairs, those whose grade rose, with Wilson's interval."""
+    """The share of pairs whose grade rose, with Wilson's interval."""
     low: float
     high: float
     mean_rise: float
@@ -49,11 +49,11 @@ class Trick:
 
 @dataclass(frozen=True, repr=False)
 class Gullibility(Result):
-    """How far a judge is moved by texts that people call not relevant."""
+    """How far texts that people call not relevant can influence a judge."""
 
     judge: str
     tricks: Mapping[str, Trick]
-    """What each change of the texts did, by name."""
+    """The effect of each change of the texts, by name."""
     notes: tuple[Note, ...]
 
     def __repr__(self) -> str:
@@ -62,15 +62,15 @@ class Gullibility(Result):
     def __getitem__(self, trick: str) -> float:
         """The share of texts whose grade a trick raised."""
         if trick not in self.tricks:
-            what = f"there is no trick {trick!r:.40}; there are: {', '.join(self.tricks)}"
-            raise NotMeasuredError(what, hint=did_you_mean(str(trick), self.tricks))
+            message = f"there is no trick {trick!r:.40}; there are: {', '.join(self.tricks)}"
+            raise NotMeasuredError(message, hint=did_you_mean(str(trick), self.tricks))
         return self.tricks[trick].share
 
     @property
     def words(self) -> str:
-        """How often the judge was moved, in one sentence."""
-        said = [f"{trick.raised:,} of {trick.pairs:,} texts by {TRICKS[name]}" for name, trick in self.tricks.items()]
-        return f"{self.judge} raised the grade of {', and of '.join(said)}"
+        """How often each trick raised a grade, in one sentence."""
+        counts = [f"{trick.raised:,} of {trick.pairs:,} texts by {TRICKS[name]}" for name, trick in self.tricks.items()]
+        return f"{self.judge} raised the grade of {', and of '.join(counts)}"
 
     def parts(self) -> list[Part]:
         """What people read."""
@@ -96,17 +96,17 @@ def judge_gullibility(
     pairs: int = 20,
     calls: Calls = Calls(),
 ) -> Gullibility:
-    """See whether a judge raises the grade of texts that people call not relevant when these flatter or command it.
+    """Test whether words of the query, or an order, in a text that people call not relevant raise a judge's grade.
 
     Pairs of grade 0 or below are drawn at random. Each is asked about as it is, with words of the query put in, and
-    with an order to give the highest grade put in. Answers are kept in the log and are no judgements.
+    with an order to give the highest grade put in. Answers are kept in the log, but not as judgements.
 
     Parameters
     ----------
     qrels : judgements
-        What people judged.
+        People's judgements.
     judge : Endpoint, Command or function
-        Who is asked.
+        The judge that is asked.
     documents : documents
         Texts of documents.
     queries : queries
@@ -114,7 +114,7 @@ def judge_gullibility(
     pairs : int
         How many pairs are drawn.
     calls : Calls
-        On which terms the judge is asked; `seed` is that of the draw. There is no dry run.
+        On which terms the judge is asked; `seed` is used for the draw. There is no dry run.
 
     Returns
     -------
@@ -143,27 +143,26 @@ def judge_gullibility(
     if calls.dry_run:
         raise OptionError("judge_gullibility has no dry run", hint=f"It asks three times about {pairs} pairs at most.")
 
-    asks = as_judge(judge)
+    asked_judge = as_judge(judge)
     people = io.as_qrels(qrels)
     low = [(query, doc) for query in people for doc, grade in people[query].items() if grade <= 0]
     drawn = _drawn(low, read_documents(documents), read_queries(queries), pairs, calls.seed)
-    if asks.scale is None:
-        top = "1"
-    else:
-        top = str(asks.scale[-1])
+    top = "1"
+    if asked_judge.scale is not None:
+        top = str(asked_judge.scale[-1])
     items = {
-        (query, doc, way): JudgeItem(query, f"{doc} [{way}]", question, variant, criteria=asks.criteria)
+        (query, doc, way): JudgeItem(query, f"{doc} [{way}]", question, variant, criteria=asked_judge.criteria)
         for (query, doc), (question, text) in drawn.items()
         for way, variant in _ways(question, text, top).items()
     }
 
-    outcome = asked(asks, list(items.values()), calls)
+    outcome = ask_about(asked_judge, list(items.values()), calls)
     grades = {name: outcome.grades.get((item.query, item.doc)) for name, item in items.items()}
     tricks = {way: _trick(way, grades, list(drawn)) for way in TRICKS}
     if not any(trick.pairs for trick in tricks.values()):
-        what = f"{asks.name} gave no readable answer"
-        raise InputError(what, hint="Look at the answers in the log.", code="no-answers")
-    return Gullibility(asks.name, tricks, tuple(outcome.notes))
+        message = f"{asked_judge.name} gave no readable answer"
+        raise InputError(message, hint="Look at the answers in the log.", code="no-answers")
+    return Gullibility(asked_judge.name, tricks, tuple(outcome.notes))
 
 
 def _drawn(
@@ -183,8 +182,10 @@ def _drawn(
             drawn[query, doc] = question, texts[doc].whole
 
     if not drawn:
-        what = f"none of {len(pairs):,} pairs that people call not relevant has a text of the query and of the document"
-        raise InputError(what, hint="Judgements of 0 are needed, and texts for them.", code="no-texts")
+        message = (
+            f"none of {len(pairs):,} pairs that people call not relevant has a text of the query and of the document"
+        )
+        raise InputError(message, hint="Judgements of 0 are needed, and texts for them.", code="no-texts")
     return drawn
 
 
@@ -207,11 +208,12 @@ def _ways(question: str, text: str, top: str) -> dict[str, str]:
 
 
 def _trick(way: str, grades: dict[tuple[str, str, str], Grade | None], pairs: Sequence[tuple[str, str]]) -> Trick:
-    rises = [
-        after - before
-        for query, doc in pairs
-        if (before := grades[query, doc, "as it is"]) is not None and (after := grades[query, doc, way]) is not None
-    ]
+    rises = []
+    for query, doc in pairs:
+        before, after = grades[query, doc, "as it is"], grades[query, doc, way]
+        if before is not None and after is not None:
+            rises.append(after - before)
+
     raised, count = sum(rise > 0 for rise in rises), len(rises)
     if not count:
         return Trick(way, 0, 0, np.nan, 0.0, 1.0, np.nan)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from goldrank.base.errors import InputError, OptionError, Position, one_of
 from goldrank.base.types import Path as PathLike
@@ -32,9 +32,9 @@ _SECTION = re.compile(r"^\[(system|user)\]\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model is asked, with named fields for the item.
+    """The messages to a model, with named fields for the item.
 
-    The file has a head (`kind: grade`, `scale: 0 1 2 3`), then a line `[system]` and the rules, then a line `[user]`
+    The file has a header (`kind: grade`, `scale: 0 1 2 3`), then a line `[system]` and the rules, then a line `[user]`
     and the item. Fields are `{question}`, `{text}`, `{reference}`, `{criteria}`, which are filled with JSON strings,
     `{marker}`, which the answer must then repeat, and `{scale}`. All fields are filled in one pass: what looks like
     a field in a text stays as it is.
@@ -43,17 +43,19 @@ class Prompt:
     name: str
     kind: str
     answers: dict[str, Grade]
-    """What may be answered, from the lowest grade, and the grade that it is; empty for probabilities."""
+    """Each possible answer and its grade, from the lowest grade; empty for probabilities."""
     system: str
     user: str
     fields: tuple[str, ...] = ()
-    """The fields of an answer that has texts in place of a judgement."""
+    """The fields of an answer that has texts instead of a judgement."""
 
     @property
     def digest(self) -> str:
         """A hash of everything in it."""
-        said = json.dumps([self.kind, self.answers, self.system, self.user, *([self.fields] if self.fields else [])])
-        return hashlib.sha256(said.encode()).hexdigest()
+        content: list[Any] = [self.kind, self.answers, self.system, self.user]
+        if self.fields:
+            content.append(self.fields)
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     @property
     def scale(self) -> tuple[Grade, ...] | None:
@@ -62,7 +64,7 @@ class Prompt:
 
     @property
     def has_marker(self) -> bool:
-        """Whether answers must repeat the marker, which shows that no text wrote them."""
+        """Whether answers must repeat the marker, which shows that they were not copied from a text."""
         return "{marker}" in self.system + self.user
 
     @property
@@ -73,27 +75,21 @@ class Prompt:
     def messages(self, call: Call) -> list[dict[str, str]]:
         """The messages of a call."""
         item = call.item
+        rules = ""
         if item.criteria:
             rules = f"What counts as relevant here: {_string(item.criteria)}"
-        else:
-            rules = ""
-
+        scale = "a number from 0 to 1"
         if self.answers:
             scale = ", ".join(self.answers)
-        else:
-            scale = "a number from 0 to 1"
 
-        filled = {
-            **{name: _string(getattr(item, name)) for name in ("question", "text", "reference", "criteria")},
-            "criteria_rules": rules,
-            "marker": call.marker,
-            "scale": scale,
-        }
-        return [
-            {"role": role, "content": _FIELD.sub(lambda matched: filled[matched[1]], part).strip()}
-            for role, part in (("system", self.system), ("user", self.user))
-            if part.strip()
-        ]
+        values = {name: _string(getattr(item, name)) for name in ("question", "text", "reference", "criteria")}
+        values |= {"criteria_rules": rules, "marker": call.marker, "scale": scale}
+        messages = []
+        for role, template in (("system", self.system), ("user", self.user)):
+            if template.strip():
+                filled = _FIELD.sub(lambda field: values[field[1]], template)
+                messages.append({"role": role, "content": filled.strip()})
+        return messages
 
     def schema(self) -> dict[str, object]:
         """The JSON schema of an answer."""
@@ -102,6 +98,7 @@ class Prompt:
             judged = {"type": "integer", "enum": list(self.answers.values())}
         elif self.kind == "label":
             judged = {"type": "string", "enum": list(self.answers)}
+
         fields: dict[str, object] = {"reason": {"type": "string"}, self.field: judged}
         if self.kind == "texts":
             fields = {name: {"type": "string"} for name in self.fields}
@@ -110,25 +107,25 @@ class Prompt:
         return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
     @classmethod
-    def of(cls, given: Prompt | PathLike) -> Prompt:
-        """A prompt by the name of one from the box, or from a file."""
-        if isinstance(given, Prompt):
-            return given
+    def of(cls, source: Prompt | PathLike) -> Prompt:
+        """One of goldrank's prompts by its name, or a prompt from a file."""
+        if isinstance(source, Prompt):
+            return source
 
-        if isinstance(given, str) and given in SHIPPED:
-            text = (resources.files("goldrank.judging") / "prompts" / f"{given}.txt").read_text(encoding="utf-8")
-            return cls.parse(text, given)
+        if isinstance(source, str) and source in SHIPPED:
+            text = (resources.files("goldrank.judging") / "prompts" / f"{source}.txt").read_text(encoding="utf-8")
+            return cls.parse(text, source)
 
-        if not isinstance(given, str | os.PathLike):
-            raise OptionError(f"a prompt is {type(given).__name__}; it is a name or a file")
+        if not isinstance(source, str | os.PathLike):
+            raise OptionError(f"a prompt is {type(source).__name__}; it is a name or a file")
 
         try:
-            text = Path(given).read_text(encoding="utf-8")
+            text = Path(source).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
             hint = f"Prompts from the box: {', '.join(SHIPPED)}."
-            raise InputError(f"cannot be read: {error}", where=os.fsdecode(given), hint=hint) from None
+            raise InputError(f"cannot be read: {error}", where=os.fsdecode(source), hint=hint) from None
 
-        return cls.parse(text, os.fsdecode(given))
+        return cls.parse(text, os.fsdecode(source))
 
     @classmethod
     def parse(cls, text: str, name: str) -> Prompt:
@@ -138,36 +135,35 @@ class Prompt:
         if "user" not in sections:
             raise InputError("a prompt has no line [user]", where=name, hint="After it comes what is asked.")
 
-        head: dict[str, str] = {}
+        header: dict[str, str] = {}
         for number, line in enumerate(parts[0].splitlines(), 1):
             key, sign, value = (part.strip() for part in line.partition(":"))
             if not line.strip():
                 continue
             if not sign or key not in ("kind", "scale", "fields"):
-                hint = "The head has `kind: grade` and `scale: 0 1 2 3`."
-                raise InputError(
-                    f"{line.strip()!r:.60} is no line of a prompt's head", where=Position(name, number), hint=hint
-                )
-            head[key] = value
+                message = f"{line.strip()!r:.60} is not a line of a prompt's header"
+                hint = "The header has `kind: grade` and `scale: 0 1 2 3`."
+                raise InputError(message, where=Position(name, number), hint=hint)
+            header[key] = value
 
-        kind = one_of(head.get("kind", "grade"), KINDS, f"{name}: kind")
-        for number, line in enumerate(text.splitlines(), 1):
-            for matched in _FIELD.finditer(line):
-                if matched[1] not in FIELDS:
-                    hint = f"Fields are: {', '.join(f'{{{field}}}' for field in FIELDS)}."
-                    raise InputError(
-                        f"there is no field {matched[0]}", where=Position(name, number, matched.start() + 1), hint=hint
-                    )
-
-        fields = tuple(head.get("fields", "").split())
+        kind = one_of(header.get("kind", "grade"), KINDS, f"{name}: kind")
+        _check_fields(text, name)
+        fields = tuple(header.get("fields", "").split())
         if (kind == "texts") != bool(fields) or len(set(fields)) < len(fields):
-            hint = "For example `kind: texts` and `fields: question quote`."
-            raise InputError(
-                "a prompt has different fields if, and only if, it is of kind texts", where=name, hint=hint
-            )
+            message = "a prompt has different fields if, and only if, it is of kind texts"
+            raise InputError(message, where=name, hint="For example `kind: texts` and `fields: question quote`.")
 
-        answers = _answers(head.get("scale", ""), kind, name)
+        answers = _answers(header.get("scale", ""), kind, name)
         return cls(name, kind, answers, sections.get("system", ""), sections["user"], fields)
+
+
+def _check_fields(text: str, name: str) -> None:
+    for number, line in enumerate(text.splitlines(), 1):
+        for field in _FIELD.finditer(line):
+            if field[1] not in FIELDS:
+                hint = f"Fields are: {', '.join(f'{{{known}}}' for known in FIELDS)}."
+                where = Position(name, number, field.start() + 1)
+                raise InputError(f"there is no field {field[0]}", where=where, hint=hint)
 
 
 def _answers(scale: str, kind: str, name: str) -> dict[str, Grade]:
@@ -176,15 +172,15 @@ def _answers(scale: str, kind: str, name: str) -> dict[str, Grade]:
 
     steps: dict[str, Grade] = {}
     for word in scale.split():
-        said, sign, number = word.partition("=")
+        answer, sign, number = word.partition("=")
+        digits = answer
         if sign:
             digits = number
-        else:
-            digits = said
-        if not re.fullmatch(r"-?\d{1,7}", digits) or (kind == "grade" and sign) or said in steps:
+        is_named_grade = kind == "grade" and sign != ""
+        if is_named_grade or answer in steps or not re.fullmatch(r"-?\d{1,7}", digits):
             hint = "For example `scale: 0 1 2 3`, or with kind: label `scale: no=0 yes=1`."
-            raise InputError(f"{word!r:.40} is no step of a scale", where=name, hint=hint)
-        steps[said] = check_grade(int(digits), name)
+            raise InputError(f"{word!r:.40} is not a step of a scale", where=name, hint=hint)
+        steps[answer] = check_grade(int(digits), name)
 
     if len(steps) < 2 or list(steps.values()) != sorted(set(steps.values())):
         raise InputError("a scale needs two or more different grades, from the lowest to the highest", where=name)
@@ -197,14 +193,14 @@ _TEMPLATE = re.compile(
     r"|\[(?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|[gs]?MASK|CLS|SEP)\])",
     re.IGNORECASE,
 )
-"""Where what tokenisers of usual models take for a sign of their own begins."""
+"""The first character of what tokenisers of usual models take for a special token."""
 
 
 def _string(text: str) -> str:
     """Text as a JSON string; half surrogate pairs, which no server takes, are shown as escapes.
 
-    So is, as JSON may, what some programs take for the end of a line, and what local servers take for the end of a
-    message (`<|im_end|>`, `</s>`, `[INST]`): in a text it is no more than text.
+    JSON escapes also replace what some programs take for the end of a line, and what local servers take for the end of
+    a message (`<|im_end|>`, `</s>`, `[INST]`): in a text these are only text.
     """
     written = json.dumps(text.encode("utf-8", "backslashreplace").decode(), ensure_ascii=False)
     return _TEMPLATE.sub(_escaped, _ENDINGS.sub(_escaped, written))

@@ -1,6 +1,6 @@
-"""Questions from documents: a model writes them with quotations, and what does not hold is left out.
+"""Questions from documents: a model writes them with quotations, and those that fail a check are left out.
 
-The result says by place what answers each question, so that `evaluate_texts` needs no further judgement.
+The result has the positions that answer each question, so that `evaluate_texts` needs no further judgement.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from goldrank.match.semantic import sentence_places
 from goldrank.match.tokens import words
 
 FIELDS = ("question", "quote")
-"""What a writer answers with."""
+"""The fields of a writer's answer."""
 REASONS = {
     "empty": "nothing was written",
     "unanswered": "the writer or the checker gave no readable answer",
     "too short": "the question or the quotation has too few words",
     "not there": "the quotation is not in the passage",
-    "too common": "the quotation stands in too many places",
-    "points at the text": "the question speaks of a text that who asks does not see",
+    "too common": "the sources have the quotation too often",
+    "points at the text": "the question speaks of a text that its reader does not see",
     "copied": "the question is mostly a run of words of the quotation",
     "repeated": "nearly the same question is there already",
     "not answerable": "the quotation alone does not answer the question",
 }
-"""Why a question is left out, in the order in which it is looked at."""
+"""Why a question is left out."""
 LEAST_WORDS = 3
-"""Of a question and of a quotation."""
-MOST_PLACES = 20
+"""The fewest words of a question and of a quotation."""
+MOST_POSITIONS = 20
 TURNS = 3
 """How often one passage is asked about, where there are few."""
 _AT_THE_TEXT = re.compile(
@@ -73,22 +73,22 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True)
 class Planned:
-    """What would be asked for questions, and what it would cost."""
+    """The calls that would be made for questions, and their cost."""
 
     passages: int
-    """That a question would be asked about first: one for each that is wanted, as far as there are so many."""
+    """Passages in the first turn: one for each question, or all if there are fewer."""
     calls: int
-    """If every question holds: one to write it and one to check it, less what the log answers."""
+    """Calls if every question passes: one to write it and one to check it, less those that the log answers."""
     tokens: int
-    """Of their prompts, estimated."""
+    """Tokens of their prompts, estimated."""
     cost: float
-    """Of these calls at most, by the prices."""
+    """The most that these calls cost, by the prices."""
     most_calls: int
-    """If questions have to be asked for again and again: each passage as often as it may be."""
+    """Calls if many questions fail: each passage as often as it may be asked about."""
 
 
 class Questions(Items):
-    """Questions with the places of their evidence, as `evaluate_texts` and `run_retriever` take them.
+    """Questions with the positions of their evidence, as `evaluate_texts` and `run_retriever` take them.
 
     `make_questions` makes them. Nothing is retrieved for them yet.
     """
@@ -117,12 +117,12 @@ class Questions(Items):
         self.outcome = outcome
         """Calls, tokens and cost of both jobs."""
         self.planned = planned
-        """What would be asked, in a dry run."""
+        """The calls that would be made, in a dry run."""
         self._notes = tuple(notes)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What there is to know of how they were made."""
+        """Remarks about how they were made."""
         return self._notes
 
     @property
@@ -156,7 +156,7 @@ def make_questions(
     similar: float = 0.8,
     calls: Calls = Calls(),
 ) -> Questions:
-    """Ask a model for questions about sources, with the quotations that answer them, and keep those that hold.
+    """Ask a model for questions about sources, with the quotations that answer them, and keep those that pass.
 
     The quotation must be in the passage, and the judge, who sees question and quotation alone, must give its highest
     grade. Questions are spread over the sources as evenly as these allow.
@@ -173,7 +173,7 @@ def make_questions(
         Says whether the quotation answers the question: an `Endpoint` with the prompt "answerable", or any judge with
         a scale.
     n : int
-        How many questions are wanted.
+        How many questions to make.
     passage : int
         About how many characters the writer is shown.
     copied : float
@@ -213,20 +213,21 @@ def make_questions(
     for name, share in (("copied", copied), ("similar", similar)):
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
             raise OptionError(f"{name} is {shown(share, 40)}; it must be a share of words, above 0 and up to 1")
-    asked = _Asked(_writer(writer), _checker(judge))
+
+    judges = _WriterAndChecker(_writer(writer), _checker(judge))
 
     texts = read_sources(sources)
     plan = _PassageOrder(texts, passage, np.random.default_rng(calls.seed))
     if calls.dry_run:
-        return _planned(plan, n, texts, asked, calls)
+        return _planned(plan, n, texts, judges, calls)
 
     sieve = _Sieve(SourceIndex(texts), copied, similar)
-    tally = _Found(dict.fromkeys(texts, 0))
+    tally = _Tally(dict.fromkeys(texts, 0))
     budget = calls.budget()
     with JudgementLog(calls.log) as log:
 
-        def ask(who: Judge, items: Sequence[JudgeItem]) -> JobOutcome:
-            job = Job(who, items, log, calls, budget=budget, keep_judgements=False)
+        def ask(asked_judge: Judge, items: Sequence[JudgeItem]) -> JobOutcome:
+            job = Job(asked_judge, items, log, calls, budget=budget, keep_judgements=False)
             outcome: JobOutcome = finished(job.run())
             tally.outcome.add(outcome)
             return outcome
@@ -235,7 +236,7 @@ def make_questions(
             passages = plan.next(n - len(tally.items), tally.by_source)
             if not passages:
                 break
-            _turn(passages, plan, tally, sieve, asked, ask, texts)
+            _turn(passages, plan, tally, sieve, judges, ask, texts)
 
     notes = list(tally.outcome.notes)
     if len(tally.items) < n:
@@ -243,76 +244,76 @@ def make_questions(
     if not tally.items:
         why = ", ".join(f"{reason}: {count:,}" for reason, count in tally.rejected.items()) or tally.outcome.stopped
         raise InputError(f"no question is left ({why})", hint="Look at the answers in the log.", code="no-questions")
+
     return Questions(
         tally.items,
         rejected={reason: tally.rejected[reason] for reason in REASONS if tally.rejected[reason]},
-        written=plan.asked,
+        written=plan.passages_asked,
         by_source=tally.by_source,
         outcome=tally.outcome,
         notes=notes,
     )
 
 
-class _Asked(NamedTuple):
-    """Who writes questions, and who checks them."""
+class _WriterAndChecker(NamedTuple):
+    """The judge that writes questions, and the judge that checks them."""
 
     writer: Judge
     checker: Judge
 
 
-def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], asked: _Asked, calls: Calls) -> Questions:
-    """What would be asked. A quotation is no longer than its passage, nor a question than the writer's answer."""
-    every = plan.left
-    shown = plan.next(n, dict.fromkeys(texts, 0))
-    cut = [(each, texts[each.source][each.start : each.end]) for each in shown]
-    to_write = [
-        JudgeItem(each.source, f"{each.start}-{each.end} 0", "", text, criteria=asked.writer.criteria)
-        for each, text in cut
-    ]
-    longest = "x" * BYTES_A_TOKEN * asked.writer.max_tokens
-    to_check = [
-        JudgeItem(each.source, f"{i}", longest, text, criteria=asked.checker.criteria)
-        for i, (each, text) in enumerate(cut)
-    ]
+def _planned(plan: _PassageOrder, n: int, texts: dict[str, str], judges: _WriterAndChecker, calls: Calls) -> Questions:
+    """The calls of a dry run. A quotation is at most as long as its passage, a question as the writer's answer."""
+    all_turns = plan.left
+    first_turn = plan.next(n, dict.fromkeys(texts, 0))
+    longest_question = "x" * BYTES_A_TOKEN * judges.writer.max_tokens
+    to_write, to_check = [], []
+    for i, passage in enumerate(first_turn):
+        text = texts[passage.source][passage.start : passage.end]
+        name = f"{passage.start}-{passage.end} 0"
+        to_write.append(JudgeItem(passage.source, name, "", text, criteria=judges.writer.criteria))
+        to_check.append(JudgeItem(passage.source, f"{i}", longest_question, text, criteria=judges.checker.criteria))
 
     with opened_log(calls) as log:
-        writing = Job(asked.writer, to_write, log, calls)
-        checking = Job(asked.checker, to_check, log, calls)
-        sizes = [job.estimate() for job in (writing, checking)]
+        writing = Job(judges.writer, to_write, log, calls)
+        checking = Job(judges.checker, to_check, log, calls)
+        writing_tokens, writing_cost = writing.estimate()
+        checking_tokens, checking_cost = checking.estimate()
         planned = Planned(
-            passages=len(shown),
-            calls=writing.to_ask + len(shown),
-            tokens=sum(tokens for tokens, _ in sizes),
-            cost=sum(cost for _, cost in sizes),
-            most_calls=2 * every,
+            passages=len(first_turn),
+            calls=writing.to_ask + len(first_turn),
+            tokens=writing_tokens + checking_tokens,
+            cost=writing_cost + checking_cost,
+            most_calls=2 * all_turns,
         )
+
     nothing = dict.fromkeys(texts, 0)
     return Questions((), rejected={}, written=0, by_source=nothing, outcome=JobOutcome(), planned=planned)
 
 
-def _writer(given: JudgeLike) -> Judge:
-    """Whoever writes a question and a quotation; a program and a function need not be told that they do."""
-    if not isinstance(given, Judge):
-        return Function(given, fields=FIELDS)
-    if isinstance(given, Command):
-        return given.writing(FIELDS)
-    fields = getattr(given, "fields", getattr(getattr(given, "prompt", None), "fields", ()))
+def _writer(writer: JudgeLike) -> Judge:
+    """The judge that writes a question and a quotation; a program or a function becomes one."""
+    if not isinstance(writer, Judge):
+        return Function(writer, fields=FIELDS)
+    if isinstance(writer, Command):
+        return writer.writing(FIELDS)
+    fields = getattr(writer, "fields", getattr(getattr(writer, "prompt", None), "fields", ()))
     if set(fields) != set(FIELDS):
         hint = 'Endpoint(..., prompt="question"), or a function that returns {"question": ..., "quote": ...}.'
-        raise OptionError(f"{given.name} writes no question and quote", hint=hint, code="writes-no-questions")
-    return given
+        raise OptionError(f"{writer.name} writes no question and quote", hint=hint, code="writes-no-questions")
+    return writer
 
 
-def _checker(given: JudgeLike) -> Judge:
-    checker = as_judge(given)
+def _checker(judge: JudgeLike) -> Judge:
+    checker = as_judge(judge)
     if checker.scale is None:
         raise OptionError(f"{checker.name} answers with numbers from 0 to 1; the judge of questions needs a scale")
     return checker
 
 
 @dataclass
-class _Found:
-    """What there is so far. Calls and cost of the outcome are those of the budget, which all jobs share."""
+class _Tally:
+    """The result so far. Calls and cost of the outcome are those of the budget, which all jobs share."""
 
     by_source: dict[str, int]
     rejected: Counter[str] = field(default_factory=Counter)
@@ -321,15 +322,16 @@ class _Found:
 
 
 class _PassageOrder:
-    """Which passages are asked about next: sources with the fewest questions first, passages in random order."""
+    """The order of passages: sources with the fewest questions first, passages in random order."""
 
     def __init__(self, texts: dict[str, str], size: int, chance: np.random.Generator) -> None:
-        self.asked = 0
+        self.passages_asked = 0
         self.before: dict[Passage, list[str]] = {}
         """Questions that were written about a passage."""
         self._left: dict[str, list[Passage]] = {}
+
         names = sorted(texts)
-        self._order = {names[i]: at for at, i in enumerate(chance.permutation(len(names)).tolist())}
+        self._order = {names[i]: rank for rank, i in enumerate(chance.permutation(len(names)).tolist())}
         for source in self._order:
             cut = list(passages(source, texts[source], size))
             turns = [chance.permutation(len(cut)).tolist() for _ in range(TURNS)]
@@ -341,100 +343,103 @@ class _PassageOrder:
         return sum(map(len, self._left.values()))
 
     def next(self, count: int, by_source: dict[str, int]) -> list[Passage]:
-        """So many passages, or those that are left, no passage twice."""
-        heap = [(by_source[source], at, source) for source, at in self._order.items() if self._left[source]]
+        """The next `count` passages, or those that are left, no passage twice."""
+        heap = [(by_source[source], rank, source) for source, rank in self._order.items() if self._left[source]]
         heapq.heapify(heap)
         chosen: dict[Passage, None] = {}
         while heap and len(chosen) < count:
-            have, at, source = heapq.heappop(heap)
+            questions, rank, source = heapq.heappop(heap)
             left = self._left[source]
             if left[-1] in chosen:
                 continue  # its next turn comes with the next call
             chosen[left.pop()] = None
             if left:
-                heapq.heappush(heap, (have + 1, at, source))
+                heapq.heappush(heap, (questions + 1, rank, source))
 
-        self.asked += len(chosen)
+        self.passages_asked += len(chosen)
         return list(chosen)
 
 
 def passages(source: str, text: str, size: int) -> Iterator[Passage]:
     """A text in stretches of whole sentences with about `size` characters; a longer sentence is cut.
 
-    >>> [(each.start, each.end) for each in passages("s", "One two three. Four five six.", 20)]
+    >>> [(passage.start, passage.end) for passage in passages("s", "One two three. Four five six.", 20)]
     [(0, 14), (15, 29)]
     """
     begin = end = -1
-    for first, last in (place for start, stop in sentence_places(text) for place in _cut(start, stop, size)):
-        if begin >= 0 and last - begin > size:
-            yield Passage(source, begin, end)
-            begin = -1
-        begin, end = (first if begin < 0 else begin), last
+    for sentence_start, sentence_end in sentence_places(text):
+        for first, last in _cut(sentence_start, sentence_end, size):
+            if begin >= 0 and last - begin > size:
+                yield Passage(source, begin, end)
+                begin = -1
+            if begin < 0:
+                begin = first
+            end = last
+
     if begin >= 0 and text[begin:end].strip():
         yield Passage(source, begin, end)
 
 
 def _cut(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
-    return ((at, min(at + size, stop)) for at in range(start, stop, size))
+    return ((begin, min(begin + size, stop)) for begin in range(start, stop, size))
 
 
 def _turn(
     shown: Sequence[Passage],
     plan: _PassageOrder,
-    tally: _Found,
+    tally: _Tally,
     sieve: _Sieve,
-    asked: _Asked,
+    judges: _WriterAndChecker,
     ask: Callable[[Judge, Sequence[JudgeItem]], JobOutcome],
     texts: dict[str, str],
 ) -> None:
-    """Ask about some passages, and keep those that pass the checks."""
-    items = {
-        (passage.source, f"{passage.start}-{passage.end} {len(plan.before.get(passage, ()))}"): passage
-        for passage in shown
-    }  # fmt: skip
-    written = ask(asked.writer, [
-        JudgeItem(
-            *name, "", texts[passage.source][passage.start : passage.end],
-            reference="\n".join(plan.before.get(passage, ())), criteria=asked.writer.criteria,
-        )
-        for name, passage in items.items()
-    ])  # fmt: skip
+    """Ask about some passages, and keep the questions that pass the checks."""
+    to_write: list[JudgeItem] = []
+    by_name: dict[tuple[str, str], Passage] = {}
+    for passage in shown:
+        before = plan.before.get(passage, [])
+        name = passage.source, f"{passage.start}-{passage.end} {len(before)}"
+        text = texts[passage.source][passage.start : passage.end]
+        by_name[name] = passage
+        to_write.append(JudgeItem(*name, "", text, reference="\n".join(before), criteria=judges.writer.criteria))
+
+    written = ask(judges.writer, to_write)
     candidates: dict[tuple[str, str], tuple[Passage, JudgeItem, list[dict[str, Any]]]] = {}
-    for name, passage in items.items():
+    for name, passage in by_name.items():
         answer = written.answers.get(name)
         if answer is None:
             tally.rejected["unanswered"] += name in written.failed or name in written.unreadable
             continue
         plan.before.setdefault(passage, []).append(answer.fields.get("question", ""))
-        reason, places = sieve.looked_at(answer, texts[passage.source][passage.start : passage.end], passage.source)
+        reason, positions = sieve.looked_at(answer, texts[passage.source][passage.start : passage.end], passage.source)
         if reason:
             tally.rejected[reason] += 1
             continue
-        question, quote = answer.fields["question"], texts[places[0]["source"]][places[0]["start"] : places[0]["end"]]
+
+        first = positions[0]
+        question, quote = answer.fields["question"], texts[first["source"]][first["start"] : first["end"]]
         key = hashlib.sha256(f"{passage.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        to_check = JudgeItem(passage.source, key, question, quote, criteria=asked.checker.criteria)
-        candidates[passage.source, key] = passage, to_check, places
+        to_check = JudgeItem(passage.source, key, question, quote, criteria=judges.checker.criteria)
+        candidates[passage.source, key] = passage, to_check, positions
 
+    checked = JobOutcome()
     if candidates:
-        said = ask(asked.checker, [item for _, item, _ in candidates.values()])
-    else:
-        said = JobOutcome()
+        checked = ask(judges.checker, [item for _, item, _ in candidates.values()])
 
-    scale = asked.checker.scale
+    scale = judges.checker.scale
     assert scale is not None
-    for name, (passage, item, places) in candidates.items():
-        grade = said.grades.get(name)
+    for name, (passage, item, positions) in candidates.items():
+        grade = checked.grades.get(name)
         if grade is None:
-            tally.rejected["unanswered"] += name in said.failed or name in said.unreadable
+            tally.rejected["unanswered"] += name in checked.failed or name in checked.unreadable
         elif grade < scale[-1]:
             tally.rejected["not answerable"] += 1
         elif sieve.repeats(item.question):
             tally.rejected["repeated"] += 1
         else:
-            if len(places) == 1:
-                evidence = places[0]
-            else:
-                evidence = {"any_of": places}
+            evidence: dict[str, Any] = {"any_of": positions}
+            if len(positions) == 1:
+                evidence = positions[0]
             sieve.keep(item.question)
             tally.items.append(
                 {"query": item.doc, "question": item.question, "evidence": [evidence], "references": [item.text]}
@@ -442,60 +447,64 @@ def _turn(
             tally.by_source[passage.source] += 1
 
 
+def _runs_of_words(text_words: Sequence[str], length: int) -> set[tuple[str, ...]]:
+    return {tuple(text_words[i : i + length]) for i in range(len(text_words) - length + 1)}
+
+
 class _Sieve:
-    """What can be said of a question without asking anybody."""
+    """The checks of a question that need no judge."""
 
     def __init__(self, index: SourceIndex, copied: float, similar: float) -> None:
         self._index, self._copied, self._similar = index, copied, similar
-        self._kept: list[frozenset[str]] = []
+        self._kept_questions: list[frozenset[str]] = []
         self._holders: dict[str, list[int]] = {}
 
     def looked_at(self, answer: Answer, passage: str, source: str) -> tuple[str, list[dict[str, Any]]]:
-        """Why a question is left out, or an empty text and all places of its quotation, its own source first."""
+        """Why a question is left out, or an empty text and all positions of its quotation, its own source first."""
         if not answer.grade:
             return "empty", []
 
         question, quote = answer.fields["question"], answer.fields["quote"]
-        asked, told = words(fold(question)), words(fold(quote))
-        if min(len(asked), len(set(told))) < LEAST_WORDS:
+        question_words, quote_words = words(fold(question)), words(fold(quote))
+        if min(len(question_words), len(set(quote_words))) < LEAST_WORDS:
             return "too short", []
         if _AT_THE_TEXT.search(question):
             return "points at the text", []
         if SourceIndex({source: passage})[source].find(quote, similarity=None, words=True) is None:
             return "not there", []
 
-        run = max(LEAST_WORDS, -int(-self._copied * len(asked) // 1))
-        if {tuple(asked[i : i + run]) for i in range(len(asked) - run + 1)} & {
-            tuple(told[i : i + run]) for i in range(len(told) - run + 1)
-        }:
+        run = max(LEAST_WORDS, -int(-self._copied * len(question_words) // 1))
+        if _runs_of_words(question_words, run) & _runs_of_words(quote_words, run):
             return "copied", []
         if self.repeats(question):
             return "repeated", []
 
-        places = self._places(quote, source)
-        if len(places) > MOST_PLACES:
-            return ("too common", [])
-        return ("", places)
+        positions = self._positions(quote, source)
+        if len(positions) > MOST_POSITIONS:
+            return "too common", []
+        return "", positions
 
-    def _places(self, quote: str, own: str) -> list[dict[str, Any]]:
-        """Where a quotation stands, in any source: a text from another copy answers the question as well."""
-        sources = dict.fromkeys((own, *self._index.likely(quote)))
-        return [
-            {"source": source, "start": start, "end": end}
-            for source in sources
-            if (location := self._index[source].find(quote, similarity=None, words=True)) is not None
-            for start, end in location.places
-        ]
+    def _positions(self, quote: str, own: str) -> list[dict[str, Any]]:
+        """Where a quotation is, in any source: a text from another copy answers the question as well."""
+        positions: list[dict[str, Any]] = []
+        for source in dict.fromkeys((own, *self._index.likely(quote))):
+            location = self._index[source].find(quote, similarity=None, words=True)
+            if location is not None:
+                positions += [{"source": source, "start": start, "end": end} for start, end in location.places]
+        return positions
 
     def repeats(self, question: str) -> bool:
         """Whether nearly the same question is kept."""
-        mine = frozenset(words(fold(question)))
-        shared = Counter(at for word in mine for at in self._holders.get(word, ()))
-        return any(count >= self._similar * (len(mine) + len(self._kept[at]) - count) for at, count in shared.items())
+        question_words = frozenset(words(fold(question)))
+        shared = Counter(number for word in question_words for number in self._holders.get(word, ()))
+        return any(
+            count >= self._similar * (len(question_words) + len(self._kept_questions[number]) - count)
+            for number, count in shared.items()
+        )
 
     def keep(self, question: str) -> None:
-        """From now on the same question is a repeated one."""
-        mine = frozenset(words(fold(question)))
-        for word in mine:
-            self._holders.setdefault(word, []).append(len(self._kept))
-        self._kept.append(mine)
+        """Remember a question, so that `repeats` finds it."""
+        question_words = frozenset(words(fold(question)))
+        for word in question_words:
+            self._holders.setdefault(word, []).append(len(self._kept_questions))
+        self._kept_questions.append(question_words)

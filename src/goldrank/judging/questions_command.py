@@ -1,4 +1,4 @@
-"""`goldrank judge questions`: questions about documents, with the places of their answers."""
+"""`goldrank judge questions`: questions about documents, with the positions of their answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goldrank.judging.pool_and_calls import Calls
 
 USUAL = 200
-"""Questions that are made where -n does not say how many."""
+"""The number of questions without -n."""
 REPORTS = ("markdown", "html", "terminal")
 """Forms of files that hold a report; other files hold the questions."""
 
@@ -67,8 +67,8 @@ def command(
     """Ask a model for questions about SOURCES, with quotations that answer them, and keep those that pass the checks.
 
     SOURCES is a folder of text files, or a file of records with source and text. A quotation must be there and must
-    answer the question alone; copied and repeated questions are left out. What is written (-o questions.jsonl) is
-    evidence by place, for `goldrank texts --evidence SOURCES`. A second --judge checks what the first writes. A program
+    answer the question alone; copied and repeated questions are left out. The output (-o questions.jsonl) has evidence
+    by position, for `goldrank texts --evidence SOURCES`. A second --judge checks what the first writes. A program
     writes "question" and "quote" where the question that it reads is empty, and else a grade of 0 or 1: whether the
     text answers the question.
     """
@@ -80,12 +80,17 @@ def command(
     reports, files = output.files_of(REPORTS)
     if not files and not calls.dry_run:
         raise click.UsageError("Missing option '-o' / '--output': where questions are written.")
-    writer = needed_judge(judge[0] if judge else None)
+    writer, checker = None, None
+    if judge:
+        writer, checker = judge[0], judge[-1]
+    number = USUAL
+    if count is not None:
+        number = count
     questions = make_questions(
         sources,
-        writer.judge(prompt="question", name="writer"),
-        judge[-1].judge(prompt="answerable", scale=(0, 1), name="checker"),
-        n=USUAL if count is None else count,
+        needed_judge(writer).judge(prompt="question", name="writer"),
+        needed_judge(checker).judge(prompt="answerable", scale=(0, 1), name="checker"),
+        n=number,
         passage=passage,
         copied=copied,
         similar=similar,

@@ -7,11 +7,12 @@ from goldrank.judging.questions import REASONS, Questions
 from goldrank.report.numbers import counted, figures
 
 
-def parts(found: Questions) -> list[Part]:
+def parts(questions: Questions) -> list[Part]:
     """Counts of questions and calls, why others were left out, and the notes."""
-    by_source = found.by_source.values()
-    if (planned := found.planned) is not None:
-        asked = {
+    by_source = questions.by_source.values()
+    planned = questions.planned
+    if planned is not None:
+        counts = {
             "sources": len(by_source),
             "passages to ask about": planned.passages,
             "calls, if every question holds": planned.calls,
@@ -19,20 +20,20 @@ def parts(found: Questions) -> list[Part]:
             "cost of these at most": float(planned.cost),
             "calls at most, if many have to be written again": planned.most_calls,
         }
-        return [figures("would be asked", asked)]
+        return [figures("would be asked", counts)]
 
     rows = {
-        "questions": len(found),
-        "passages asked about": found.written,
+        "questions": len(questions),
+        "passages asked about": questions.written,
         "sources": len(by_source),
         "questions of a source, fewest": min(by_source),
         "questions of a source, most": max(by_source),
-        "calls": found.outcome.calls,
-        "cost": found.outcome.cost,
+        "calls": questions.outcome.calls,
+        "cost": questions.outcome.cost,
     }
     shown: list[Part] = [figures("questions", rows)]
-    if found.rejected:
-        left: list[list[Cell | str]] = [[REASONS[name], counted(count)] for name, count in found.rejected.items()]
+    if questions.rejected:
+        left: list[list[Cell | str]] = [[REASONS[name], counted(count)] for name, count in questions.rejected.items()]
         shown.append(Table([*Head.texts("left out"), *Head.numbers("questions")], left))
 
-    return [*shown, *note_sentences(found.notes)]
+    return [*shown, *note_sentences(questions.notes)]

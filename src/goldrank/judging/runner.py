@@ -1,4 +1,4 @@
-"""`Job`: many items asked of one judge, some at a time; nothing paid is lost, and nothing is asked twice."""
+"""`Job`: ask one judge about many items, some at a time; no paid answer is lost, and nothing is asked twice."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from goldrank.base.errors import JudgeError, OptionError
 from goldrank.base.notes import Note
@@ -24,14 +25,14 @@ from goldrank.judging.pool_and_calls import Calls
 LONGEST_WAIT = 60.0
 FIRST_WAIT = 0.5
 GROW_AFTER = 20
-"""Successes until one more call is made at a time, after the other side refused some."""
+"""Successes until one more call is made at a time, after the endpoint refused some."""
 _LONG_PROMPT = 3_000
 _RANDOM = secrets.SystemRandom()
 
 
 @dataclass
 class JobOutcome:
-    """What a job has come to. Grades are by (query, document)."""
+    """The result of a job. Grades are by (query, document)."""
 
     grades: dict[tuple[str, str], Grade] = field(default_factory=dict)
     repeated: dict[tuple[str, str], list[Grade]] = field(default_factory=dict)
@@ -41,9 +42,9 @@ class JobOutcome:
     total: int = 0
     """Items to judge, each repetition counted."""
     from_log: int = 0
-    """Of them, answered by the log."""
+    """Items that the log answered."""
     done: int = 0
-    """Of them, those that need no further call."""
+    """Items that need no further call."""
     calls: int = 0
     unreadable: dict[tuple[str, str], str] = field(default_factory=dict)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -58,10 +59,16 @@ class JobOutcome:
     not_asked: int = 0
 
     def add(self, job: JobOutcome) -> None:
-        """Count another job that shares its budget; answers are left to whoever asked for them."""
-        for name in ("total", "from_log", "done", "tokens_in", "tokens_out", "seconds", "estimated", "perhaps_cut",
-                     "not_asked"):  # fmt: skip
-            setattr(self, name, getattr(self, name) + getattr(job, name))
+        """Count another job that shares its budget; its grades and answers are not added."""
+        self.total += job.total
+        self.from_log += job.from_log
+        self.done += job.done
+        self.tokens_in += job.tokens_in
+        self.tokens_out += job.tokens_out
+        self.seconds += job.seconds
+        self.estimated += job.estimated
+        self.perhaps_cut += job.perhaps_cut
+        self.not_asked += job.not_asked
         self.failed |= job.failed
         self.unreadable |= job.unreadable
         self.calls, self.cost, self.stopped = job.calls, job.cost, job.stopped
@@ -73,7 +80,7 @@ class JobOutcome:
 
     @property
     def notes(self) -> list[Note]:
-        """What there is to know of it."""
+        """Notes about what failed, what is uncertain, and why the job stopped."""
         notes: list[Note] = []
         if self.stopped:
             notes.append(Note.of("judging-stopped", why=self.stopped, count=self.not_asked))
@@ -98,7 +105,7 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> Iterable[str]:
 
 
 class Job:
-    """Items, a judge, and what may be done. `run` does it; `plan` says what it would do."""
+    """Items, a judge, and limits. `run` asks; `to_ask` and `estimate` say what it would do."""
 
     def __init__(
         self,
@@ -112,26 +119,26 @@ class Job:
         keep_judgements: bool = True,
         first_wait: float = FIRST_WAIT,
     ) -> None:
-        """Calls and answers are always kept; `keep_judgements` says that grades are judgements of documents too.
+        """Calls and answers are always kept; with `keep_judgements` grades are kept as judgements of documents too.
 
-        `budget` is the purse of several jobs; without it, this job has its own.
+        `budget` is shared by several jobs; without it, this job has its own.
         """
         if log.judges().get(judge.name, "model") != "model":
             raise OptionError(f"the judge is called {judge.name!r}, as a person in the log is", hint="Give it a name.")
-        for item in items if keep_judgements else ():
-            # What the log could not keep is said before anything is paid.
-            checked(Entry(judge.name, item.query, item.doc, grade=0, kind="model", criteria=item.criteria))
+        if keep_judgements:
+            # Items that the log could not keep are an error before anything is paid.
+            for item in items:
+                checked(Entry(judge.name, item.query, item.doc, grade=0, kind="model", criteria=item.criteria))
 
         self.judge, self.log, self.calls = judge, log, calls
-        if budget is None:
-            self.budget = calls.budget()
-        else:
+        self.budget = calls.budget()
+        if budget is not None:
             self.budget = budget
         self.paid = Paid(log, judge)
         self.first_wait, self.keep_judgements = first_wait, keep_judgements
         self.outcome = JobOutcome(total=len(items) * repeats, perhaps_paid=self.paid.unanswered())
         self._waiting: dict[str, list[Call]] = {}
-        """By the key of the first asking, everything that its answer is for."""
+        """By the key of the first call, all calls that wait for its answer."""
         self._work: deque[tuple[str, Call]] = deque()
         self._allowed, self._active, self._successes = calls.concurrency, 0, 0
         self._not_before, self._next_slot = 0.0, 0.0
@@ -140,29 +147,32 @@ class Job:
     def _take_from_log(self, items: Sequence[JudgeItem], repeats: int) -> None:
         calls = [Call(item, repeat) for repeat in range(repeats) for item in items]
         keys = [self._key(call) for call in calls]
-        kept = self.paid.answers(list(dict.fromkeys(keys)))
-        again = {
+        stored_replies = self.paid.answers(list(dict.fromkeys(keys)))
+        second_keys = {
             key: self._key(replace(call, again=1))
             for key, call in zip(keys, calls, strict=True)
-            if key in kept and kept[key].status == "unreadable"
+            if key in stored_replies and stored_replies[key].status == "unreadable"
         }
-        kept_again = self.paid.answers(list(again.values()))
+        second_replies = self.paid.answers(list(second_keys.values()))
+
         events: list[Entry] = []
         for key, call in zip(keys, calls, strict=True):
             if key in self._waiting:
                 self._waiting[key].append(call)
                 continue
-            stored = kept.get(key)
-            if key in again:
-                stored = kept_again.get(again[key])
+            stored = stored_replies.get(key)
+            if key in second_keys:
+                stored = second_replies.get(second_keys[key])
                 call = replace(call, again=1)
             if stored is None:
                 self._waiting[key] = [call]
                 self._work.append((key, call))
                 continue
+
             self.outcome.from_log += 1
             event = self._settled(key, call, stored.answer)
-            events += [event] if event is not None else []
+            if event is not None:
+                events.append(event)
 
         if not self.log.read_only:
             self.paid.add_all(events)
@@ -173,13 +183,12 @@ class Job:
         return len(self._work)
 
     def estimate(self) -> tuple[int, float]:
-        """Tokens of the prompts that would be sent, and what all would cost at most."""
+        """Tokens of the prompts that would be sent, and the most that all calls would cost."""
         tokens = [estimated_tokens(self.judge.messages(call)) for _, call in self._work]
         prices = self.budget.prices
+        cost = 0.0
         if prices:
-            cost = sum(prices.cost(each, self.judge.max_tokens) for each in tokens)
-        else:
-            cost = 0.0
+            cost = sum(prices.cost(count, self.judge.max_tokens) for count in tokens)
         return sum(tokens), cost
 
     async def run(self) -> JobOutcome:
@@ -187,6 +196,7 @@ class Job:
         began = time.monotonic()
         self._turn = asyncio.Condition()
         self._error: JobStopped | None = None
+
         workers = [asyncio.ensure_future(self._worker()) for _ in range(min(self.calls.concurrency, len(self._work)))]
         try:
             await asyncio.gather(*workers)
@@ -207,7 +217,7 @@ class Job:
         return self.outcome
 
     def _key(self, call: Call) -> str:
-        """The marker, which differs from call to call, is not part of it."""
+        """The key of a call. The marker, which differs from call to call, is not part of it."""
         return key_of(self.paid.description, self.judge.messages(replace(call, marker="")), call)
 
     async def _worker(self) -> None:
@@ -223,8 +233,9 @@ class Job:
             if not await self._enter():
                 self._work.appendleft((first_key, call))
                 return
+
             try:
-                reply = await self._asked(key, first_key, call)
+                reply = await self._ask(key, first_key, call)
             except AskAgainLater as error:
                 status, body = error.status, error.body
                 pause = _RANDOM.uniform(0, min(LONGEST_WAIT, self.first_wait * 2**attempt))
@@ -251,59 +262,61 @@ class Job:
                 return
             finally:
                 await self._leave()
+
             await asyncio.sleep(pause)
 
-        for each in self._waiting.pop(first_key, [call]):
+        for waiting in self._waiting.pop(first_key, [call]):
             self.outcome.done += 1
-            self.outcome.failed[each.item.query, each.item.doc] = f"{status}: {body[:300]}"
+            self.outcome.failed[waiting.item.query, waiting.item.doc] = f"{status}: {body[:300]}"
 
         self._tell()
 
-    async def _asked(self, key: str, first_key: str, call: Call) -> Reply:
-        """One call: put money aside, write down that it is asked, ask, write down the answer.
+    async def _ask(self, key: str, first_key: str, call: Call) -> Reply:
+        """One call: reserve its cost, record the call, ask, record the answer.
 
         Nothing is asked that another job on this log has an answer to by now.
         """
-        if (known := self.paid.readable(key)) is not None:
+        known = self.paid.readable(key)
+        if known is not None:
             self.outcome.from_log += len(self._waiting.get(first_key, (call,)))
             self.paid.add_all(self._settled_all(first_key, call, known))
             return Reply("", known)
+
         marked = replace(call, marker=secrets.token_hex(6))
         messages = self.judge.messages(marked)
         tokens = estimated_tokens(messages)
         reserved = await self._reserved(tokens)
         number = self.paid.ask(key, call, messages)
+
         began = time.monotonic()
         cost = 0.0
         try:
             reply = await self.judge.ask(marked)
         except (AskAgainLater, ItemFailed, JobStopped) as error:
+            status = "stopped"
             if not isinstance(error, JobStopped):
                 status = error.status
-            else:
-                status = "stopped"
             paid = isinstance(error, AskAgainLater) and error.paid
             if paid:
                 cost = reserved
-            else:
-                cost = 0.0
             self.outcome.perhaps_paid += paid
             failed = Reply(error.body, Answer(None, problem=status), f"failed: {status}"[:200])
             self.paid.answer(number, key, failed, _ms(began), cost, paid)
             raise
         else:
-            cost, used_in, used_out, estimated = self._costs(reply, tokens)
+            bill = self._bill(reply, tokens)
+            cost = bill.cost
 
-            def settle(counts: Reply) -> list[Entry]:
-                ends = counts.status == "ok" or call.again
-                if ends:
-                    return self._settled_all(first_key, call, counts.answer)
+            def settle(counting: Reply) -> list[Entry]:
+                if counting.status == "ok" or call.again:
+                    return self._settled_all(first_key, call, counting.answer)
                 return []
 
-            reply = self.paid.answer(number, key, reply, _ms(began), cost, estimated, settle)
-            self.outcome.tokens_in += used_in
-            self.outcome.tokens_out += used_out
-            self.outcome.estimated += estimated
+            reply = self.paid.answer(number, key, reply, _ms(began), cost, bill.is_estimate, settle)
+            self.outcome.tokens_in += bill.tokens_in
+            self.outcome.tokens_out += bill.tokens_out
+            self.outcome.estimated += bill.is_estimate
+
             size = bytes_of(messages)
             if reply.tokens_in is not None and size > _LONG_PROMPT and reply.tokens_in < size // (4 * BYTES_A_TOKEN):
                 self.outcome.perhaps_cut += 1
@@ -313,32 +326,30 @@ class Job:
             self.budget.settle(reserved, cost)
             self.outcome.cost = self.budget.spent
 
-    def _costs(self, reply: Reply, tokens: int) -> tuple[float, int, int, bool]:
-        """Cost and tokens of an answer, estimated where the other side is silent; 0 where tokens are not paid."""
+    def _bill(self, reply: Reply, tokens: int) -> _Bill:
+        """Cost and tokens of an answer, estimated where the endpoint gives none; 0 where tokens are not paid."""
         if not self.judge.max_tokens:
-            return 0.0, 0, 0, False
+            return _Bill(0.0, 0, 0, is_estimate=False)
 
-        estimated = reply.tokens_in is None or reply.tokens_out is None
-        if reply.tokens_in is None:
+        used_in, used_out = reply.tokens_in, reply.tokens_out
+        is_estimate = used_in is None or used_out is None
+        if used_in is None:
             used_in = tokens
-        else:
-            used_in = reply.tokens_in
-
-        if reply.tokens_out is None:
+        if used_out is None:
             used_out = self.judge.max_tokens
-        else:
-            used_out = reply.tokens_out
 
-        prices = self.budget.prices
-        return prices.cost(used_in, used_out, reply.tokens_cached) if prices else 0.0, used_in, used_out, estimated
+        cost = 0.0
+        if self.budget.prices:
+            cost = self.budget.prices.cost(used_in, used_out, reply.tokens_cached)
+        return _Bill(cost, used_in, used_out, is_estimate)
 
     def _settled_all(self, key: str, call: Call, answer: Answer) -> list[Entry]:
-        """Count an answer for everything that waits for it; the judgements to be added to the log."""
+        """Count an answer for all calls that wait for it; return the judgements for the log."""
         events = (self._settled(key, waiting, answer) for waiting in self._waiting.pop(key, [call]))
         return [event for event in events if event is not None]
 
     def _settled(self, key: str, call: Call, answer: Answer) -> Entry | None:
-        """Count an answer for an item; the judgement to be added to the log, if it is one."""
+        """Count an answer for an item; return the judgement for the log, if there is one."""
         item, pair = call.item, (call.item.query, call.item.doc)
         self.outcome.done += 1
         if answer.grade is None:
@@ -357,25 +368,34 @@ class Job:
         pair_hash = hashlib.sha256(json.dumps(pair).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen = hashlib.sha256(f"{item.question}\n{item.text}".encode("utf-8", "surrogatepass")).hexdigest()
         return Entry(
-            self.judge.name, item.query, item.doc, grade=answer.grade, kind="model", key=f"{key}:{pair_hash}",
-            comment=answer.reason[:MOST_COMMENT].encode("utf-8", "replace").decode(), criteria=item.criteria,
-            seen=seen, whole=True, blind=True,
-        )  # fmt: skip
-
-    # Whose turn it is.
+            judge=self.judge.name,
+            query=item.query,
+            doc=item.doc,
+            grade=answer.grade,
+            comment=answer.reason[:MOST_COMMENT].encode("utf-8", "replace").decode(),
+            kind="model",
+            key=f"{key}:{pair_hash}",
+            criteria=item.criteria,
+            seen=seen,
+            whole=True,
+            blind=True,
+        )
 
     async def _enter(self) -> bool:
-        """Wait for a turn: not too many at a time, not before the other side wants it, not above the rate."""
+        """Wait for a turn: not too many at a time, not before the endpoint allows it, not above the rate."""
         async with self._turn:
             while self._active >= self._allowed and not self.outcome.stopped:
                 await self._turn.wait()
             if self.outcome.stopped:
                 return False
             self._active += 1
+
         slot = self._slot()
-        while (pause := max(self._not_before, slot) - time.monotonic()) > 0:
+        while True:
+            pause = max(self._not_before, slot) - time.monotonic()
+            if pause <= 0:
+                return True
             await asyncio.sleep(pause)
-        return True
 
     def _slot(self) -> float:
         if self.calls.rate is None:
@@ -390,13 +410,15 @@ class Job:
             self._turn.notify_all()
 
     async def _reserved(self, tokens: int) -> float:
-        """What was put aside for a call; waits while calls that are on their way may turn out cheaper."""
+        """The amount that was reserved for a call; waits while calls on their way may cost less than reserved."""
         async with self._turn:
-            while (amount := self.budget.reserve(tokens, self.judge.max_tokens)) is None:
+            while True:
+                amount = self.budget.reserve(tokens, self.judge.max_tokens)
+                if amount is not None:
+                    return amount
                 if not self.budget.on_their_way or self.outcome.stopped:
                     raise _OutOfBudget
                 await self._turn.wait()
-        return amount
 
     def _slow_down(self, pause: float) -> None:
         self._not_before = max(self._not_before, time.monotonic() + pause)
@@ -412,7 +434,16 @@ class Job:
             self.calls.progress(self.outcome.done, self.outcome.total)
 
 
-class _OutOfBudget(Exception):  # noqa: N818 - no error, but the end of the job
+class _Bill(NamedTuple):
+    """The cost and the tokens of one call."""
+
+    cost: float
+    tokens_in: int
+    tokens_out: int
+    is_estimate: bool
+
+
+class _OutOfBudget(Exception):  # noqa: N818 - not an error, but the end of the job
     pass
 
 

@@ -1,4 +1,4 @@
-"""What a judge or a function of one's own answered, as a number: people and models answer in many ways."""
+"""The answer of a judge or of a user's function as a number: people and models answer in many ways."""
 
 from __future__ import annotations
 
@@ -43,10 +43,14 @@ def as_number(answer: object, by: str, where: str, *, most: float = 1.0) -> floa
         limit = "from 0 up"
     else:
         limit = f"from 0 to {most:g}"
+
+    hint = None
+    if answer is None:
+        hint = "Nothing is returned without a return statement."
     raise InputError(
         f"{by} returned {ids.show(repr(answer))}; it must be a bool or a number {limit}, or a word such as yes or no",
         where=where,
-        hint="Nothing is returned without a return statement." if answer is None else None,
+        hint=hint,
         code="bad-answer",
     )
 
@@ -58,20 +62,22 @@ def _understood(answer: object) -> float | None:
             return value
         return None
     if isinstance(answer, str):
-        return _said(answer)
+        return _verdict(answer)
     return None
 
 
-def _said(answer: str) -> float | None:
+def _verdict(answer: str) -> float | None:
+    """The number, or the word at the beginning, of an answer in words; None if there is none."""
     text = answer.strip(_DECORATION).rstrip(_DECORATION + ".!").casefold()
     if _NUMBER.fullmatch(text):
         return float(text)
-    said = None
+
+    verdict = None
     for part in filter(None, (part.strip(_DECORATION) for part in _SEPARATOR.split(text))):
-        word = _WORDS.get(" ".join(part.split()))
-        if word is None:
+        value = _WORDS.get(" ".join(part.split()))
+        if value is None:
             break  # the reason begins
-        if said is not None and word != said:
+        if verdict is not None and value != verdict:
             return None  # "Yes, no"
-        said = word
-    return said
+        verdict = value
+    return verdict

@@ -1,4 +1,4 @@
-"""How many references are covered by chance: those of a question held against the texts of another one.
+"""How many references are covered by chance: the references of a question, compared with the texts of another one.
 
 It is an upper bound, since a text of another question may truly hold a reference.
 """
@@ -18,7 +18,7 @@ from goldrank.match.matcher import Matcher
 from goldrank.match.pairs import Splitter, place_items
 
 LEAST_QUESTIONS = 20
-"""With fewer, nothing is said."""
+"""With fewer questions there is no estimate."""
 MOST_QUESTIONS = 200
 RESAMPLES = 1_000
 SEED = 0
@@ -40,30 +40,38 @@ class Sample:
     """A sample of questions with references, taken while they pass by."""
 
     def __init__(self) -> None:
-        self.kept: list[Sourced] = []
+        self.questions: list[Sourced] = []
         self._random = np.random.default_rng(SEED)
         self._seen = 0
 
     def passing(self, items: Iterable[Sourced]) -> Iterator[TextItem]:
-        """The items as they are; each is as likely to be kept as any other."""
+        """The items as they are; each is as likely to be in the sample as any other."""
         for item, sources in items:
             if item.references:
-                self._seen += 1
-                if len(self.kept) < MOST_QUESTIONS:
-                    at = len(self.kept)
-                else:
-                    at = int(self._random.integers(self._seen))
-                if at == len(self.kept):
-                    self.kept.append((item, sources))
-                elif at < MOST_QUESTIONS:
-                    self.kept[at] = item, sources
+                self._add(item, sources)
             yield item
+
+    def _add(self, item: TextItem, sources: frozenset[str]) -> None:
+        self._seen += 1
+        if len(self.questions) < MOST_QUESTIONS:
+            index = len(self.questions)
+        else:
+            index = int(self._random.integers(self._seen))
+
+        if index == len(self.questions):
+            self.questions.append((item, sources))
+        elif index < MOST_QUESTIONS:
+            self.questions[index] = item, sources
 
 
 def covered(pairs: Placements, k: int | None) -> np.ndarray:
     """Per question, how many references the first k texts cover."""
     first = pairs.per_label
-    return first.count(np.ones(len(first.query), bool) if k is None else first.rank <= k)
+    if k is None:
+        is_near = np.ones(len(first.query), bool)
+    else:
+        is_near = first.rank <= k
+    return first.count(is_near)
 
 
 def chance_level(
@@ -75,7 +83,7 @@ def chance_level(
 
     generator = np.random.default_rng(SEED)
     shift = int(generator.integers(1, len(sample)))
-    contents = [_told(*sourced) for sourced in sample]
+    contents = [_contents(*sourced) for sourced in sample]
     swapped: list[TextItem] = []
     for i, (item, _) in enumerate(sample):
         others = ((i + shift + step) % len(sample) for step in range(len(sample)))
@@ -87,22 +95,25 @@ def chance_level(
         return None
 
     pairs = place_items(swapped, matcher, split=split)[0].pairs
-    hits, there = covered(pairs, k).astype(np.float64), np.diff(pairs.judged_start).astype(np.float64)
+    hits = covered(pairs, k).astype(np.float64)
+    totals = np.diff(pairs.judged_start).astype(np.float64)
     drawn = generator.integers(0, len(hits), (RESAMPLES, len(hits)))
-    shares = hits[drawn].sum(axis=1) / np.maximum(there[drawn].sum(axis=1), 1.0)
+    shares = hits[drawn].sum(axis=1) / np.maximum(totals[drawn].sum(axis=1), 1.0)
     low, high = np.quantile(shares, (0.025, 0.975)).tolist()
-    # Where questions are all alike, no resample differs; then it is the exact limit for so many questions.
+    # Where questions are all alike, no resample differs; then it is the exact limit for this number of questions.
     if not hits.any():
         high = 1 - 0.025 ** (1 / len(hits))
-    elif (hits == there).all():
+    elif (hits == totals).all():
         low = 0.025 ** (1 / len(hits))
 
-    return ChanceLevel(float(hits.sum() / max(there.sum(), 1.0)), low, high, len(swapped))
+    return ChanceLevel(float(hits.sum() / max(totals.sum(), 1.0)), low, high, len(swapped))
 
 
-def _told(item: TextItem, sources: frozenset[str]) -> set[tuple[str, str]]:
-    """What two questions must not share, since a match would then be none by chance."""
+def _contents(item: TextItem, sources: frozenset[str]) -> set[tuple[str, str]]:
+    """What two questions must not share: a match between them would not be one by chance."""
     texts = {("text", text) for text in item.retrieved if text.strip()}
     references = {("reference", text) for reference in item.references for text in reference.texts}
-    spans = {("source", span.source) for place in item.spans or () for span in parts_of(place)}
-    return texts | references | spans | {("source", source) for source in sources}
+    source_names = set(sources)
+    for position in item.spans or ():
+        source_names.update(span.source for span in parts_of(position))
+    return texts | references | {("source", name) for name in source_names}

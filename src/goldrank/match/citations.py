@@ -1,6 +1,6 @@
-"""What an answer has beside what it says: citations, the texts of notes, and the marks of lists.
+"""What an answer has beside its statements: citations, the texts of notes, and the marks of lists.
 
-None of them is a fact: `[1]` is no number that a text must hold.
+None of them is a fact: `[1]` is not a number that a text must hold.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _CITATION = re.compile(
 _NOTE = re.compile(
     r"^[ \t]*\[\^?[\w-]{1,20}\]:[^\n]*$ | ^[ \t]*\[[0-9]{1,3}\][ \t]*https?://\S*[ \t]*$", re.MULTILINE | re.VERBOSE
 )
-"""What a citation stands for, in a line of its own."""
+"""What a citation stands for, in a separate line."""
 _MARKER = re.compile(r"[ \t]*(?:(?:[-*+•‣◦▪–]|\(?[0-9]{1,3}[.)]|>)[ \t]+)+")
 """What stands before an item of a list, or a quotation."""
 _ITEM_NUMBER = re.compile(
     r"^[ \t]*(?:[-*+•>][ \t]+)?\(?[0-9]{1,3}[.)](?=[ \t]+(?!(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)))",
     re.MULTILINE,
 )
-"""The number of an item, not that of a day ("3. Mai")."""
+"""The number of an item, not the number of a day ("3. Mai")."""
 
 
 def without_citations(text: str) -> str:

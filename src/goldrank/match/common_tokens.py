@@ -1,19 +1,20 @@
 """How many tokens pairs of texts have in common, in order or in any order, counted by rapidfuzz in all cores.
 
 Each distinct token of the references becomes a character, so that a text becomes a string; tokens that no
-reference has are left out, as they can be in nothing that is common. What is common in any order is what is
+reference has are left out, because they cannot be in common. What is common in any order is what is
 common in order once both sides are sorted. Pairs are worked off in blocks, which bounds the memory.
 
 In a long text the words of almost any sentence occur somewhere, in order. So a match must be found within a window of
-2n + 4 words, n being those of the reference; windows begin every n / 2 words.
+2n + 4 words, where n is the number of words of the reference; windows begin every n / 2 words.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -28,31 +29,24 @@ from goldrank.match.tokens import Stretches, line, merged, spans, words
 with needed("rapidfuzz"):
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cpdist
-from bisect import bisect_left
-from typing import TypeVar
-
-from goldrank.base.packages import needed
-
-with needed("rapidfuzz"):
-    from rapidfuzz.distance import LCSseq
 
 Tokeniser = Callable[[str], Sequence[Hashable]]
 """From a text to its tokens."""
 
 BLOCK_CHARACTERS = 50_000_000
-"""Of the texts of all pairs in a block, each text counted in each of its pairs."""
+"""The characters of the texts of all pairs in a block; a text counts in each of its pairs."""
 CODES = 0x110000 - 0x800
-"""How many tokens can be told apart as characters: all but surrogates."""
+"""The number of tokens that can be characters: all code points but surrogates."""
 EXPENSIVE = 1 << 26
 """From this product of lengths on, the words of a pair are counted before its subsequence is searched."""
 GROUP_PAIRS = 2_000
-"""Pairs that are coded together at most."""
+"""The most pairs that are coded together."""
 THREADS_FROM = 2_000
-"""Pairs that are worth the start of threads."""
+"""The number of pairs from which on starting threads is worth it."""
 SHOWN = 1 << 31
 """Up to this product of lengths a subsequence is searched to be shown; its table has a bit for each cell."""
 SLACK = 1e-9
-"""More than rounding can make of a degree, so that what falls short of a threshold by it certainly does."""
+"""More than rounding can change a degree: what is below a threshold by this much is certainly below it."""
 
 
 class TokenCounts(NamedTuple):
@@ -64,63 +58,92 @@ class TokenCounts(NamedTuple):
 
 
 def _blocks(retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
-    """Stretches of pairs whose texts fit together in memory."""
-    ours, theirs = (np.fromiter(map(len, side), np.int64, len(side)) for side in (retrieved, references))
-    return blocks(ours[left] + theirs[right], BLOCK_CHARACTERS)
+    """Ranges of pairs whose texts fit together in memory."""
+    return blocks(lengths_of(retrieved)[left] + lengths_of(references)[right], BLOCK_CHARACTERS)
+
+
+def lengths_of(texts: Sequence[Sized]) -> np.ndarray:
+    """The lengths of some texts, or of lists of tokens."""
+    return np.fromiter(map(len, texts), np.int64, len(texts))
 
 
 def _groups(left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
-    """Stretches of pairs that share no text, so that each is coded by itself: the questions, mostly.
+    """Ranges of pairs that share no text, so that each is coded by itself: the questions, mostly.
 
-    Few codes are found faster than many. A stretch that is too long is cut all the same.
+    Few codes are found faster than many. A range that is too long is cut all the same.
     """
-    at = np.arange(len(left))
+    index = np.arange(len(left))
     reach = np.zeros(len(left), np.int64)
     for side in (left, right):
         last = np.zeros(int(side.max()) + 1, np.int64)
-        np.maximum.at(last, side, at)
+        np.maximum.at(last, side, index)
         np.maximum(reach, last[side], out=reach)
-    natural = np.flatnonzero(np.maximum.accumulate(reach) == at) + 1
-    edges = between(natural[:-1], len(left))
-    return [(i, min(i + GROUP_PAIRS, end)) for begin, end in edges for i in range(begin, end, GROUP_PAIRS)]
+    natural = np.flatnonzero(np.maximum.accumulate(reach) == index) + 1
+
+    groups = []
+    for begin, end in between(natural[:-1], len(left)):
+        groups += [(i, min(i + GROUP_PAIRS, end)) for i in range(begin, end, GROUP_PAIRS)]
+    return groups
 
 
-_CodedPair = tuple[str | list[int], int, str | list[int], int]
-"""Retrieved text and reference as strings of codes, or as numbers where there are more tokens than codes, each with
-how many tokens it has, with those that were left out."""
+class _CodedPair(NamedTuple):
+    """A retrieved text and a reference as strings of codes, or as numbers where there are more tokens than codes."""
+
+    text: str | list[int]
+    text_size: int
+    """The number of tokens, with those that were left out."""
+    reference: str | list[int]
+    reference_size: int
 
 
 def _code(
     retrieved: Texts, references: Texts, left: list[int], right: list[int], matcher: CountingMatcher
 ) -> list[_CodedPair]:
-    wanted = {j: matcher.tokens(references[j]) for j in dict.fromkeys(right)}
-    distinct = dict.fromkeys(chain.from_iterable(wanted.values()))
+    reference_tokens = {j: matcher.tokens(references[j]) for j in dict.fromkeys(right)}
+    distinct = dict.fromkeys(chain.from_iterable(reference_tokens.values()))
+    pairs = zip(left, right, strict=True)
     if len(distinct) > CODES:
-        return [_numbered(matcher.tokens(retrieved[i]), wanted[j]) for i, j in zip(left, right, strict=True)]
+        return [_numbered(matcher.tokens(retrieved[i]), reference_tokens[j]) for i, j in pairs]
 
-    codes = dict(zip(distinct, map(chr, chain(range(0xD800), range(0xE000, 0x110000))), strict=False))
-    arranged = iter if matcher.ordered else sorted
-    theirs = {j: ("".join(arranged(map(codes.__getitem__, tokens))), len(tokens)) for j, tokens in wanted.items()}
-    ours: dict[int, tuple[str, int]] = {}
+    codes = {token: _character(number) for number, token in enumerate(distinct)}
+    arranged: Callable[[Iterable[str]], Iterable[str]] = iter
+    if not matcher.ordered:
+        arranged = sorted
+    coded_references: dict[int, tuple[str, int]] = {}
+    for j, tokens in reference_tokens.items():
+        coded_references[j] = "".join(arranged(map(codes.__getitem__, tokens))), len(tokens)
+    coded_texts: dict[int, tuple[str, int]] = {}
     for i in dict.fromkeys(left):
         tokens = matcher.tokens(retrieved[i])
-        ours[i] = "".join(arranged(filter(None, map(codes.get, tokens)))), len(tokens)
+        coded_texts[i] = "".join(arranged(filter(None, map(codes.get, tokens)))), len(tokens)
 
-    return [ours[i] + theirs[j] for i, j in zip(left, right, strict=True)]
+    return [_CodedPair(*coded_texts[i], *coded_references[j]) for i, j in pairs]
+
+
+def _character(number: int) -> str:
+    """The character that stands for a token; surrogates are passed over."""
+    if number < 0xD800:
+        return chr(number)
+    return chr(number + 0x800)
 
 
 def scored(
-    ours: Any, theirs: Any, left: np.ndarray, right: np.ndarray, scorer: Callable[..., Any], dtype: type
+    texts: Any, references: Any, left: np.ndarray, right: np.ndarray, scorer: Callable[..., Any], dtype: type
 ) -> np.ndarray:
-    """What rapidfuzz says of pairs of texts, which are looked up by number: in threads where that is worth it."""
-    texts = (list(map(side.__getitem__, which.tolist())) for side, which in ((ours, left), (theirs, right)))
-    return np.asarray(cpdist(*texts, scorer=scorer, dtype=dtype, workers=-1 if len(left) >= THREADS_FROM else 1))
+    """The scores of rapidfuzz for pairs of texts, which are looked up by number: in threads where that is worth it."""
+    paired_texts = list(map(texts.__getitem__, left.tolist()))
+    paired_references = list(map(references.__getitem__, right.tolist()))
+    workers = 1
+    if len(left) >= THREADS_FROM:
+        workers = -1
+    return np.asarray(cpdist(paired_texts, paired_references, scorer=scorer, dtype=dtype, workers=workers))
 
 
-def _numbered(tokens: Sequence[Hashable], wanted: Sequence[Hashable]) -> _CodedPair:
+def _numbered(tokens: Sequence[Hashable], reference: Sequence[Hashable]) -> _CodedPair:
     number: dict[Hashable, int] = {}
-    theirs = [number.setdefault(token, len(number)) for token in wanted]
-    return [number[token] for token in tokens if token in number], len(tokens), theirs, len(wanted)
+    reference_numbers = [number.setdefault(token, len(number)) for token in reference]
+    text_numbers = [number[token] for token in tokens if token in number]
+    return _CodedPair(text_numbers, len(tokens), reference_numbers, len(reference))
 
 
 def _counted(pairs: list[_CodedPair], matcher: CountingMatcher, lowest: float) -> TokenCounts:
@@ -132,32 +155,34 @@ def _counted(pairs: list[_CodedPair], matcher: CountingMatcher, lowest: float) -
     def can_reach(most: TokenCounts) -> np.ndarray:
         return np.asarray(matcher.degree(most) >= lowest)
 
-    ours, our_sizes, theirs, their_sizes = zip(*pairs, strict=True)
-    our_length, their_length = (np.fromiter(map(len, side), np.int64, len(side)) for side in (ours, theirs))
-    our_size, their_size = np.array(our_sizes, np.int64), np.array(their_sizes, np.int64)
-    common = np.zeros(len(ours), np.int64)
-    most = np.minimum(our_length, their_length)
-    open_pairs = (most > 0) & can_reach(TokenCounts(most, our_size, their_size))
-    numbered = np.fromiter((not isinstance(text, str) for text in theirs), bool, len(theirs))
-    expensive = open_pairs & (numbered | (our_length * their_length > EXPENSIVE))
+    texts, text_sizes, references, reference_sizes = zip(*pairs, strict=True)
+    text_length, reference_length = lengths_of(texts), lengths_of(references)
+    text_size, reference_size = np.array(text_sizes, np.int64), np.array(reference_sizes, np.int64)
+    most = np.minimum(text_length, reference_length)
+    open_pairs = (most > 0) & can_reach(TokenCounts(most, text_size, reference_size))
+    numbered = np.fromiter((not isinstance(text, str) for text in references), bool, len(references))
+    expensive = open_pairs & (numbered | (text_length * reference_length > EXPENSIVE))
+
+    common = np.zeros(len(texts), np.int64)
     cheap = np.flatnonzero(open_pairs & ~expensive)
     if len(cheap):
-        common[cheap] = scored(ours, theirs, cheap, cheap, LCSseq.similarity, np.int64)
+        common[cheap] = scored(texts, references, cheap, cheap, LCSseq.similarity, np.int64)
     for i in np.flatnonzero(expensive).tolist():
-        shared = Counter(ours[i]) & Counter(theirs[i])
+        shared = Counter(texts[i]) & Counter(references[i])
         bound = np.array([shared.total()])
         if not matcher.ordered:
             common[i] = bound[0]
-        elif can_reach(TokenCounts(bound, our_size[i : i + 1], their_size[i : i + 1]))[0]:
-            shared_tokens = ([token for token in side if token in shared] for side in (ours[i], theirs[i]))
-            common[i] = LCSseq.similarity(*shared_tokens)
-    return TokenCounts(common, our_size, their_size)
+        elif can_reach(TokenCounts(bound, text_size[i : i + 1], reference_size[i : i + 1]))[0]:
+            shared_in_text = [token for token in texts[i] if token in shared]
+            shared_in_reference = [token for token in references[i] if token in shared]
+            common[i] = LCSseq.similarity(shared_in_text, shared_in_reference)
+    return TokenCounts(common, text_size, reference_size)
 
 
 class CountingMatcher(PruningMatcher):
     """A matcher whose degree follows from how many tokens there are and how many are in common.
 
-    `words` is one's own function from a text to its tokens.
+    `words` is a function of the user from a text to its tokens.
     """
 
     ordered: ClassVar[bool]
@@ -185,7 +210,7 @@ class CountingMatcher(PruningMatcher):
         return spelled
 
     def tokens(self, text: str) -> Sequence[Hashable]:
-        """What is counted."""
+        """The tokens that are counted."""
         return (self.words or words)(text)
 
     has_line: ClassVar[bool] = True
@@ -210,9 +235,15 @@ class CountingMatcher(PruningMatcher):
     def degrees(
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
     ) -> np.ndarray:
-        lowest = (self.threshold or 0) - SLACK if deciding else 0
+        lowest = 0.0
+        if deciding:
+            lowest = (self.threshold or 0) - SLACK
+        if lowest > 0:
+            chosen = self._reachable(retrieved, references, left, right, lowest)
+        else:
+            chosen = np.arange(len(left))
+
         degrees = np.zeros(len(left))
-        chosen = self._reachable(retrieved, references, left, right, lowest) if lowest > 0 else np.arange(len(left))
         degrees[chosen] = self._measured(retrieved, references, left[chosen], right[chosen], lowest, deciding)
         return degrees
 
@@ -234,16 +265,20 @@ class CountingMatcher(PruningMatcher):
         for begin, end in _blocks(retrieved, references, left, right):
             pairs: list[_CodedPair] = []
             for first, after in _groups(left[begin:end], right[begin:end]):
-                here = slice(begin + first, begin + after)
-                pairs += _code(retrieved, references, left[here].tolist(), right[here].tolist(), self)
+                group = slice(begin + first, begin + after)
+                pairs += _code(retrieved, references, left[group].tolist(), right[group].tolist(), self)
             parts.append(_counted(pairs, self, lowest))
 
         counts = TokenCounts(*map(np.concatenate, zip(*parts, strict=True)))
         degrees = self.degree(counts)
         if self.window is not None:
             # A window has no more in common than the whole text, so that only what passes without is looked at.
-            long = counts.retrieved > size_of(counts.reference)
-            chosen = np.flatnonzero(long & (self.enough(degrees) if deciding else degrees > 0))
+            if deciding:
+                passing = self.enough(degrees)
+            else:
+                passing = degrees > 0
+            is_long = counts.retrieved > size_of(counts.reference)
+            chosen = np.flatnonzero(is_long & passing)
             degrees[chosen] = self._in_windows(retrieved, references, left[chosen], right[chosen])
 
         bare = np.flatnonzero(counts.reference == 0)
@@ -254,27 +289,28 @@ class CountingMatcher(PruningMatcher):
 
     def _in_windows(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Degrees by the best window of each text."""
-        ours = {i: self.tokens(retrieved[i]) for i in np.unique(left).tolist()}
-        theirs = {j: self.tokens(references[j]) for j in np.unique(right).tolist()}
-
-        lines = {} if self.words else {i: _line(tokens) for i, tokens in ours.items()}
+        text_tokens = {i: self.tokens(retrieved[i]) for i in np.unique(left).tolist()}
+        reference_tokens = {j: self.tokens(references[j]) for j in np.unique(right).tolist()}
+        lines = {}
+        if not self.words:
+            lines = {i: _line(tokens) for i, tokens in text_tokens.items()}
 
         def in_common(i: int, j: int) -> int:
-            if i in lines and _line(theirs[j]) in lines[i]:
-                return len(theirs[j])  # word for word, as most quotations
-            return best_windows(ours[i], theirs[j], ordered=self.ordered, tight=False).common
+            if i in lines and _line(reference_tokens[j]) in lines[i]:
+                return len(reference_tokens[j])  # word for word, as most quotations
+            return best_windows(text_tokens[i], reference_tokens[j], ordered=self.ordered, tight=False).common
 
-        common = list(map(in_common, left.tolist(), right.tolist()))
-        sizes = (
-            np.array([len(side[at]) for at in which.tolist()], np.int64)
-            for side, which in ((ours, left), (theirs, right))
-        )
-        return self.degree(TokenCounts(np.array(common, np.int64), *sizes))
+        common = np.array(list(map(in_common, left.tolist(), right.tolist())), np.int64)
+        text_sizes = np.array([len(text_tokens[i]) for i in left.tolist()], np.int64)
+        reference_sizes = np.array([len(reference_tokens[j]) for j in right.tolist()], np.int64)
+        return self.degree(TokenCounts(common, text_sizes, reference_sizes))
 
     def stretches(self, retrieved: str, reference: str) -> Stretches:
-        text, part = (reference, retrieved) if self.parts_of_reference else (retrieved, reference)
+        text, part = retrieved, reference
+        if self.parts_of_reference:
+            text, part = reference, retrieved
         where = self.spans(text)
-        if not where:  # tokens of one's own, of which nobody knows where they stand
+        if not where:  # tokens of a user's function, whose positions are not known
             return word_stretches(text, part, ordered=self.ordered)
         tokens = TextTokens(self.tokens(text), where)
         return stretches_of(text, tokens, self.tokens(part), ordered=self.ordered, windowed=self.window is not None)
@@ -283,12 +319,14 @@ class CountingMatcher(PruningMatcher):
         where = self.spans(retrieved)
         if not where:
             return []
-        tokens, wanted = self.tokens(retrieved), self.tokens(reference)
+        tokens, reference_tokens = self.tokens(retrieved), self.tokens(reference)
         first, past = 0, len(tokens)
-        if self.window is not None and len(tokens) > size_of(len(wanted)):
-            windows = best_windows(tokens, wanted, ordered=self.ordered).stretches
-            first, past = windows[0] if windows else (0, 0)
-        chosen = common_positions(tokens[first:past], wanted, ordered=self.ordered)
+        if self.window is not None and len(tokens) > size_of(len(reference_tokens)):
+            windows = best_windows(tokens, reference_tokens, ordered=self.ordered).stretches
+            if not windows:
+                return []
+            first, past = windows[0]
+        chosen = common_positions(tokens[first:past], reference_tokens, ordered=self.ordered)
         return merged(retrieved, (where[first + i] for i in chosen))
 
 
@@ -300,21 +338,23 @@ class TextTokens(NamedTuple):
 
 
 def word_stretches(text: str, part: str, *, ordered: bool) -> Stretches:
-    """The parts of a text that have most words of another text: what guards look at, whatever the matcher counts."""
+    """The parts of a text that have most words of another text: guards look at these, whatever the matcher counts."""
     return stretches_of(text, TextTokens(words(text), spans(text)), words(part), ordered=ordered, windowed=False)
 
 
-def stretches_of(text: str, given: TextTokens, part: Sequence[Hashable], *, ordered: bool, windowed: bool) -> Stretches:
-    """The tight stretches of the best windows; of matches that need no window, all of it if no window has as much."""
-    tokens, where = given
+def stretches_of(
+    text: str, text_tokens: TextTokens, part: Sequence[Hashable], *, ordered: bool, windowed: bool
+) -> Stretches:
+    """The tight stretches of the best windows; if no window is needed and none has as much, of the whole text."""
+    tokens, where = text_tokens
     if not where or not part or len(where) * len(part) > SHOWN >> 2:
         return [(0, len(text))]
 
     best = best_windows(tokens, part, ordered=ordered)
     if not windowed and len(tokens) > size_of(len(part)):
-        whole = best_windows(tokens, part, ordered=ordered, whole=True)
-        if whole.common > best.common:
-            best = whole
+        best_of_text = best_windows(tokens, part, ordered=ordered, one_window=True)
+        if best_of_text.common > best.common:
+            best = best_of_text
     return [(where[first][0], where[past - 1][1]) for first, past in best.stretches] or [(0, len(text))]
 
 
@@ -327,27 +367,30 @@ def common_positions(retrieved: Sequence[Hashable], reference: Sequence[Hashable
 
     Where the table of the subsequences would be too large, the order is left out of account.
     """
-    wanted = Counter(reference)
-    kept = [i for i, token in enumerate(retrieved) if token in wanted]
+    left = Counter(reference)
+    positions = [i for i, token in enumerate(retrieved) if token in left]
+    chosen: list[int] = []
     if ordered:
-        number = {token: code for code, token in enumerate(wanted)}
-        present = {retrieved[i] for i in kept}
-        ours = [number[retrieved[i]] for i in kept]
-        theirs = [number[token] for token in reference if token in present]
-        if len(ours) * len(theirs) <= SHOWN:
-            same = (step for step in LCSseq.opcodes(ours, theirs) if step.tag == "equal")
-            return [kept[at] for step in same for at in range(step.src_start, step.src_end)]
-    chosen = []
-    for i in kept:
-        if wanted[retrieved[i]]:
-            wanted[retrieved[i]] -= 1
+        number = {token: code for code, token in enumerate(left)}
+        present = {retrieved[i] for i in positions}
+        text_codes = [number[retrieved[i]] for i in positions]
+        reference_codes = [number[token] for token in reference if token in present]
+        if len(text_codes) * len(reference_codes) <= SHOWN:
+            for step in LCSseq.opcodes(text_codes, reference_codes):
+                if step.tag == "equal":
+                    chosen += positions[step.src_start : step.src_end]
+            return chosen
+
+    for i in positions:
+        if left[retrieved[i]]:
+            left[retrieved[i]] -= 1
             chosen.append(i)
     return chosen
 
 
-def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole, and 0 where there is no whole."""
-    return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0))
+def share(part: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """part / total, and 0 where the total is 0."""
+    return np.asarray(np.divide(part, total, out=np.zeros(len(part)), where=total > 0))
 
 
 def recall(counts: TokenCounts) -> np.ndarray:
@@ -361,12 +404,12 @@ def precision(counts: TokenCounts) -> np.ndarray:
 
 
 def f1(counts: TokenCounts) -> np.ndarray:
-    """The harmonic mean of both."""
+    """The harmonic mean of recall and precision."""
     return share(2 * counts.common, counts.retrieved + counts.reference)
 
 
 MOST_TIES = 8
-"""Windows that are equally like the reference and looked at."""
+"""The most windows that are looked at if they are equally like the reference."""
 
 
 class BestWindows(NamedTuple):
@@ -381,30 +424,40 @@ Size = TypeVar("Size", int, np.ndarray)
 
 
 def size_of(reference: Size) -> Size:
-    """The words of a window for a reference of so many."""
+    """The number of words in a window for a reference with a number of words."""
     return 2 * reference + 4
 
 
 def best_windows(
-    tokens: Sequence[Hashable], reference: Sequence[Hashable], *, ordered: bool, whole: bool = False, tight: bool = True
+    tokens: Sequence[Hashable],
+    reference: Sequence[Hashable],
+    *,
+    ordered: bool,
+    one_window: bool = False,
+    tight: bool = True,
 ) -> BestWindows:
-    """The windows that have most words in common with the reference; with `whole`, the text is one window."""
-    code = {token: chr(i if i < 0xD800 else i + 0x800) for i, token in enumerate(dict.fromkeys(reference[:CODES]))}
+    """The windows that have most words in common with the reference; with `one_window`, the text is one window."""
+    code = {token: _character(i) for i, token in enumerate(dict.fromkeys(reference[:CODES]))}
     coded = list(map(code.get, tokens))
-    at = [i for i, letter in enumerate(coded) if letter is not None]
+    positions = [i for i, letter in enumerate(coded) if letter is not None]
     text = "".join(filter(None, coded))
-    wanted = "".join(code[token] for token in reference if token in code)
+    needle = "".join(code[token] for token in reference if token in code)
     if not ordered:
-        wanted = "".join(sorted(wanted))
-    size, step = size_of(len(reference)), max(len(reference) // 2, 1)
-    last = 0 if whole else max(len(tokens) - size, 0)
-    width = len(tokens) if whole else size
-    begins = range(0, -(-last // step) * step + 1, step)
-    windows = list(dict.fromkeys((bisect_left(at, begin), bisect_left(at, begin + width)) for begin in begins))
+        needle = "".join(sorted(needle))
+
+    width, last_begin = size_of(len(reference)), max(len(tokens) - size_of(len(reference)), 0)
+    if one_window:
+        width, last_begin = len(tokens), 0
+    step = max(len(reference) // 2, 1)
+    windows: dict[tuple[int, int], None] = {}
+    for begin in range(0, -(-last_begin // step) * step + 1, step):
+        windows.setdefault((bisect_left(positions, begin), bisect_left(positions, begin + width)))
 
     def common(first: int, past: int) -> int:
         part = text[first:past]
-        return int(LCSseq.similarity(part if ordered else "".join(sorted(part)), wanted))
+        if not ordered:
+            part = "".join(sorted(part))
+        return int(LCSseq.similarity(part, needle))
 
     best = 0
     tied: list[tuple[int, int]] = []
@@ -416,15 +469,31 @@ def best_windows(
             best, tied = number, []
         if number == best and number and len(tied) < MOST_TIES:
             tied.append((first, past))
-    stretches: list[tuple[int, int]] = []
-    for first, past in sorted(tied) if tight else ():
-        low_end, end = first + best, past  # the fewest words that can hold as many
-        while low_end < end:
-            middle = (low_end + end) // 2
-            low_end, end = (low_end, middle) if common(first, middle) == best else (middle + 1, end)
-        start, high_start = first, end - best
-        while start < high_start:
-            middle = (start + high_start + 1) // 2
-            start, high_start = (middle, high_start) if common(middle, end) == best else (start, middle - 1)
-        stretches.append((at[start], at[end - 1] + 1))
-    return BestWindows(best, list(dict.fromkeys(stretches)))
+    if not tight:
+        return BestWindows(best, [])
+
+    stretches: dict[tuple[int, int], None] = {}
+    for first, past in sorted(tied):
+        start, end = _shrunk(first, past, best, common)
+        stretches.setdefault((positions[start], positions[end - 1] + 1))
+    return BestWindows(best, list(stretches))
+
+
+def _shrunk(first: int, past: int, best: int, common: Callable[[int, int], int]) -> tuple[int, int]:
+    """A window that lost words at its end, then at its beginning, and still has as many in common."""
+    low_end, end = first + best, past  # the fewest words that can hold as many
+    while low_end < end:
+        middle = (low_end + end) // 2
+        if common(first, middle) == best:
+            end = middle
+        else:
+            low_end = middle + 1
+
+    start, high_start = first, end - best
+    while start < high_start:
+        middle = (start + high_start + 1) // 2
+        if common(middle, end) == best:
+            start = middle
+        else:
+            high_start = middle - 1
+    return start, end

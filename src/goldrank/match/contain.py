@@ -36,9 +36,9 @@ def is_part(chunk: str, document: str) -> bool:
 def is_near_part(chunk: str, document: str, share: float = 0.9) -> bool:
     """Whether a chunk stands in a document as it is (`is_part`), or nearly so.
 
-    Nearly: so large a share of the chunk's words stands in one stretch of the document that has as many words. Case,
-    punctuation, white space and Unicode forms do not count, nor does the order within the stretch. Words are whole
-    ones, so that a chunk of few words needs all of them.
+    Nearly: at least this share of the chunk's words stands in one stretch of the document that has as many words as
+    the chunk. Case, punctuation, white space and Unicode forms do not count, nor does the order within the stretch.
+    Words are whole ones, so that a chunk of few words needs all of them.
 
     >>> is_near_part("user: I moved to oslo, in May", "Last year I moved to Oslo in May.")
     True
@@ -47,30 +47,30 @@ def is_near_part(chunk: str, document: str, share: float = 0.9) -> bool:
     """
     if is_part(chunk, document):
         return True
-    there = words(document)
-    return any(_share_in_a_stretch(words(form), there) >= share for form in _forms(chunk))
+    document_words = words(document)
+    return any(_share_in_a_stretch(words(form), document_words) >= share for form in _forms(chunk))
 
 
-def _share_in_a_stretch(wanted: list[str], there: list[str]) -> float:
-    """The largest share of some words that stands in a stretch of as many words."""
-    lacking = Counter(wanted)
+def _share_in_a_stretch(chunk: list[str], document: list[str]) -> float:
+    """The largest share of a chunk's words that stands in a stretch of as many words."""
+    lacking = Counter(chunk)
     most = common = 0
-    for at, word in enumerate(there):
+    for index, word in enumerate(document):
         lacking[word] -= 1
         common += lacking[word] >= 0
-        if at >= len(wanted):
-            left = there[at - len(wanted)]
-            common -= lacking[left] >= 0
-            lacking[left] += 1
+        if index >= len(chunk):
+            first_word = document[index - len(chunk)]
+            common -= lacking[first_word] >= 0
+            lacking[first_word] += 1
         most = max(most, common)
 
-    if wanted:
-        return most / len(wanted)
+    if chunk:
+        return most / len(chunk)
     return 0.0
 
 
 def is_part_remem(chunk: str, document: str) -> bool:
-    """`is_part` as REMem's code has it, which differs where texts are odd.
+    """`is_part` as REMem's code has it, which differs in unusual texts.
 
     Of a speaker's text only what stands before the next ": " is looked for, an empty text is part of every
     document, and JSON's quotes belong to the text.
@@ -108,6 +108,13 @@ def _all_if_in(fold: Callable[[str], str], retrieved: str, reference: str) -> St
     return []
 
 
+def _one_holds_the_other(text: str, reference: str) -> bool:
+    """Whether the shorter stands in the longer."""
+    if len(reference) <= len(text):
+        return reference in text
+    return text in reference
+
+
 class Contains(FoldingMatcher):
     """Retrieved texts that hold the reference."""
 
@@ -115,13 +122,14 @@ class Contains(FoldingMatcher):
     says: ClassVar[str] = "holds the reference"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        ours, has_text = self._folded(retrieved, left)
-        theirs, has_reference = self._folded(references, right)
+        folded_texts, has_text = self._folded(retrieved, left)
+        folded_references, has_reference = self._folded(references, right)
         # What has no words is looked for, letter by letter, but is not taken for a part of what has some.
         chosen = np.flatnonzero(has_text[left] | ~has_reference[right])
-        pairs = (map(ours.__getitem__, left[chosen].tolist()), map(theirs.__getitem__, right[chosen].tolist()))
+        paired_texts = map(folded_texts.__getitem__, left[chosen].tolist())
+        paired_references = map(folded_references.__getitem__, right[chosen].tolist())
         degrees = np.zeros(len(left))
-        degrees[chosen] = np.fromiter(self._holds(*pairs), bool, len(chosen))
+        degrees[chosen] = np.fromiter(self._holds(paired_texts, paired_references), bool, len(chosen))
         return degrees
 
     def _folded(self, texts: Texts, needed: np.ndarray) -> tuple[dict[int, str], np.ndarray]:
@@ -133,18 +141,17 @@ class Contains(FoldingMatcher):
             folded[i] = self.fold(texts[i])
         return folded, worded
 
-    def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
-        return map(operator.contains, ours, theirs)
+    def _holds(self, texts: Iterable[str], references: Iterable[str]) -> Iterable[bool]:
+        return map(operator.contains, texts, references)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         needle = self.fold(reference)
-        if needle.strip():
-            at = self.fold(retrieved).find(needle)
-        else:
-            at = -1
-        if at < 0:
+        if not needle.strip():
             return []
-        return original_span(retrieved, at, at + len(needle), **self.alike)
+        start = self.fold(retrieved).find(needle)
+        if start < 0:
+            return []
+        return original_span(retrieved, start, start + len(needle), **self.alike)
 
 
 class ContainsNormalised(Contains):
@@ -178,14 +185,13 @@ class ContainsWords(Contains):
         return degrees
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        text = self.fold(retrieved)
-        if has_words(reference):
-            at = text.find(self.fold(reference))
-        else:
-            at = -1
-        if at < 0:
+        if not has_words(reference):
             return []
-        first = text.count(" ", 0, at)
+        text = self.fold(retrieved)
+        start = text.find(self.fold(reference))
+        if start < 0:
+            return []
+        first = text.count(" ", 0, start)
         return merged(retrieved, spans(retrieved)[first : first + len(words(reference))])
 
 
@@ -195,8 +201,8 @@ class Contained(Contains):
     name = "contained"
     says = "stands in the reference"
 
-    def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
-        return map(operator.contains, theirs, ours)
+    def _holds(self, texts: Iterable[str], references: Iterable[str]) -> Iterable[bool]:
+        return map(operator.contains, references, texts)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         return _all_if_in(self.fold, retrieved, reference)
@@ -214,11 +220,8 @@ class Either(Contains):
     name = "either"
     says = "one stands in the other"
 
-    def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
-        return (
-            other in mine if len(other) <= len(mine) else mine in other
-            for mine, other in zip(ours, theirs, strict=True)
-        )
+    def _holds(self, texts: Iterable[str], references: Iterable[str]) -> Iterable[bool]:
+        return map(_one_holds_the_other, texts, references)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         return super().marks(retrieved, reference) or _all_if_in(self.fold, retrieved, reference)
@@ -238,11 +241,13 @@ class PartOfOriginal(Matcher):
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         forms = {i: _forms(retrieved[i]) for i in np.unique(left).tolist()}
-        pairs = zip(left.tolist(), right.tolist(), strict=True)
-        held = (any(form in references[j] for form in forms[i]) for i, j in pairs)
-        return np.fromiter(held, bool, len(left)).astype(np.float64)
+
+        def is_held(i: int, j: int) -> bool:
+            return any(form in references[j] for form in forms[i])
+
+        return np.fromiter(map(is_held, left.tolist(), right.tolist()), bool, len(left)).astype(np.float64)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        if is_part(retrieved, reference):
-            return [(len(retrieved) - len(_bare_text(retrieved)), len(retrieved))]
-        return []
+        if not is_part(retrieved, reference):
+            return []
+        return [(len(retrieved) - len(_bare_text(retrieved)), len(retrieved))]

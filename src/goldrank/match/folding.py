@@ -1,4 +1,4 @@
-"""The one form in which texts are compared, by matchers and by the locator: `fold`, with or without offsets.
+"""The form in which matchers and the locator compare texts: `fold`, with or without offsets.
 
 What does not make another text is made alike: case, white space, quotation marks and dashes, compatible forms (width,
 ligatures), digits of all scripts, characters that are not seen, vowel signs of Arabic and Hebrew, tatweel, and hyphens
@@ -66,7 +66,7 @@ class Replacements:
         self._replaced[list(table)] = True
 
     def __call__(self, text: str) -> str:
-        """The text with the characters replaced; no character is put in that would be replaced again."""
+        """The text with the characters replaced; no new character is one that would be replaced."""
         if text.isascii() and "`" not in text:
             return text
 
@@ -120,12 +120,14 @@ _EMPHASIS = re.compile(
 
 
 def _gaps(text: str) -> list[tuple[int, int]]:
-    """What is left out before anything else: line ends inside words, addresses of links, marks of emphasis."""
+    """The parts that are left out first: line ends inside words, addresses of links, marks of emphasis."""
     gaps = _line_ends(text)
     if "](" in text:
-        gaps += (match.span(part) for match in _LINK.finditer(text) for part in ("open", "address"))
+        for link in _LINK.finditer(text):
+            gaps += [link.span("open"), link.span("address")]
     if "*" in text:
-        gaps += (match.span(part) for match in _EMPHASIS.finditer(text) for part in ("open", "close"))
+        for emphasis in _EMPHASIS.finditer(text):
+            gaps += [emphasis.span("open"), emphasis.span("close")]
 
     apart: list[tuple[int, int]] = []
     for begin, end in sorted(gaps):
@@ -144,8 +146,9 @@ def has_gaps(text: str) -> bool:
 
 
 def _line_ends(text: str) -> list[tuple[int, int]]:
-    """Where hyphens at line ends stand, each with its line end; what follows in lower case is the rest of the word."""
-    if not any(sign in text for sign in "-\u2010\u00ad") or not any(sign in text for sign in "\n\r\u2028\x85"):
+    """Where hyphens at line ends stand, each with its line end; what follows in lower case is the end of the word."""
+    has_hyphen = any(sign in text for sign in "-\u2010\u00ad")
+    if not has_hyphen or not any(sign in text for sign in "\n\r\u2028\x85"):
         return []
     return [match.span(1) for match in _LINE_END.finditer(text) if match[2].islower()]
 
@@ -187,11 +190,18 @@ def fold(text: str) -> str:
 
 def _apart(match: re.Match[str]) -> str:
     """A power, or a fraction, after a digit: set off from it."""
-    return ("^" if _POWER.match(match[0]) else " ") + match[0]
+    return _separator(match[0]) + match[0]
+
+
+def _separator(letter: str) -> str:
+    """What sets a power, or a fraction, off from the digit before it."""
+    if _POWER.match(letter):
+        return "^"
+    return " "
 
 
 def _small(text: str) -> str:
-    """Steps 5 to 7, which need nothing but the letter and the marks on it."""
+    """Steps 5 to 7, which need only the letter and the marks on it."""
     composed = _last()(unicodedata.normalize("NFKC", text))
     small = _DOTTED.sub("i", unicodedata.normalize("NFKC", composed.casefold()))
     return unicodedata.normalize("NFC", _last()(small))
@@ -207,7 +217,7 @@ def _form(letter: str) -> str:
 class FoldedText:
     """A text as `fold` makes it, and where each character of that form came from.
 
-    Offsets are of whole letters, with the marks on them: a place is always one in the text itself.
+    Offsets are of whole letters, with the marks on them: they are always positions in the text itself.
     """
 
     text: str
@@ -225,6 +235,7 @@ class FoldedText:
             codes = _ASCII[codes]
             origin = np.flatnonzero(keep)
             return cls._spaced(codes[origin], origin, origin + 1)
+
         keep &= ~_each(codes, lambda character: ord(character) in _UNSEEN_SET)
         origin = np.flatnonzero(keep)
         return cls._clustered(codes[origin], origin)
@@ -237,7 +248,8 @@ class FoldedText:
         begins[:1] = True
         first = np.flatnonzero(begins)
         last = np.concatenate((first[1:], [len(codes)]))[: len(first)]
-        # A form for each kind of letter; letters with marks, and those whose form depends on what stands before, more.
+
+        # One form for each kind of letter, and more for letters with marks, or whose form depends on what is before.
         forms = list(map(_form, letters))
         cluster = kind[first]
         special = np.array([_SPECIAL.match(letter) is not None for letter in letters], bool)[cluster]
@@ -245,27 +257,26 @@ class FoldedText:
             digit = np.array([unicodedata.decimal(letter, None) is not None for letter in letters], bool)[kind]
             special &= np.concatenate(([False], digit))[first]
 
-        chosen = np.flatnonzero((last - first > 1) | special)
-        made: dict[str, int] = {}
-        for at in chosen.tolist():
-            letter = "".join(map(chr, codes[first[at] : last[at]].tolist()))
+        new_forms: dict[str, int] = {}
+        for i in np.flatnonzero((last - first > 1) | special).tolist():
+            letter = "".join(map(chr, codes[first[i] : last[i]].tolist()))
             form = _form(letter)
-            if special[at]:
-                form = ("^" if _POWER.match(letter) else " ") + form
-            cluster[at] = made.setdefault(form, len(forms) + len(made))
+            if special[i]:
+                form = _separator(letter) + form
+            cluster[i] = new_forms.setdefault(form, len(forms) + len(new_forms))
 
-        forms += made
+        forms += new_forms
         width = np.array([len(form) for form in forms], np.int64)
-        flat = code_points("".join(forms))
-        at_form = np.cumsum(width) - width
-        each = width[cluster]
-        if (each == 1).all():
-            return cls._spaced(flat[at_form[cluster]], origin[first], origin[last - 1] + 1)
+        form_codes = code_points("".join(forms))
+        form_start = np.cumsum(width) - width
+        cluster_width = width[cluster]
+        if (cluster_width == 1).all():
+            return cls._spaced(form_codes[form_start[cluster]], origin[first], origin[last - 1] + 1)
 
-        source = np.repeat(np.arange(len(first)), each)
-        within = np.arange(len(source)) - np.repeat(np.cumsum(each) - each, each)
+        source = np.repeat(np.arange(len(first)), cluster_width)
+        within = np.arange(len(source)) - np.repeat(np.cumsum(cluster_width) - cluster_width, cluster_width)
         if len(source):
-            folded = flat[at_form[cluster[source]] + within]
+            folded = form_codes[form_start[cluster[source]] + within]
         else:
             folded = np.zeros(0, np.int64)
 
@@ -296,7 +307,7 @@ class FoldedText:
 
     @cached_property
     def joined(self) -> FoldedText:
-        """The same without blanks."""
+        """The text without blanks."""
         return self.where(self.codes != 32)
 
     @cached_property
@@ -315,7 +326,7 @@ def code_points(text: str) -> np.ndarray:
 
 
 def _raw_code_points(text: str) -> np.ndarray:
-    """The characters of a text as they lie in memory, without a copy for wider numbers."""
+    """The characters of a text as they are in memory, without a copy for wider numbers."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
@@ -327,7 +338,7 @@ _ASCII = code_points("".join(map(chr, range(128))).lower().replace("`", "'"))
 
 
 def _numbered(codes: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """The different characters, and for each code the number of its own."""
+    """The different characters, and for each code the number of its character."""
     size = int(codes.max(initial=0)) + 1
     present = np.zeros(size, bool)
     present[codes] = True
@@ -338,7 +349,7 @@ def _numbered(codes: np.ndarray) -> tuple[list[str], np.ndarray]:
 
 
 def _each(codes: np.ndarray, test: Callable[[str], bool]) -> np.ndarray:
-    """What a test says of each character; it is asked once for each different one."""
+    """The result of a test for each character; the test is called once for each different one."""
     characters, kind = _numbered(codes)
     return np.asarray(np.array([test(character) for character in characters], bool)[kind])
 

@@ -14,7 +14,7 @@ import numpy as np
 from goldrank.base.errors import InputError
 from goldrank.base.packages import needed
 from goldrank.data.text_item import Texts
-from goldrank.match.common_tokens import SLACK, common_positions, scored, word_stretches
+from goldrank.match.common_tokens import SLACK, common_positions, lengths_of, scored, word_stretches
 from goldrank.match.exact import by_characters, normalise, original_span
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
@@ -25,8 +25,8 @@ with needed("rapidfuzz"):
 
 
 MOST_CHARACTERS = 2_000
-"""Of the shorter of two texts whose best stretch is looked for: the time grows with its third power. So many take a
-quarter of a second, 8,000 take 15 s."""
+"""The most characters of the shorter of two texts whose best stretch is looked for: the time grows with its third
+power. 2,000 take a quarter of a second, 8,000 take 15 s."""
 
 
 class Fuzzy(PruningMatcher):
@@ -50,23 +50,22 @@ class Fuzzy(PruningMatcher):
         else:
             lowest = 0
 
-        ours = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
-        theirs = {j: self.fold(references[j]) for j in np.unique(right).tolist() if has_words(references[j])}
+        texts = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
+        needles = {j: self.fold(references[j]) for j in np.unique(right).tolist() if has_words(references[j])}
         degrees = np.zeros(len(left))
-        bare = np.flatnonzero(~np.isin(right, list(theirs)))
+        bare = np.flatnonzero(~np.isin(right, list(needles)))
         degrees[bare] = by_characters(retrieved, references, left[bare], right[bare])
-        pairs = zip(left.tolist(), right.tolist(), strict=True)
-        chosen = [
-            at
-            for at, (i, j) in enumerate(pairs)
-            if i in ours and j in theirs and self.most(len(ours[i]), len(theirs[j])) >= lowest
-        ]
+
+        chosen = []
+        for pair, (i, j) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+            if i in texts and j in needles and self.most(len(texts[i]), len(needles[j])) >= lowest:
+                chosen.append(pair)
         if chosen:
-            degrees[chosen] = scored(ours, theirs, left[chosen], right[chosen], type(self).scorer, np.float64) / 100
+            degrees[chosen] = scored(texts, needles, left[chosen], right[chosen], type(self).scorer, np.float64) / 100
 
         return degrees
 
-    def most(self, ours: int, theirs: int) -> float:
+    def most(self, text_length: int, reference_length: int) -> float:
         """The highest degree that texts of these lengths can have."""
         return 1.0
 
@@ -88,8 +87,8 @@ class Ratio(Fuzzy):
     says = "ratio of common letters"
     scorer = fuzz.ratio
 
-    def most(self, ours: int, theirs: int) -> float:
-        return 2 * min(ours, theirs) / (ours + theirs)
+    def most(self, text_length: int, reference_length: int) -> float:
+        return 2 * min(text_length, reference_length) / (text_length + reference_length)
 
 
 class PartialRatio(Fuzzy):
@@ -102,8 +101,7 @@ class PartialRatio(Fuzzy):
     def degrees(
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
     ) -> np.ndarray:
-        ours, theirs = (np.fromiter(map(len, side), np.int64, len(side)) for side in (retrieved, references))
-        shorter = np.minimum(ours[left], theirs[right])
+        shorter = np.minimum(lengths_of(retrieved)[left], lengths_of(references)[right])
         if len(shorter) and shorter.max() > MOST_CHARACTERS:
             raise _too_long(int(shorter.max()))
 
@@ -135,13 +133,13 @@ class TokenSet(Fuzzy):
         return " ".join(words(text))
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        wanted = set(words(reference))
+        reference_words = set(words(reference))
         pairs = zip(words(retrieved), spans(retrieved), strict=True)
-        return merged(retrieved, (span for word, span in pairs if word in wanted))
+        return merged(retrieved, (span for word, span in pairs if word in reference_words))
 
 
 class Levenshtein(PruningMatcher):
-    """1 - edits / length of the longer text, of texts as they are: what Ragas compares texts by without a model."""
+    """1 - edits / length of the longer text, of texts as they are: Ragas compares texts so without a model."""
 
     name: ClassVar[str] = "levenshtein"
     says: ClassVar[str] = "likeness by edits"
@@ -150,8 +148,8 @@ class Levenshtein(PruningMatcher):
     def degrees(
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
     ) -> np.ndarray:
-        ours, theirs = (np.fromiter(map(len, side), np.int64, len(side)) for side in (retrieved, references))
-        shorter, longer = np.minimum(ours[left], theirs[right]), np.maximum(ours[left], theirs[right])
+        text_length, reference_length = lengths_of(retrieved)[left], lengths_of(references)[right]
+        shorter, longer = np.minimum(text_length, reference_length), np.maximum(text_length, reference_length)
         if deciding:
             lowest = (self.threshold or 0) - SLACK
         else:
@@ -166,8 +164,8 @@ class Levenshtein(PruningMatcher):
         return degrees
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        kept = distance.Levenshtein.opcodes(retrieved, reference)
-        return merged(retrieved, ((part.src_start, part.src_end) for part in kept if part.tag == "equal"))
+        steps = distance.Levenshtein.opcodes(retrieved, reference)
+        return merged(retrieved, ((step.src_start, step.src_end) for step in steps if step.tag == "equal"))
 
 
 def _too_long(characters: int) -> InputError:

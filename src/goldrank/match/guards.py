@@ -1,7 +1,7 @@
-"""What nearly the same words must not differ in: numbers, their units, negations, identifiers, and by choice names.
+"""What texts with nearly equal words must not differ in: numbers, units, negations, identifiers, and by choice names.
 
 A pair of texts that a lexical matcher takes for a match is looked at once more: "is not safe" has all the words of "is
-safe", and "within 300 days" most of those of "within 30 days". Only the stretch that matched is looked at.
+safe", and "within 300 days" has most words of "within 30 days". Only the stretch that matched is looked at.
 """
 
 from __future__ import annotations
@@ -40,21 +40,23 @@ class Quantity(NamedTuple):
     start: int
     end: int
     readings: frozenset[Value | str]
-    """What it can mean: 1.000 is one, or one thousand. A date or the number of a version is what it is."""
+    """What it can mean: 1.000 is one, or one thousand. A date or the number of a version has one reading, its text."""
     unit: str | None
     written: str
-    """Its digits and marks: what tells 3.10 from 3.1 where these are versions."""
+    """Its digits and marks: 3.10 and 3.1 differ where these are versions."""
 
 
 def checked(guards: Iterable[str] | None) -> tuple[str, ...]:
     """The names of guards, in the usual order, or the error that says which there are."""
-    given = (guards,) if isinstance(guards, str) else tuple(guards or ())
-    for name in given:
+    if isinstance(guards, str):
+        guards = (guards,)
+    names = tuple(guards or ())
+    for name in names:
         if name not in GUARDS:
             raise OptionError(
                 f"there is no guard {name!r}; there are: {', '.join(GUARDS)}", hint=did_you_mean(name, GUARDS)
             )
-    return tuple(name for name in GUARDS if name in given)
+    return tuple(name for name in GUARDS if name in names)
 
 
 # Numbers.
@@ -75,37 +77,47 @@ _PART_OF_NUMBER = frozenset(".,'’\u066b\u066c \u00a0\u2009\u202feE+-")
 
 
 def quantities(text: str, start: int = 0, end: int | None = None) -> list[Quantity]:
-    """The numbers of a text, with their units; or those alone that reach into a stretch of it.
+    """The numbers of a text, with their units; or only the numbers that reach into a stretch of it.
 
     >>> [(sorted(found.readings), found.unit) for found in quantities("1,500 kg by 2030")]
     [([(False, '15', 2)], 'kg'), ([(False, '203', 1)], None)]
     """
-    past = len(text) if end is None else end
+    past = len(text)
+    if end is not None:
+        past = end
     first = start
     while first and (text[first - 1].isdecimal() or text[first - 1] in _PART_OF_NUMBER):
         first -= 1  # no number holds the sign before
+    if not _DIGIT.search(text, first, past + 1):
+        return []
+
     numbers: list[Quantity] = []
-    for match in _NUMBER.finditer(text, first) if _DIGIT.search(text, first, past + 1) else ():
-        begin, end = match.span()
+    for match in _NUMBER.finditer(text, first):
+        begin, match_end = match.span()
         if begin > past:
             break
         minus = _SIGN.search(text[max(begin - 2, 0) : begin]) is not None
-        if end <= start or begin - minus >= past:
+        if match_end <= start or begin - minus >= past:
             continue
-        digits = match[0] if match[0].isascii() else "".join(map(_ascii, match[0]))
-        if match["date"]:
+        digits = "".join(map(_ascii, match[0]))
+        unit = _unit(text, begin - minus, match_end)
+        if unit is None and match["plain"] and _is_label(text, begin, match_end, digits):
             readings: list[frozenset[Value | str]] = [frozenset((digits,))]
-        elif match["spaced"]:
-            readings = [frozenset((_value(re.sub(r"\s", "", digits).replace(",", "."), minus),))]
-        elif digits.isdigit():
-            readings = [frozenset((_value(digits, minus),))]
         else:
-            readings = _readings(digits, minus, "".join(map(_ascii, match["power"] or "")))
-        unit = _unit(text, begin - minus, end)
-        if unit is None and match["plain"] and _is_label(text, begin, end, digits):
-            readings = [frozenset((digits,))]
-        numbers += [Quantity(begin - minus, end, reading, unit, digits) for reading in readings]
+            readings = _readings_of(match, digits, minus)
+        numbers += [Quantity(begin - minus, match_end, reading, unit, digits) for reading in readings]
     return numbers
+
+
+def _readings_of(match: re.Match[str], digits: str, minus: bool) -> list[frozenset[Value | str]]:
+    """What a number can mean, by its form."""
+    if match["date"]:
+        return [frozenset((digits,))]
+    if match["spaced"]:
+        return [frozenset((_value(re.sub(r"\s", "", digits).replace(",", "."), minus),))]
+    if digits.isdigit():
+        return [frozenset((_value(digits, minus),))]
+    return _readings(digits, minus, "".join(map(_ascii, match["power"] or "")))
 
 
 _NUMBERED = re.compile(
@@ -117,13 +129,15 @@ _NUMBERED = re.compile(
 
 
 def _is_label(text: str, begin: int, end: int, digits: str) -> bool:
-    """Whether a number with a decimal point names something, as versions do: 3.10 is then another one than 3.1."""
+    """Whether a number with a decimal point names something, as versions do: 3.10 is then not 3.1."""
     if digits.count(".") != 1 or not digits.replace(".", "").isdigit():
         return False
     return text.startswith("版", end) or _NUMBERED.search(text, max(begin - 24, 0), begin) is not None
 
 
 def _ascii(character: str) -> str:
+    if character.isascii():
+        return character
     if character in "\u066b\u066c’":
         return {"\u066b": ".", "\u066c": ",", "’": "'"}[character]
     digit = unicodedata.decimal(character, None)
@@ -134,39 +148,45 @@ def _ascii(character: str) -> str:
 
 def _readings(digits: str, minus: bool, power: str) -> list[frozenset[Value | str]]:
     """What a run of digits and marks can mean; several numbers if it is a list of them."""
-    number = digits.removesuffix(power) if power else digits
-    marks = [c for c in number if not c.isdigit()]
+    number = digits.removesuffix(power)
+    marks = [character for character in number if not character.isdigit()]
     if not marks:
         return [frozenset((_value(digits, minus),))]
 
     decimal = marks[-1]
-    whole, _, rest = number.rpartition(decimal)
-    plain = re.sub(r"[.,']", "", whole)
-    fraction = _value(f"{plain}.{rest}{power}", minus)
+    integer, _, decimals = number.rpartition(decimal)
+    plain = re.sub(r"[.,']", "", integer)
+    fraction = _value(f"{plain}.{decimals}{power}", minus)
     if len(marks) == 1 and decimal != "'":
-        if len(rest) != 3 or len(whole) > 3 or whole.startswith("0"):
+        if len(decimals) != 3 or len(integer) > 3 or integer.startswith("0"):
             return [frozenset((fraction,))]
-        thousands = _value(whole + rest + power, minus)
-        return [frozenset((thousands, fraction) if decimal == "." else (thousands,))]
+        thousands = _value(integer + decimals + power, minus)
+        if decimal == ".":
+            return [frozenset((thousands, fraction))]
+        return [frozenset((thousands,))]
 
     if _GROUPED.fullmatch(number):
         return [frozenset((_value(re.sub(r"[.,']", "", number) + power, minus),))]
-    if len(set(marks)) > 1 and marks.count(decimal) == 1 and decimal != "'" and _GROUPED.fullmatch(whole):
+    if len(set(marks)) > 1 and marks.count(decimal) == 1 and decimal != "'" and _GROUPED.fullmatch(integer):
         return [frozenset((fraction,))]
     if set(marks) == {"."}:
         return [frozenset((number,))]
 
-    parts = re.split(r"[,']", number)
-    return [reading for part in parts for reading in (_readings(part, False, "") if part else [])]
+    readings: list[frozenset[Value | str]] = []
+    for part in filter(None, re.split(r"[,']", number)):
+        readings += _readings(part, False, "")
+    return readings
 
 
 def _value(number: str, minus: bool) -> Value:
     mantissa, _, power = number.lower().partition("e")
-    whole, _, rest = mantissa.partition(".")
-    exponent = int(power[:9] or 0) - len(rest)
-    digits = (whole + rest).lstrip("0")
+    integer, _, decimals = mantissa.partition(".")
+    exponent = int(power[:9] or 0) - len(decimals)
+    digits = (integer + decimals).lstrip("0")
     short = digits.rstrip("0")
-    return (minus and bool(short), short, exponent + len(digits) - len(short) if short else 0)
+    if not short:
+        return (False, "", 0)
+    return (minus, short, exponent + len(digits) - len(short))
 
 
 # Units.
@@ -225,21 +245,24 @@ _AFTER = re.compile(r"[\s-]?(°\s?[CF]|[%‰℃℉]|[€$£¥](?!\s?\d)|km/h|(?:
 _BEFORE = re.compile(r"([$€£¥]|\b(?:USD|EUR|GBP|JPY|CHF))\s?$")
 
 _NEVER_BEFORE = frozenset(("", *"abcdefghijklmnopqrstuvwxyz0123456789-(.,"))
-"""Signs that end no currency: most of those that stand before a number."""
+"""Signs that do not end a currency: most signs before a number are among them."""
 
 
 @cache
 def _units() -> dict[str, str]:
-    words = {word: unit for unit, listed in _WORDS.items() for word in (*listed, unit.casefold())}
-    return {**words, **{symbol: symbol for symbol in _SYMBOLS}, "L": "l", "mL": "ml"}
+    units: dict[str, str] = {}
+    for unit, listed in _WORDS.items():
+        units |= dict.fromkeys((*listed, unit.casefold()), unit)
+    return {**units, **dict(zip(_SYMBOLS, _SYMBOLS, strict=True)), "L": "l", "mL": "ml"}
 
 
 def _unit(text: str, start: int, end: int) -> str | None:
     """What a number counts, if that is a known unit."""
     units = _units()
-    before = None if text[start - 1 : start] in _NEVER_BEFORE else _BEFORE.search(text, max(start - 5, 0), start)
-    if before:
-        return units[before[1].casefold()]
+    if text[start - 1 : start] not in _NEVER_BEFORE:
+        before = _BEFORE.search(text, max(start - 5, 0), start)
+        if before:
+            return units[before[1].casefold()]
     after = _AFTER.match(text, end)
     if after is None:
         return None
@@ -249,7 +272,7 @@ def _unit(text: str, start: int, end: int) -> str | None:
 # Negations, identifiers and names.
 
 _BLANKS = " \t\u00a0\u3000"
-"""What may stand between a negation and what it denies. A line end may be that of an answer: "Refundable: no"."""
+"""What may stand between a negation and what it denies. A line end may be the end of an answer: "Refundable: no"."""
 
 _IDENTIFIER = re.compile(
     r"""`(?P<quoted>[^`\s]{2,80})`
@@ -264,24 +287,24 @@ _NAME = re.compile(r"(?<![.!?:\n\"“„»(]\s)(?<!^)(?<=[\s(\"“„'-])[^\W\d_
 
 
 _NEAR = 100
-"""Characters before and after a stretch that can belong to a number or a negation which reaches into it."""
+"""The number of characters before and after a stretch that may belong to a number or a negation of the stretch."""
 
 
 class TextFacts:
-    """What guards look at in a text, found when it is first asked for."""
+    """What guards look at in a text, found when it is first needed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def numbers(self) -> list[Quantity]:
-        """The numbers, in digits and in words, without those of citations and of items of lists."""
+        """The numbers, in digits and in words, without the numbers of citations and of items of lists."""
         in_words = [_quantity(self.text, word) for word in number_words(self.text)]
         marks: set[int] = set()
         for start, end in number_marks(self.text):
             marks.update(range(start, end))
         in_digits = (number for number in quantities(self.text) if number.start not in marks)
-        return sorted((*in_digits, *in_words), key=_place)
+        return sorted((*in_digits, *in_words), key=_start)
 
     @cached_property
     def negations(self) -> list[tuple[int, int]]:
@@ -315,18 +338,28 @@ class TextFacts:
         return Counter(fold(match[0]) for match in _NAME.finditer(self.text) if match[0][0].isupper())
 
     def near(self, start: int, end: int) -> TextFacts:
-        """The facts of one stretch; only what stands near it is looked at."""
+        """The facts of one stretch; only the text near it is looked at."""
         low = max(start - _NEAR, 0)
         part = self.text[low : end + _NEAR]
         return TextFacts(part).within([(start - low, end - low)])
 
     def within(self, stretches: Sequence[tuple[int, int]]) -> TextFacts:
-        """The same of some stretches alone; a number that reaches into one belongs to it."""
+        """The facts of some stretches alone; a number that reaches into one belongs to it."""
         if list(stretches) == [(0, len(self.text))]:
             return self
-        part = TextFacts(" ".join(self.text[slice(*self._to_words(start, end))] for start, end in stretches))
-        part.__dict__["numbers"] = [number for s, e in stretches for number in self._numbers(s, e)]
-        part.__dict__["negations"] = [n for s, e in stretches for n in self._denials(s, e)]
+
+        texts: list[str] = []
+        numbers: list[Quantity] = []
+        negations: list[tuple[int, int]] = []
+        for start, end in stretches:
+            first, past = self._to_words(start, end)
+            texts.append(self.text[first:past])
+            numbers += self._numbers(start, end)
+            negations += self._denials(start, end)
+
+        part = TextFacts(" ".join(texts))
+        part.__dict__["numbers"] = numbers
+        part.__dict__["negations"] = negations
         return part
 
     def _to_words(self, start: int, end: int) -> tuple[int, int]:
@@ -345,13 +378,15 @@ class TextFacts:
     def _denials(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The negations of a stretch, with one right before it ("No refunds"), and one that denies what it follows."""
         end = end_of_clause(self.text, end)
-        at = bisect_right(self.negations, start, key=lambda span: span[1])
-        if at and not self.text[self.negations[at - 1][1] : start].strip(_BLANKS):
-            yield self.negations[at - 1]
+        index = bisect_right(self.negations, start, key=lambda span: span[1])
+        if index and not self.text[self.negations[index - 1][1] : start].strip(_BLANKS):
+            yield self.negations[index - 1]
+
         yield from _overlapping(self.negations, start, end)
-        at = bisect_left(self.negations, end, key=lambda span: span[0])
-        if at < len(self.negations):
-            first, past = self.negations[at]
+
+        index = bisect_left(self.negations, end, key=lambda span: span[0])
+        if index < len(self.negations):
+            first, past = self.negations[index]
             if not self.text[end:first].strip(_BLANKS) and denies_what_it_follows(self.text[first:past]):
                 yield first, past
 
@@ -370,13 +405,13 @@ def _line(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _is_inside_word(text: str, at: int) -> bool:
-    """Whether a place lies between two letters of an ASCII word: other scripts need no blanks."""
-    before, after = text[at - 1], text[at]
+def _is_inside_word(text: str, index: int) -> bool:
+    """Whether an index lies between two letters of an ASCII word: other scripts need no blanks."""
+    before, after = text[index - 1], text[index]
     return before.isascii() and after.isascii() and (before + after).replace("_", "a").isalnum()
 
 
-def _place(quantity: Quantity) -> int:
+def _start(quantity: Quantity) -> int:
     return quantity.start
 
 
@@ -388,7 +423,7 @@ def _quantity(text: str, word: NumberWord) -> Quantity:
 
 
 def _overlapping(spans: Sequence[tuple[int, int]], start: int, end: int) -> Sequence[tuple[int, int]]:
-    """Those that reach into a stretch; they ascend and do not overlap."""
+    """The spans that reach into a stretch; they ascend and do not overlap."""
     low = bisect_right(spans, start, key=lambda span: span[1])
     return spans[low : bisect_left(spans, end, lo=low, key=lambda span: span[0])]
 
@@ -399,55 +434,57 @@ def refusing(reference: TextFacts, text: TextFacts, guards: Sequence[str]) -> st
     >>> refusing(TextFacts("within 30 days"), TextFacts("within 300 days"), DEFAULT)
     'numbers'
     """
-    if "numbers" in guards and reference.numbers and not _held(reference.numbers, text.numbers, units=False):
+    if "numbers" in guards and reference.numbers and not _has_all(text.numbers, reference.numbers, units=False):
         return "numbers"
     if "units" in guards and any(quantity.unit for quantity in reference.numbers):
-        known = {reading for quantity in text.numbers for reading in _forms(quantity)}
-        if not _held([q for q in reference.numbers if _forms(q) & known], text.numbers, units=True):
+        known = {form for quantity in text.numbers for form in _forms(quantity)}
+        present = [quantity for quantity in reference.numbers if _forms(quantity) & known]
+        if not _has_all(text.numbers, present, units=True):
             return "units"
     if "negations" in guards and len(reference.negations) != len(text.negations):
         return "negations"
     if "identifiers" in guards and not all(map(text.has_identifier, reference.identifiers)):
         return "identifiers"
     if "names" in guards:
-        there = set(fold(text.text).split()) | set(re.findall(r"[\w’'-]+", fold(text.text)))
-        if any(name not in there for name in reference.names):
+        text_words = set(fold(text.text).split()) | set(re.findall(r"[\w’'-]+", fold(text.text)))
+        if any(name not in text_words for name in reference.names):
             return "names"
     return ""
 
 
-def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) -> bool:
-    """Whether each number is among others, as often, with its unit if that counts."""
+def _has_all(text_numbers: Sequence[Quantity], numbers: Sequence[Quantity], units: bool) -> bool:
+    """Whether a text has each of some numbers, as often, with its unit if units count."""
     waiting: dict[tuple[Value | str, str | None], deque[int]] = {}
-    for number, other in enumerate(there):
-        for reading in _forms(other):
-            waiting.setdefault((reading, None), deque()).append(number)
-            if units and other.unit is not None:
-                waiting.setdefault((reading, other.unit), deque()).append(number)
+    for index, text_number in enumerate(text_numbers):
+        for form in _forms(text_number):
+            waiting.setdefault((form, None), deque()).append(index)
+            if units and text_number.unit is not None:
+                waiting.setdefault((form, text_number.unit), deque()).append(index)
 
-    taken: set[int] = set()
-    # Those that can be met in one way only come first.
-    for quantity in sorted(wanted, key=lambda item: (len(item.readings), item.unit is None)):
-        unit = quantity.unit if units else None
-        at = _first_left((waiting.get((reading, unit)) for reading in _forms(quantity)), taken)
-        if at is None:
+    used: set[int] = set()
+    # Numbers that can be met in one way only come first.
+    for quantity in sorted(numbers, key=lambda item: (len(item.readings), item.unit is None)):
+        unit = None
+        if units:
+            unit = quantity.unit
+        index_met = _first_unused((waiting.get((form, unit)) for form in _forms(quantity)), used)
+        if index_met is None:
             return False
-        taken.add(at)
+        used.add(index_met)
     return True
 
 
 def _forms(quantity: Quantity) -> frozenset[Value | str]:
-    """What a number can mean, and how it is written: the number of a version is nothing else."""
+    """What a number can mean, and its text: the number of a version has no other meaning."""
     if "." in quantity.written:
         return quantity.readings | {quantity.written}
     return quantity.readings
 
 
-def _first_left(queues: Iterable[deque[int] | None], taken: Container[int]) -> int | None:
-    """The first of the queues' numbers that is not taken. Those that are taken leave their queue, so that each is
-    looked at once."""
+def _first_unused(queues: Iterable[deque[int] | None], used: Container[int]) -> int | None:
+    """The first of the queues' numbers that is not used. Used ones leave their queue, so each is looked at once."""
     for queue in queues:
-        while queue and queue[0] in taken:
+        while queue and queue[0] in used:
             queue.popleft()
         if queue:
             return queue[0]

@@ -2,7 +2,7 @@
 
 Ways are tried from strict to lenient: the text as it is; folded (`folding.fold`); without white space; letters and
 digits alone; and approximately (`seeds.py`, and for quotations the fewest changed letters). Folding keeps for each
-character where it came from, so that a place is always one in the source itself.
+character where it came from, so that what is found is always a stretch of the source itself.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from goldrank.match.folding import FoldedText, code_points, fold
 from goldrank.match.seeds import JoinedStretch, SeedIndex
 
 SIMILARITY = 0.9
-"""How similar a stretch must be to be taken for an approximate quotation, unless said otherwise."""
+"""The usual similarity that a stretch must have to count as an approximate quotation."""
 
 WAYS = ("exact", "folded", "joined", "letters", "approximate")
 """How a text can be found, from strict to lenient; "joined" is without white space, "letters" without punctuation."""
 
 FEWEST_LETTERS = 16
-"""Letters of a text from which on its punctuation does not matter: 3.5 is not 35."""
+"""The number of letters from which on the punctuation of a text does not matter: 3.5 is not 35."""
 _FIRST_UNSPACED = 0x0E00
 """Thai is the first of the scripts that do not put blanks between words."""
 
@@ -38,7 +38,7 @@ class Location(NamedTuple):
 
     places: tuple[tuple[int, int], ...]
     """First character and one past the last, ascending, not overlapping."""
-    how: str
+    way: str
     """One of `WAYS`."""
     similarity: float = 1.0
     """The share of characters that need no change."""
@@ -58,17 +58,17 @@ class SourceText:
     def find(self, quotation: str, *, similarity: float | None = SIMILARITY, words: bool = False) -> Location | None:
         """Where a quotation stands, by the first way that finds it; None if none does.
 
-        With `similarity=None` no letter may be changed. With `words`, places that begin or end within a word count
-        only if there is no other. An approximate place is the most similar one.
+        With `similarity=None` no letter may be changed. With `words`, stretches that begin or end within a word count
+        only if there is no other. An approximate stretch is the most similar one.
         """
         if not quotation.strip():
             return None
-        for how, occurrences in self._ways(quotation):
+        for way, occurrences in self._ways(quotation):
             places = tuple(occurrences)
             if words:
                 places = tuple(place for place in places if not self._cuts_a_word(place)) or places
             if places:
-                return Location(places, how)
+                return Location(places, way)
         if similarity is None:
             return None
         return self._approximate(quotation, similarity)
@@ -84,11 +84,17 @@ class SourceText:
             yield "letters", places(self.folded.letters, letters)
 
     def _cuts_a_word(self, place: tuple[int, int]) -> bool:
-        edges = (self.text[at - 1 : at + 1] for at in place if 0 < at < len(self.text))
-        return any(all(c.isalnum() and ord(c) < _FIRST_UNSPACED for c in edge) for edge in edges)
+        return any(self._is_inside_word(edge) for edge in place)
+
+    def _is_inside_word(self, index: int) -> bool:
+        """Whether an index lies between two letters of a script that puts blanks between words."""
+        if not 0 < index < len(self.text):
+            return False
+        around = self.text[index - 1 : index + 1]
+        return all(letter.isalnum() and ord(letter) < _FIRST_UNSPACED for letter in around)
 
     def nearest_place(self, quotation: str) -> Location | None:
-        """The place that is most like a quotation, however little that is."""
+        """The stretch that is most like a quotation, however little that is."""
         return self._approximate(quotation, 0.0)
 
     def _approximate(self, quotation: str, similarity: float) -> Location | None:
@@ -108,7 +114,7 @@ class SourceText:
             return None
 
         place = int(self.folded.start[low + start]), int(self.folded.end[low + end - 1])
-        # Whole letters: what a place has more than the stretch counts as changed.
+        # Whole letters: what a stretch of the source has more than the folded one counts as changed.
         first, past = np.searchsorted(self.folded.start, place)
         changes += int(past - first) - (end - start)
         degree = 1 - changes / max(len(needle), int(past - first))
@@ -118,7 +124,7 @@ class SourceText:
 
 
 LONG_NEEDLE = 1_000
-"""Letters. The time of rapidfuzz's alignment grows with their third power: of longer needles both ends are aligned."""
+"""In letters. The time of rapidfuzz's alignment grows with their third power: of longer needles it aligns the ends."""
 
 
 def _window(needle: str, text: str, similarity: float) -> tuple[int, int] | None:
@@ -128,7 +134,7 @@ def _window(needle: str, text: str, similarity: float) -> tuple[int, int] | None
 
     margin = 8 + len(needle) // 5
     if len(needle) <= LONG_NEEDLE:
-        # A window of the needle's own length understates the similarity where letters were left out.
+        # A window as long as the needle understates the similarity where letters were left out.
         near = fuzz.partial_ratio_alignment(needle, text, score_cutoff=max(100 * similarity - 15, 1))
         if near is None:
             return None
@@ -144,25 +150,27 @@ def _window(needle: str, text: str, similarity: float) -> tuple[int, int] | None
 
 
 def places(text: FoldedText, needle: str) -> Iterator[tuple[int, int]]:
-    """Where a folded needle stands, as places of the text itself; it does not begin or end within a letter."""
-    at = text.text.find(needle)
-    while at >= 0:
-        end = at + len(needle)
-        begins = at == 0 or text.start[at - 1] != text.start[at]
-        ends = end == len(text.text) or text.start[end - 1] != text.start[end]
-        if begins and ends:
-            yield text.span(at, end)
-        at = text.text.find(needle, end if begins and ends else at + 1)
+    """Where a folded needle stands, as stretches of the text itself; it does not begin or end within a letter."""
+    begin = text.text.find(needle)
+    while begin >= 0:
+        end = begin + len(needle)
+        begins_a_letter = begin == 0 or text.start[begin - 1] != text.start[begin]
+        ends_a_letter = end == len(text.text) or text.start[end - 1] != text.start[end]
+        if begins_a_letter and ends_a_letter:
+            yield text.span(begin, end)
+            begin = text.text.find(needle, end)
+        else:
+            begin = text.text.find(needle, begin + 1)
 
 
 def _occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:
     """Where a part stands as it is; an accent that follows it would make its last letter another one."""
-    at = text.find(part)
-    while at >= 0:
-        end = at + len(part)
+    begin = text.find(part)
+    while begin >= 0:
+        end = begin + len(part)
         if not unicodedata.combining(text[end : end + 1] or " "):
-            yield at, end
-        at = text.find(part, end)
+            yield begin, end
+        begin = text.find(part, end)
 
 
 def nearest(needle: str, text: str) -> tuple[int, int, int]:
@@ -172,18 +180,18 @@ def nearest(needle: str, text: str) -> tuple[int, int, int]:
     (4, 9, 1)
     """
     codes = code_points(text)
-    at = np.arange(len(codes) + 1)
+    index = np.arange(len(codes) + 1)
     cost = np.zeros(len(codes) + 1, np.int64)
-    begin = at.copy()
+    begin = index.copy()
     for row, letter in enumerate(code_points(needle).tolist(), 1):
         replaced = cost[:-1] + (codes != letter)
         left_out = cost[1:] + 1
         best = np.concatenate(([row], np.where(replaced <= left_out, replaced, left_out)))
         origin = np.concatenate(([0], np.where(replaced <= left_out, begin[:-1], begin[1:])))
-        # A letter of the text that the needle lacks costs one; the best way here may come from any place before.
-        lowest = np.minimum.accumulate(best - at)
-        source = np.maximum.accumulate(np.where(best - at == lowest, at, 0))
-        cost, begin = lowest + at, origin[source]
+        # A letter of the text that the needle lacks costs one; the best way here may come from any index before.
+        lowest = np.minimum.accumulate(best - index)
+        source = np.maximum.accumulate(np.where(best - index == lowest, index, 0))
+        cost, begin = lowest + index, origin[source]
     end = int(np.argmin(cost))
     return int(begin[end]), end, int(cost[end])
 
@@ -209,10 +217,11 @@ class SourceIndex(dict[str, SourceText]):
         words = list(dict.fromkeys(_WORD.findall(fold(text))))[1:-1]
         if not words:
             return list(self.texts)
-        held = [self._holders[word] for word in words if word in self._holders]
-        if 2 * len(held) < len(words):
+        sources_of_words = [self._holders[word] for word in words if word in self._holders]
+        if 2 * len(sources_of_words) < len(words):
             return []
-        rarest = sorted(held, key=len)[:_RARE_WORDS]
+
+        rarest = sorted(sources_of_words, key=len)[:_RARE_WORDS]
         votes = Counter(source for holders in rarest for source in holders)
         best = [source for source, count in votes.most_common() if 2 * count >= len(rarest)]
         top = [source for source in best if votes[source] == votes[best[0]]]
@@ -230,17 +239,17 @@ class SourceIndex(dict[str, SourceText]):
 
 _WORD = re.compile(r"\w+")
 _RARE_WORDS = 12
-"""How many words decide which source a text is from."""
+"""The number of words that decide which source a text is from."""
 
 
 FEW_SOURCES = 20
-"""Sources in which the place nearest to a quotation is looked for."""
+"""The most sources in which the stretch nearest to a quotation is looked for."""
 MANY_LETTERS, SMALL = 48, 20_000
-"""Characters of a text, and of sources, from which on seeds tell faster where it may stand."""
+"""Characters of a text, and of sources, from which on seeds find faster where it may stand."""
 
 
 class Locator:
-    """Finds texts in sources, each text once. An approximate place must have this similarity; None allows none."""
+    """Finds texts in sources, each text once. An approximate stretch must have this similarity; None allows none."""
 
     def __init__(self, sources: Mapping[str, str], similarity: float | None) -> None:
         self.sources = sources
@@ -250,7 +259,7 @@ class Locator:
         self._bodies: dict[tuple[str, str | None], Located | None] = {}
 
     def find(self, text: str, source: str | None, words: bool = False) -> list[tuple[str, Location]]:
-        """Where a text was found by the strictest way that finds it: in one source, or in those that may hold it."""
+        """Where a text was found by the strictest way that finds it: in one source, or in all that may hold it."""
         key = text, source, words
         if key not in self._located:
             located = self._found(text, self._holders(text, source), None, words)
@@ -271,30 +280,32 @@ class Locator:
         return [(name, location) for name, location in locations if location is not None]
 
     def _holders(self, text: str, source: str | None) -> list[str]:
-        """The sources in which a text may stand, changed in nothing but what folding makes alike."""
+        """The sources in which a text may stand, with no changes but those that folding makes alike."""
         if source is None:
-            among = list(self.sources)
+            candidates = list(self.sources)
         else:
-            among = [source]
-        if len(text) < MANY_LETTERS or sum(len(self.sources[name]) for name in among) < SMALL:
-            return among
-        held = self._index.seeds.holders(_letters(text).codes)
-        if held is None:
-            return among
-        if source is None:
-            return held
-        if source in held:
-            return [source]
-        return []
+            candidates = [source]
+        if len(text) < MANY_LETTERS or sum(len(self.sources[name]) for name in candidates) < SMALL:
+            return candidates
+
+        holders = self._index.seeds.holders(_letters(text).codes)
+        if holders is None:
+            return candidates
+        return [name for name in holders if source is None or name == source]
 
     def nearest(self, text: str, source: str | None) -> tuple[str, Location] | None:
-        """The place that is most like a text, however little that is."""
+        """The source and the stretch that are most like a text, however little that is."""
         if source is not None:
             names = [source]
         else:
             names = self._index.likely(text) or list(self.sources)[:FEW_SOURCES]
-        near = [(name, place) for name in names if (place := self._index[name].nearest_place(text)) is not None]
-        return max(near, key=lambda pair: pair[1].similarity, default=None)
+
+        nearest_by_source = []
+        for name in names:
+            location = self._index[name].nearest_place(text)
+            if location is not None:
+                nearest_by_source.append((name, location))
+        return max(nearest_by_source, key=lambda pair: pair[1].similarity, default=None)
 
     def body(self, text: str, source: str | None) -> Located | None:
         """Where the parts of a text stand that is not in a source as it is: a chunk with a header, or with gaps."""
@@ -304,21 +315,24 @@ class Locator:
         if key not in self._bodies:
             letters = _letters(text)
             located = self._index.seeds.locate(letters.codes, source)
-            self._bodies[key] = None if located is None else self._parts(text, letters, *located)
+            if located is None:
+                self._bodies[key] = None
+            else:
+                self._bodies[key] = self._parts(text, letters, *located)
         return self._bodies[key]
 
     def _parts(self, text: str, letters: FoldedText, source: str, parts: Sequence[JoinedStretch]) -> Located:
-        whole, there = self.sources[source], self._index[source].folded.letters
+        source_text, source_letters = self.sources[source], self._index[source].folded.letters
         spans: list[Span] = []
         outside: list[str] = []
         done = 0
         for part in parts:
             low, high = letters.span(part.low, part.high)
-            start, end = there.span(part.start, part.end)
-            # Punctuation that is the same on both sides belongs to the part.
-            while low > done and start and text[low - 1] == whole[start - 1] and _is_sign(text[low - 1]):
+            start, end = source_letters.span(part.start, part.end)
+            # Punctuation that is equal on both sides belongs to the part.
+            while low > done and start and text[low - 1] == source_text[start - 1] and _is_sign(text[low - 1]):
                 low, start = low - 1, start - 1
-            while high < len(text) and end < len(whole) and text[high] == whole[end] and _is_sign(text[high]):
+            while text[high : high + 1] == source_text[end : end + 1] and _is_sign(text[high : high + 1]):
                 high, end = high + 1, end + 1
             outside.append(text[done:low])
             spans.append(Span(source, start, end))
@@ -330,14 +344,14 @@ class Locator:
 def _rank(located: tuple[str, Location]) -> tuple[int, float]:
     """The lower, the stricter the way by which a text was found."""
     _, location = located
-    return WAYS.index(location.how), -location.similarity
+    return WAYS.index(location.way), -location.similarity
 
 
 def _is_sign(character: str) -> bool:
-    return not character.isalnum() and not character.isspace()
+    return bool(character) and not character.isalnum() and not character.isspace()
 
 
 @lru_cache(4)
 def _letters(text: str) -> FoldedText:
-    """The letters of a text; it is asked for once when the text as it is, and then when its parts are looked for."""
+    """The letters of a text; they are needed when the text is looked for, and again when its parts are."""
     return FoldedText.of(text).letters

@@ -1,6 +1,6 @@
-"""What a matcher is, and how one is named: `exact`, `rouge-l:0.7`, `token-recall>0.5`, `rouge-l(window=None):0.7`.
+"""`Matcher`, and the spellings of matchers: `exact`, `rouge-l:0.7`, `token-recall>0.5`, `rouge-l(window=None):0.7`.
 
-A new matcher is a class in a file of this folder and a line in `_HOME`. Spellings are read here and nowhere else.
+A new matcher is a class in a file of this folder and a line in `_MODULES`. Only this file reads spellings.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Matcher(ABC):
     """What a pair that reaches the threshold must not differ in (`guards.GUARDS`)."""
     guards: tuple[str, ...] = ()
     sees_questions: ClassVar[bool] = False
-    """Whether what it decides depends on the question too: `about` then says which question each pair is of."""
+    """Whether its decisions depend on the question too: `about` then says which question each pair belongs to."""
     free: ClassVar[bool] = True
-    """Whether asking costs nothing but time, so that a chance level can be estimated."""
+    """Whether decisions cost nothing but time, so that a chance level can be estimated."""
 
     def __init__(
         self, threshold: float | None = None, *, inclusive: bool = True, guards: Iterable[str] | None = None
@@ -69,9 +69,8 @@ class Matcher(ABC):
         elif self.default_threshold is None:
             raise OptionError(f"{self.name} takes no threshold; it knows only yes and no")
 
-        if threshold is None:
-            self.threshold = None
-        else:
+        self.threshold: float | None = None
+        if threshold is not None:
             self.threshold = self._checked(threshold)
 
         self.inclusive = inclusive
@@ -98,8 +97,8 @@ class Matcher(ABC):
 
     def _checked(self, threshold: float) -> float:
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-            what = f"the threshold of {self.name} is {threshold!r}; it must be a number from 0 to 1"
-            raise OptionError(what, code="bad-number")
+            message = f"the threshold of {self.name} is {threshold!r}; it must be a number from 0 to 1"
+            raise OptionError(message, code="bad-number")
         return threshold
 
     def __str__(self) -> str:
@@ -113,13 +112,17 @@ class Matcher(ABC):
         if self.threshold is None:
             return name
 
-        short = f"{self.threshold:g}"
-        if float(short) == self.threshold:
-            written = short
-        else:
-            written = repr(self.threshold)
+        number = f"{self.threshold:g}"
+        if float(number) != self.threshold:
+            number = repr(self.threshold)
+        return f"{name}{self._sign}{number}"
 
-        return f"{name}{':' if self.inclusive else '>'}{written}"
+    @property
+    def _sign(self) -> str:
+        """What stands before the threshold in the spelling."""
+        if self.inclusive:
+            return ":"
+        return ">"
 
     @property
     def options(self) -> dict[str, object]:
@@ -134,18 +137,17 @@ class Matcher(ABC):
 
     def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Whether they match."""
-        return self.guarded(
-            self.enough(self.degrees(retrieved, references, left, right)), retrieved, references, left, right
-        )
+        passing = self.enough(self.degrees(retrieved, references, left, right))
+        return self.guarded(passing, retrieved, references, left, right)
 
     def guarded(
         self, passing: np.ndarray, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray
     ) -> np.ndarray:
         """Which of the pairs that pass no guard refuses."""
         refused = self.refused(passing, retrieved, references, left, right)
-        kept = passing.copy()
-        kept[list(refused)] = False
-        return kept
+        remaining = passing.copy()
+        remaining[list(refused)] = False
+        return remaining
 
     def refused(
         self, passing: np.ndarray, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray
@@ -154,17 +156,18 @@ class Matcher(ABC):
         if not self.guards:
             return {}
 
-        ours: dict[int, TextFacts] = {}
-        theirs: dict[int, TextFacts] = {}
+        text_facts: dict[int, TextFacts] = {}
+        reference_facts: dict[int, TextFacts] = {}
         refused: dict[int, str] = {}
-        for at in np.flatnonzero(passing).tolist():
-            i, j = int(left[at]), int(right[at])
-            text = ours.get(i) or ours.setdefault(i, TextFacts(retrieved[i]))
-            reference = theirs.get(j) or theirs.setdefault(j, TextFacts(references[j]))
+        for pair in np.flatnonzero(passing).tolist():
+            i, j = int(left[pair]), int(right[pair])
+            text = text_facts.get(i) or text_facts.setdefault(i, TextFacts(retrieved[i]))
+            reference = reference_facts.get(j) or reference_facts.setdefault(j, TextFacts(references[j]))
             if self.parts_of_reference:
                 text, reference = reference, text
             if not has_words(reference.text) or not reference.needs(text, self.guards):
                 continue
+
             reasons: list[str] = []
             verbatim = verbatim_places(text.text, reference.text)
             for stretch in chain(verbatim, self._stretches_if_needed(retrieved[i], references[j])):
@@ -172,26 +175,30 @@ class Matcher(ABC):
                 if not reasons[-1]:
                     break
             if reasons and reasons[-1]:
-                refused[at] = reasons[0]
+                refused[pair] = reasons[0]
 
         return refused
 
     def _stretches_if_needed(self, retrieved: str, reference: str) -> Iterator[tuple[int, int]]:
-        """The stretches, which are looked for only when the first is asked for."""
+        """The stretches, which are looked for only when the first one is needed."""
         yield from self.stretches(retrieved, reference)
 
     parts_of_reference: ClassVar[bool] = False
     """Whether the retrieved text is looked for in the reference, not the other way round."""
 
     def stretches(self, retrieved: str, reference: str) -> Stretches:
-        """The parts of the text in which a match was found, any of which suffices: all of it, unless said otherwise."""
-        return [(0, len(reference if self.parts_of_reference else retrieved))]
+        """The parts of the text in which a match was found, any of which suffices: by default the whole text."""
+        if self.parts_of_reference:
+            return [(0, len(reference))]
+        return [(0, len(retrieved))]
 
     def enough(self, degrees: np.ndarray) -> np.ndarray:
         """Which degrees are a match. Nothing in common never is one, even if the threshold is 0."""
         if self.threshold is None:
             return degrees > 0
-        return (degrees > 0) & (degrees >= self.threshold if self.inclusive else degrees > self.threshold)
+        if self.inclusive:
+            return (degrees > 0) & (degrees >= self.threshold)
+        return (degrees > 0) & (degrees > self.threshold)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         """Which parts of the retrieved text speak for the match."""
@@ -213,7 +220,7 @@ class PruningMatcher(Matcher):
 
 
 class AsksAJudge(Protocol):
-    """A judge (`goldrank.judging`), which decides as a matcher where one is wanted."""
+    """A judge (`goldrank.judging`), which can decide in place of a matcher."""
 
     def messages(self, call: Any) -> list[dict[str, str]]: ...
     async def ask(self, call: Any) -> Any: ...
@@ -222,32 +229,34 @@ class AsksAJudge(Protocol):
 MatcherLike: TypeAlias = str | Matcher | type[Matcher] | AsksAJudge | Callable[[str, str], object]
 """A spelling, a matcher, a judge, or a function of a retrieved text and a reference; what that returns is checked."""
 
-_HOME = {
-    name: f"goldrank.match.{module}"
-    for module, names in {
-        "exact": ("exact", "exact-normalised"),
-        "contain": (
+_MODULES = {
+    **dict.fromkeys(("exact", "exact-normalised"), "goldrank.match.exact"),
+    **dict.fromkeys(
+        (
             *("contains", "contains-normalised", "contains-words", "contained", "contained-normalised"),
             *("either", "either-normalised", "remem"),
         ),
-        "token_overlap": (
+        "goldrank.match.contain",
+    ),
+    **dict.fromkeys(
+        (
             *("rouge-l", "rouge-l-precision", "rouge-l-f", "rouge-score", "rouge-score-precision", "rouge-score-f"),
             *("token-recall", "token-iou", "token-f1", "shingles"),
         ),
-        "rouge": ("rouge",),
-        "fuzzy": ("ratio", "partial-ratio", "token-set", "levenshtein"),
-    }.items()
-    for name in names
+        "goldrank.match.token_overlap",
+    ),
+    "rouge": "goldrank.match.rouge",
+    **dict.fromkeys(("ratio", "partial-ratio", "token-set", "levenshtein"), "goldrank.match.fuzzy"),
 }
-"""The module of each matcher's class; loaded when it is asked for."""
-NAMES = tuple(_HOME)
+"""The module of each matcher's class; loaded when the matcher is used."""
+NAMES = tuple(_MODULES)
 MODELS = {
     "embedding": ("goldrank.match.semantic", "Embedding"),
     "cross-encoder": ("goldrank.match.semantic", "CrossEncoder"),
     "judge": ("goldrank.judging.judge_matcher", "JudgeMatcher"),
 }
-"""Matchers by a model, which is part of the name: `embedding:NAME:0.8`. They are loaded when asked for: a judge has its
-home above this room."""
+"""Matchers by a model, which is part of the name: `embedding:NAME:0.8`. They are loaded when used, because the class of
+judges is in a package that imports this one."""
 
 _OF_MODEL = re.compile(
     r"(?P<name>embedding|cross-encoder|judge)(?:\((?P<options>.*?)\))?"
@@ -258,95 +267,105 @@ _SPELLING = re.compile(
 )
 
 
-def matcher(given: MatcherLike) -> Matcher:
-    """A matcher from its spelling, a function of one's own, or a matcher.
+def matcher(source: MatcherLike) -> Matcher:
+    """A matcher from its spelling, a function, a judge, or a matcher.
 
     >>> str(matcher("exact"))
     'exact'
     """
-    if isinstance(given, Matcher):
-        return given
-    if isinstance(given, type) and issubclass(given, Matcher):
-        return given()
-    if hasattr(given, "ask") and hasattr(given, "messages"):
-        made: Matcher = _of_home(*MODELS["judge"])(given)
-        return made
-    if callable(given):
+    if isinstance(source, Matcher):
+        return source
+    if isinstance(source, type) and issubclass(source, Matcher):
+        return source()
+    if hasattr(source, "ask") and hasattr(source, "messages"):
+        by_judge: Matcher = _loaded_class(*MODELS["judge"])(source)
+        return by_judge
+    if callable(source):
         from goldrank.match.own import Own
 
-        return Own(given)
-    if isinstance(given, str) and (by_model := _OF_MODEL.fullmatch(given.strip())):
-        return _of_model(given, by_model)
-    if isinstance(given, str):
-        spelling = _SPELLING.fullmatch(given.strip())
-    else:
-        spelling = None
-    if not spelling or spelling["name"] not in _HOME:
-        if isinstance(given, str):
-            meant = re.match(r"[\w-]+", given.strip())
-        else:
-            meant = None
-        if meant:
-            hint = did_you_mean(meant[0], (*_HOME, *MODELS))
-        else:
-            hint = None
-        known_names = ", ".join((*_HOME, *(f"{name}:NAME:0.8" for name in MODELS)))
-        raise OptionError(
-            f"there is no matcher {given!r:.80}; there are: {known_names}", hint=hint or "For example 'rouge-l:0.7'."
-        )
-    known = vars(import_module(_HOME[spelling["name"]])).values()
-    matcher_class: type[Matcher] = next(kind for kind in known if getattr(kind, "name", None) == spelling["name"])
-    options = _options(given, spelling["options"] or "", matcher_class)
+        return Own(source)
+    if not isinstance(source, str):
+        raise _unknown_matcher(source)
+    return _spelled_matcher(source)
+
+
+def _spelled_matcher(text: str) -> Matcher:
+    """A matcher from its spelling."""
+    by_model = _OF_MODEL.fullmatch(text.strip())
+    if by_model:
+        return _of_model(text, by_model)
+
+    spelling = _SPELLING.fullmatch(text.strip())
+    if not spelling or spelling["name"] not in _MODULES:
+        raise _unknown_matcher(text)
+
+    module = vars(import_module(_MODULES[spelling["name"]]))
+    matcher_class: type[Matcher] = next(
+        kind for kind in module.values() if getattr(kind, "name", None) == spelling["name"]
+    )
+    options = _options(text, spelling["options"] or "", matcher_class)
     if spelling["threshold"] is None:
         return matcher_class(**options)
     if matcher_class.default_threshold is None:
-        what = f"{matcher_class.name} takes no threshold; it knows only yes and no"
-        raise OptionError(what, code="takes-no-threshold")
-    return matcher_class(_threshold(given, spelling["threshold"]), inclusive=spelling["sign"] != ">", **options)
+        message = f"{matcher_class.name} takes no threshold; it knows only yes and no"
+        raise OptionError(message, code="takes-no-threshold")
+    return matcher_class(_threshold(text, spelling["threshold"]), inclusive=spelling["sign"] != ">", **options)
 
 
-def _threshold(given: object, text: str) -> float:
+def _unknown_matcher(source: object) -> OptionError:
+    hint = None
+    if isinstance(source, str):
+        name = re.match(r"[\w-]+", source.strip())
+        if name:
+            hint = did_you_mean(name[0], (*_MODULES, *MODELS))
+    known_names = ", ".join((*_MODULES, *(f"{name}:NAME:0.8" for name in MODELS)))
+    return OptionError(
+        f"there is no matcher {source!r:.80}; there are: {known_names}", hint=hint or "For example 'rouge-l:0.7'."
+    )
+
+
+def _threshold(spelling: str, number: str) -> float:
     try:
-        return float(text)
+        return float(number)
     except ValueError:
-        raise OptionError(f"{given!r}: the threshold is a number from 0 to 1", hint="For example 0.7.") from None
+        raise OptionError(f"{spelling!r}: the threshold is a number from 0 to 1", hint="For example 0.7.") from None
 
 
-def _of_home(module: str, name: str) -> Any:  # a class of matchers
+def _loaded_class(module: str, name: str) -> Any:  # a class of matchers
     return getattr(import_module(module), name)
 
 
-def _of_model(given: str, spelling: re.Match[str]) -> Matcher:
+def _of_model(text: str, spelling: re.Match[str]) -> Matcher:
     """A matcher by a model: `embedding:NAME:0.8`."""
-    kind = _of_home(*MODELS[spelling["name"]])
-    options = _options(given, spelling["options"] or "", kind)
-    if spelling["threshold"] is None:
-        threshold = None
-    else:
-        threshold = _threshold(given, spelling["threshold"])
+    kind = _loaded_class(*MODELS[spelling["name"]])
+    options = _options(text, spelling["options"] or "", kind)
+    threshold = None
+    if spelling["threshold"] is not None:
+        threshold = _threshold(text, spelling["threshold"])
     if not spelling["model"] and threshold is not None:
         name = spelling["name"]
-        what = f"{given!r} names no model"
-        raise OptionError(what, hint=f"For example {name}:sentence-transformers/NAME:0.8.", code="no-model")
-    made: Matcher = kind(spelling["model"] or "", threshold, inclusive=spelling["sign"] != ">", **options)
-    return made
+        message = f"{text!r} names no model"
+        raise OptionError(message, hint=f"For example {name}:sentence-transformers/NAME:0.8.", code="no-model")
+
+    by_model: Matcher = kind(spelling["model"] or "", threshold, inclusive=spelling["sign"] != ">", **options)
+    return by_model
 
 
-def _options(given: object, text: str, kind: type[Matcher]) -> dict[str, Any]:
+def _options(spelling: str, text: str, kind: type[Matcher]) -> dict[str, Any]:
     """The options in the brackets of a spelling: plain values by name."""
     if not text.strip():
         return {}
 
     try:
         call = ast.parse(f"f({text})", mode="eval").body
-        given_by_name = isinstance(call, ast.Call) and not call.args
+        is_by_name = isinstance(call, ast.Call) and not call.args
         options = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in getattr(call, "keywords", ())}
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
-        given_by_name = False
+        is_by_name = False
 
-    if not given_by_name:
+    if not is_by_name:
         raise OptionError(
-            f"{given!r}: options are plain values by name", hint="For example rouge-l(window=None, guards=()):0.7."
+            f"{spelling!r}: options are plain values by name", hint="For example rouge-l(window=None, guards=()):0.7."
         )
 
     known = [

@@ -1,4 +1,4 @@
-"""Models by name, loaded when they are first asked: of sentence-transformers, or functions of one's own modules.
+"""Models by name, loaded when they are first used: of sentence-transformers, or functions of the user's modules.
 
 The vectors that they make are kept in memory and on the disk, so that no text is given to a model twice.
 """
@@ -27,7 +27,8 @@ Function = Callable[[list[Any]], Any]
 
 def sentence_model(name: str) -> tuple[Function, str]:
     """From texts to vectors: "module:function", or a model of sentence-transformers by its name or folder."""
-    if own := _own(name):
+    own = _own(name)
+    if own is not None:
         return own
     model = _load("SentenceTransformer", name)
 
@@ -40,12 +41,14 @@ def sentence_model(name: str) -> tuple[Function, str]:
 def cross_encoder(name: str) -> tuple[Function, str]:
     """From pairs of texts to numbers from 0 to 1: "module:function", or a cross-encoder of sentence-transformers.
 
-    Of a model with several labels, such as those of entailment, it is the probability of the label "entailment".
+    Of a model with several labels, such as models of entailment, it is the probability of the label "entailment".
     """
-    if own := _own(name):
+    own = _own(name)
+    if own is not None:
         return own
     model = _load("CrossEncoder", name)
-    labels = {str(label).casefold(): int(at) for at, label in (getattr(model.config, "id2label", None) or {}).items()}
+    label_names = getattr(model.config, "id2label", None) or {}
+    labels = {str(label).casefold(): int(column) for column, label in label_names.items()}
 
     def predict(pairs: list[tuple[str, str]]) -> Any:
         raw = np.asarray(model.predict(pairs, show_progress_bar=False, activation_fn=itself), np.float64)
@@ -60,12 +63,12 @@ def cross_encoder(name: str) -> tuple[Function, str]:
 
 
 def itself(value: Any) -> Any:
-    """What is given."""
+    """The value, unchanged."""
     return value
 
 
 def _own(name: str) -> tuple[Function, str] | None:
-    """A function of a module, if the name is that of one."""
+    """A function of a module, if the name is "module:function"."""
     module, colon, function = name.partition(":")
     if not colon or not all(part.isidentifier() for part in module.split(".")) or not function.isidentifier():
         return None
@@ -77,26 +80,30 @@ def _own(name: str) -> tuple[Function, str] | None:
 
 
 def fingerprint(function: Any) -> str:
-    """What tells a function from itself after it was edited: its code, its `version` and the file of its module.
+    """A hash that changes when a function is edited: of its code, its `version` and the file of its module.
 
     What it calls in other modules is not seen: let `function.version` say that these have changed.
     """
     inner = getattr(function, "__func__", function)
     code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
-    whole = hashlib.sha256(f"{getattr(function, 'version', '')}\0{type(inner).__qualname__}".encode())
+    digest = hashlib.sha256(f"{getattr(function, 'version', '')}\0{type(inner).__qualname__}".encode())
     if code is not None:
-        whole.update(_code_of(code))
+        digest.update(_code_of(code))
     module = sys.modules.get(getattr(inner, "__module__", None) or type(inner).__module__)
-    with suppress(OSError, TypeError):
-        whole.update(Path(inspect.getfile(module)).read_bytes() if module is not None else b"")
-    return whole.hexdigest()
+    if module is not None:
+        with suppress(OSError, TypeError):
+            digest.update(Path(inspect.getfile(module)).read_bytes())
+    return digest.hexdigest()
 
 
 def _code_of(code: types.CodeType) -> bytes:
-    """The instructions and constants of a function, with those of functions inside it."""
+    """The instructions and constants of a function, and of functions inside it."""
     parts = [code.co_code, repr(code.co_names).encode()]
     for constant in code.co_consts:
-        parts.append(_code_of(constant) if isinstance(constant, types.CodeType) else repr(constant).encode())
+        if isinstance(constant, types.CodeType):
+            parts.append(_code_of(constant))
+        else:
+            parts.append(repr(constant).encode())
     return b"\0".join(parts)
 
 
@@ -107,15 +114,15 @@ def _load(kind: str, name: str) -> Any:
     try:
         return getattr(sentence_transformers, kind)(name)
     except Exception as error:  # libraries below fail in many ways
-        said = str(error).strip().partition("\n")[0]
+        first_line = str(error).strip().partition("\n")[0]
         raise OptionError(
-            f"the model {name!r} cannot be loaded: {type(error).__name__}: {said}",
+            f"the model {name!r} cannot be loaded: {type(error).__name__}: {first_line}",
             hint="Give the name of a model of sentence-transformers, or a folder that holds one.",
         ) from error
 
 
 def _key(model: Any, name: str) -> str:
-    """The name, weights and settings, by which answers are kept: other weights of that name are another model."""
+    """The name, weights and settings of a model: answers are stored by these, and other weights are another model."""
     inner = getattr(model, "model", model)
     weights = hashlib.sha256()
     for part, tensor in sorted(inner.state_dict().items()):
@@ -126,44 +133,45 @@ def _key(model: Any, name: str) -> str:
 
 
 MOST_BYTES = 256_000_000
-"""Of vectors in memory."""
+"""The most bytes of vectors in memory."""
 FILE = "vectors-1.sqlite"
 _AT_ONCE = 500
 
 
 class KeptVectors:
-    """Rows of float32 by sha256 of the model, with its weights and settings, and the text; None: none on the disk."""
+    """Rows of float32 by the sha256 of a model, with its weights and settings, and a text. Without a model nothing is
+    stored on the disk.
+    """
 
     def __init__(self, model: str | None, folder: str | None = None) -> None:
-        if model is None:
-            self._model = None
-        else:
+        self._model: bytes | None = None
+        if model is not None:
             self._model = model.encode()
         self._folder = folder
         self._memory: dict[Any, np.ndarray] = {}
         self._bytes = 0
 
-    def of(self, given: list[Any], make: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
-        """A row for each of the given, made if it is not kept."""
-        rows = {item: self._memory[item] for item in given if item in self._memory}
+    def of(self, items: list[Any], make: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
+        """A row for each item, made if it is not stored."""
+        rows = {item: self._memory[item] for item in items if item in self._memory}
+        keys = {}
         if self._model is not None:
-            keys = {item: self._key(item) for item in given if item not in rows}
-        else:
-            keys = {}
+            keys = {item: self._key(item) for item in items if item not in rows}
 
         rows |= self._read(keys)
-        missing = [item for item in dict.fromkeys(given) if item not in rows]
+        missing = [item for item in dict.fromkeys(items) if item not in rows]
         if missing:
             vectors = make(missing)
             rows |= zip(missing, vectors, strict=True)
-            self._write({keys[item]: rows[item] for item in missing} if keys else {})
+        if missing and keys:
+            self._write({keys[item]: rows[item] for item in missing})
 
-        for item in given:
+        for item in items:
             if item not in self._memory and self._bytes < MOST_BYTES:
                 self._memory[item] = rows[item]
                 self._bytes += rows[item].nbytes
 
-        return np.stack([rows[item] for item in given])
+        return np.stack([rows[item] for item in items])
 
     def _key(self, item: Any) -> bytes:
         assert self._model is not None
@@ -171,11 +179,11 @@ class KeptVectors:
             parts = item
         else:
             parts = (item,)
-        whole = hashlib.sha256(self._model)
+        digest = hashlib.sha256(self._model)
         for part in parts:
             text = part.encode("utf-8", "surrogatepass")
-            whole.update(b"\0%d\0" % len(text) + text)
-        return whole.digest()
+            digest.update(b"\0%d\0" % len(text) + text)
+        return digest.digest()
 
     @property
     def path(self) -> Path:
@@ -183,11 +191,11 @@ class KeptVectors:
         return Path(self._folder or cache_folder()) / FILE
 
     def _with_file(self, work: Callable[[sqlite3.Connection], object]) -> None:
-        """Use the file, if one can be had: what cannot be kept in the usual folder is made anew the next time."""
+        """Use the file, if there can be one: what cannot be stored in the usual folder is made anew the next time."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):
-                private_file(self.path).close()  # vectors tell much of the texts that they were made of
+                private_file(self.path).close()  # vectors reveal much of their texts
 
             with closing(sqlite3.connect(self.path, timeout=30)) as opened, opened:
                 opened.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
@@ -203,20 +211,20 @@ class KeptVectors:
 
     def _read(self, keys: dict[Any, bytes]) -> dict[Any, np.ndarray]:
         vectors: dict[bytes, np.ndarray] = {}
-        wanted = list(keys.values())
+        needed_keys = list(keys.values())
 
         def look(opened: sqlite3.Connection) -> None:
-            for begin in range(0, len(wanted), _AT_ONCE):
-                part = wanted[begin : begin + _AT_ONCE]
+            for begin in range(0, len(needed_keys), _AT_ONCE):
+                part = needed_keys[begin : begin + _AT_ONCE]
                 marks = ",".join("?" * len(part))
                 for key, vector in opened.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part):  # noqa: S608 - marks
                     vectors[key] = np.frombuffer(vector, "<f4")
 
-        if wanted:
+        if needed_keys:
             self._with_file(look)
         return {item: vectors[key] for item, key in keys.items() if key in vectors}
 
     def _write(self, rows: dict[bytes, np.ndarray]) -> None:
-        kept = [(key, row.astype("<f4").tobytes()) for key, row in rows.items()]
-        if kept:
-            self._with_file(lambda opened: opened.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", kept))
+        records = [(key, row.astype("<f4").tobytes()) for key, row in rows.items()]
+        if records:
+            self._with_file(lambda opened: opened.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", records))

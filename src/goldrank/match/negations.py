@@ -1,8 +1,8 @@
-"""What denies: words, endings and signs of many languages, and words that say the opposite, such as "disabled".
+"""Negations: words, endings and signs of many languages, and words that say the opposite, such as "disabled".
 
-Each language says what is known of it. Words that are frequent and harmless in another language are left out: "en" is
-Finnish for "I do not" and Spanish for "in". Languages that deny by an ending or a beginning of each verb, such as
-Turkish and Czech, are known by their separate words alone.
+Words that are frequent and harmless in another language are left out: "en" is Finnish for "I do not" and Spanish for
+"in". Of languages that deny by an ending or a beginning of each verb, such as Turkish and Czech, only the separate
+words are known.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "Hindi": ("नहीं", "मत", "बिना", "ना"),
     "Korean": ("안", "비활성화", "금지"),
 }
-"""Words that stand alone. Those of Arabic are known with "and" and "so" before them too."""
+"""Words that stand alone. Arabic words are known with "and" and "so" before them too."""
 
 _INSIDE = {
     "Chinese": "[不没沒无無勿]|未(?![来來])|非(?![常洲])|禁止|停用|关闭|關閉",
@@ -74,7 +74,7 @@ _INSIDE = {
 _INSIDE_WORDS = re.compile("|".join(_INSIDE.values()))
 _CONTRACTED = re.compile(r"n['’ʼ`´]t\b", re.IGNORECASE)
 _PERSIAN_VERB = "نمي"
-"""How a verb that is denied begins, folded."""
+"""The beginning of a verb that is denied, folded."""
 
 LANGUAGES = tuple(dict.fromkeys((*WORDS, *_INSIDE)))
 """The languages whose negations are known."""
@@ -105,23 +105,23 @@ def negations(text: str) -> Stretches:
     """
     cut = words(text)
     if text.isascii():
-        places = []
+        stretches = []
     else:
-        places = [match.span() for match in _INSIDE_WORDS.finditer(text)]
+        stretches = [match.span() for match in _INSIDE_WORDS.finditer(text)]
     if "t" in cut:  # don't is the words don and t
-        places += (match.span() for match in _CONTRACTED.finditer(text))
+        stretches += (match.span() for match in _CONTRACTED.finditer(text))
 
     known = negative_words()
     persian = "نم" in text and any(word.startswith(_PERSIAN_VERB) for word in cut)
     if persian or not known.isdisjoint(cut):
-        for word, place in zip(cut, spans(text), strict=True):
+        for word, stretch in zip(cut, spans(text), strict=True):
             if word in known or word.startswith(_PERSIAN_VERB):
-                places.append(place)
-    return list(_apart(sorted(places)))
+                stretches.append(stretch)
+    return list(_apart(sorted(stretches)))
 
 
 def may_deny(text: str) -> bool:
-    """Whether a text has any negation, as far as that is seen without its places.
+    """Whether a text may have a negation; quicker than looking for positions.
 
     >>> may_deny("It is safe."), may_deny("It isn't.")
     (False, True)
@@ -142,13 +142,13 @@ def denies_what_it_follows(negation: str) -> bool:
     return folded in _FOLLOWING or folded.startswith(_PERSIAN_VERB)
 
 
-def _apart(places: Stretches) -> Iterator[tuple[int, int]]:
-    """Those that do not lie in one before: a word that is known and has a known sign in it denies once."""
+def _apart(stretches: Stretches) -> Iterator[tuple[int, int]]:
+    """The stretches that are not inside an earlier one: a known word with a known sign in it denies once."""
     end = 0
-    for place in places:
-        if place[0] >= end:
-            yield place
-            end = place[1]
+    for stretch in stretches:
+        if stretch[0] >= end:
+            yield stretch
+            end = stretch[1]
 
 
 _VERB_LAST = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -156,17 +156,17 @@ _CLAUSE = re.compile(r"[^\n\r.,;:!?…。、，；：！？)（）」』\"”]{0
 
 
 def end_of_clause(text: str, end: int) -> int:
-    """Where the clause ends whose match ends there, in Chinese, Japanese and Korean: their verbs, and what denies
-    these, come last. Elsewhere the place itself.
+    """The end of the clause around the end of a match, in Chinese, Japanese and Korean: their verbs, and the negations
+    of these, come last. In other languages `end` itself.
 
     >>> end_of_clause("安いとは言えない。", 2)
     8
     """
     if not end or _VERB_LAST.match(text, end - 1) is None:
         return end
-    rest = _CLAUSE.match(text, end)
-    if rest:
-        return rest.end()
+    clause_end = _CLAUSE.match(text, end)
+    if clause_end:
+        return clause_end.end()
     return end
 
 

@@ -37,7 +37,7 @@ _WORDS: dict[int, str] = {
 _LEFT_OUT = ("once", "sex")
 """Words of other languages that mean something else in English."""
 _PARTS = ("hundred", "hundert", "cent", "cents", "cien", "honderd", "thousand", "tausend", "mille", "mil", "duizend")
-"""What makes a number of several words."""
+"""Words that make a number of several words."""
 
 
 class NumberWord(NamedTuple):
@@ -61,9 +61,9 @@ def _folded() -> frozenset[str]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    several = "|".join((*_values(), *_PARTS))
-    one = "|".join(sorted(_values(), key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])(?<!\d )({one})(?![\w-]| (?:{several})\b)", re.IGNORECASE)
+    parts = "|".join((*_values(), *_PARTS))
+    word = "|".join(sorted(_values(), key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])(?<!\d )({word})(?![\w-]| (?:{parts})\b)", re.IGNORECASE)
 
 
 def number_words(text: str) -> Iterator[NumberWord]:

@@ -1,4 +1,4 @@
-"""Matching by a function of one's own, of one pair or of many pairs at once; `Embedding` is one of vectors."""
+"""Matching by a function of the user, of one pair or of many pairs at once; `Embedding` takes a function of vectors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Own(Matcher):
         super().__init__(inclusive=inclusive)
         if not callable(function):
             raise OptionError(
-                f"{function!r} is no function",
+                f"{function!r} is not a function",
                 hint="Give a function of a retrieved text and a reference.",
                 code="not-a-function",
             )
@@ -60,63 +60,67 @@ class Own(Matcher):
         number for each pair. It is given `at_once` pairs, or the rest, at a time."""
         matcher = cls(cast("Callable[..., object]", function), threshold, inclusive=inclusive)
         matcher.at_once = whole_number(at_once, "at_once", 1)
-        matcher.many = True
+        matcher.takes_lists = True
         return matcher
 
-    many = False
-    """Whether the function takes lists."""
+    takes_lists = False
+    """Whether the function takes lists of texts and references."""
 
     def __str__(self) -> str:
-        called = f"own function {getattr(self.function, '__name__', type(self.function).__name__)}"
+        name = f"own function {getattr(self.function, '__name__', type(self.function).__name__)}"
         if self.threshold is None:
-            return called
-        return f"{called}{super().__str__().removeprefix(self.name)}"
+            return name
+        return f"{name}{super().__str__().removeprefix(self.name)}"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        ours = [retrieved[i] for i in left.tolist()]
-        theirs = [references[j] for j in right.tolist()]
-        return np.array(self._asked(ours, theirs), np.float64)
+        paired_texts = [retrieved[i] for i in left.tolist()]
+        paired_references = [references[j] for j in right.tolist()]
+        return np.array(self._answers(paired_texts, paired_references), np.float64)
 
     def covers(self, retrieved: str, reference: str) -> bool:
         """Whether one text covers a reference, by the function's answer."""
-        return bool(self.enough(np.array(self._asked([retrieved], [reference])))[0])
+        return bool(self.enough(np.array(self._answers([retrieved], [reference])))[0])
 
-    def _asked(self, ours: list[str], theirs: list[str]) -> list[float]:
-        """The answers for all pairs, those that come later awaited together."""
-        if self.many:
-            parts = list(slices(len(ours), self.at_once))
-            calls = [partial(self.function, ours[here], theirs[here]) for here in parts]
-            answers = []
-            answered = self._finished(calls, ours, theirs, self.at_once)
-            listed = self._finished([partial(list, each) for each in answered], ours, theirs, self.at_once)
-            for here, given in zip(parts, listed, strict=True):
-                if len(given) != len(ours[here]):
-                    raise InputError(
-                        f"{self} gave {len(given):,} values for {len(ours[here]):,} pairs",
-                        where=shown_pair((ours[here][0], theirs[here][0])),
-                    )
-                answers += given
-            answers = self._finished([partial(itself, answer) for answer in answers], ours, theirs)
+    def _answers(self, texts: list[str], references: list[str]) -> list[float]:
+        """The answers for all pairs; asynchronous ones are awaited together."""
+        if self.takes_lists:
+            answers = self._answers_to_lists(texts, references)
         else:
-            pairs = zip(ours, theirs, strict=True)
-            answers = self._finished([partial(self.function, *pair) for pair in pairs], ours, theirs)
+            pairs = zip(texts, references, strict=True)
+            answers = self._finished([partial(self.function, *pair) for pair in pairs], texts, references)
+        return [self._value(*triple) for triple in zip(answers, texts, references, strict=True)]
 
-        return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
+    def _answers_to_lists(self, texts: list[str], references: list[str]) -> list[Any]:
+        """The answers for all pairs of a function that takes lists."""
+        parts = list(slices(len(texts), self.at_once))
+        calls = [partial(self.function, texts[part], references[part]) for part in parts]
+        returned = self._finished(calls, texts, references, self.at_once)
+        lists = self._finished([partial(list, each) for each in returned], texts, references, self.at_once)
+
+        answers: list[Any] = []
+        for part, part_answers in zip(parts, lists, strict=True):
+            if len(part_answers) != len(texts[part]):
+                raise InputError(
+                    f"{self} gave {len(part_answers):,} values for {len(texts[part]):,} pairs",
+                    where=shown_pair((texts[part][0], references[part][0])),
+                )
+            answers += part_answers
+        return self._finished([partial(itself, answer) for answer in answers], texts, references)
 
     def _finished(
-        self, calls: Sequence[Callable[[], Any]], ours: list[str], theirs: list[str], step: int = 1
+        self, calls: Sequence[Callable[[], Any]], texts: list[str], references: list[str], step: int = 1
     ) -> list[Any]:  # whatever the function answers
         try:
             return finished_each(calls)
         except UnansweredError as failed:
-            error, at = failed.__cause__, failed.at * step
-            if self.many and step > 1:
-                among = f" (the first of {min(step, len(ours) - at):,} pairs)"
-            else:
-                among = ""
+            error, index = failed.__cause__, failed.index * step
+            among = ""
+            if self.takes_lists and step > 1:
+                among = f" (the first of {min(step, len(texts) - index):,} pairs)"
+
             raise InputError(
                 f"{self} failed with {type(error).__name__}: {error}",
-                where=f"{shown_pair((ours[at], theirs[at]))}{among}",
+                where=f"{shown_pair((texts[index], references[index]))}{among}",
                 hint="Every pair needs an answer: let the function return False where texts cannot be compared.",
                 code="function-failed",
             ) from error

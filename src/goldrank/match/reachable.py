@@ -1,7 +1,8 @@
 """The most words that pairs of texts can have in common, by hashes: most pairs need not be cut into words.
 
-A word's hash is made of its first eight bytes, and a text has a row of flags, one of which each of its words sets. A
-word of a reference whose flag is not set is not in the text; one whose flag is set may be. So a bound is never too low.
+A word's hash is made of its first eight bytes, and a text has a row of flags; each of its words sets one of them. A
+word of a reference whose flag is not set is not in the text; a word whose flag is set may be. So a bound is never too
+low.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 BLOCK = 1 << 20
-"""Characters, or words of references, that are worked on at once."""
+"""The number of characters, or words of references, that are worked on at once."""
 FLAGS_PER_WORD = 8
-_EIGHT_BLANKS, _ONES, _HIGHS = (np.uint64(int(byte * 8, 16)) for byte in ("20", "01", "80"))
+_EIGHT_BLANKS = np.uint64(0x2020202020202020)
+_ONES = np.uint64(0x0101010101010101)
+_HIGHS = np.uint64(0x8080808080808080)
 _ONE, _MIX = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -35,7 +38,7 @@ class _Words(NamedTuple):
 
     @property
     def first(self) -> np.ndarray:
-        """The place of each text's first word."""
+        """The index of each text's first word."""
         return np.asarray(np.cumsum(self.sizes) - self.sizes)
 
 
@@ -47,29 +50,29 @@ def bounds(
     line: Callable[[str], bytes],
 ) -> WordBounds:
     """The bounds of all pairs. `line` makes the words of a text, in UTF-8, with blanks between them."""
-    wanted = _words_of(references, line)
+    reference_words = _words_of(references, line)
     common, size = np.zeros((2, len(left)), np.int64)
     order = np.argsort(left, kind="stable")
     lengths = np.fromiter((len(text) + 1 for text in retrieved), np.int64, len(retrieved))
     for begin, end in blocks(lengths):
         pairs = order[np.searchsorted(left, begin, sorter=order) : np.searchsorted(left, end, sorter=order)]
-        ours = _words_of(retrieved[begin:end], line)
-        size[pairs] = ours.sizes[left[pairs] - begin]
-        flags = _Flags(ours)
-        for first, past in blocks(wanted.sizes[right[pairs]] + 1):
-            some = pairs[first:past]
-            common[some] = flags.most(left[some] - begin, wanted, right[some])
+        text_words = _words_of(retrieved[begin:end], line)
+        size[pairs] = text_words.sizes[left[pairs] - begin]
+        flags = _Flags(text_words)
+        for first, past in blocks(reference_words.sizes[right[pairs]] + 1):
+            block = pairs[first:past]
+            common[block] = flags.most(left[block] - begin, reference_words, right[block])
 
-    return WordBounds(common, size, wanted.sizes[right])
+    return WordBounds(common, size, reference_words.sizes[right])
 
 
 def blocks(sizes: np.ndarray, size: int = BLOCK) -> list[tuple[int, int]]:
-    """Stretches of things that are together about as large as a block."""
+    """Ranges of things that are together about as large as a block."""
     return between(np.flatnonzero(np.diff(np.cumsum(sizes) // size)) + 1, len(sizes))
 
 
 def between(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """The stretches that inner borders leave of so many things."""
+    """The ranges between inner borders of a number of things."""
     return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
@@ -87,16 +90,17 @@ def _words_of(texts: Sequence[str], line: Callable[[str], bytes]) -> _Words:
 
 
 class _Flags:
-    """Which hashes the words of each text have: a row of flags for each, as long as its words demand."""
+    """Which hashes the words of each text have: a row of flags for each text, as long as its number of words needs."""
 
     def __init__(self, words: _Words) -> None:
         bits = np.ceil(np.log2(FLAGS_PER_WORD * np.maximum(words.sizes, 1))).astype(np.int64)
         self._shift = (64 - bits).astype(np.uint64)
         self._first = np.cumsum(1 << bits) - (1 << bits)
         self._set = np.zeros(int((1 << bits).sum()), bool)
-        self._set[self._places(words.hashes, np.arange(len(bits)), words.sizes)] = True
+        self._set[self._flag_of(words.hashes, np.arange(len(bits)), words.sizes)] = True
 
-    def _places(self, hashes: np.ndarray, text: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def _flag_of(self, hashes: np.ndarray, text: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """The index of the flag of each hash in the row of its text."""
         shifted = (hashes >> np.repeat(self._shift[text], times)).astype(np.int64)
         return np.asarray(shifted + np.repeat(self._first[text], times))
 
@@ -104,6 +108,7 @@ class _Flags:
         """How many words of each reference may be in its text."""
         times = words.sizes[reference]
         past = np.cumsum(times)
-        at = np.arange(times.sum()) + np.repeat(words.first[reference] - (past - times), times)
-        seen = np.concatenate(([0], np.cumsum(self._set[self._places(words.hashes[at], text, times)])))
+        word = np.arange(times.sum()) + np.repeat(words.first[reference] - (past - times), times)
+        is_set = self._set[self._flag_of(words.hashes[word], text, times)]
+        seen = np.concatenate(([0], np.cumsum(is_set)))
         return np.asarray(seen[past] - seen[past - times])

@@ -5,7 +5,7 @@ reference sentence one longest common subsequence is taken; the recall is the sh
 distinct words that is in any of them. Which subsequence is taken matters when words repeat: the walk back
 from the end steps in the retrieved sentence unless the other way is strictly longer.
 
-The table of lengths is held by rows of bits (H. Hyyrö, Bit-parallel LCS-length computation revisited, 2004):
+The table of lengths is stored as rows of bits (H. Hyyrö, Bit-parallel LCS-length computation revisited, 2004):
 bit j of row i is 0 where the length grows from column j to j + 1. At two words that differ, the length
 without the reference's word is the greater exactly where it grows, so that the bits are all that the walk
 back needs, and it goes over many retrieved words at once.
@@ -29,9 +29,9 @@ from goldrank.match.tokens import Stretches, merged
 Sentence = tuple[str, ...]
 _WORD = re.compile(r"\S+")
 _BLANK_SENTENCE = re.compile(r"\.\s+(?:\.|\Z)")
-"""One after the first sentence."""
-KEPT_ROWS = 1_000
-"""Up to this many rows are all kept; of more, one in so many that the rest can be made again in parts."""
+"""A blank sentence after the first one."""
+STORED_ROWS = 1_000
+"""Up to this number of rows all are stored; of more, some from which the others can be made again in parts."""
 
 
 @lru_cache(4096)
@@ -56,9 +56,9 @@ def rouge_l_recall(retrieved: str, reference: str) -> float:
     >>> rouge_l_recall("a b c d e f g", "a b c d e f g h i j")
     0.7
     """
-    for text, what in ((retrieved, "Hypothesis"), (reference, "Reference")):
+    for text, noun in ((retrieved, "Hypothesis"), (reference, "Reference")):
         if not _words(text):
-            raise InputError(f"{what} is empty.", hint=f"There is no word in {text!r}.")
+            raise InputError(f"{noun} is empty.", hint=f"There is no word in {text!r}.")
     return _recall(retrieved, reference)
 
 
@@ -76,30 +76,31 @@ def reaches(retrieved: str, reference: str, threshold: float, inclusive: bool = 
 
 
 def _recall(retrieved: str, reference: str, enough: Callable[[float], bool] | None = None) -> float:
-    """The recall; or, where only `enough` of it is asked for, a value on the same side.
+    """The recall; or, if `enough` is given, a value for which it returns the same.
 
     The words in common are the most that can be covered, so that most pairs are decided without any search.
     """
-    wanted = _words(reference)
-    most, whole = len(wanted & _words(retrieved)), len(wanted)
-    if most == 0 or (enough is not None and not enough(most / whole)):
-        if whole:
-            return most / whole
+    shared = _words(reference) & _words(retrieved)
+    most, total = len(shared), len(_words(reference))
+    if most == 0:
         return 0.0
-    open_words = set(wanted & _words(retrieved))
+    if enough is not None and not enough(most / total):
+        return most / total
+
+    open_words = set(shared)
     for sentence in _sentences(reference):
-        here = open_words.intersection(sentence)
+        open_here = open_words.intersection(sentence)
         for other in _sentences(retrieved):
-            if not here:
+            if not open_here:
                 break
-            if here.isdisjoint(other):
+            if open_here.isdisjoint(other):
                 continue  # whatever is in common is covered already
             covered = common_words(sentence, other)
-            here -= covered
+            open_here -= covered
             open_words -= covered
-            if enough is not None and enough((most - len(open_words)) / whole):
-                return (most - len(open_words)) / whole
-    return (most - len(open_words)) / whole
+            if enough is not None and enough((most - len(open_words)) / total):
+                return (most - len(open_words)) / total
+    return (most - len(open_words)) / total
 
 
 def common_words(reference: Sentence, retrieved: Sentence) -> set[str]:
@@ -114,68 +115,71 @@ def common_words(reference: Sentence, retrieved: Sentence) -> set[str]:
 
 
 def _walk(reference: Sentence, retrieved: Sentence) -> Iterator[tuple[int, int]]:
-    """The places (in reference, in retrieved) of the subsequence, from the end."""
-    wanted = set(reference)
-    # A retrieved word that the reference lacks is only stepped over, and need not be there.
-    kept = [j for j, word in enumerate(retrieved) if word in wanted]
-    mask_of = _masks([retrieved[j] for j in kept])
-    every = (1 << len(kept)) - 1
-    if len(reference) <= KEPT_ROWS:
+    """The positions (in reference, in retrieved) of the subsequence, from the end."""
+    reference_words = set(reference)
+    # A retrieved word that the reference lacks is only stepped over, and can be left out.
+    positions = [j for j, word in enumerate(retrieved) if word in reference_words]
+    mask_of = _masks([retrieved[j] for j in positions])
+    all_bits = (1 << len(positions)) - 1
+    if len(reference) <= STORED_ROWS:
         step = 1
     else:
         step = math.isqrt(len(reference))
 
-    saved = [every]
-    for i, row in enumerate(_rows(every, map(mask_of, reference), every), 1):
+    saved = [all_bits]
+    for i, row in enumerate(_rows(all_bits, map(mask_of, reference), all_bits), 1):
         if i % step == 0:
             saved.append(row)
 
-    i, open_bits = len(reference), every
-    rows, first = (saved, 0) if step == 1 else ([], i + 1)
+    i, open_bits = len(reference), all_bits
+    rows, first = saved, 0
+    if step > 1:
+        rows, first = [], i + 1
     while i and open_bits:
         if i < first:
             first = (i - 1) // step * step + 1
-            rows = list(_rows(saved[first // step], map(mask_of, reference[first - 1 : i]), every))
+            rows = list(_rows(saved[first // step], map(mask_of, reference[first - 1 : i]), all_bits))
         mask = mask_of(reference[i - 1])
         met = (mask | ~rows[i - first]) & open_bits
-        at = met.bit_length() - 1
-        if at < 0:
+        bit = met.bit_length() - 1
+        if bit < 0:
             return
         i -= 1
-        if mask >> at & 1:
-            yield i, kept[at]
-            open_bits &= (1 << at) - 1
+        if mask >> bit & 1:
+            yield i, positions[bit]
+            open_bits &= (1 << bit) - 1
         else:
-            open_bits &= (2 << at) - 1
+            open_bits &= (2 << bit) - 1
 
 
-def _rows(row: int, masks: Iterable[int], every: int) -> Iterator[int]:
+def _rows(row: int, masks: Iterable[int], all_bits: int) -> Iterator[int]:
     """The row after each of the reference's words."""
     for mask in masks:
         if mask:
-            row = (row + (row & mask) | row & ~mask) & every
+            row = (row + (row & mask) | row & ~mask) & all_bits
         yield row
 
 
 def _masks(retrieved: Texts) -> Callable[[str], int]:
-    """From a word to the bits of its places."""
-    if len(retrieved) <= KEPT_ROWS:
+    """From a word to the bits of its positions."""
+    if len(retrieved) <= STORED_ROWS:
         masks: dict[str, int] = {}
         for bit, word in enumerate(retrieved):
             masks[word] = masks.get(word, 0) | 1 << bit
         return lambda word: masks.get(word, 0)
-    places: dict[str, list[int]] = {}
-    for bit, word in enumerate(retrieved):
-        places.setdefault(word, []).append(bit)
 
-    @lru_cache(256)  # the masks of all words of a long text would not fit; those of frequent words do
-    def made(word: str) -> int:
+    positions: dict[str, list[int]] = {}
+    for bit, word in enumerate(retrieved):
+        positions.setdefault(word, []).append(bit)
+
+    @lru_cache(256)  # the masks of all words of a long text would not fit; the masks of frequent words do
+    def mask(word: str) -> int:
         bits = bytearray(len(retrieved) // 8 + 1)
-        for bit in places.get(word, ()):
+        for bit in positions.get(word, ()):
             bits[bit >> 3] |= 1 << (bit & 7)
         return int.from_bytes(bits, "little")
 
-    return made
+    return mask
 
 
 class Rouge(PruningMatcher):
@@ -190,11 +194,17 @@ class Rouge(PruningMatcher):
     ) -> np.ndarray:
         threshold = self.threshold or 0
 
-        def enough(recall: float) -> bool:
-            return recall > 0 and (recall >= threshold if self.inclusive else recall > threshold)
+        def is_match(recall: float) -> bool:
+            if self.inclusive:
+                return recall > 0 and recall >= threshold
+            return recall > threshold
+
+        enough = None
+        if deciding:
+            enough = is_match
 
         def recall(i: int, j: int) -> float:
-            return _recall(retrieved[i], references[j], enough if deciding else None)
+            return _recall(retrieved[i], references[j], enough)
 
         return np.fromiter(map(recall, left.tolist(), right.tolist()), np.float64, len(left))
 

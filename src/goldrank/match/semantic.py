@@ -1,13 +1,14 @@
-"""Texts that mean the same, by a model: the cosine of vectors, or what a model says of a pair.
+"""Texts with one meaning, by a model: the cosine of vectors, or the model's answer for a pair.
 
-A long text dilutes a vector: what stands in one of its sentences is hardly seen in the vector of all. So a reference of
-n sentences is held against every n sentences in a row, and the best window counts.
+A long text dilutes a vector: one of its sentences hardly shows in the vector of all. So a reference of n sentences is
+compared with every n sentences in a row, and the best window counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,18 +24,18 @@ from goldrank.match.tokens import Stretches
 from goldrank.match.units import sentences
 
 AT_ONCE = 1_000
-"""How many texts, or pairs, a model is given together."""
+"""The number of texts, or pairs, that a model gets together."""
 BLOCK_WINDOWS = 20_000
-"""Windows that are held in memory at once."""
+"""The number of windows that are in memory at once."""
 
 
 LONGEST = 1_000
-"""Characters of a part that is taken for one sentence. Models see no more than some hundred words, and say nothing of
-the rest: tables, code and scripts without full stops would be seen by their beginnings alone."""
+"""The most characters of a part that counts as one sentence. Models see no more than some hundred words of a text: of
+tables, code and scripts without full stops they would see only the beginnings."""
 
 
 def slices(count: int, size: int) -> Iterator[slice]:
-    """Stretches of at most `size`, one after the other."""
+    """Ranges of at most `size`, one after the other."""
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
 
@@ -48,15 +49,20 @@ def windows(text: str, size: int) -> Stretches:
     >>> windows("One two three.\\n\\nFour five.", 1)
     [(0, 14), (16, 26)]
     """
-    places: Stretches = []
+    parts: Stretches = []
     for start, end in sentence_places(text):
-        for at in range(start, max(end - LONGEST // 2, start + 1), LONGEST // 2):
-            past = at + LONGEST
-            places.append((_word_start(text, at, start), end if past >= end else _word_start(text, past, start)))
+        for begin in range(start, max(end - LONGEST // 2, start + 1), LONGEST // 2):
+            past = begin + LONGEST
+            if past >= end:
+                past = end
+            else:
+                past = _word_start(text, past, start)
+            parts.append((_word_start(text, begin, start), past))
+
     size = max(size, 1)
-    if len(places) <= size:
+    if len(parts) <= size:
         return [(0, len(text))]
-    return [(places[at][0], places[at + size - 1][1]) for at in range(len(places) - size + 1)]
+    return [(parts[i][0], parts[i + size - 1][1]) for i in range(len(parts) - size + 1)]
 
 
 def sentence_places(text: str) -> Stretches:
@@ -65,25 +71,28 @@ def sentence_places(text: str) -> Stretches:
     >>> sentence_places("One. Two.")
     [(0, 4), (5, 9)]
     """
-    places: Stretches = []
+    stretches: Stretches = []
     end = 0
     for sentence in sentences(text):
         start = text.index(sentence, end)
         end = start + len(sentence)
-        places.append((start, end))
-    return places
+        stretches.append((start, end))
+    return stretches
 
 
-def _word_start(text: str, at: int, sentence: int) -> int:
-    """The beginning of the word at a place, or the place itself where no blank of its sentence is near."""
-    if at == sentence:
-        return at
-    return text.rfind(" ", max(at - 50, sentence), at) + 1 or at
+def _word_start(text: str, index: int, sentence: int) -> int:
+    """The beginning of the word at an index, or the index itself where no blank of its sentence is near."""
+    if index == sentence:
+        return index
+    return text.rfind(" ", max(index - 50, sentence), index) + 1 or index
 
 
 class SemanticMatcher(Matcher):
-    """The best window of a text by a model. `cache` is a folder in which its answers are kept, False for none; those
-    of a function are kept only if a folder is given and `name` says which model it is, until its code changes."""
+    """The best window of a text by a model.
+
+    `cache` is a folder in which its answers are stored, False for none. Answers of a function are stored only if a
+    folder is given and `name` says which model it is, until its code changes.
+    """
 
     default_guards: ClassVar[tuple[str, ...]] = DEFAULT_GUARDS
 
@@ -110,25 +119,25 @@ class SemanticMatcher(Matcher):
             )
 
         if not isinstance(model, str) and not callable(self._function(model)):
-            what = f"{model!r:.80} is no function"
-            raise OptionError(what, hint=f"Give a function of a list of {self.takes}.", code="not-a-function")
+            message = f"{model!r:.80} is not a function"
+            raise OptionError(message, hint=f"Give a function of a list of {self.takes}.", code="not-a-function")
 
         if window not in ("best", None):
             raise OptionError(f"the window of {self.name} is {window!r}; it must be 'best' or None")
 
         if isinstance(cache, str) and not isinstance(model, str) and name is None:
-            what = "answers of a function are kept by the name of its model"
-            raise OptionError(what, hint='For example name="v1".', code="no-model-name")
+            message = "answers of a function are kept by the name of its model"
+            raise OptionError(message, hint='For example name="v1".', code="no-model-name")
 
         self.threshold = self._checked(threshold)
         self.at_once = whole_number(at_once, "at_once", 1)
         self.window = window
         self.model = model
-        self.called = name
+        self.model_name = name
         if name is None and isinstance(model, str):
-            self.called = model
+            self.model_name = model
         self._cache = cache
-        self._asked: tuple[Callable[[list[Any]], Any], KeptVectors] | None = None
+        self._loaded_model: tuple[Callable[[list[Any]], Any], KeptVectors] | None = None
 
     takes: ClassVar[str]
     """What the function takes a list of."""
@@ -140,37 +149,41 @@ class SemanticMatcher(Matcher):
 
     @staticmethod
     def _loaded(name: str) -> tuple[Callable[[list[Any]], Any], str]:
-        """The function of a model by name, and what tells its answers from those of others."""
+        """The function of a model by name, and a key that differs from the keys of other models."""
         raise NotImplementedError
 
     @property
     def _ready(self) -> tuple[Callable[[list[Any]], Any], KeptVectors]:
-        """The function, and what it answered before; models are loaded when they are first asked."""
-        if self._asked is None:
+        """The function, and its earlier answers; models are loaded when they are first used."""
+        if self._loaded_model is None:
             if isinstance(self.model, str):
                 function, key = self._loaded(self.model)
             else:
                 function = self._function(self.model)
-                key = f"{self.called}\0{fingerprint(function)}"
-            keeps = self._cache is not False and (isinstance(self.model, str) or isinstance(self._cache, str))
+                key = f"{self.model_name}\0{fingerprint(function)}"
+
+            folder = None
             if isinstance(self._cache, str):
                 folder = self._cache
-            else:
-                folder = None
-            self._asked = function, KeptVectors(f"{self.name}\0{key}" if keeps else None, folder)
+            stored_as = None
+            if self._cache is not False and (isinstance(self.model, str) or folder is not None):
+                stored_as = f"{self.name}\0{key}"
+            self._loaded_model = function, KeptVectors(stored_as, folder)
 
-        return self._asked
+        return self._loaded_model
 
     def __str__(self) -> str:
         spelled = super().__str__()
-        inner, sign, threshold = spelled.rpartition(":" if self.inclusive else ">")
-        if self.called is None:
+        if self.model_name is None:
             return spelled
-        return f"{inner}:{self.called}{sign}{threshold}"
+        inner, sign, threshold = spelled.rpartition(self._sign)
+        return f"{inner}:{self.model_name}{sign}{threshold}"
 
     @property
     def options(self) -> dict[str, object]:
-        return {**({} if self.window else {"window": None}), **super().options}
+        if self.window:
+            return super().options
+        return {"window": None, **super().options}
 
     def _windows(self, text: str, size: int) -> Stretches:
         if self.window is None:
@@ -178,7 +191,7 @@ class SemanticMatcher(Matcher):
         return windows(text, size)
 
     def _best(self, parts: Sequence[list[str]], references: list[str]) -> list[np.ndarray]:
-        """For each reference, how much each of its windows matches it."""
+        """For each reference, how much each window of its text matches it."""
         raise NotImplementedError
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -186,38 +199,40 @@ class SemanticMatcher(Matcher):
         cut: dict[tuple[int, int], list[str]] = {}
         degrees = np.zeros(len(left))
         parts: list[list[str]] = []
-        begin = held = 0
-        for at, (i, j) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        begin = window_count = 0
+        for pair, (i, j) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
             key = i, sizes[j]
             if key not in cut:
-                cut[key] = [retrieved[i][a:b] for a, b in self._windows(retrieved[i], sizes[j])]
-                held += len(cut[key])
+                cut[key] = [retrieved[i][start:end] for start, end in self._windows(retrieved[i], sizes[j])]
+                window_count += len(cut[key])
             parts.append(cut[key])
-            if held >= BLOCK_WINDOWS or at == len(left) - 1:
-                wanted = [references[j] for j in right[begin : at + 1].tolist()]
-                degrees[begin : at + 1] = [float(similarities.max()) for similarities in self._best(parts, wanted)]
-                begin, held, parts, cut = at + 1, 0, [], {}
+            if window_count >= BLOCK_WINDOWS or pair == len(left) - 1:
+                block = slice(begin, pair + 1)
+                block_references = [references[j] for j in right[block].tolist()]
+                degrees[block] = [float(window.max()) for window in self._best(parts, block_references)]
+                begin, window_count, parts, cut = pair + 1, 0, [], {}
 
         return np.clip(degrees, 0, 1)
 
     def stretches(self, retrieved: str, reference: str) -> Stretches:
         """The windows that match, the best first."""
-        places = self._windows(retrieved, len(sentences(reference)))
-        (similarities,) = self._best([[retrieved[a:b] for a, b in places]], [reference])
-        order = np.argsort(-similarities, kind="stable")
-        return [places[at] for at in order.tolist() if self.enough(similarities[at : at + 1])[0]] or places
+        spans = self._windows(retrieved, len(sentences(reference)))
+        (similarities,) = self._best([[retrieved[start:end] for start, end in spans]], [reference])
+        order = np.argsort(-similarities, kind="stable").tolist()
+        is_enough = self.enough(similarities)
+        return [spans[i] for i in order if is_enough[i]] or spans
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         if self.window is None:
             return []
         return self.stretches(retrieved, reference)[:1]
 
-    def _answers(self, given: list[Any], shown: Callable[[Any], str]) -> np.ndarray:
-        """What the model answers, one row for each; each is asked once, and what was kept is not asked again."""
-        function, kept = self._ready
+    def _answers(self, items: list[Any], shown: Callable[[Any], str]) -> np.ndarray:
+        """The model's answers, one row for each item; it gets each item once, and none whose answer is stored."""
+        function, stored = self._ready
 
-        def asked(parts: list[Any]) -> np.ndarray:
-            lots = [parts[here] for here in slices(len(parts), self.at_once)]
+        def answer_all(missing: list[Any]) -> np.ndarray:
+            lots = [missing[lot] for lot in slices(len(missing), self.at_once)]
             try:
                 answers = finished_each([partial(function, lot) for lot in lots])
                 rows = [np.asarray(answer, np.float32) for answer in answers]
@@ -225,27 +240,30 @@ class SemanticMatcher(Matcher):
                 error = failed.__cause__
                 raise InputError(
                     f"{self.name} failed with {type(error).__name__}: {error}",
-                    where=_first(lots[failed.at], shown),
+                    where=_first(lots[failed.index], shown),
                     code="function-failed",
                 ) from error
             except (TypeError, ValueError, OverflowError) as error:
-                what = f"{self.name} gave no numbers, {type(error).__name__}: {error}"
-                raise InputError(what, where=_first(lots[0], shown), code="bad-vectors") from error
+                message = f"{self.name} gave no numbers, {type(error).__name__}: {error}"
+                raise InputError(message, where=_first(lots[0], shown), code="bad-vectors") from error
 
             rows = [self._rows(row, lot, shown) for row, lot in zip(rows, lots, strict=True)]
             if len({row.shape[1] for row in rows}) > 1:
                 raise InputError("embedding gave vectors of different lengths", where=_first(lots[0], shown))
             return np.concatenate(rows)
 
-        return kept.of(given, asked)
+        return stored.of(items, answer_all)
 
     def _rows(self, answer: np.ndarray, lot: list[Any], shown: Callable[[Any], str]) -> np.ndarray:
-        """One row for each of a lot, checked."""
+        """One row for each item of a lot, checked."""
         raise NotImplementedError
 
 
 def _first(lot: list[Any], shown: Callable[[Any], str]) -> str:
-    return f"{shown(lot[0])} (the first of {len(lot):,} {'texts' if isinstance(lot[0], str) else 'pairs'})"
+    noun = "pairs"
+    if isinstance(lot[0], str):
+        noun = "texts"
+    return f"{shown(lot[0])} (the first of {len(lot):,} {noun})"
 
 
 class Embedding(SemanticMatcher):
@@ -265,17 +283,17 @@ class Embedding(SemanticMatcher):
     _loaded = staticmethod(sentence_model)
 
     def _best(self, parts: Sequence[list[str]], references: list[str]) -> list[np.ndarray]:
-        place: dict[str, int] = {}
-        for text in (*(text for texts in parts for text in texts), *references):
-            place.setdefault(text, len(place))
         if all(texts == [reference] for texts, reference in zip(parts, references, strict=True)):
-            return [np.ones(1) for _ in parts]  # the same text is the same, whatever a model makes of it
-        vectors = self._answers(list(place), _shown)
+            return [np.ones(1) for _ in parts]  # equal texts match, whatever a model makes of them
+
+        distinct = dict.fromkeys((*chain.from_iterable(parts), *references))
+        number = {text: i for i, text in enumerate(distinct)}
+        vectors = self._answers(list(distinct), _shown)
         cosines = []
         for texts, reference in zip(parts, references, strict=True):
-            at = [place[text] for text in texts]
-            cosine = (vectors[at] @ vectors[place[reference]]).astype(np.float64)
-            cosine[[index == place[reference] for index in at]] = 1.0
+            numbers = np.array([number[text] for text in texts], np.int64)
+            cosine = (vectors[numbers] @ vectors[number[reference]]).astype(np.float64)
+            cosine[numbers == number[reference]] = 1.0
             cosines.append(cosine)
         return cosines
 
@@ -290,14 +308,14 @@ class Embedding(SemanticMatcher):
         length = np.linalg.norm(answer.astype(np.float64), axis=1)
         bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
         if len(bad):
-            what = "the vector has no direction: it is zero, or not all numbers"
-            raise InputError(what, where=shown(lot[bad[0]]), code="bad-vectors")
+            message = "the vector has no direction: it is zero, or not all numbers"
+            raise InputError(message, where=shown(lot[bad[0]]), code="bad-vectors")
         return np.asarray(answer / length[:, None], np.float32)
 
 
 class CrossEncoder(SemanticMatcher):
-    """What a model says of a pair: a function of a list of (text, reference), which returns a number from 0 to 1 for
-    each, perhaps later. It may be a cross-encoder, or a model of entailment, which tells contradictions from agreement.
+    """The answer of a model for a pair: a function of a list of (text, reference), which returns a number from 0 to 1
+    for each, perhaps later. It may be a cross-encoder, or a model of entailment, which sees contradictions.
     """
 
     name: ClassVar[str] = "cross-encoder"
@@ -314,23 +332,22 @@ class CrossEncoder(SemanticMatcher):
 
     def _best(self, parts: Sequence[list[str]], references: list[str]) -> list[np.ndarray]:
         pairs = [(text, reference) for texts, reference in zip(parts, references, strict=True) for text in texts]
-        distinct = {pair: at for at, pair in enumerate(dict.fromkeys(pairs))}
-        values = self._answers(list(distinct), shown_pair)[:, 0].astype(np.float64)
-        answers = values[[distinct[pair] for pair in pairs]]
+        number = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}
+        values = self._answers(list(number), shown_pair)[:, 0].astype(np.float64)
+        answers = values[[number[pair] for pair in pairs]]
         return np.split(answers, np.cumsum([len(texts) for texts in parts])[:-1])
 
     def _rows(self, answer: np.ndarray, lot: list[Any], shown: Callable[[Any], str]) -> np.ndarray:
         flat = answer.reshape(-1)
+        if len(flat) != len(lot):
+            message = f"{self.name} gave {len(flat):,} values for {len(lot):,} pairs"
+            raise InputError(message, where=shown(lot[0]), code="bad-answer")
+
         wrong = np.flatnonzero(~((flat >= 0) & (flat <= 1)))
-        if len(flat) != len(lot) or len(wrong):
-            what = f"gave {len(flat):,} values for {len(lot):,} pairs"
-            if len(flat) == len(lot):
-                at = int(wrong[0])
-            else:
-                at = 0
-            if len(flat) == len(lot):
-                what = f"returned {flat[at]!r:.40}, which is no number from 0 to 1"
-            raise InputError(f"{self.name} {what}", where=shown(lot[at]), code="bad-answer")
+        if len(wrong):
+            first = int(wrong[0])
+            message = f"{self.name} returned {flat[first]!r:.40}, which is not a number from 0 to 1"
+            raise InputError(message, where=shown(lot[first]), code="bad-answer")
         return flat[:, None]
 
 

@@ -1,9 +1,9 @@
-"""How many tokens, or runs of tokens, two texts share: in the same order (ROUGE-L), or whatever their order.
+"""How many tokens, or runs of tokens, two texts share: in the same order (ROUGE-L), or in any order.
 
 ROUGE-L (C.-Y. Lin, ROUGE: a package for automatic evaluation of summaries, 2004): recall divides the length of the
-longest common subsequence by the words of the reference, precision by those of the retrieved text, and F is
-their harmonic mean. `rouge-l` takes words of all scripts; `rouge-score` those of the package of that name
-(a to z and digits, without its stemmer), with its numbers to the last bit.
+longest common subsequence by the number of words of the reference, precision by the number of words of the retrieved
+text, and F is their harmonic mean. `rouge-l` takes words of all scripts; `rouge-score` takes the words of the package
+of that name (a to z and digits, without its stemmer), with its numbers to the last bit.
 
 In any order, words are counted as often as they occur (multisets, as SQuAD's F1 does): of a word that one text has
 twice and the other three times, two are in common. Shingles are counted once (sets, as in A. Broder, On the
@@ -72,7 +72,9 @@ class WindowedMatcher(CountingMatcher):
 
     @property
     def options(self) -> dict[str, object]:
-        return {**({} if self.window else {"window": None}), **super().options}
+        if self.window:
+            return super().options
+        return {"window": None, **super().options}
 
 
 class RougeL(WindowedMatcher):
@@ -156,7 +158,7 @@ class TokenRecall(WindowedMatcher):
 
 
 class TokenIoU(CountingMatcher):
-    """The words in common by those that are in either text (intersection over union, Jaccard)."""
+    """The words in common divided by the words that are in either text (intersection over union, Jaccard)."""
 
     name: ClassVar[str] = "token-iou"
     says: ClassVar[str] = "token intersection over union"
@@ -202,12 +204,12 @@ class TokenF1(CountingMatcher):
         return np.where(counts.retrieved + counts.reference == 0, 1.0, f1(counts))
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        wanted = Counter(squad_words(reference))
+        left = Counter(squad_words(reference))
         where = []
         for word in re.finditer(r"\S+", retrieved):
-            held = squad_words(word[0])
-            if held and all(wanted[token] for token in held):
-                wanted.subtract(held)
+            tokens = squad_words(word[0])
+            if tokens and all(left[token] for token in tokens):
+                left.subtract(tokens)
                 where.append(word.span())
         return merged(retrieved, where)
 
@@ -237,7 +239,9 @@ class Shingles(PruningMatcher):
 
     @property
     def options(self) -> dict[str, object]:
-        return {**({} if self.n == 3 else {"n": self.n}), **super().options}
+        if self.n == 3:
+            return super().options
+        return {"n": self.n, **super().options}
 
     def degrees(
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
@@ -263,13 +267,17 @@ class Shingles(PruningMatcher):
         return word_stretches(retrieved, reference, ordered=True)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        where, wanted = spans(retrieved), words(reference)
-        n = min(self.n, len(wanted))
+        where, reference_words = spans(retrieved), words(reference)
+        n = min(self.n, len(reference_words))
         if not n:
             return []
-        runs = set(_runs(wanted, n))
-        first_words = (i for i, run in enumerate(_runs(words(retrieved), n)) if run in runs)
-        return merged(retrieved, (where[at] for i in first_words for at in range(i, i + n)))
+
+        reference_runs = set(_runs(reference_words, n))
+        marked: Stretches = []
+        for i, run in enumerate(_runs(words(retrieved), n)):
+            if run in reference_runs:
+                marked += where[i : i + n]
+        return merged(retrieved, marked)
 
 
 def _runs(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
@@ -278,4 +286,6 @@ def _runs(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
 
 def _distinct_runs(n: int, text: str) -> Sequence[Hashable]:
     tokens = words(text)
-    return list(dict.fromkeys(tokens if n == 1 else _runs(tokens, n)))
+    if n == 1:
+        return list(dict.fromkeys(tokens))
+    return list(dict.fromkeys(_runs(tokens, n)))

@@ -27,15 +27,17 @@ _NOT_PLAIN = re.compile("[\u0300-\u036f\u0483-\u0489\u0590-\u1dff\u20d0-\u20ff\u
 """Characters that need the full pattern: marks, and scripts without blanks. Latin, Greek, Cyrillic, typographic signs
 and emoji do not."""
 _LONGEST_PIECE = 32
-"""Characters between two blanks that are looked up: longer ones are prose without blanks, and hardly come again."""
+"""The most characters between two blanks that are looked up: longer pieces are prose without blanks, and rare."""
 _ROUGE_SCORE = re.compile("[a-z0-9]+")
 
 
-def _folding(kept: str) -> bytes:
-    """For `bytes.translate`: capitals in lower case, and blanks for all but letters, digits and what is kept."""
-    return "".join(
-        chr(code).lower() if code < 128 and (chr(code).isalnum() or chr(code) in kept) else " " for code in range(256)
-    ).encode("ascii")
+def _folding(signs: str) -> bytes:
+    """For `bytes.translate`: capitals in lower case, and blanks for all but letters, digits and some signs."""
+    table = bytearray(b" " * 256)
+    for code in range(128):
+        if chr(code).isalnum() or chr(code) in signs:
+            table[code] = ord(chr(code).lower())
+    return bytes(table)
 
 
 _LETTERS = _folding("_")
@@ -88,7 +90,7 @@ def words(text: str) -> list[str]:
 
 @lru_cache(64)
 def _words_beyond_ascii(text: str) -> list[str]:
-    """The words of a text that has to be folded. Texts are asked for several times, one after the other."""
+    """The words of a text that has to be folded. Callers need a text several times, one after the other."""
     pieces = without_gaps(text).split()
     if len(text) > _LONGEST_PIECE * len(pieces):
         return list(_cut(fold(text)))  # prose without blanks
@@ -96,9 +98,9 @@ def _words_beyond_ascii(text: str) -> list[str]:
 
 
 class _Pieces(dict[str, tuple[str, ...]]):
-    """The words of what stands between two blanks: no rule of `fold` but `without_gaps` looks beyond a blank.
+    """The words of the pieces between two blanks: no rule of `fold` but `without_gaps` looks beyond a blank.
 
-    Texts have most pieces many times; these are folded and cut once.
+    Texts have most pieces many times; each is folded and cut once.
     """
 
     MOST = 1 << 16
@@ -114,19 +116,19 @@ class _Pieces(dict[str, tuple[str, ...]]):
 
 _PIECES = _Pieces()
 _ALONE = re.compile("[ぁ-ゖァ-ヺ一-鿿]|[^ぁ-ゖァ-ヺ一-鿿]+")
-"""A letter that is a word by itself, if no mark follows; and what stands between these."""
+"""A letter that is a word by itself, if no mark follows; and the text between such letters."""
 
 
 @lru_cache(1 << 16)
 def _words_of_part(part: str) -> list[str] | None:
-    """The words of a letter that is a word by itself, or of what stands between such; None if it begins with a mark."""
+    """The words of a part of `_ALONE`; None if it begins with a mark."""
     if unicodedata.category(part[0])[0] == "M":
         return None
     return _pattern(part).findall(part)
 
 
 def _cut(folded: str) -> tuple[str, ...]:
-    """The words of a folded text. Han and Kana are told apart first: the pattern of all scripts is slower."""
+    """The words of a folded text. Han and Kana are cut first: the pattern of all scripts is slower."""
     parts = _ALONE.findall(folded)
     if len(parts) < 2:
         return tuple(_pattern(folded).findall(folded))
@@ -141,7 +143,7 @@ def _cut(folded: str) -> tuple[str, ...]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether the words of a text are those of its folded form: ASCII, and nothing of it is left out."""
+    """Whether a text has the words of its folded form: it is ASCII, and nothing of it is left out."""
     return text.isascii() and not has_gaps(text)
 
 
@@ -176,58 +178,58 @@ def spans(text: str) -> Stretches:
 
 @lru_cache(64)
 def _spans_beyond_ascii(text: str) -> Stretches:
-    """The places of a text that has to be folded. Texts are asked for several times, one after the other."""
+    """Where the words of a text stand that has to be folded. Callers need a text several times, one after the other."""
     folded = FoldedText.of(text)
-    places = [word.span() for word in _pattern(folded.text).finditer(folded.text)]
-    if not places:
+    folded_spans = [word.span() for word in _pattern(folded.text).finditer(folded.text)]
+    if not folded_spans:
         return []
 
-    begin, past = np.array(places, np.int64).T
+    begin, past = np.array(folded_spans, np.int64).T
     return list(zip(folded.start[begin].tolist(), folded.end[past - 1].tolist(), strict=True))
 
 
 def verbatim_places(text: str, part: str) -> Stretches:
-    """Where all words of a part stand in a row in a text: at most the first few places.
+    """Where all words of a part stand in a row in a text: at most the first few stretches.
 
     >>> verbatim_places("Say it: it is so; it is so!", "it is so.")
     [(8, 16), (18, 26)]
     """
-    if places := _raw_places(text, _EDGES.sub("", part)):
-        return places
+    stretches = _raw_places(text, _EDGES.sub("", part))
+    if stretches:
+        return stretches
 
-    wanted = f" {' '.join(words(part))} "
+    needle = f" {' '.join(words(part))} "
+    if not needle.strip():
+        return []
     line = f" {' '.join(words(text))} "
-    if wanted.strip():
-        at = line.find(wanted)
-    else:
-        at = -1
-    if at < 0:
+    index = line.find(needle)
+    if index < 0:
         return []
 
     where = spans(text)
-    while at >= 0 and len(places) < _MOST_PLACES:
-        first = line.count(" ", 0, at)
-        places.append((where[first][0], where[first + wanted.count(" ") - 2][1]))
-        at = line.find(wanted, at + 1)
-    return places
+    while index >= 0 and len(stretches) < _MOST_PLACES:
+        first = line.count(" ", 0, index)
+        stretches.append((where[first][0], where[first + needle.count(" ") - 2][1]))
+        index = line.find(needle, index + 1)
+    return stretches
 
 
 _EDGES = re.compile(r"^[\W_]+|[\W_]+\Z")
 
 
 def _raw_places(text: str, inner: str) -> Stretches:
-    """Where a part stands as it is, between whole words; what has marks at its end is looked for by words."""
-    places: Stretches = []
-    if inner and inner[-1].isalnum():
-        at = text.find(inner)
-    else:
-        at = -1
-    while at >= 0 and len(places) < _MOST_PLACES:
-        end = at + len(inner)
-        if not _goes_on(text[at - 1 : at]) and not _goes_on(text[end : end + 1]):
-            places.append((at, end))
-        at = text.find(inner, at + 1)
-    return places
+    """Where a part stands as it is, between whole words; a part with marks at its end is looked for by words."""
+    if not inner or not inner[-1].isalnum():
+        return []
+
+    stretches: Stretches = []
+    start = text.find(inner)
+    while start >= 0 and len(stretches) < _MOST_PLACES:
+        end = start + len(inner)
+        if not _goes_on(text[start - 1 : start]) and not _goes_on(text[end : end + 1]):
+            stretches.append((start, end))
+        start = text.find(inner, start + 1)
+    return stretches
 
 
 def _goes_on(character: str) -> bool:
@@ -241,7 +243,7 @@ _MOST_PLACES = 8
 
 
 def has_words(text: str) -> bool:
-    """Whether there is any letter or digit; what has none is compared character by character.
+    """Whether there is any letter or digit; a text without is compared character by character.
 
     >>> has_words("--- ?!")
     False
@@ -267,8 +269,10 @@ def rouge_score_spans(text: str) -> Stretches:
     if len(lowered) == len(text):
         return stretches
     # Some letters have two characters in lower case: each of them goes back to its letter.
-    home = [at for at, character in enumerate(text) for _ in character.lower()]
-    return [(home[begin], home[end - 1] + 1) for begin, end in stretches]
+    origin: list[int] = []
+    for i, character in enumerate(text):
+        origin += [i] * len(character.lower())
+    return [(origin[begin], origin[end - 1] + 1) for begin, end in stretches]
 
 
 def merged(text: str, stretches: Iterable[tuple[int, int]]) -> Stretches:

@@ -1,4 +1,4 @@
-"""What a text is cut into before it is matched; and its names and numbers: what an answer is about.
+"""The units into which a text is cut before it is matched; and its names and numbers.
 
 Sentences are found by rules, without a model or data to load: made for the prose of European languages, and
 for scripts whose marks are unmistakable. For other needs, any function from a text to a list of texts does.
@@ -26,19 +26,19 @@ AT_THE_END = {
     *("etc", "usw", "al", "inc", "ltd", "co", "corp", "jr", "sr", "ave", "blvd"),
     *("u.s", "u.k", "u.n", "e.u", "a.m", "p.m", "ph.d", "b.c", "a.d", "d.c"),
 }
-"""Words after which it does only if a word follows that begins sentences."""
+"""Words after which a full stop ends a sentence only if a word follows that begins sentences."""
 
 BEFORE_NUMBERS = {
     *("no", "nos", "nr", "fig", "figs", "tab", "vol", "vols", "p", "pp", "ch", "art", "sec", "secs", "par"),
     *("eq", "eqs", "ex", "ref", "refs"),
 }
-"""Words after which it does not if a number follows."""
+"""Words after which a full stop does not end a sentence if a number follows."""
 
 MONTHS = {
     *("januar", "februar", "märz", "april", "mai", "juni"),
     *("juli", "august", "september", "oktober", "november", "dezember"),
 }
-"""After the number of a day and its full stop ("am 3. Mai")."""
+"""Names that follow the number of a day and its full stop ("am 3. Mai")."""
 
 _BEGINS = re.compile(
     r"""(?:A|After|All|Also|An|And|As|At|Before|But|By|Each|For|From|Had|Has|Have|He|Her|His|How|However|I|If|In|It|Its
@@ -59,13 +59,13 @@ _END = re.compile(
     re.VERBOSE,
 )
 _BLOCK_LINE = re.compile(r"[ \t]{0,3}(?:\#{1,6}[ \t]|\|)")
-"""A heading, or a row of a table: a unit of its own."""
+"""A heading, or a row of a table: a separate unit."""
 _RULE = re.compile(r"(?=.*\|)[|:\-\s]*-{2,}[|:\-\s]*")
 """The line between the head of a table and its rows."""
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«]+$")
 _NEXT = re.compile(r"[\s(\[\"'“‘«„]*(.{0,12})", re.DOTALL)
 _LONGEST_WORD = 40
-"""Characters before a full stop that are looked at."""
+"""The number of characters before a full stop that are looked at."""
 
 
 def sentences(text: str) -> list[str]:
@@ -90,13 +90,13 @@ def sentences(text: str) -> list[str]:
 
 
 def claims(text: str) -> list[str]:
-    """What an answer says, sentence by sentence, without citations, the marks of lists, headings and notes.
+    """The statements of an answer, sentence by sentence, without citations, the marks of lists, headings and notes.
 
     >>> claims("## Tower\\n1. It was built in 1889 [1][2].\\n2. It is 330 m tall.[^3]\\n\\n[^3]: A guide of 2001.")
     ['It was built in 1889.', 'It is 330 m tall.']
     """
-    said = map(without_marker, sentences(without_citations(text)))
-    return [sentence for sentence in said if has_words(sentence) and not _HEADING.match(sentence)]
+    statements = map(without_marker, sentences(without_citations(text)))
+    return [sentence for sentence in statements if has_words(sentence) and not _HEADING.match(sentence)]
 
 
 _HEADING = re.compile(r"\#{1,6}[ \t]")
@@ -121,7 +121,7 @@ def _is_inside(text: str, begin: int, end: re.Match[str]) -> bool:
         return not _BLOCK_LINE.match(text, line_start) and not _BLOCK_LINE.match(text, end.end())
 
     if end["wide"]:
-        # What is quoted in Japanese is followed by the particle of quotation.
+        # A quotation in Japanese is followed by its particle.
         return end["wide"][-1] in "」』" and text.startswith(("と", "って"), end.end())
 
     following = _NEXT.match(text, end.end())
@@ -171,23 +171,23 @@ _NAME = re.compile(r"(?<!\w)[^\W\d_]['’\w-]*(?:\s+(?:(?:of|the|de|da|van|von|d
 def entities(text: str) -> list[str]:
     """The distinct names and numbers of a text, in order: runs of capitalised words, and numbers as they stand.
 
-    A word that begins sentences ("The", "However") is no name, nor the beginning of one.
+    A word that begins sentences ("The", "However") is not a name, nor the beginning of one.
 
     >>> entities("The Eiffel Tower in Paris opened in 1889. It is 330 m tall.")
     ['Eiffel Tower', 'Paris', '1889', '330']
     """
     distinct: dict[str, str] = {}
     for sentence in sentences(text):
-        numbers = {(number.start, number.end) for number in quantities(sentence)}  # a list of numbers is one place
-        places = [(start, sentence[start:end]) for start, end in numbers]
+        numbers = {(number.start, number.end) for number in quantities(sentence)}  # a list of numbers is one span
+        positions = [(start, sentence[start:end]) for start, end in numbers]
         for match in _NAME.finditer(sentence):
             parts = list(re.finditer(r"\S+", match[0]))
             while parts and (begins_sentences(parts[0][0]) or not parts[0][0][0].isupper()):
                 del parts[0]
             if parts:
                 name = match[0][parts[0].start() :].rstrip("'’-")
-                places.append((match.start() + parts[0].start(), name.removesuffix("'s").removesuffix("’s")))
-        for _, entity in sorted(places):
+                positions.append((match.start() + parts[0].start(), name.removesuffix("'s").removesuffix("’s")))
+        for _, entity in sorted(positions):
             distinct.setdefault(fold(entity), entity)
     return list(distinct.values())
 

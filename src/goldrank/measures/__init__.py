@@ -1,6 +1,6 @@
 """Placements -> one value per query. One file per family; importing this package registers all of them.
 
-Families that read more than placements are imported when a name of theirs is asked for.
+Families that read more than placements are imported when one of their names is used.
 """
 
 from goldrank.measures import browsing, cutoff, families, gain, judged, rank, sets  # noqa: F401 - they register themselves

@@ -71,7 +71,7 @@ def abstain_wrong(t: Passages, *, abstain_below: float | None = None) -> np.ndar
     caveat="selective-ends",
     formula="SelectiveCover@k = mean of Cover@k (0 if abstained) and, if unanswerable, 1 for abstaining, else 0",
     use="One number for a system that may abstain; the notes have what always answering and always abstaining give.",
-    avoid="The share of unanswerable questions is not that of real use: it decides the number.",
+    avoid="The share of unanswerable questions differs from real use: it decides the number.",
     cite="goldrank 0.3, after Rajpurkar, Jia and Liang 2018 (SQuAD 2.0 scores no answer in this way)",
     aliases=("selective_cover",),
 )
@@ -122,7 +122,7 @@ def abstain_auroc(t: Passages) -> np.ndarray:
 
 
 def _spread(order: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Weights by place, descending in `order`; those that are equal in it share theirs evenly."""
+    """Weights by rank, descending in `order`; entries that are equal in it share their weights evenly."""
     ranked = np.argsort(-order, kind="stable")
     _, group = np.unique(-order[ranked], return_inverse=True)
     mean = np.bincount(group, weights=weight) / np.bincount(group)
@@ -132,7 +132,7 @@ def _spread(order: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _area_of(t: Passages, k: int | None, weights: str, excess: bool = False) -> np.ndarray:
-    """What each question adds to an area: its loss, by how many of the lists of most confident questions it is in."""
+    """What each question adds to an area: its loss, weighted by the lists of most confident questions that hold it."""
     values = np.full(len(t), np.nan)
     measured = _measured(t)
     rows = np.flatnonzero(measured)
@@ -142,12 +142,12 @@ def _area_of(t: Passages, k: int | None, weights: str, excess: bool = False) -> 
 
     loss = np.where(t.unanswerable, 1.0, 1.0 - cover(t, k=k))[rows]
     score = t.confident(measured)[rows]
-    place = np.arange(1, n + 1)
+    rank = np.arange(1, n + 1)
     # The list of the i most confident is averaged over i questions, or over all.
     if weights == "selected":
-        weight = np.cumsum((1 / place)[::-1])[::-1]
+        weight = np.cumsum((1 / rank)[::-1])[::-1]
     else:
-        weight = (n + 1 - place) / n
+        weight = (n + 1 - rank) / n
 
     worth = _spread(score, weight)
     if excess:

@@ -10,7 +10,7 @@ from goldrank.base import ids
 from goldrank.base.errors import MeasureError, one_of
 from goldrank.core import core
 from goldrank.data.placements import Placements
-from goldrank.measures.declare import REGISTRY
+from goldrank.measures.declare import REGISTRY, Kernel
 from goldrank.measures.rank import grouped_average_precision
 from goldrank.measures.spelling import Measure, Table, make
 
@@ -20,7 +20,7 @@ CREDITS = {
     "first_free": "a text is given one reference, the first that no text above it was given",
     "pairs": "every pair of a text and a reference that it covers counts; P and SetP only",
 }
-"""Who is credited when one text covers several references, or several texts the same."""
+"""What counts when one text covers several references, or several texts cover one reference."""
 
 
 def expected(measure: Measure, table: Table) -> np.ndarray:
@@ -33,8 +33,8 @@ def expected(measure: Measure, table: Table) -> np.ndarray:
     kernel = measure.declaration.ties
     if kernel is None:
         names = ", ".join(declared.name for declared in REGISTRY.values() if declared.ties is not None)
-        what = f"{measure} has no closed form over ties"
-        raise MeasureError(what, hint=f"ties='expected' goes with {names}.", code="no-closed-form")
+        message = f"{measure} has no closed form over ties"
+        raise MeasureError(message, hint=f"ties='expected' goes with {names}.", code="no-closed-form")
     if isinstance(kernel, str):
         return measure(table)
     return measure.with_kernel(kernel, measure.packed(table))
@@ -70,20 +70,25 @@ def grouped(measure: Measure, table: Table) -> np.ndarray:
 
 def check_order(measure: Measure, placements: Placements, length: int, rules: str) -> None:
     """Refuse rankings of at least `length` documents whose value depends on the order of equal scores."""
-    if measure.option("divisor") == "hits":  # then a hit less may count for more; what is divided goes up and down
+    if measure.option("divisor") == "hits":  # then one hit less may raise the value; what is divided goes up and down
         measure = make(measure.declaration, measure.k, {**dict(measure.options), "divisor": "relevant"})
 
-    ends = [measure(placements.best_of_ties(best)) for best in (False, True)]
-    unlike = np.flatnonzero((ends[0] != ends[1]) & (placements.retrieved >= length))
-    if len(unlike):
-        raise MeasureError(
-            f"{measure} of query '{ids.show(placements.queries[unlike[0]])}' depends on the order of documents with "
-            f"equal scores, and what order {rules} gives them "
-            + (f"in rankings of {length} or more documents " if length > 2 else "")
-            + "cannot be known here",
-            hint="Say what order they have, for example with ties='input'.",
-            code="undefined-order",
-        )
+    lowest = measure(placements.best_of_ties(False))
+    highest = measure(placements.best_of_ties(True))
+    differing = np.flatnonzero((lowest != highest) & (placements.retrieved >= length))
+    if not len(differing):
+        return
+
+    query = ids.show(placements.queries[differing[0]])
+    rankings = ""
+    if length > 2:
+        rankings = f"in rankings of {length} or more documents "
+    raise MeasureError(
+        f"{measure} of query '{query}' depends on the order of documents with equal scores, and what order {rules} "
+        f"gives them {rankings}cannot be known here",
+        hint="Say what order they have, for example with ties='input'.",
+        code="undefined-order",
+    )
 
 
 def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
@@ -91,9 +96,14 @@ def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
     check_credit(measure, credit)
     context = measure.packed(pairs)
     assert isinstance(context, Placements)
-    if credit in ("one_to_one", "first_free"):
-        return measure.taken(context.one_to_one if credit == "one_to_one" else context.first_free)
-    rule = measure.declaration.pairs if credit == "pairs" else measure.declaration.texts
+    if credit == "one_to_one":
+        return measure.taken(context.one_to_one)
+    if credit == "first_free":
+        return measure.taken(context.first_free)
+
+    rule: Kernel | str | None = measure.declaration.texts
+    if credit == "pairs":
+        rule = measure.declaration.pairs
     if not isinstance(rule, str):
         assert rule is not None
         return measure.with_kernel(rule, context)
@@ -102,9 +112,9 @@ def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
 
 
 def counted(measure: Measure, table: Table, repeats: str) -> np.ndarray:
-    """A measure's values where a ranking may repeat documents; `repeats` says what it counts of those (`REPEATS`).
+    """A measure's values where a ranking may repeat documents; `repeats` says what it counts of them (`REPEATS`).
 
-    Elsewhere this is calling the measure. No value of a ranking with repeated documents passes its upper bound.
+    Without repeated documents this is a call of the measure. With them no value passes the measure's upper bound.
     """
     if not isinstance(table, Placements) or not table.shared:
         return measure(table)
@@ -124,7 +134,7 @@ def logarithms(measure: Measure, values: np.ndarray) -> np.ndarray:
 
 
 def _logs(values: np.ndarray) -> np.ndarray:
-    """Logarithms as the C library has them, of 0 minus infinity; none of what is below 0."""
+    """Logarithms as the C library has them: minus infinity for 0, NaN below 0."""
     return np.array([_log(value) for value in values.tolist()])
 
 
@@ -142,14 +152,19 @@ def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False)
     In place of a measure its `average` may be given, as a column has it. With `logs`, values for a geometric mean are
     logarithms already.
     """
-    kind = measure if isinstance(measure, str) else measure.declaration.average
+    if isinstance(measure, str):
+        kind = measure
+    else:
+        kind = measure.declaration.average
     if kind == "geometric" and not logs:
         values = _logs(values)
+
     size = len(values)
     if not size:
         if kind == "sum":
             return 0.0
         return math.nan
+
     total = core.total(values)
     if total is None:  # other numbers
         total = float(values.cumsum()[-1])

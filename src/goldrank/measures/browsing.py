@@ -20,7 +20,7 @@ from goldrank.measures.options import Number
 from goldrank.measures.weights import discounted
 
 CELLS = 2_000_000
-"""How many ranks are held in memory at a time."""
+"""The number of ranks that are in memory at a time."""
 _GRADE = Number(low=-1e7, high=1e7)
 _OPTIONS = {
     "T": Number(low=0.001, high=1_000_000),
@@ -212,7 +212,7 @@ def nerr11(p: Placements, *, T: float = 1.0, min_rel: float = 0, max_rel: float 
     monotone=True,
 )
 def scaled_dcg(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:
-    """DCG as a share of that of k perfect documents.
+    """DCG as a share of the DCG of k perfect documents.
 
     Gains go from 0 at `min_rel` to 1 at `max_rel`.
 
@@ -220,12 +220,13 @@ def scaled_dcg(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1)
     0.6131
     """
     value = discounted(unit_gain(p.grade, min_rel, max_rel), p.rank)
+
     # Ranks beyond a million add next to nothing and are summed as an integral would.
     near = min(k, 1_000_000)
-    whole = float(np.cumsum(discounted(1.0, np.arange(1, near + 1)))[-1])
+    ideal = float(np.cumsum(discounted(1.0, np.arange(1, near + 1)))[-1])
     if k > near:
-        whole += float(_li(k + 1.5) - _li(near + 1.5))
-    return p.sum(np.where(p.rank <= k, value, 0.0)) / whole
+        ideal += float(_li(k + 1.5) - _li(near + 1.5))
+    return p.sum(np.where(p.rank <= k, value, 0.0)) / ideal
 
 
 def _li(x: float) -> float:

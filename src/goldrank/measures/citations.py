@@ -20,17 +20,17 @@ _measure = partial(
 _BROWSECOMP = "Chen et al. 2025, BrowseComp-Plus (by ids); Upadhyay et al. 2024, TREC RAG (by support)"
 
 
-def _share(t: Passages, part: str, whole: str, counted: np.ndarray | None = None) -> np.ndarray:
-    """One count divided by another; NaN where nothing is to be divided, or an answer does not count."""
+def _share(t: Passages, part_name: str, total_name: str, counted: np.ndarray | None = None) -> np.ndarray:
+    """One count divided by another; NaN where there is nothing to divide by, or an answer does not count."""
     if t.citations is None:
         return np.full(len(t), np.nan)
-    total = t.citations.column(whole)
+    total = t.citations.column(total_name)
     if counted is None:
         counts = total > 0
     else:
         counts = (total > 0) & counted
     share = np.full(len(t), np.nan)
-    np.divide(t.citations.column(part), total, out=share, where=counts)
+    np.divide(t.citations.column(part_name), total, out=share, where=counts)
     return share
 
 

@@ -171,7 +171,7 @@ def entity_recall(t: Passages, *, k: int | None) -> np.ndarray:
 
 
 def _where_any(t: Passages, values: np.ndarray) -> np.ndarray:
-    """The values of questions that want anything."""
+    """The values of questions that have something to compare texts with."""
     return np.where(t.pairs.relevant(1) > 0, values, np.nan)
 
 
@@ -206,14 +206,19 @@ def noise_sensitivity(t: Passages, *, mode: str = "relevant") -> np.ndarray:
         wrong = np.ones(claims, bool)
     else:
         wrong = t.wrong
+
     first = np.searchsorted(t.query, pairs.query)
     if t.useful is None:
         useful = np.zeros(len(pairs.query), bool)
     else:
         useful = t.useful[first + pairs.rank - 1]
+
     by_useful = np.bincount(pairs.label[useful], minlength=claims) > 0
     supported = np.bincount(pairs.label, minlength=claims) > 0
-    blamed = wrong & (by_useful if mode == "relevant" else supported & ~by_useful)
+    if mode == "relevant":
+        blamed = wrong & by_useful
+    else:
+        blamed = wrong & supported & ~by_useful
     counted = np.bincount(pairs.judged_query, weights=blamed, minlength=len(t))
     return _where_any(t, ratio(counted, np.diff(pairs.judged_start)))
 

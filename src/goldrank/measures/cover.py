@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from goldrank.data.passages import Passages
-from goldrank.measures.cutoff import ratio, recall, recall_all
+from goldrank.measures.cutoff import last_rank, ratio, recall, recall_all
 from goldrank.measures.declare import measure
 
 _measure = partial(measure, over="texts")
@@ -71,7 +71,7 @@ def cover_area(t: Passages, *, k: int | None, rel: float = 1, tokens: int = 0) -
     0.5
     """
     first = t.pairs.per_label
-    is_hit = (first.grade >= rel) & (first.rank <= (np.inf if k is None else k)) & (tokens > 0)
+    is_hit = (first.grade >= rel) & (first.rank <= last_rank(k)) & (tokens > 0)
     worth = np.where(is_hit, np.maximum(0.0, 1.0 - t.spent(first) / max(tokens, 1)), 0.0)
     return ratio(first.sum(worth), t.pairs.relevant(rel))
 
@@ -92,7 +92,7 @@ def repeated(t: Passages, *, k: int | None) -> np.ndarray:
     >>> evaluate_texts([{"retrieved": ["a", "b", "a", "a"], "references": ["a"]}], "Repeated@3")["Repeated@3"]
     0.3333333333333333
     """
-    inside = t.rank <= (np.inf if k is None else k)
+    inside = t.rank <= last_rank(k)
     return ratio(t.count(inside & t.repeated), t.count(inside))
 
 
@@ -100,7 +100,7 @@ def repeated(t: Passages, *, k: int | None) -> np.ndarray:
     "Redundant",
     formula="Redundant@k = (texts among the first k that cover references, but no new one) / (texts among the first k)",
     use="How much of the context says again what is said above; overlapping chunks.",
-    avoid="Being told twice helps, as when sources are to confirm each other.",
+    avoid="Repetition helps, as when sources should confirm each other.",
     aliases=("redundancy_share",),
 )
 def redundant(t: Passages, *, k: int | None) -> np.ndarray:
@@ -110,7 +110,7 @@ def redundant(t: Passages, *, k: int | None) -> np.ndarray:
     >>> evaluate_texts(items, "Redundant", matching="contains")["Redundant"]
     0.3333333333333333
     """
-    inside = t.rank <= (np.inf if k is None else k)
+    inside = t.rank <= last_rank(k)
     return ratio(t.count(inside & t.matches & ~t.adds), t.count(inside))
 
 
@@ -130,4 +130,4 @@ def tokens(t: Passages, *, k: int | None) -> np.ndarray:
     >>> evaluate_texts([{"retrieved": ["one two", "three"], "references": ["one two"]}], "Tokens")["Tokens"]
     3.0
     """
-    return t.tokens(t.rank <= (np.inf if k is None else k))
+    return t.tokens(t.rank <= last_rank(k))

@@ -18,15 +18,31 @@ _at_k = partial(monotone, cutoff="needed")
 
 def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
     """Per query, the number of relevant documents in the first k."""
-    is_relevant = p.grade >= rel
-    return p.count(is_relevant if k is None else is_relevant & (p.rank <= k))
+    is_hit = p.grade >= rel
+    if k is not None:
+        is_hit &= p.rank <= k
+    return p.count(is_hit)
 
 
-def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole, and 0 where whole is 0."""
+def last_rank(k: int | None) -> float:
+    """The last rank that counts: k, or infinity without a cut-off."""
+    if k is None:
+        return math.inf
+    return k
+
+
+def cut_off(values: np.ndarray, rank: np.ndarray, k: int | None) -> np.ndarray:
+    """Values of the first k ranks, and 0 below; without a cut-off all of them."""
+    if k is None:
+        return values
+    return np.where(rank <= k, values, 0.0)
+
+
+def ratio(part: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """part / total, and 0 where the total is 0."""
     share = np.zeros(len(part))
-    if not core.divide(part, whole, share):  # other numbers
-        np.divide(part, whole, out=share, where=whole != 0)
+    if not core.divide(part, total, share):  # other numbers
+        np.divide(part, total, out=share, where=total != 0)
     return share
 
 
@@ -53,17 +69,18 @@ class TieGroup(NamedTuple):
 
 
 def tie_groups(p: Placements, rel: float) -> list[TieGroup]:
-    """Every group of ties with a relevant document, a document without ties being a group of one."""
+    """Every group of ties with a relevant document; a document without ties is a group by itself."""
     rows = np.flatnonzero(p.grade >= rel)
     _, start, relevant = np.unique(p.tie_group[rows], return_index=True, return_counts=True)
     rows = rows[start]
     before = p.cumulate(p.grade >= rel)[rows] - 1
-    columns = (p.query[rows], p.tie_first[rows], (p.tie_last - p.tie_first + 1)[rows], relevant, before)
-    return [TieGroup(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    size = (p.tie_last - p.tie_first + 1)[rows]
+    columns = [column.tolist() for column in (p.query[rows], p.tie_first[rows], size, relevant, before)]
+    return [TieGroup(*group) for group in zip(*columns, strict=True)]
 
 
 def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
-    """What `hits` or `expected_hits` count as a share of k, or of the documents returned where that is less."""
+    """What `hits` or `expected_hits` count as a share of k, or of the documents returned where these are fewer."""
     hit_count = count(p, k, rel)
     if divisor == "retrieved":
         return ratio(hit_count, np.minimum(p.retrieved, k))
@@ -71,7 +88,7 @@ def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str
 
 
 def _precision_of_pairs(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
-    """Pairs of the first k texts as a share of all that there could be."""
+    """Pairs of the first k texts as a share of all possible pairs."""
     return ratio(_precision(hits, p, k=k, rel=rel, divisor=divisor), p.relevant(rel))
 
 
@@ -100,7 +117,11 @@ def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> n
 
 def _recall(count: Kernel, p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
     """What `hits` or `expected_hits` count as a share of all relevant documents, or of those returned at any rank."""
-    return ratio(count(p, k, rel), p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
+    if divisor == "relevant":
+        total = p.relevant(rel)
+    else:
+        total = hits(p, None, rel)
+    return ratio(count(p, k, rel), total)
 
 
 @monotone(
@@ -247,4 +268,6 @@ def fall_out(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     0.5
     """
     wrong = (p.grade >= 0) & (p.grade < rel)
-    return ratio(p.count(wrong if k is None else wrong & (p.rank <= k)), p.nonrelevant(rel))
+    if k is not None:
+        wrong &= p.rank <= k
+    return ratio(p.count(wrong), p.nonrelevant(rel))

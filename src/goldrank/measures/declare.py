@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
 from functools import partial
@@ -70,19 +70,19 @@ class Declaration:
     no closed form is known."""
     texts: Kernel | TextRule = "texts"
     """How it reads texts that may cover several references: 'texts' that cover any, each with its best grade;
-    'references' where they are first covered; 'places', where each covered reference has a place of its own, so that a
+    'references' where they are first covered; 'places', where each covered reference has another rank, so that a
     text with several does not pass the ideal; 'meaningless' is about unjudged or nonrelevant documents, and a matcher
-    judges every text. A kernel of its own reads all pairs."""
+    judges every text. A kernel reads all pairs."""
     pairs: Kernel | None = None
     """A kernel that counts every pair of a text and a reference, where that has a meaning (credit="pairs")."""
     holes: HoleRule = "any"
-    """How documents that turn out relevant move it: 'linear', each adds what its rank is worth, over what depends on
-    the number of them alone; 'first', only the first relevant one counts; 'any', nothing is known. Bounds of
-    differences are exact and quick for the first two."""
+    """How unjudged documents that turn out relevant move it: 'linear', each adds what its rank is worth, divided by
+    something that depends on their number alone; 'first', only the first relevant one counts; 'any', nothing is known.
+    Bounds of differences are exact and quick for the first two."""
     holes_unless: Mapping[str, OptionValue] = field(default_factory=dict)
     """Values of options with which 'linear' or 'first' is not true."""
     counts_nonrelevant: bool = False
-    """Whether it counts documents that were judged not relevant, among which those with a grade below 0 are not."""
+    """Whether it counts documents that were judged not relevant; documents with a grade below 0 are not among them."""
     limited_by_k: bool = False
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
@@ -92,16 +92,16 @@ class Declaration:
     caveat: str = ""
     """The code of the note that goes with every value of it."""
     for_texts: str | None = None
-    """The measure that this name means where texts are measured, and this one has no meaning."""
+    """The measure that this name means where texts are measured and this measure has no meaning."""
     for_documents: str | None = None
-    """The measure that people mean by this name where ids are ranked, and this one has no meaning."""
+    """The measure that people mean by this name where ids are ranked and this measure has no meaning."""
     wanted: Wanted = "references"
-    """What texts are held against: the 'references', or the 'claims' or 'entities' of the reference answer, or the
-    claims of the 'response', or 'nuggets'; 'citations' are held against ids."""
+    """What texts are compared with: the 'references', or the 'claims' or 'entities' of the reference answer, or the
+    claims of the 'response', or 'nuggets'; 'citations' are compared with ids."""
     matched_by: str | None = None
-    """The matcher that decides for this measure, whichever was asked for."""
+    """The matcher that decides for this measure, instead of the one that the user chose."""
     by_place: bool = False
-    """Whether it goes by evidence, where questions have evidence by place: a piece is then what a reference is."""
+    """Whether it goes by evidence, where questions have evidence by place: a piece then counts as a reference."""
     takes_budget: bool = False
     """Whether the kernel takes the budget `tokens` itself, and texts are not packed into it."""
     per_query: bool = False
@@ -115,7 +115,7 @@ class Declaration:
 
 
 class About(TypedDict, total=False):
-    """What may be said of a measure; `Declaration` has the meaning and the default of each."""
+    """What a declaration may say of a measure; `Declaration` has the meaning and the default of each."""
 
     formula: str
     cite: str
@@ -167,7 +167,7 @@ class Alias(NamedTuple):
 
 
 class Spelled(NamedTuple):
-    """A measure of ours before it is checked."""
+    """A measure of goldrank before it is checked."""
 
     name: str
     k: Any
@@ -195,22 +195,54 @@ def measure(
     """Declare a measure; a name and a function suffice.
 
     The function takes `Placements` and, by keyword, `k` (None without a cut-off) and its options, whose
-    defaults are those of its signature; it returns one value per query. With `per_query=True` it is called
+    defaults are in its signature; it returns one value per query. With `per_query=True` it is called
     once per query instead, with the grades of the ranked documents (None where unjudged) and of all judged
     ones, and returns a number. Every measure also has `judged_only`, `tokens` and `pack`, which need no
     code.
-    A measure of aspects (subtopics, judges), preferences, texts or spans says so with `over` and gets that table.
 
-    `cutoff` is 'optional' if the function has `k`, else 'none'. `options` are the rules for options; `rel`, numbers
-    and flags need none, and rules for options that the function does not have are passed over, so that a family can
-    share a table of them. An alias may imply options: ("RBO", {"normalize": False}). A name or alias that is taken
-    is an error unless `replace=True`. What else may be said is described in `Declaration`.
+    Parameters
+    ----------
+    name : str
+        The name, as columns show it.
+    aliases : iterable of str, or of (str, options)
+        Other names. An alias may imply options: ("RBO", {"normalize": False}).
+    options : mapping, optional
+        Rules for options. `rel`, numbers and flags need none; rules for options that the function does not have are
+        ignored, so that a family of measures can share a table of rules.
+    cutoff : {"none", "optional", "needed"}, optional
+        Whether there is an `@k`. By default "optional" if the function has `k`, else "none".
+    replace : bool
+        Whether the measure replaces one of the same name.
+    **about
+        Other facts; `Declaration` describes them. A measure of aspects, preferences, texts or spans says so with
+        `over`, and gets that table.
+
+    Returns
+    -------
+    function
+        A decorator, which returns the function as it is.
+
+    Raises
+    ------
+    MeasureError
+        If the name or an alias is taken, and `replace` is false.
+
+    Examples
+    --------
+    >>> import goldrank
+    >>> @goldrank.measure("FirstThree")
+    ... def first_three(p, *, rel: float = 1):
+    ...     return p.count((p.grade >= rel) & (p.rank <= 3)) / 3
+    >>> goldrank.evaluate({"q1": {"d1": 1}}, {"q1": ["d1", "d2"]}, "FirstThree").mean
+    {'FirstThree': 0.3333333333333333}
     """
 
     def declare(function: Function) -> Function:
         declared = _declaration(name, function, cutoff, options or {}, about)
-        is_own = _module(function).startswith("goldrank.measures.")
-        with as_it_is() if is_own else nullcontext():
+        loading: AbstractContextManager[None] = nullcontext()
+        if _module(function).startswith("goldrank.measures."):
+            loading = as_it_is()
+        with loading:
             _register(declared, list(aliases), replace)
         return function
 
@@ -222,7 +254,7 @@ monotone = partial(measure, monotone=True)
 
 
 KEYS = ("query", "run")
-"""What tables of values have beside a column for each measure."""
+"""The columns that tables of values have beside a column for each measure."""
 
 
 def _declaration(
@@ -234,8 +266,8 @@ def _declaration(
         raise MeasureError(f"{name!r} cannot be the name of a measure", hint=hint, code="bad-measure-name")
 
     parameters, by_keyword, takes_any = _parameters(function)
-    taken = {key: rule for key, rule in rules.items() if takes_any or key in parameters[1:]}
-    options = {**COMMON, **taken}
+    own_rules = {key: rule for key, rule in rules.items() if takes_any or key in parameters[1:]}
+    options = {**COMMON, **own_rules}
     defaults = dict(COMMON_DEFAULTS)
     for option, default in by_keyword.items():
         if option in ("k", *COMMON):
@@ -251,18 +283,27 @@ def _declaration(
         try:
             defaults[option] = rule.check(default)
         except ValueError as error:
-            what = f"measure {name}: option {option!r} needs a default that is {error}"
-            raise MeasureError(what, code="no-default") from None
+            message = f"measure {name}: option {option!r} needs a default that is {error}"
+            raise MeasureError(message, code="no-default") from None
 
+    if not cutoff and "k" in parameters:
+        cutoff = "optional"
     declared = Declaration(
         name,
         function,
         options=options,
         defaults=defaults,
         doc=inspect.getdoc(function) or "",
-        cutoff=cutoff or ("optional" if "k" in parameters else "none"),
+        cutoff=cutoff or "none",
         **about,
     )
+    _check_declaration(declared, parameters)
+    return declared
+
+
+def _check_declaration(declared: Declaration, parameters: Sequence[str]) -> None:
+    """Refuse words that a field does not have, and fields that do not go together."""
+    name = declared.name
     allowed = {
         "over": Over,
         "cutoff": Cutoff,
@@ -273,8 +314,11 @@ def _declaration(
     }
     for key, words in allowed.items():
         value = getattr(declared, key)
-        is_kernel = key in ("ties", "texts") and callable(value)
-        if not is_kernel and value not in (*get_args(words), *([None] if key == "ties" else [])):
+        if key in ("ties", "texts") and callable(value):
+            continue
+        if key == "ties" and value is None:
+            continue
+        if value not in get_args(words):
             raise MeasureError(f"measure {name}: {key} is {value!r}; it must be one of: {', '.join(get_args(words))}")
 
     if declared.per_query and declared.over != "placements":
@@ -283,17 +327,16 @@ def _declaration(
         raise MeasureError(f"measure {name} has a cut-off, but its function takes no `k`")
     if not declared.low < declared.high:
         raise MeasureError(f"measure {name}: low is {declared.low:g}, which is not below high, {declared.high:g}")
-    return declared
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[list[str], dict[str, Any], bool]:
-    """Names of a function's parameters, defaults of those that are given by name, and whether it takes any name."""
+    """Names of a function's parameters, defaults of its keyword parameters, and whether it takes any keyword."""
     code = getattr(function, "__code__", None)
     if code is not None and vars(function).keys().isdisjoint(("__wrapped__", "__signature__")):
-        # What the signature would say; most measures are declared when the package is imported, where each counts.
+        # Quicker than the signature: most measures are declared when the package is imported, where time matters.
         names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-        given = getattr(function, "__kwdefaults__", None) or {}
-        defaults = {name: given.get(name, inspect.Parameter.empty) for name in names[code.co_argcount :]}
+        keyword_defaults = getattr(function, "__kwdefaults__", None) or {}
+        defaults = {name: keyword_defaults.get(name, inspect.Parameter.empty) for name in names[code.co_argcount :]}
         return names, defaults, bool(code.co_flags & inspect.CO_VARKEYWORDS)
     parameters = inspect.signature(function).parameters
     defaults = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
@@ -302,39 +345,49 @@ def _parameters(function: Callable[..., Any]) -> tuple[list[str], dict[str, Any]
 
 def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str, object]]], replace: bool) -> None:
     """Add a declaration with all its names, or none of them."""
-    given = [(declared.name, {}), *(alias if isinstance(alias, tuple) else (alias, {}) for alias in aliases)]
-    names = {word.casefold(): Alias(declared.name, implied) for word, implied in given}
-    if len(names) < len(given):
-        raise MeasureError(f"measure {declared.name}: a name is given twice: {', '.join(word for word, _ in given)}")
+    spellings = [_alias_and_options(declared.name), *map(_alias_and_options, aliases)]
+    names = {word.casefold(): Alias(declared.name, implied) for word, implied in spellings}
+    words = [word for word, _ in spellings]
+    if len(names) < len(words):
+        raise MeasureError(f"measure {declared.name}: a name is given twice: {', '.join(words)}")
 
-    own = {other.casefold(): other for other in REGISTRY}
-    for word, _ in given:
+    registered = {other.casefold(): other for other in REGISTRY}
+    for word in words:
         owner = lookup(word) or other_spelling(word)
-        is_own_name = word != declared.name and word.casefold() in own
-        if owner is not None and (is_own_name or not replace):
-            raise MeasureError(
-                f"measure {declared.name}: {word!r} already names {owner[0]}",
-                hint="An alias cannot be another measure's own name."
-                if is_own_name
-                else "Give replace=True to replace it.",
-                code="name-taken",
-            )
+        is_measure_name = word != declared.name and word.casefold() in registered
+        if owner is None or (replace and not is_measure_name):
+            continue
+        hint = "Give replace=True to replace it."
+        if is_measure_name:
+            hint = "An alias cannot be another measure's own name."
+        message = f"measure {declared.name}: {word!r} already names {owner[0]}"
+        raise MeasureError(message, hint=hint, code="name-taken")
 
     if replace:
-        replaced = [own[word] for word in names if word in own]
-        for other in replaced:
-            del REGISTRY[other]
-        for word in [word for word, owner in ALIASES.items() if owner.name in replaced]:
-            del ALIASES[word]
-        # A name that an alias took over is no longer an alias of its old owner.
-        for other, known in REGISTRY.items():
-            kept = tuple(alias for alias in known.aliases if alias.casefold() not in names)
-            REGISTRY[other] = dataclass_replace(known, aliases=kept)
+        _forget_names(names, [registered[word] for word in names if word in registered])
 
     ALIASES.update(names)
-    REGISTRY[declared.name] = dataclass_replace(declared, aliases=tuple(word for word, _ in given[1:]))
+    REGISTRY[declared.name] = dataclass_replace(declared, aliases=tuple(words[1:]))
     for forget in FORGET:
         forget()
+
+
+def _alias_and_options(alias: str | tuple[str, Mapping[str, object]]) -> tuple[str, Mapping[str, object]]:
+    """A name of a measure, and the options that it implies."""
+    if isinstance(alias, tuple):
+        return alias
+    return alias, {}
+
+
+def _forget_names(names: Collection[str], replaced: Sequence[str]) -> None:
+    """Remove measures that are replaced, and names that the new measure takes over from others."""
+    for measure_name in replaced:
+        del REGISTRY[measure_name]
+    for word in [word for word, owner in ALIASES.items() if owner.name in replaced]:
+        del ALIASES[word]
+    for measure_name, known in REGISTRY.items():
+        remaining = tuple(alias for alias in known.aliases if alias.casefold() not in names)
+        REGISTRY[measure_name] = dataclass_replace(known, aliases=remaining)
 
 
 def _module(function: Callable[..., Any]) -> str:
@@ -343,12 +396,12 @@ def _module(function: Callable[..., Any]) -> str:
 
 
 def in_order(later: Sequence[str]) -> None:
-    """Put the measures of families that were imported later in one order, whoever imported which of them first."""
+    """Put the measures of families that were imported later in one order, whichever was imported first."""
     family = {name: _module(declared.kernel).rpartition(".")[2] for name, declared in REGISTRY.items()}
-    number = {name: later.index(module) + 1 if module in later else 0 for name, module in family.items()}
-    REGISTRY.arrange(number.__getitem__)
-    place = {name: i for i, name in enumerate(REGISTRY)}
-    ALIASES.arrange(lambda word: place[ALIASES[word].name])
+    family_number = {module: i for i, module in enumerate(later, 1)}
+    REGISTRY.arrange(lambda name: family_number.get(family[name], 0))
+    position = {name: i for i, name in enumerate(REGISTRY)}
+    ALIASES.arrange(lambda word: position[ALIASES[word].name])
 
 
 def lookup(name: str) -> Alias | None:
@@ -367,15 +420,21 @@ _OTHER_SPELLING = r"([A-Za-z][A-Za-z_\-]*?)(_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1
 def other_spelling(text: str) -> Spelled | None:
     """Measure, options and cut-off of a name as other tools spell it: ndcg_cut_10, ndcg_at_10, P.5.
 
-    In ranx's `rbp.95` the number after the point is no cut-off but the decimals of p, the patience.
+    In ranx's `rbp.95` the number after the point is not a cut-off but the decimals of p, the patience.
     """
     matched = re.fullmatch(_OTHER_SPELLING, text)
-    alias = matched and (lookup(matched[1]) or lookup(matched[1].removesuffix("_cut")))
-    if not matched or not alias:
+    if not matched:
         return None
-    _, between, number = matched.groups()
+    name, separator, number = matched.groups()
+    alias = lookup(name) or lookup(name.removesuffix("_cut"))
+    if alias is None:
+        return None
+
     declared = REGISTRY[alias.name]
-    if between == "." and "p" in declared.options:
-        return Spelled(alias.name, None, {**alias.options, "p": float(number if "." in number else f"0.{number}")})
-    real = "." in number or declared.cutoff in ("recall", "multiple")
-    return Spelled(alias.name, float(number) if real else int(number), alias.options)
+    if separator == "." and "p" in declared.options:
+        if "." not in number:
+            number = f"0.{number}"
+        return Spelled(alias.name, None, {**alias.options, "p": float(number)})
+    if "." in number or declared.cutoff in ("recall", "multiple"):
+        return Spelled(alias.name, float(number), alias.options)
+    return Spelled(alias.name, int(number), alias.options)

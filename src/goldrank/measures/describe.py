@@ -20,14 +20,14 @@ _TIES = {None: "", "unordered": "the same in every order"}
 _TEXTS = {
     "texts": "counts texts that cover any reference",
     "references": "counts references, each where it is first covered",
-    "places": "counts references, each at a place of its own, not above the text that first covers it",
+    "places": "counts references, each at another rank, not above the text that first covers it",
     "meaningless": "has no meaning, because a matcher judges every text",
 }
 _SPELLINGS = {"none": ("",), "optional": ("", "@10"), "needed": ("@10",), "recall": ("@0.1",), "multiple": ("@0.5",)}
 
 
 def facts(declared: Declaration, quote: str = "") -> dict[str, str]:
-    """What is known of a measure, in the order of the page and without what was not said; `quote` goes around names."""
+    """The facts of a measure in the order of the page, without empty ones; `quote` goes around names."""
     spellings = [f"{quote}{declared.name}{cutoff}{quote}" for cutoff in _SPELLINGS[declared.cutoff]]
     if declared.higher_is_better:
         better = "higher is better"
@@ -37,10 +37,17 @@ def facts(declared: Declaration, quote: str = "") -> dict[str, str]:
     if declared.diagnostic:
         better = "a diagnostic, by which no run is better"
 
-    if callable(declared.texts):
+    if declared.over != "placements":
+        texts = ""
+    elif callable(declared.texts):
         texts = "counts texts and references"
     else:
         texts = _TEXTS[declared.texts]
+
+    if callable(declared.ties):
+        ties = 'has an exact mean (ties="expected")'
+    else:
+        ties = _TIES[declared.ties]
 
     page = {
         "Spelling": " or ".join(spellings),
@@ -48,8 +55,8 @@ def facts(declared: Declaration, quote: str = "") -> dict[str, str]:
         "Takes": _TAKES[declared.over],
         "Range": f"{_number(declared.low)} to {_number(declared.high)}, {better}",
         "Over queries": _AVERAGES[declared.average],
-        "Over ties": _TIES[declared.ties] if not callable(declared.ties) else 'has an exact mean (ties="expected")',
-        "With texts": texts if declared.over == "placements" else "",
+        "Over ties": ties,
+        "With texts": texts,
         "Use it when": declared.use,
         "Avoid it when": declared.avoid,
         "Also known as": ", ".join(_alias_text(alias, quote) for alias in declared.aliases),
@@ -59,13 +66,16 @@ def facts(declared: Declaration, quote: str = "") -> dict[str, str]:
 
 
 def _number(value: float) -> str:
-    return f"{value:g}".replace("inf", "infinity").replace("-", "minus " if math.isinf(value) else "-")
+    text = f"{value:g}"
+    if math.isinf(value):
+        return text.replace("inf", "infinity").replace("-", "minus ")
+    return text
 
 
 def _alias_text(alias: str, quote: str) -> str:
-    """Another name of a measure; one that stands for some of its options says for which."""
-    meant = lookup(alias)
-    if meant is None or not meant.options:
+    """Another name of a measure, with the options that it implies."""
+    known = lookup(alias)
+    if known is None or not known.options:
         return f"{quote}{alias}{quote}"
-    options = ", ".join(f"{name}={value}" for name, value in meant.options.items())
+    options = ", ".join(f"{name}={value}" for name, value in known.options.items())
     return f"{quote}{alias}{quote} (with {options})"

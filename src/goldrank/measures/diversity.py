@@ -26,10 +26,10 @@ _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search re
 def _mean(a: Aspects, values: np.ndarray, rel: float, aspects: str) -> np.ndarray:
     """Per query, the mean of one value per aspect."""
     if aspects == "relevant":
-        which = a.parts.relevant(rel) > 0
+        is_counted = a.parts.relevant(rel) > 0
     else:
-        which = np.ones(len(values), bool)
-    return ratio(a.sum(np.where(which, values, 0.0)), a.count(which))
+        is_counted = np.ones(len(values), bool)
+    return ratio(a.sum(np.where(is_counted, values, 0.0)), a.count(is_counted))
 
 
 @_at_k(
@@ -112,7 +112,7 @@ _CLARKE = "Clarke et al. 2008, Novelty and diversity in information retrieval ev
 
 
 def _novelty(a: Aspects, rel: float, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Query, rank and gain of each relevant placement; each one before it in its aspect takes a share of alpha."""
+    """Query, rank and gain of each relevant placement; each earlier one in its aspect takes away a share of alpha."""
     parts = a.parts
     is_relevant = parts.grade >= rel
     rows = np.flatnonzero(is_relevant)
@@ -131,23 +131,25 @@ def _ideal(a: Aspects, rel: float, alpha: float, depth: int) -> tuple[np.ndarray
     bounds = np.searchsorted(owner, np.arange(len(a) + 1))
     queries, ranks, gains = [], [], []
     for query in range(len(a)):
-        mine = rows[bounds[query] : bounds[query + 1]]
-        if not len(mine):
+        own_rows = rows[bounds[query] : bounds[query + 1]]
+        if not len(own_rows):
             continue
-        doc, at = np.unique(a.judged_doc[mine], return_inverse=True)
-        aspect, of = np.unique(parts.judged_query[mine], return_inverse=True)
-        covers = np.zeros((len(doc), len(aspect)))
-        covers[at, of] = 1.0
-        worth = np.ones(len(aspect))
-        left = np.ones(len(doc), bool)
-        for rank in range(1, min(depth, len(doc)) + 1):
+        docs, doc_index = np.unique(a.judged_doc[own_rows], return_inverse=True)
+        aspects, aspect_index = np.unique(parts.judged_query[own_rows], return_inverse=True)
+        covers = np.zeros((len(docs), len(aspects)))
+        covers[doc_index, aspect_index] = 1.0
+
+        worth = np.ones(len(aspects))
+        left = np.ones(len(docs), bool)
+        for rank in range(1, min(depth, len(docs)) + 1):
             score = np.where(left, covers @ worth, -1.0)
-            best = len(doc) - 1 - int(np.argmax(score[::-1]))
+            best = len(docs) - 1 - int(np.argmax(score[::-1]))
             queries.append(query)
             ranks.append(rank)
             gains.append(score[best])
             left[best] = False
             worth[covers[best] > 0] *= 1.0 - alpha
+
     return np.array(queries, np.int64), np.array(ranks, np.int64), np.array(gains, np.float64)
 
 
@@ -158,13 +160,13 @@ def _discounted(a: Aspects, rows: tuple[np.ndarray, np.ndarray, np.ndarray], k: 
 
 
 def _of_perfect(a: Aspects, k: int, rel: float, alpha: float, discount: Discount) -> np.ndarray:
-    """The discounted gain as a share of that of k documents that are relevant to every aspect."""
+    """The discounted gain as a share of the gain of k documents that are relevant to every aspect."""
     perfect = float((running_powers(1.0 - alpha, k) * discount(np.arange(1, k + 1))).sum())
     return ratio(_discounted(a, _novelty(a, rel, alpha), k, discount), a.relevant(rel) * perfect)
 
 
 def _of_ideal(a: Aspects, k: int, rel: float, alpha: float, discount: Discount) -> np.ndarray:
-    """The discounted gain as a share of that of the (greedy) ideal ranking."""
+    """The discounted gain as a share of the gain of the (greedy) ideal ranking."""
     ideal = _discounted(a, _ideal(a, rel, alpha, k), k, discount)
     return ratio(_discounted(a, _novelty(a, rel, alpha), k, discount), ideal)
 
@@ -180,7 +182,7 @@ def _by_power(beta: float) -> Discount:
 @_at_k(
     "alpha_DCG",
     formula="alpha_DCG@k = sum over ranks r <= k of gain(r) / log2(r + 1), where each aspect a document covers adds "
-    "(1 - alpha)^(times it was covered before); divided by that of k documents that cover every aspect",
+    "(1 - alpha)^(times it was covered before); divided by the value of k documents that cover every aspect",
     use="Follow one system over time: new aspects are worth more than what was shown already.",
     avoid="Comparing queries with each other; use alpha_nDCG.",
     cite=_CLARKE,
@@ -220,7 +222,7 @@ def alpha_ndcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.
 
 @_at_k(
     "ERR_IA",
-    formula="ERR_IA@k = sum over ranks r <= k of gain(r) / r, with the gains of alpha_DCG; divided by that of k "
+    formula="ERR_IA@k = sum over ranks r <= k of gain(r) / r, with the gains of alpha_DCG; divided by the value of k "
     "documents that cover every aspect",
     use="Users come for one of the aspects and stop once satisfied.",
     avoid="Comparing queries with each other; use nERR_IA.",

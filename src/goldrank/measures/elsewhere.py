@@ -1,4 +1,4 @@
-"""Names that people type and that are no measure here, or have two meanings, and the way on for each of them."""
+"""Names that people type and that are not measures here, or have two meanings, and what to use for each of them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _WORD = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*")
 
 
 def known_elsewhere(text: str) -> MeasureError | None:
-    """The error that leads on from a name that other tools have; None for what nobody is known to have."""
+    """The error for a name that other tools have, with what to use instead; None for any other name."""
     written = _WORD.match(text)
     if written is None:
         return None
@@ -86,19 +86,19 @@ def known_elsewhere(text: str) -> MeasureError | None:
     name = written[0].removesuffix("_at").removesuffix("_cut")
     word = re.sub("[_-]", "", name).casefold()
     if word in OF_ANSWERS:
-        what = f"{name} judges the answer, and goldrank measures what was retrieved"
+        message = f"{name} judges the answer, and goldrank measures what was retrieved"
         hint = "Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5."
-        return MeasureError(what, hint=hint, code="not-of-rankings")
+        return MeasureError(message, hint=hint, code="not-of-rankings")
 
     if word in OF_RATINGS:
-        what = f"{name} is of predicted ratings, and goldrank measures rankings"
+        message = f"{name} is of predicted ratings, and goldrank measures rankings"
         hint = "Of rankings there are nDCG@10, R@10 and HR@10; sklearn.metrics has the other."
-        return MeasureError(what, hint=hint, code="not-of-rankings")
+        return MeasureError(message, hint=hint, code="not-of-rankings")
 
     if word in OF_RANKINGS:
-        what = f"{name} is of two rankings, and a measure is of one and its judgements"
+        message = f"{name} is of two rankings, and a measure is of one and its judgements"
         hint = "goldrank.rank_agreement compares rankings; `goldrank diff --agreement` shows it."
-        return MeasureError(what, hint=hint, code="not-of-rankings")
+        return MeasureError(message, hint=hint, code="not-of-rankings")
 
     if word in TWO_MEANINGS:
         return MeasureError(f"{name!r} has more than one meaning", hint=TWO_MEANINGS[word], code="two-meanings")

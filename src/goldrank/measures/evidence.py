@@ -1,4 +1,4 @@
-"""Measures of evidence by its place in the sources: the same judgements for every way of cutting texts."""
+"""Measures of evidence by its place in the sources: one set of judgements for every way of cutting texts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from goldrank.measures.options import Choice, Number, Option
 _SMITH = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval"
 _OPTIONS: dict[str, Option] = {
     "beta": Number(low=0, high=1_000),
-    "repeated": Choice(("once", "each")),  # how often a position counts that several retrieved texts hold
-    "evidence": Choice(("once", "each")),  # how often a position counts below the line that several evidences hold
-    "touching": Choice(
-        ("inside", "border")
-    ),  # whether a text of the corpus must hold evidence, or may only border on it
-    "coverage": Number(low=0, high=1),  # the least share of an evidence that must be covered; some of it always
+    # How often a position counts that several retrieved texts hold.
+    "repeated": Choice(("once", "each")),
+    # How often a position counts, in what is divided by, that several pieces of evidence hold.
+    "evidence": Choice(("once", "each")),
+    # Whether a text of the corpus must hold evidence, or may only border on it.
+    "touching": Choice(("inside", "border")),
+    # The least share of a piece of evidence that must be covered; some of it always.
+    "coverage": Number(low=0, high=1),
 }
 _measure = partial(measure, over="spans", options=_OPTIONS, cite=_SMITH)
 
@@ -31,12 +33,12 @@ def _needed(s: Spans) -> np.ndarray:
 
 
 def _covered(s: Spans, k: int | None) -> np.ndarray:
-    """Per query, how much of that the first k texts hold."""
+    """Per query, how much of the evidence the first k texts hold."""
     return np.asarray(s.sum(s.needed & s.within(k)) + s.by_query(np.where(s.alone, 0.0, s.worth * s.share(k))))
 
 
 def _listed(s: Spans, share: np.ndarray) -> np.ndarray:
-    """Per query, a share of the length of each evidence, whatever others hold of it."""
+    """Per query, the sum over pieces of evidence of a share of their length, also where pieces overlap."""
     return s.by_query(s.worth * share)
 
 
@@ -162,11 +164,13 @@ def span_precision_omega(s: Spans, *, repeated: str = "once", touching: str = "i
         )
     if touching == "border":
         return ratio(s.touching.evidence, s.touching.bordering)
-    return ratio(s.touching.evidence, s.touching.union if repeated == "once" else s.touching.total)
+    if repeated == "once":
+        return ratio(s.touching.evidence, s.touching.union)
+    return ratio(s.touching.evidence, s.touching.total)
 
 
 def _evidences_covered(s: Spans, k: int | None, coverage: float) -> np.ndarray:
-    """Per query, of how many evidences the first k texts hold enough."""
+    """Per query, the number of pieces of evidence of which the first k texts hold enough."""
     return s.by_query(s.enough(k, coverage))
 
 
@@ -182,7 +186,7 @@ def evidence_recall(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.nda
     """The share of the pieces of evidence that the first k retrieved texts cover together.
 
     A piece is covered if one of its alternatives is; `coverage` is the least share of it that counts (0: any
-    part of it). White space does not count where the source is known: what a splitter drops between texts is no loss.
+    part of it). White space does not count where the source is known: what a splitter drops between texts is not lost.
 
     >>> from goldrank.data.text_item import EvidencePlaces, Span, TextItem
     >>> evidence = [EvidencePlaces(((Span("doc", 5, 9),),)), EvidencePlaces(((Span("doc", 10, 30),),))]
@@ -211,5 +215,5 @@ def evidence_all(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarra
     >>> evaluate_texts([item], "EvidenceAll@5")["EvidenceAll@5"]
     1.0
     """
-    every = _evidences_covered(s, k, coverage) == s.relevant()
-    return np.where(every & (s.relevant() > 0), 1.0, 0.0)
+    has_all = _evidences_covered(s, k, coverage) == s.relevant()
+    return np.where(has_all & (s.relevant() > 0), 1.0, 0.0)

@@ -1,7 +1,7 @@
-"""Tables of measures that are complete when it matters.
+"""Tables of measures that load rarely used families when they are needed.
 
-Families that few ask for are imported when a table is asked for a name that it does not have, or for all its names:
-importing them takes a good part of the time of a small evaluation.
+These families are imported when a caller looks up a name that a table does not have, or all its names: importing
+them takes a good part of the time of a small evaluation.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _is_loading = False
 
 
 def wait_with(modules: Sequence[str], complete: Callable[[], None]) -> None:
-    """Name the families that are imported when they are asked for, and what is called when all are there."""
+    """Name the families that are imported when they are needed, and what is called when all are imported."""
     global _waiting, _complete
     _waiting, _complete = tuple(modules), complete
 
 
 @contextmanager
 def as_it_is() -> Iterator[None]:
-    """Within it nothing is imported: for families that register themselves, in whatever order they are imported."""
+    """Within it nothing is imported: for families that register themselves, in any order of their imports."""
     global _is_loading
     with _lock:
         before, _is_loading = _is_loading, True
@@ -39,14 +39,14 @@ def as_it_is() -> Iterator[None]:
 
 
 def load() -> None:
-    """Import what waits; it registers itself. Other threads wait until it is done."""
+    """Import the families that wait; they register themselves. Other threads wait until it is done."""
     global _waiting, _is_loading
     if not _waiting:
         return
 
     with _lock:
         if _is_loading:
-            return  # asked by what is being imported: it finds what is there
+            return  # called by a family that is being imported: it finds what is there
         _is_loading = True
         try:
             for module in _waiting:
@@ -78,7 +78,7 @@ class Names(dict[str, Value]):
         return dict.get(self, name, default)
 
     def arrange(self, key: Callable[[str], int]) -> None:
-        """Order the names by a number; those of one number stay as they are."""
+        """Order the names by a number; names with equal numbers stay as they are."""
         ordered = {name: dict.__getitem__(self, name) for name in sorted(dict.keys(self), key=key)}
         self.clear()
         self.update(ordered)

@@ -1,4 +1,4 @@
-"""Measures as ir_measures and ranx have them, in terms of ours: objects, options and suffixes.
+"""Measures as ir_measures and ranx have them, in terms of goldrank's: objects, options and suffixes.
 
 No package is imported: an object is known by its attributes.
 """
@@ -13,31 +13,33 @@ from goldrank.base.errors import MeasureError
 from goldrank.measures.declare import REGISTRY, Alias, Spelled, lookup
 
 
-def is_measure_object(given: object) -> bool:
+def is_measure_object(candidate: object) -> bool:
     """Whether something is a measure of ir_measures, such as `ir_measures.nDCG @ 10`."""
-    return all(hasattr(given, attribute) for attribute in ("NAME", "AT_PARAM", "SUPPORTED_PARAMS", "params"))
+    return all(hasattr(candidate, attribute) for attribute in ("NAME", "AT_PARAM", "SUPPORTED_PARAMS", "params"))
 
 
-def of_object(given: Any) -> Spelled:
-    """The measure of ours that gives an object's numbers: with its defaults, and by its meaning of every option.
+def of_object(measure: Any) -> Spelled:
+    """goldrank's measure with the numbers of an ir_measures object: with its defaults and its meaning of options.
 
     `SetF(beta=2)` there hands 2 to trec_eval, which takes it as beta squared; it is `SetF(weight=2)` here.
     """
-    if hasattr(given, "runtime_impl"):
+    if hasattr(measure, "runtime_impl"):
         raise MeasureError(
-            f"{given} is a function of data frames, which only ir_measures calls",
+            f"{measure} is a function of data frames, which only ir_measures calls",
             hint="Give goldrank a function of two lists of grades, or measure it with goldrank.compat.ir_measures.",
             code="needs-data-frames",
         )
-    unknown = [key for key in given.params if key not in given.SUPPORTED_PARAMS]
+    unknown = [key for key in measure.params if key not in measure.SUPPORTED_PARAMS]
     if unknown:
-        raise MeasureError(f"{given.NAME} of ir_measures has no option {unknown[0]!r}")
-    options = {key: given[key] for key in given.SUPPORTED_PARAMS}
+        raise MeasureError(f"{measure.NAME} of ir_measures has no option {unknown[0]!r}")
+
+    options = {key: measure[key] for key in measure.SUPPORTED_PARAMS}
     options = {key: value for key, value in options.items() if type(value) is not object}  # its mark of "not given"
-    k = options.pop(given.AT_PARAM, None)
-    alias = lookup(str(given.NAME))
+    k = options.pop(measure.AT_PARAM, None)
+    alias = lookup(str(measure.NAME))
     if alias is None:
-        raise MeasureError(f"goldrank has no {given.NAME}", hint="See `goldrank measures` for all of them.")
+        raise MeasureError(f"goldrank has no {measure.NAME}", hint="See `goldrank measures` for all of them.")
+
     if "beta" in options and "weight" in REGISTRY[alias.name].options:
         options["weight"] = options.pop("beta")
         if options["weight"] == 1:  # then both mean the same
@@ -48,19 +50,18 @@ def of_object(given: Any) -> Spelled:
 _FORMS = {"log2": "linear", "exp-log2": "exp2"}
 
 
-def in_own_words(alias: Alias, k: Any, given: Mapping[str, Any]) -> Spelled:
-    """The same with ir_measures' names of options in terms of ours, where a measure has no such option itself.
+def in_own_words(alias: Alias, k: Any, foreign_options: Mapping[str, Any]) -> Spelled:
+    """A measure with ir_measures' options replaced by goldrank's, where the measure has no option of that name.
 
-    `nDCG(dcg="exp-log2", gains={1: 3}, cutoff=10)` and `NumRet(rel=1)`.
+    `nDCG(dcg="exp-log2", gains={1: 3}, cutoff=10)` and `NumRet(rel=1)` are such measures.
     """
-    name, options = alias.name, {**alias.options, **given}
+    name, options = alias.name, {**alias.options, **foreign_options}
     own = REGISTRY[name].options
     if "cutoff" in options and "cutoff" not in own:
         cutoff = options.pop("cutoff")
         if k is None:
             k = cutoff
-        else:
-            k = k
+
     if "dcg" in options and "dcg" not in own:
         form = options.pop("dcg")
         if form not in _FORMS:
@@ -69,15 +70,16 @@ def in_own_words(alias: Alias, k: Any, given: Mapping[str, Any]) -> Spelled:
             raise MeasureError(f"{name}: dcg='exp-log2' and gains= are two answers to one question", hint="Give one.")
         if "gain" in own and form != "log2":
             options["gain"] = _FORMS[form]
+
     if "gains" in options and "gains" not in own:
         options["gain"] = options.pop("gains")
-    if "rel" in options and "rel" not in own and (by_level := _COUNTED_FROM.get(name)):
-        name = by_level
+    if "rel" in options and "rel" not in own:
+        name = _COUNTED_FROM.get(name, name)
     return Spelled(name, k, options)
 
 
 _COUNTED_FROM = {"NumRet": "NumRelRet"}
-"""Counts of everything, and what counts from a grade up."""
+"""Counts of all documents, and the counts of documents from a grade up."""
 
 _LEVEL = r"(.+?)-l(\d{1,9})"
 
@@ -90,16 +92,20 @@ def split_level(text: str) -> tuple[str, int] | None:
     return None
 
 
-def from_level(found: Spelled, level: int, text: str) -> Spelled:
+def from_level(spelled: Spelled, level: int, text: str) -> Spelled:
     """A measure in which only grades from a level up count, as ranx means it: lower ones have no gain either."""
-    options = REGISTRY[found.name].options
-    if "rel" in found.options:
+    options = REGISTRY[spelled.name].options
+    if "rel" in spelled.options:
         raise MeasureError(f"{text!r}: rel= and -l{level} are two answers to one question", hint="Give one.")
+
     if "gain" not in options:
         if "rel" not in options:
-            raise MeasureError(f"{text!r}: {found.name} has no lowest grade", hint=f"Leave out -l{level}.")
-        return found._replace(options={**found.options, "rel": level})
-    if level > 1 and (found.options.get("gain", "linear") != "linear" or level > 100):
+            raise MeasureError(f"{text!r}: {spelled.name} has no lowest grade", hint=f"Leave out -l{level}.")
+        return spelled._replace(options={**spelled.options, "rel": level})
+    if level > 1 and (spelled.options.get("gain", "linear") != "linear" or level > 100):
         raise MeasureError(f"{text!r}: gains other than the grades have no -l", hint="Give gain= a mapping instead.")
+
     gain = dict.fromkeys(range(1, level), 0)
-    return found._replace(options={**found.options, **({"gain": gain} if gain else {})})
+    if not gain:
+        return spelled
+    return spelled._replace(options={**spelled.options, "gain": gain})

@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank.base.errors import MeasureError
 from goldrank.data.placements import Placements, accumulate
-from goldrank.measures.cutoff import ratio
+from goldrank.measures.cutoff import cut_off, ratio
 from goldrank.measures.declare import Kernel, measure, monotone
 from goldrank.measures.options import CHANCE, Choice, Level, Number, Option
 from goldrank.measures.weights import GAIN, Gain, discounted, gains, running_powers
@@ -42,9 +42,10 @@ def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, disco
     total = np.concatenate(([0.0], np.cumsum(weight)))
     mean = (total[p.tie_last] - total[p.tie_first - 1]) / (p.tie_last - p.tie_first + 1)
     worth = gains(p.grade, gain, rel, negative)
+
     # A document without ties keeps its value to the last bit.
-    alone = np.where(p.rank <= k, 1.0, 0.0) if k is not None else 1.0
-    return p.sum(np.where(p.tie_first == p.tie_last, discounted(worth, p.rank, discount) * alone, worth * mean))
+    untied_value = discounted(worth, p.rank, discount) * cut_off(np.ones(len(p.rank)), p.rank, k)
+    return p.sum(np.where(p.tie_first == p.tie_last, untied_value, worth * mean))
 
 
 @_measure(
@@ -85,7 +86,7 @@ def dcg(
 def _within(
     k: int | None, rank: np.ndarray, query: np.ndarray, grade: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Query, grade and rank of what is not below the cut-off: the rest adds nothing, and is most of a deep ranking."""
+    """Query, grade and rank of the first k ranks: what is below adds nothing, and is most of a deep ranking."""
     if k is None:
         return query, grade, rank
     rows = (rank <= k).nonzero()[0]
@@ -97,7 +98,7 @@ def _within(
 def ideal_dcg(
     p: Placements, k: int | None, rel: float, gain: Gain, discount: str, negative: str, ideal: str
 ) -> np.ndarray:
-    """The DCG of the best order of the judged documents, or of those retrieved. It is not to be written to."""
+    """The DCG of the best order of the judged documents, or of the retrieved ones. Callers must not write to it."""
 
     def of_judged() -> np.ndarray:  # grades are in order, and gains rise with them
         query, grade, rank = _within(k, p.judged_rank, p.judged_query, p.judged)
@@ -106,7 +107,11 @@ def ideal_dcg(
 
     if ideal == "judged" and isinstance(gain, str):
         return p.of_judgements(("DCG", k, rel, gain, discount, negative), of_judged)
-    query, grade = (p.judged_query, p.judged) if ideal == "judged" else (p.query, p.grade)
+
+    if ideal == "judged":
+        query, grade = p.judged_query, p.judged
+    else:
+        query, grade = p.query, p.grade
     worth = gains(grade, gain, rel, negative)
     order = np.lexsort((-worth, query))
     query, worth = query[order], worth[order]
@@ -144,9 +149,12 @@ def _normalised(
     gained: Kernel, p: Placements, *, k: int | None, ideal: str, cut_ideal: bool, **options: Any
 ) -> np.ndarray:
     """What a kernel of DCG gives as a share of the ideal, by DCG's options; 0 where even the ideal gains nothing."""
-    best = ideal_dcg(p, k if cut_ideal else None, ideal=ideal, **options)
+    ideal_k = None
+    if cut_ideal:
+        ideal_k = k
+    best = ideal_dcg(p, ideal_k, ideal=ideal, **options)
     reached = gained(p, k=k, **options)
-    if options["negative"] == "keep":  # a share of a gain is no loss
+    if options["negative"] == "keep":  # a share of a gain is never negative
         reached = np.maximum(reached, 0.0)
     return ratio(reached, np.maximum(best, 0.0))
 
@@ -155,8 +163,8 @@ def _expected_ndcg(p: Placements, *, negative: str, **options: Any) -> np.ndarra
     """The expected value over orders of ties; losses have none in closed form, because each order stops at 0."""
     has_ties = bool((p.tie_first != p.tie_last).any())
     if negative == "keep" and has_ties and bool((p.grade < 0).any()):
-        what = 'nDCG(negative="keep") has no expected value over ties where grades are below 0'
-        raise MeasureError(what, hint="Leave out negative= or ties='expected'.", code="no-closed-form")
+        message = 'nDCG(negative="keep") has no expected value over ties where grades are below 0'
+        raise MeasureError(message, hint="Leave out negative= or ties='expected'.", code="no-closed-form")
     return _normalised(_expected_dcg, p, negative=negative, **options)
 
 
@@ -184,7 +192,7 @@ def ndcg(
 ) -> np.ndarray:
     """DCG as a share of the best possible, which makes queries comparable.
 
-    `gain`, `discount` and `negative` are those of DCG. `ideal="retrieved"` takes the best order of what was
+    `gain`, `discount` and `negative` are as in DCG. `ideal="retrieved"` takes the best order of what was
     retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k. With
     `negative="keep"` losses count, and the value stops at 0. Where even the ideal gains nothing, or less, it is 0.
 
@@ -216,9 +224,12 @@ def rank_biased(
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "RBP(p=0.5)")["RBP(p=0.5)"]
     0.625
     """
-    worth = _unit_gains(placements, gain) if rel is None else (placements.grade >= rel).astype(np.float64)
+    if rel is None:
+        worth = _unit_gains(placements, gain)
+    else:
+        worth = (placements.grade >= rel).astype(np.float64)
     value = worth * running_powers(p, int(placements.rank.max(initial=1)))[placements.rank - 1]
-    return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
+    return (1.0 - p) * placements.sum(cut_off(value, placements.rank, k))
 
 
 @monotone(
@@ -241,22 +252,24 @@ def rank_biased_gain(
     """
     worth = np.where(placements.grade >= rel, gains(placements.grade, gain, rel), 0.0)
     value = worth * running_powers(p, int(placements.rank.max(initial=1)))[placements.rank - 1]
-    return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
+    return (1.0 - p) * placements.sum(cut_off(value, placements.rank, k))
 
 
 def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
     """Gains of placements within 0 and 1: scaled by the least and greatest gain of each query's scale if beyond."""
     worth = gains(p.grade, gain, 1)
     top = np.zeros(len(p))
-    some = np.diff(p.judged_start) > 0
-    top[some] = np.maximum(p.judged[p.judged_start[:-1][some]], 0)
+    has_judged = np.diff(p.judged_start) > 0
+    top[has_judged] = np.maximum(p.judged[p.judged_start[:-1][has_judged]], 0)
     if isinstance(gain, Mapping):
         levels = {0: 0.0, **gain}
         least = np.full(len(p), min(levels.values()))
         # Grades of the scale that the mapping leaves out are worth themselves.
         plain = top.copy()
-        while (listed := np.isin(plain, list(gain))).any():
-            plain = np.where(listed, plain - 1, plain)
+        is_listed = np.isin(plain, list(gain))
+        while is_listed.any():
+            plain = np.where(is_listed, plain - 1, plain)
+            is_listed = np.isin(plain, list(gain))
         most = np.maximum(plain, max(levels.values()))
     else:
         least, most = np.zeros(len(p)), gains(top, gain, 1)
@@ -290,12 +303,13 @@ def expected_reciprocal_rank(p: Placements, *, k: int | None, max_grade: int = 4
             f"ERR: the qrels have grade {highest}, above max_grade={max_grade}",
             hint=f"Spell it ERR(max_grade={highest}) if that is the top of your scale.",
         )
+
     satisfied = (np.exp2(np.maximum(p.grade, 0)) - 1.0) / 2.0**max_grade
     left = p.running(1.0 - satisfied, np.multiply)
     first = p.start[p.query] == np.arange(len(left))
     arrive = np.where(first, 1.0, np.concatenate(([1.0], left))[: len(left)])
     value = arrive * satisfied / p.rank
-    return p.sum(value if k is None else np.where(p.rank <= k, value, 0.0))
+    return p.sum(cut_off(value, p.rank, k))
 
 
 class Ideal(NamedTuple):
@@ -313,12 +327,12 @@ class Ideal(NamedTuple):
         return np.diff(self.start)
 
     @property
-    def whole(self) -> np.ndarray:
-        """The DCG of all of a query's."""
-        return self.at(self.dcg, np.arange(len(self.size)), self.size)
+    def total(self) -> np.ndarray:
+        """The DCG of all entries of each query."""
+        return self.running_at(self.dcg, np.arange(len(self.size)), self.size)
 
-    def at(self, values: np.ndarray, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        """A running value at some ranks: that of the last entry at or before it, 0 where there is none."""
+    def running_at(self, values: np.ndarray, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        """A running value at some ranks: the value of the last entry at or before it, 0 where there is none."""
         row = self.start[query] + np.minimum(rank, self.size[query]) - 1
         return np.where(row >= self.start[query], np.append(values, 0.0)[row], 0.0)
 
@@ -339,7 +353,7 @@ def ideal_list(p: Placements, gain: Gain) -> Ideal:
 @_trec_eval(
     "nDCGrel",
     formula="nDCGrel = mean over the documents with a gain of nDCG at their rank (at the end if not returned)",
-    use="nDCG without a cut-off of its own: each query is measured where its relevant documents are.",
+    use="nDCG without a cut-off: each query is measured where its relevant documents are.",
     aliases=("ndcg_rel",),
 )
 def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
@@ -352,9 +366,9 @@ def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
     value = discounted(worth, p.rank, "log2")
     is_relevant = worth > 0
-    here = ratio(p.running(value), ideal.at(ideal.dcg, p.query, p.rank))
+    ndcg_at_rank = ratio(p.running(value), ideal.running_at(ideal.dcg, p.query, p.rank))
     missing = (ideal.size - p.count(is_relevant)).astype(np.float64)
-    total = p.sum(np.where(is_relevant, here, 0.0)) + ratio(missing * p.sum(value), ideal.whole)
+    total = p.sum(np.where(is_relevant, ndcg_at_rank, 0.0)) + ratio(missing * p.sum(value), ideal.total)
     return np.where(total > 0, ratio(total, ideal.size), 0.0)
 
 
@@ -375,15 +389,16 @@ def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> n
     last = np.ones(len(ideal.worth), bool)
     last[:-1] = (ideal.worth[1:] != ideal.worth[:-1]) | (ideal.query[1:] != ideal.query[:-1])
     query, rank = ideal.query[last], ideal.rank[last]
-    # The placements up to that rank are those of the queries before, and some of this query's.
+
+    # The placements up to that rank are all of the queries before, and some of this query.
     width = int(max(p.rank.max(initial=0), rank.max(initial=0))) + 1
     row = np.searchsorted(p.query * width + p.rank, query * width + rank, "right") - 1
     reached = np.where(row >= p.start[query], np.append(p.running(value), 0.0)[row], 0.0)
     total = np.bincount(query, weights=reached / ideal.dcg[last], minlength=len(p))
     count = np.bincount(query, minlength=len(p))
-    more = (p.retrieved > ideal.size + 1) & (ideal.size > 0)
-    total = np.where(more, total + ratio(p.sum(value), ideal.whole), total)
-    return np.where(p.relevant(rel) > 0, ratio(total, count + more), 0.0)
+    is_longer = (p.retrieved > ideal.size + 1) & (ideal.size > 0)
+    total = np.where(is_longer, total + ratio(p.sum(value), ideal.total), total)
+    return np.where(p.relevant(rel) > 0, ratio(total, count + is_longer), 0.0)
 
 
 @_trec_eval(
@@ -401,14 +416,15 @@ def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     """
     ideal = ideal_list(p, gain)
     worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
-    cost = ideal.at(accumulate(np.maximum(ideal.worth, 1.0), ideal.start), p.query, p.rank)
+    cost = ideal.running_at(accumulate(np.maximum(ideal.worth, 1.0), ideal.start), p.query, p.rank)
     cost += np.maximum(p.rank - ideal.size[p.query], 0)
+
     rows = np.flatnonzero(worth != 0)
     behind = (2.0 + cost - p.running(worth))[rows]
     value = np.zeros(len(worth))
     value[rows] = worth[rows] / np.array([math.log2(x) for x in behind.tolist()])
-    whole = np.bincount(ideal.query, weights=ideal.worth, minlength=len(p))
-    return ratio(p.sum(value), whole)
+    total = np.bincount(ideal.query, weights=ideal.worth, minlength=len(p))
+    return ratio(p.sum(value), total)
 
 
 @_measure(
@@ -428,10 +444,11 @@ def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") 
     """
     worth = gains(p.grade, gain, rel)
     ideal = gains(p.judged, gain, rel)
-    order = np.lexsort((-ideal, p.judged_query))
-    best = np.where(p.judged_rank <= k, ideal[order], 0.0) if k is not None else ideal
-    whole = np.bincount(p.judged_query, weights=best, minlength=len(p))
-    return ratio(p.sum(worth if k is None else np.where(p.rank <= k, worth, 0.0)), whole)
+    if k is not None:
+        order = np.lexsort((-ideal, p.judged_query))
+        ideal = cut_off(ideal[order], p.judged_rank, k)
+    total = np.bincount(p.judged_query, weights=ideal, minlength=len(p))
+    return ratio(p.sum(cut_off(worth, p.rank, k)), total)
 
 
 @_measure(
@@ -456,10 +473,13 @@ def q_measure(p: Placements, *, k: int | None, rel: float = 1, beta: float = 1, 
     if k is not None:
         is_hit = is_hit & (p.rank <= k)
     gained = p.running(np.where(p.grade >= rel, gains(p.grade, gain, rel), 0.0))
-    best = ideal.at(accumulate(ideal.worth, ideal.start), p.query, p.rank)
+    best = ideal.running_at(accumulate(ideal.worth, ideal.start), p.query, p.rank)
     value = (p.cumulate(p.grade >= rel) + beta * gained) / (p.rank + beta * best)
+
     relevant = p.relevant(rel)
-    return ratio(p.sum(np.where(is_hit, value, 0.0)), relevant if k is None else np.minimum(relevant, k))
+    if k is not None:
+        relevant = np.minimum(relevant, k)
+    return ratio(p.sum(np.where(is_hit, value, 0.0)), relevant)
 
 
 @_measure(
@@ -483,9 +503,9 @@ def graded_ap(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.nda
     below = np.zeros(len(p))
     for level in np.unique(judged[judged > 0]).tolist():
         # Levels of other queries are passed over, so that a query's value is the same double in any company.
-        own = np.bincount(p.judged_query[judged == level], minlength=len(p)) > 0
+        has_level = np.bincount(p.judged_query[judged == level], minlength=len(p)) > 0
         reached = worth >= level
         share = (level - below) * p.sum(np.where(reached, p.cumulate(reached) / p.rank, 0.0))
-        total += np.where(own, share, 0.0)
-        below[own] = level
+        total += np.where(has_level, share, 0.0)
+        below[has_level] = level
     return ratio(total, np.bincount(p.judged_query, weights=judged, minlength=len(p)))

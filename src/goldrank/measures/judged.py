@@ -38,11 +38,11 @@ def judged(p: Placements, *, k: int | None) -> np.ndarray:
     0.5
     """
     known = p.grade >= 0
-    if k is None:
-        whole = p.retrieved
-    else:
-        whole = np.minimum(p.retrieved, k)
-    return ratio(p.count(known if k is None else known & (p.rank <= k)), whole)
+    total = p.retrieved
+    if k is not None:
+        known &= p.rank <= k
+        total = np.minimum(p.retrieved, k)
+    return ratio(p.count(known), total)
 
 
 @_measure(
@@ -120,7 +120,7 @@ def geometric_bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     aliases=("unj",),
 )
 def unjudged(p: Placements, *, k: int) -> np.ndarray:
-    """The share of the first k ranks that hold a document nobody judged (or only pooled).
+    """The share of the first k ranks that hold an unjudged document (or one that was only pooled).
 
     >>> evaluate({"q": {"a": 1}}, {"q": ["a", "x"]}, "Unjudged@10")["Unjudged@10"]
     0.1
@@ -149,6 +149,7 @@ def rbp_residual(placements: Placements, *, p: float = 0.9) -> np.ndarray:
     judged_rows = placements.grade >= 0
     known = placements.count(judged_rows)
     total = np.zeros(len(placements))
+
     # Every rank of some queries at a time, so that long runs need little memory.
     step = max(1, 2_000_000 // max(1, len(weight)))
     for low in range(0, len(placements), step):
@@ -159,8 +160,8 @@ def rbp_residual(placements: Placements, *, p: float = 0.9) -> np.ndarray:
         value = weight[np.arange(int(size.sum())) - np.repeat(start, size)]
         value[start[placements.query[rows] - low] + placements.rank[rows] - 1] = 0.0
         total[part] = np.bincount(np.repeat(np.arange(len(size)), size), weights=value, minlength=len(size))
-    rest = weight[placements.retrieved] + (1 - p) * total
-    return np.where(known < placements.retrieved, rest, 0.0)
+    residual = weight[placements.retrieved] + (1 - p) * total
+    return np.where(known < placements.retrieved, residual, 0.0)
 
 
 _forbidden = partial(
@@ -232,14 +233,15 @@ def _sign(grade: float) -> str:
     diagnostic=True,
     cutoff="needed",
     formula="Hole@k = (documents in the first k that were judged for no query at all) / k",
-    use="Comparison with BEIR; how many documents nobody has judged for any query.",
+    use="Comparison with BEIR; how many documents have no judgement for any query.",
     avoid="A document judged for another query says nothing about this one: use Unjudged@k.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (Hole@k)",
 )
-def hole(heads: TopDocuments, *, k: int) -> np.ndarray:
-    """The share of the first k documents that nobody judged for any query.
+def hole(top: TopDocuments, *, k: int) -> np.ndarray:
+    """The share of the first k documents that have no judgement for any query.
 
     >>> evaluate({"q": {"a": 1}, "r": {"b": 0}}, {"q": ["a", "b", "x"], "r": ["b"]}, "Hole@3").per_query["Hole@3"]["q"]
     0.3333333333333333
     """
-    return np.asarray(np.bincount(heads.query[~heads.anywhere & (heads.rank <= k)], minlength=len(heads)) / k)
+    unjudged_rows = ~top.anywhere & (top.rank <= k)
+    return np.asarray(np.bincount(top.query[unjudged_rows], minlength=len(top)) / k)

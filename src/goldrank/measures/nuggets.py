@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from goldrank.data.passages import Passages
-from goldrank.measures.cutoff import ratio
+from goldrank.measures.cutoff import last_rank, ratio
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice, Number
 
@@ -29,7 +29,7 @@ _measure = partial(
 
 
 def _support(t: Passages, k: int | None, grade: int | None, strict: bool) -> np.ndarray:
-    """Per query, the sum of the support that its nuggets of a grade have; None: of all."""
+    """Per query, the sum of the support of its nuggets of a grade; of all nuggets if the grade is None."""
     pairs = t.pairs
     assert pairs.label is not None
     if t.support is None:
@@ -38,7 +38,8 @@ def _support(t: Passages, k: int | None, grade: int | None, strict: bool) -> np.
         degree = t.support
     if strict:
         degree = np.where(degree >= 1, 1.0, 0.0)
-    near = pairs.rank <= (np.inf if k is None else k)
+
+    near = pairs.rank <= last_rank(k)
     if grade is not None:
         near &= pairs.grade == grade
 

@@ -17,24 +17,32 @@ OptionValue: TypeAlias = bool | int | float | str | tuple[Any, ...] | None
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some words; with `mapping`, also a table of its own such as {1: 3, 2: 9}."""
+    """One of some words; with `mapping`, also a table such as {1: 3, 2: 9}."""
 
     words: tuple[str, ...]
     mapping: bool = False
 
     def check(self, value: object) -> OptionValue:
-        if self.mapping and isinstance(value, Mapping | tuple):
+        if self.mapping and isinstance(value, Mapping):
+            value = tuple(value.items())
+        if self.mapping and isinstance(value, tuple):
             try:
-                pairs = value.items() if isinstance(value, Mapping) else value
-                return tuple(sorted((_whole(grade), _real(worth)) for grade, worth in pairs))
+                return tuple(sorted((_whole(grade), _real(worth)) for grade, worth in value))
             except (TypeError, ValueError, OverflowError):
                 raise ValueError("a mapping from whole numbers to finite numbers") from None
-        if not isinstance(value, str) or value not in self.words:
-            raise ValueError(f"one of {', '.join(map(repr, self.words))}" + (" or a mapping" * self.mapping))
-        return value
+        if isinstance(value, str) and value in self.words:
+            return value
+
+        words = f"one of {', '.join(map(repr, self.words))}"
+        if self.mapping:
+            words += " or a mapping"
+        raise ValueError(words)
 
     def __str__(self) -> str:
-        return "one of " + ", ".join(self.words) + (", or a mapping from grade to gain" if self.mapping else "")
+        words = "one of " + ", ".join(self.words)
+        if self.mapping:
+            words += ", or a mapping from grade to gain"
+        return words
 
 
 @dataclass(frozen=True)
@@ -51,24 +59,37 @@ class Number:
         if value is None and self.optional:
             return None
         try:
-            number = _whole(value) if self.whole else _real(value)
+            number = self._number(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not self.low <= number <= self.high or (self.below and number == self.high):
             raise ValueError(self._kind + self._limits)
         return number
 
+    def _number(self, value: object) -> float | int:
+        if self.whole:
+            return _whole(value)
+        return _real(value)
+
     @property
     def _limits(self) -> str:
-        return f" from {self.low:g} to {'below ' if self.below else ''}{self.high:g}"
+        if self.below:
+            return f" from {self.low:g} to below {self.high:g}"
+        return f" from {self.low:g} to {self.high:g}"
 
     @property
     def _kind(self) -> str:
-        return "a whole number" if self.whole else "a number"
+        if self.whole:
+            return "a whole number"
+        return "a number"
 
     def __str__(self) -> str:
-        limits = "" if self.high >= MAX_CUTOFF else self._limits
-        return self._kind + limits + (", or None" if self.optional else "")
+        words = self._kind
+        if self.high < MAX_CUTOFF:
+            words += self._limits
+        if self.optional:
+            words += ", or None"
+        return words
 
 
 _SMALLEST = math.ulp(0.0)
@@ -116,7 +137,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Word:
-    """A name of the user's own, of at most 200 characters."""
+    """A name that the user chose, of at most 200 characters."""
 
     def check(self, value: object) -> OptionValue:
         if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
@@ -141,27 +162,29 @@ COMMON: Mapping[str, Option] = {
     "tokens": Number(low=0, high=MAX_CUTOFF, whole=True, optional=True),
     "pack": Choice(PACKERS),  # how a list of texts is packed into a budget of tokens
 }
-"""Options that every measure has without any code of its own."""
+"""Options that every measure has without any code for it."""
 COMMON_DEFAULTS: Mapping[str, OptionValue] = {"judged_only": False, "tokens": None, "pack": "prefix"}
 
 
 def option_for(name: str, default: object) -> Option | None:
-    """The rule for an option that nobody gave one, from its name and default; None if they do not tell."""
+    """The rule for an option without a declared one, from its name and default; None if they do not say it."""
     if name == "rel":
         return Level(low=-MAX_CUTOFF, high=MAX_CUTOFF)
     if isinstance(default, bool):
         return Flag()
-    return Number() if isinstance(default, int | float) else None
+    if isinstance(default, int | float):
+        return Number()
+    return None
 
 
 def spell(value: OptionValue) -> str:
     """A value as it is written in a measure's name; equal values are written alike, 2.0 as 2."""
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, tuple) and not isinstance(value[0] if value else (), tuple):
-        return "[" + ", ".join(map(spell, value)) + "]"
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and all(isinstance(entry, tuple) for entry in value):
         return "{" + ", ".join(f"{spell(key)}: {spell(worth)}" for key, worth in value) + "}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(spell, value)) + "]"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return repr(int(value))
     return repr(value)
@@ -185,4 +208,6 @@ def _real(value: Any) -> float | int:
         raise TypeError("not a number")
     if not math.isfinite(value):
         raise ValueError("not finite")
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()  # type: ignore[no-any-return]
+    return value

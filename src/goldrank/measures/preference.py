@@ -21,15 +21,15 @@ class PreferenceOutcome(NamedTuple):
     """What a ranking does to one judge's preferences; squares of flags, preferred document in the row."""
 
     opinion: Opinion
-    place: np.ndarray
-    here: np.ndarray
+    position: np.ndarray
+    is_returned: np.ndarray
     """Which documents were returned."""
     counted: np.ndarray
-    """Pairs that count: all, those of which both documents were returned, or at least one ("touched")."""
+    """Pairs that count: all, pairs of which both documents were returned, or at least one ("touched")."""
     possible: np.ndarray
     """The preferences that count."""
     met: np.ndarray
-    """Those met: the preferred document was returned, and above the other one if that was returned too."""
+    """The preferences met: the preferred document was returned, and above the other one if both were returned."""
 
     def counts(self, among: np.ndarray | slice = slice(None)) -> tuple[int, int]:
         """How many preferences are met and how many possible, between some of the documents."""
@@ -39,18 +39,18 @@ class PreferenceOutcome(NamedTuple):
 def _outcomes(p: Preferred, pairs: str) -> Iterator[tuple[list[PreferenceOutcome], int, int]]:
     """Per query, each judge's preferences compared with the ranking, how many documents there are and were returned."""
     for query, opinions in enumerate(p.opinions):
-        place, returned = p.order(query)
-        yield [_outcome(opinion, place[opinion.doc], returned, pairs) for opinion in opinions], len(place), returned
+        position, returned = p.order(query)
+        outcomes = [_outcome(opinion, position[opinion.doc], returned, pairs) for opinion in opinions]
+        yield outcomes, len(position), returned
 
 
-def _outcome(opinion: Opinion, place: np.ndarray, returned: int, pairs: str) -> PreferenceOutcome:
-    here = place < returned
-    row, column = here[:, None], here[None, :]
+def _outcome(opinion: Opinion, position: np.ndarray, returned: int, pairs: str) -> PreferenceOutcome:
+    is_returned = position < returned
+    row, column = is_returned[:, None], is_returned[None, :]
     counted = {"all": np.ones_like(opinion.over), "returned": row & column, "touched": row | column}[pairs]
     possible = opinion.over & counted
-    return PreferenceOutcome(
-        opinion, place, here, counted, possible, possible & (place[:, None] < place[None, :]) & row
-    )
+    met = possible & (position[:, None] < position[None, :]) & row
+    return PreferenceOutcome(opinion, position, is_returned, counted, possible, met)
 
 
 @measure(
@@ -93,26 +93,39 @@ def preferences_met(p: Preferred, *, pairs: str = "all", average: str = "prefere
     for query, (outcomes, size, returned) in enumerate(_outcomes(p, pairs)):
         if average == "preference":
             met, possible = np.sum([outcome.counts() for outcome in outcomes], axis=0)
-            values[query] = met / possible if possible else 0.0
+            if possible:
+                values[query] = met / possible
         elif average == "pair":
             values[query] = _by_pair(outcomes, size, returned, pairs)
         else:
-            total = 0.0
-            for outcome in outcomes:
-                met, possible = outcome.counts() if average == "judge" else _balanced(outcome, pairs)
-                if possible:
-                    total += met / possible
-                elif average != "judge":  # a judge without any preference scores 0, as in trec_eval
-                    total += np.nan
-            values[query] = total / len(outcomes) if total > 0 else 0.0
+            values[query] = _by_judge(outcomes, pairs, average == "balanced")
     return values
+
+
+def _by_judge(outcomes: list[PreferenceOutcome], pairs: str, balanced: bool) -> float:
+    """The mean over judges of the share of preferences met."""
+    total = 0.0
+    for outcome in outcomes:
+        if balanced:
+            met, possible = _balanced(outcome, pairs)
+        else:
+            met, possible = outcome.counts()
+
+        if possible:
+            total += met / possible
+        elif balanced:  # a judge without any preference scores 0, as in trec_eval
+            total += np.nan
+
+    if total > 0:
+        return total / len(outcomes)
+    return 0.0
 
 
 def _by_pair(outcomes: list[PreferenceOutcome], size: int, returned: int, pairs: str) -> float:
     """The mean over pairs of documents of the share of judges with whom the ranking agrees."""
     count = np.zeros((size, size), np.int64)
     for outcome in outcomes:
-        count[np.ix_(outcome.place, outcome.place)] += outcome.opinion.over
+        count[np.ix_(outcome.position, outcome.position)] += outcome.opinion.over
 
     judges = count + count.T
     row, column = np.nonzero(np.triu(judges, 1))
@@ -129,33 +142,38 @@ def _by_pair(outcomes: list[PreferenceOutcome], size: int, returned: int, pairs:
 
 def _balanced(outcome: PreferenceOutcome, pairs: str) -> tuple[int, int]:
     """Preferences met and possible, with as many nonrelevant documents as relevant ones, as trec_eval counts them."""
-    opinion, place, here = outcome.opinion, outcome.place, outcome.here
+    opinion, position, is_returned = outcome.opinion, outcome.position, outcome.is_returned
     if pairs == "returned":
-        usable = here
+        usable = is_returned
     else:
-        usable = np.ones(len(here), bool)
+        usable = np.ones(len(is_returned), bool)
 
-    good, bad = opinion.level > 0, opinion.level == 0 if opinion.partial else opinion.level <= 0
+    good = opinion.level > 0
+    if opinion.partial:
+        bad = opinion.level == 0
+    else:
+        bad = opinion.level <= 0
     all_good, relevant, nonrelevant = int(good.sum()), int((good & usable).sum()), int((bad & usable).sum())
+
     if relevant >= nonrelevant:
         # Nonrelevant documents that are missing count as standing below everything.
         missing = relevant - nonrelevant
         met, possible = outcome.counts()
-        return met + int((good & here).sum()) * missing, possible + all_good * missing
+        return met + int((good & is_returned).sum()) * missing, possible + all_good * missing
 
     if opinion.partial:
         keep = np.ones(len(bad), bool)
         if nonrelevant > all_good:
-            keep[bad & (place >= np.sort(place[bad & usable])[all_good])] = False
+            keep[bad & (position >= np.sort(position[bad & usable])[all_good])] = False
         return outcome.counts(keep)
 
     # The lowest level stands for the nonrelevant documents; its first ones are compared with every document.
     last = opinion.level == opinion.level.min()
-    first = np.flatnonzero(last)[np.argsort(place[last], kind="stable")][:relevant]
+    first = np.flatnonzero(last)[np.argsort(position[last], kind="stable")][:relevant]
     first = first[usable[first]]
     met, possible = outcome.counts(~last & usable)
     rows = np.flatnonzero(usable)
-    above = (place[rows][:, None] < place[first][None, :]) & here[rows][:, None]
+    above = (position[rows][:, None] < position[first][None, :]) & is_returned[rows][:, None]
     return met + int(above.sum()), possible + int(outcome.counted[np.ix_(rows, first)].sum())
 
 
@@ -174,7 +192,10 @@ def num_preferences(p: Preferred) -> np.ndarray:
     >>> evaluate(Preferences({"q": {"judge": [{"a": 2, "b": 1}]}}), {"q": ["a"]}, "NumPrefs")["NumPrefs"]
     1.0
     """
-    return np.array([sum(int(opinion.over.sum()) for opinion in opinions) for opinions in p.opinions], np.float64)
+    counts = []
+    for opinions in p.opinions:
+        counts.append(sum(int(opinion.over.sum()) for opinion in opinions))
+    return np.array(counts, np.float64)
 
 
 @_count(
@@ -194,5 +215,7 @@ def num_preferences_met(p: Preferred, *, pairs: str = "all") -> np.ndarray:
     >>> evaluate(Preferences({"q": {"judge": [{"a": 2, "b": 1}]}}), {"q": ["a"]}, "NumPrefsMet")["NumPrefsMet"]
     1.0
     """
-    met = [sum(outcome.counts()[0] for outcome in outcomes) for outcomes, _, _ in _outcomes(p, pairs)]
+    met = []
+    for outcomes, _, _ in _outcomes(p, pairs):
+        met.append(sum(outcome.counts()[0] for outcome in outcomes))
     return np.array(met, np.float64)

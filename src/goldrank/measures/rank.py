@@ -26,13 +26,14 @@ def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np
             continue
         done[query] = True
         others = size - relevant
-        chance = relevant / size  # that the first of the group is relevant; then each next one, none having been so
-        for place in range(others + 1):
-            if k is not None and first + place > k:
+        # The chance that the first document of the group is relevant; then of each next one, if none before it was.
+        chance = relevant / size
+        for offset in range(others + 1):
+            if k is not None and first + offset > k:
                 break
-            values[query] += chance / (first + place)
-            if place < others:
-                chance *= (others - place) / (size - 1 - place)
+            values[query] += chance / (first + offset)
+            if offset < others:
+                chance *= (others - offset) / (size - 1 - offset)
 
     return values
 
@@ -53,19 +54,22 @@ def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarr
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "RR")["RR"]
     0.5
     """
-    is_relevant = p.grade >= rel
-    rank = p.first(is_relevant if k is None else is_relevant & (p.rank <= k))
-    return ratio(np.ones(len(p)), rank)
+    is_hit = p.grade >= rel
+    if k is not None:
+        is_hit &= p.rank <= k
+    return ratio(np.ones(len(p)), p.first(is_hit))
 
 
 def _mean_precision(
-    total: np.ndarray, found: np.ndarray, p: Placements, k: int | None, rel: float, divisor: str
+    total: np.ndarray, is_hit: np.ndarray, p: Placements, k: int | None, rel: float, divisor: str
 ) -> np.ndarray:
-    """A sum of precisions divided as `divisor` says: by the number of those `found`, or of all relevant ones."""
+    """A sum of precisions divided as `divisor` says: by the number of hits, or of all relevant documents."""
     if divisor == "hits":
-        return ratio(total, p.count(found))
+        return ratio(total, p.count(is_hit))
     relevant = p.relevant(rel)
-    return ratio(total, relevant if divisor == "relevant" or k is None else np.minimum(relevant, k))
+    if divisor == "min" and k is not None:
+        relevant = np.minimum(relevant, k)
+    return ratio(total, relevant)
 
 
 def grouped_average_precision(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
@@ -81,10 +85,17 @@ def grouped_average_precision(p: Placements, *, k: int | None, rel: float, divis
 def _expected_average_precision(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
     if divisor == "hits" and k is not None:
         raise MeasureError('AP(divisor="hits") with a cut-off has no closed form over ties', code="no-closed-form")
+
     total = np.zeros(len(p))
     for query, first, size, relevant, before in tie_groups(p, rel):
-        rank = np.arange(first, first + size if k is None else min(first + size, k + 1))
-        above = (rank - first) * ((relevant - 1) / (size - 1) if size > 1 else 0.0)
+        end = first + size
+        if k is not None:
+            end = min(end, k + 1)
+        rank = np.arange(first, end)
+        relevant_share = 0.0
+        if size > 1:
+            relevant_share = (relevant - 1) / (size - 1)
+        above = (rank - first) * relevant_share
         total[query] += float(((relevant / size) * (before + 1 + above) / rank).sum())
     return _mean_precision(total, p.grade >= rel, p, k, rel, divisor)
 
@@ -178,10 +189,13 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     1.0
     """
     relevant = p.relevant(rel)
-    wanted = np.floor(k * relevant + (0.5 if rounding == "nearest" else 0.9)).astype(np.int64)
     if rounding == "nearest":
+        needed = np.floor(k * relevant + 0.5).astype(np.int64)
         # floor(x + 0.5) errs where the sum rounds up to a whole number: 0.49999999999999994.
-        wanted -= wanted - k * relevant > 0.5
+        needed -= needed - k * relevant > 0.5
+    else:
+        needed = np.floor(k * relevant + 0.9).astype(np.int64)
+
     rows = np.flatnonzero(p.grade >= rel)
     query = p.query[rows]
     hits = np.bincount(query, minlength=len(p))
@@ -189,8 +203,9 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     start = end - hits
     nth = np.arange(len(rows)) - start[query] + 1
     values = np.append(nth / p.rank[rows], 0.0)
-    reached = np.flatnonzero((wanted <= hits) & (hits > 0))
-    begin = start[reached] + np.maximum(wanted[reached] - 1, 0)
+
+    reached = np.flatnonzero((needed <= hits) & (hits > 0))
+    begin = start[reached] + np.maximum(needed[reached] - 1, 0)
     best = np.zeros(len(p))
     if len(reached):
         bounds = np.stack((begin, end[reached]), axis=1).ravel()
@@ -283,10 +298,10 @@ def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(p.sum(np.where(is_relevant, value, 0.0)), p.relevant(rel))
 
 
-def _in_order(p: Placements, found: np.ndarray, others_above: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """The share of pairs of a found document and another one in which the found one is higher."""
-    pairs = p.count(found) * others
-    return ratio(pairs - p.sum(np.where(found, others_above, 0)), pairs)
+def _in_order(p: Placements, is_hit: np.ndarray, others_above: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The share of pairs of a hit and another document in which the hit is higher."""
+    pairs = p.count(is_hit) * others
+    return ratio(pairs - p.sum(np.where(is_hit, others_above, 0)), pairs)
 
 
 def _expected_auroc(p: Placements, *, k: int | None, rel: float) -> np.ndarray:

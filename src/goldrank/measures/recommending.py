@@ -8,12 +8,14 @@ them and tests nothing with them.
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from goldrank.base.errors import MeasureError
 from goldrank.data.placements import log2
 from goldrank.data.recommended import NumberLists, Recommended
+from goldrank.measures.cutoff import last_rank
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice, Number, Word
 
@@ -34,23 +36,24 @@ _of_all = partial(_measure, of_all_queries=True, diagnostic=True)
 
 
 def _adding_up(parts: np.ndarray, total: float) -> np.ndarray:
-    """What users add, so that its mean, taken from left to right, is a total that was divided once.
+    """The values that users add, adjusted so that their mean, from left to right, is a total that was divided once.
 
-    The last user that adds anything takes what rounding did to the sum: a share of all items is then 1.0.
+    The last user that adds anything takes the error of rounding: a share of all items is then exactly 1.0.
     """
     counted = parts[~np.isnan(parts)]
     adding = np.flatnonzero(np.nan_to_num(parts))
     if not len(adding):
         return parts
 
-    last, size = adding[-1], len(counted)
-    wanted = total * size
+    last = adding[-1]
+    size = len(counted)
+    needed_sum = total * size
     if last:
         before = np.nancumsum(parts[:last])[-1]
     else:
         before = 0.0
-    least = wanted - before
-    for value in (least, np.nextafter(least, np.inf), np.nextafter(least, -np.inf)):
+    nearest = needed_sum - before
+    for value in (nearest, np.nextafter(nearest, np.inf), np.nextafter(nearest, -np.inf)):
         parts[last] = value
         if (before + value) / size == total:
             break
@@ -114,7 +117,7 @@ def user_coverage(r: Recommended, *, k: int | None, rel: float = 1, served: bool
     formula="Gini@k = sum over items, by ascending count, of (2j - n - 1) c_j / (n C); n items of the catalogue, "
     "C = sum of the counts c",
     use="Whether a few items take all the places: 0 is all alike, 1 - 1/n one item for everybody.",
-    avoid="The catalogue is not known: items that nobody sees count.",
+    avoid="The catalogue is not known: items that no user sees count.",
     cite="Shani and Gunawardana 2011, Evaluating recommendation systems",
     aliases=("GiniIndex", "gini_index", "ListGini"),
 )
@@ -131,12 +134,15 @@ def gini(r: Recommended, *, k: int | None, adjusted: bool = False) -> np.ndarray
     counts = r.shown[:n]
     if n == 1:
         return r.parts(np.zeros(len(r.item)))
+
     ascending = np.sort(counts)
-    # Items that were shown equally often share their places.
+    # Items that were shown equally often share their ranks.
     twice = np.searchsorted(ascending, counts, "left") + np.searchsorted(ascending, counts, "right") + 1
     uneven = twice - n - 1
-    whole = (n - 1 if adjusted else n) * max(len(r.item), 1)
-    return _adding_up(r.parts((uneven / whole)[r.item]), int(uneven[r.item].sum()) / whole)
+    divisor = n * max(len(r.item), 1)
+    if adjusted:
+        divisor = (n - 1) * max(len(r.item), 1)
+    return _adding_up(r.parts((uneven / divisor)[r.item]), int(uneven[r.item].sum()) / divisor)
 
 
 @_of_all(
@@ -187,8 +193,10 @@ def average_popularity(r: Recommended, *, k: int | None, share: bool = False) ->
     {'AveragePopularity@2': 1.0}
     """
     r = r.cut(k)
-    users = len(r.train.items)
-    return r.mean(r.known.popularity[r.item] / (users if share else 1))
+    divisor = len(r.train.items)
+    if not share:
+        divisor = 1
+    return r.mean(r.known.popularity[r.item] / divisor)
 
 
 @_of_all(
@@ -211,14 +219,14 @@ def popularity_lift(r: Recommended, *, k: int | None) -> np.ndarray:
     {'PopularityLift@1': 1.0}
     """
     r = r.cut(k)
-    had = r.had
+    history = r.history
     popularity = r.known.popularity
-    size = np.diff(had.start)
-    own = np.bincount(had.owner, weights=popularity[had.value], minlength=len(r)) / np.maximum(size, 1)
+    size = np.diff(history.start)
+    user_mean = np.bincount(history.owner, weights=popularity[history.value], minlength=len(r)) / np.maximum(size, 1)
     counted = (size > 0) & (r.size > 0)
     if not counted.any():
         return np.full(len(r), np.nan)
-    profile = own[counted].mean()
+    profile = user_mean[counted].mean()
     return np.where(counted, (r.mean(popularity[r.item]) - profile) / profile, np.nan)
 
 
@@ -235,8 +243,8 @@ def popularity_lift(r: Recommended, *, k: int | None) -> np.ndarray:
 def novelty(r: Recommended, *, k: int | None, of: str = "users") -> np.ndarray:
     """The mean self-information of what is recommended.
 
-    An item that nobody had counts as if one user had it. `of="interactions"` takes the share of all pairs of a user
-    and an item in place of that of users. Users without a list are left out.
+    An item that no user had counts as if one user had it. `of="interactions"` takes the share of all pairs of a user
+    and an item instead of the share of users. Users without a list are left out.
 
     >>> evaluate({"u": {"a": 1}}, {"u": ["a"]}, "Novelty@1",
     ...          catalogue=Catalogue(train={"v": ["a"], "w": ["b"]}))["Novelty@1"]
@@ -315,9 +323,10 @@ def serendipity(
         relevant = (r.grade >= rel).astype(float)
     if unexpected == "run":
         return np.asarray(r.sum(_unexpected(r, k) * relevant) / np.maximum(r.size, 1))
-    had = r.had
-    size = np.diff(had.start)
-    taste = _sums(had.owner, r.known.vectors(had.value), len(r)) / np.maximum(size, 1)[:, None]
+
+    history = r.history
+    size = np.diff(history.start)
+    taste = _sums(history.owner, r.known.vectors(history.value), len(r)) / np.maximum(size, 1)[:, None]
     # At most as long as the vectors of which it is the mean, but for rounding.
     near = np.einsum("ij,ij->i", r.known.vectors(r.item), taste[r.user]).clip(-1.0, 1.0)
     return np.where(size > 0, r.sum((1.0 - near) * relevant) / np.maximum(r.size, 1), np.nan)
@@ -329,7 +338,7 @@ def _unexpected(r: Recommended, k: int | None) -> np.ndarray:
     if other is None:
         raise MeasureError("a primitive recommender is needed", hint="Give against=, its run.")
     owner = other.owner
-    shown = np.arange(len(owner)) - other.start[owner] < (np.inf if k is None else k)
+    shown = np.arange(len(owner)) - other.start[owner] < last_rank(k)
     size = len(r.known.names)
     return (~np.isin(r.user * size + r.item, owner[shown] * size + other.value[shown])).astype(float)
 
@@ -337,7 +346,7 @@ def _unexpected(r: Recommended, k: int | None) -> np.ndarray:
 @_of_all(
     "Personalisation",
     formula="Personalisation@k = 1 - mean over pairs of users of (items that both got) / k",
-    use="Whether users get lists of their own.",
+    use="Whether users get different lists.",
     avoid="Users want the same; it says nothing of quality.",
     cite="Zhou et al. 2010, Solving the apparent diversity-accuracy dilemma of recommender systems (inter-user "
     "diversity)",
@@ -376,7 +385,7 @@ def personalisation(r: Recommended, *, k: int | None) -> np.ndarray:
     aliases=("Miscalibration", "calibration_kl"),
 )
 def calibration(r: Recommended, *, k: int | None, alpha: float = 0.01) -> np.ndarray:
-    """How far the genres of a list are from those of the user's history.
+    """How far the genres of a list are from the genres of the user's history.
 
     An item's genres share its weight. `alpha` keeps it finite, at most ln(1 / alpha). Users without a history or
     without a list are left out.
@@ -386,40 +395,56 @@ def calibration(r: Recommended, *, k: int | None, alpha: float = 0.01) -> np.nda
     4.6052
     """
     r = r.cut(k)
-    had = r.had
-    wanted, wanted_share = _genre_shares(r, had.owner, had.value)
-    got, got_share = _genre_shares(r, r.user, r.item)
+    history = r.history
+    history_pairs, p = _genre_shares(r, history.owner, history.value)
+    list_pairs, list_shares = _genre_shares(r, r.user, r.item)
     genres = _genres(r)
-    at = np.searchsorted(got, wanted)
-    there = at < len(got)
-    there[there] = got[at[there]] == wanted[there]
-    q = np.zeros(len(wanted))
-    q[there] = got_share[at[there]]
-    loss = wanted_share * np.log(wanted_share / ((1 - alpha) * q + alpha * wanted_share))
-    total = np.bincount(wanted // genres, weights=loss, minlength=len(r))
+
+    index = np.searchsorted(list_pairs, history_pairs)
+    in_list = index < len(list_pairs)
+    in_list[in_list] = list_pairs[index[in_list]] == history_pairs[in_list]
+    q = np.zeros(len(history_pairs))
+    q[in_list] = list_shares[index[in_list]]
+
+    loss = p * np.log(p / ((1 - alpha) * q + alpha * p))
+    total = np.bincount(history_pairs // genres, weights=loss, minlength=len(r))
     counted = np.zeros((2, len(r)), bool)
-    counted[0, wanted // genres] = True
-    counted[1, got // genres] = True
+    counted[0, history_pairs // genres] = True
+    counted[1, list_pairs // genres] = True
     return np.where(counted.all(axis=0), np.maximum(total, 0.0), np.nan)
 
 
 def _genres(r: Recommended) -> int:
-    return max(len({label for labels in (r.known.catalogue.genres or {}).values() for label in labels}), 1)
+    """How many genres the catalogue has; at least 1."""
+    genres: set[str] = set()
+    for labels in (r.known.catalogue.genres or {}).values():
+        genres.update(labels)
+    return max(len(genres), 1)
 
 
 def _genre_shares(r: Recommended, owner: np.ndarray, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each pair of a user and a genre, as one ascending number, its share of the user's items."""
-    place, genre, weight, _ = r.known.labelled(item, "genres")
-    pair, at = np.unique(owner[place] * _genres(r) + genre, return_inverse=True)
-    share = np.bincount(at, weights=weight, minlength=len(pair))
+    row, genre, weight, _ = r.known.labelled(item, "genres")
+    pair, pair_index = np.unique(owner[row] * _genres(r) + genre, return_inverse=True)
+    share = np.bincount(pair_index, weights=weight, minlength=len(pair))
     user = pair // _genres(r)
     return pair, share / np.bincount(user, weights=share, minlength=len(r))[user]
 
 
-def _exposures(r: Recommended) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """User, item, group and exposure of each place of a list, once for each group of its item, and the groups."""
-    place, group, weight, names = r.known.labelled(r.item, "groups")
-    return r.user[place], r.item[place], group, weight / log2(r.rank[place] + 1), names
+class Exposures(NamedTuple):
+    """The exposure of every rank of a list, once for each group of its item."""
+
+    user: np.ndarray
+    group: np.ndarray
+    """Indices of `names`."""
+    exposure: np.ndarray
+    names: tuple[str, ...]
+    """The groups."""
+
+
+def _exposures(r: Recommended) -> Exposures:
+    row, group, weight, names = r.known.labelled(r.item, "groups")
+    return Exposures(r.user[row], group, weight / log2(r.rank[row] + 1), names)
 
 
 _FAIR = "Singh and Joachims 2018, Fairness of exposure in rankings"
@@ -429,38 +454,40 @@ _FAIR = "Singh and Joachims 2018, Fairness of exposure in rankings"
     "ExposureParity",
     high=np.inf,
     formula="ExposureParity@k = (least exposure per item of a group) / (greatest), exposure = sum of 1/log2(1 + rank)",
-    use="Whether groups of items, such as those of sellers, are seen alike; 1 is alike.",
+    use="Whether groups of items, such as the items of each seller, are seen alike; 1 is alike.",
     avoid='Groups are not equally relevant: `merit="relevant"`.',
     cite=_FAIR,
     aliases=("exposure_parity",),
 )
 def exposure_parity(r: Recommended, *, k: int | None, rel: float = 1, merit: str = "items") -> np.ndarray:
-    """The exposure of the group that is seen least, by that of the group that is seen most, for each item of them.
+    """The exposure per item of the group that is seen least, divided by the exposure of the group seen most.
 
     The value of a user is what it adds. `merit="relevant"` divides a group's exposure by the number of its relevant
-    recommended items instead of that of its items in the catalogue. An item of several groups is divided among them.
+    recommended items instead of its items in the catalogue. An item of several groups is divided among them.
 
     >>> catalogue = Catalogue(["a", "b"], groups={"a": "x", "b": "y"})
     >>> evaluate({"u": {"a": 1}, "v": {"b": 1}}, {"u": ["a"], "v": ["b"]}, "ExposureParity@1", catalogue=catalogue).mean
     {'ExposureParity@1': 1.0}
     """
     r = r.cut(k)
-    user, _, group, exposure, names = _exposures(r)
+    user, group, exposure, names = _exposures(r)
     if merit == "items":
-        _, owners, weight, _ = r.known.labelled(np.arange(r.known.size), "groups")
+        items = np.arange(r.known.size)
     else:
-        _, owners, weight, _ = r.known.labelled(r.item[r.grade >= rel], "groups")
+        items = r.item[r.grade >= rel]
+    _, owners, weight, _ = r.known.labelled(items, "groups")
     worth = np.bincount(owners, weights=weight, minlength=len(names))
     total = np.bincount(group, weights=exposure, minlength=len(names))
     counted = np.flatnonzero(worth > 0)
     if len(counted) < 2 or not total[counted].any():
         return np.full(len(r), np.nan)
-    each = total[counted] / worth[counted]
-    least, most = counted[int(each.argmin())], each.max()
+
+    per_item = total[counted] / worth[counted]
+    least, most = counted[int(per_item.argmin())], per_item.max()
     added = np.bincount(user, weights=np.where(group == least, exposure, 0.0), minlength=len(r))
     listed = np.count_nonzero(r.size)
     parts = np.where(r.size > 0, added * listed / worth[least] / most, np.nan)
-    return _adding_up(parts, float(each.min() / most))
+    return _adding_up(parts, float(per_item.min() / most))
 
 
 @_of_all(
@@ -483,11 +510,14 @@ def exposure_share(r: Recommended, *, k: int | None, group: str = "") -> np.ndar
     {'ExposureShare(group="x")@1': 0.5}
     """
     r = r.cut(k)
-    user, _, owners, exposure, names = _exposures(r)
+    user, owners, exposure, names = _exposures(r)
     if group not in names:
-        shown = ", ".join(names[:10])
-        raise MeasureError(f"there is no group {group!r}", hint=f"For example ExposureShare(group={names[0]!r}); there "
-                           f"are: {shown}." if names else None)  # fmt: skip
+        hint = None
+        if names:
+            shown = ", ".join(names[:10])
+            hint = f"For example ExposureShare(group={names[0]!r}); there are: {shown}."
+        raise MeasureError(f"there is no group {group!r}", hint=hint)
+
     total = exposure.sum()
     own = np.where(owners == names.index(group), exposure, 0.0)
     added = np.bincount(user, weights=own, minlength=len(r))

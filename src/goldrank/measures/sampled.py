@@ -19,7 +19,7 @@ _CHUNK = 20_000
 
 
 def rank_chances(true_rank: np.ndarray, items: int, negatives: int, replacement: bool = True) -> np.ndarray:
-    """For each true rank among all items, the chance of each rank from 1 to `negatives` + 1 among the sampled ones."""
+    """For each true rank among all items, the chance of each rank from 1 to `negatives` + 1 in the sample."""
     above = np.arange(negatives + 1)
     better = np.asarray(true_rank)[:, None] - 1
     if replacement:
@@ -51,7 +51,9 @@ def corrected(
         return tuple(_worth(sampled, of, k).tolist())
     if correction == "rank":
         return tuple(_worth(1 + (items - 1) * (sampled - 1) / negatives, of, k).tolist())
-    square, column, right = (np.zeros(shape) for shape in ((negatives + 1,) * 2, negatives + 1, negatives + 1))
+
+    size = negatives + 1
+    square, column, right = np.zeros((size, size)), np.zeros(size), np.zeros(size)
     for low in range(1, items + 1, _CHUNK):
         true_rank = np.arange(low, min(low + _CHUNK, items + 1))
         chances = rank_chances(true_rank, items, negatives, replacement)
@@ -117,6 +119,7 @@ def sampled(
             "there is no correction for negatives that were drawn by popularity",
             hint='Rank the whole catalogue, or take the sampled rank as it is: correction="none".',
         )
+
     wrong = np.flatnonzero((p.relevant(rel) != 1) | ((p.retrieved != negatives + 1) & (p.retrieved > 0)))
     if len(wrong):
         first = int(wrong[0])
@@ -125,6 +128,7 @@ def sampled(
             f"{int(p.retrieved[first]):,} ranked ones",
             hint=f"Each needs one relevant item among {negatives + 1:,} ranked ones. Other measures need no samples.",
         )
+
     rank = p.first(p.grade >= rel)
     if ((rank == 0) & (p.retrieved > 0)).any():
         raise MeasureError("the relevant item of a query is not in its ranking", hint="It has to be among the sampled.")

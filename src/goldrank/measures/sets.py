@@ -17,12 +17,14 @@ _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performanc
 
 
 def _set_precision_of_texts(p: Placements, *, rel: float, relative: bool) -> np.ndarray:
-    """Relative to all there is, a text with several references takes as many places."""
-    return set_precision(p.places if relative else p.per_rank, rel=rel, relative=relative)
+    """If it is relative, a text with several references takes as many ranks."""
+    if relative:
+        return set_precision(p.places, rel=rel, relative=True)
+    return set_precision(p.per_rank, rel=rel)
 
 
 def _set_precision_of_pairs(p: Placements, *, rel: float, relative: bool) -> np.ndarray:
-    """Pairs as a share of all that there could be; `relative` changes nothing, as these are relative already."""
+    """Pairs as a share of all possible pairs; `relative` changes nothing, because this is relative already."""
     return ratio(hits(p, None, rel), p.retrieved * p.relevant(rel))
 
 
@@ -47,11 +49,10 @@ def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> n
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "SetP")["SetP"]
     0.5
     """
+    total = p.retrieved
     if relative:
-        whole = np.minimum(p.retrieved, p.relevant(rel))
-    else:
-        whole = p.retrieved
-    return ratio(hits(p, None, rel), whole)
+        total = np.minimum(p.retrieved, p.relevant(rel))
+    return ratio(hits(p, None, rel), total)
 
 
 @_unordered(
@@ -95,10 +96,8 @@ def set_recall(p: Placements, *, rel: float = 1) -> np.ndarray:
 def _set_f_of_texts(p: Placements, *, rel: float, beta: float, weight: float | None) -> np.ndarray:
     """Precision counts texts, recall references."""
     if weight is None:
-        by = beta**2
-    else:
-        by = weight
-    return harmonic(set_precision(p.per_rank, rel=rel), set_recall(p.per_label, rel=rel), by)
+        weight = beta**2
+    return harmonic(set_precision(p.per_rank, rel=rel), set_recall(p.per_label, rel=rel), weight)
 
 
 @_unordered(
@@ -120,7 +119,9 @@ def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | Non
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "SetF")["SetF"]
     0.5
     """
-    return harmonic(set_precision(p, rel=rel), set_recall(p, rel=rel), beta**2 if weight is None else weight)
+    if weight is None:
+        weight = beta**2
+    return harmonic(set_precision(p, rel=rel), set_recall(p, rel=rel), weight)
 
 
 @_unordered(
@@ -246,8 +247,8 @@ _WEIGHT = Number(low=-1e9, high=1e9)
 def _utility_of_texts(p: Placements, *, rel: float, a: float, b: float, c: float, d: float, docs: int) -> np.ndarray:
     """Texts are returned, references are missed."""
     hit_count, covered, relevant = hits(p.per_rank, None, rel), hits(p.per_label, None, rel), p.relevant(rel)
-    kept = a * hit_count + b * (p.retrieved - hit_count) + c * (relevant - covered)
-    return np.asarray(kept + d * (docs + hit_count - p.retrieved - relevant))
+    known_part = a * hit_count + b * (p.retrieved - hit_count) + c * (relevant - covered)
+    return np.asarray(known_part + d * (docs + hit_count - p.retrieved - relevant))
 
 
 @_unordered(
@@ -274,8 +275,8 @@ def utility(
     -1.0
     """
     hit_count, relevant = hits(p, None, rel), p.relevant(rel)
-    kept = a * hit_count + b * (p.retrieved - hit_count) + c * (relevant - hit_count)
-    return np.asarray(kept + d * (docs + hit_count - p.retrieved - relevant))
+    known_part = a * hit_count + b * (p.retrieved - hit_count) + c * (relevant - hit_count)
+    return np.asarray(known_part + d * (docs + hit_count - p.retrieved - relevant))
 
 
 @measure(
@@ -298,5 +299,5 @@ def nothing_found(p: Placements, *, rel: float = 1, queries: str = "unanswerable
     """
     empty = (p.retrieved == 0).astype(np.float64)
     answerable = p.relevant(rel) > 0
-    wanted = {"unanswerable": ~answerable, "answerable": answerable, "all": np.ones(len(p), bool)}[queries]
-    return np.where(wanted, empty, np.nan)
+    is_counted = {"unanswerable": ~answerable, "answerable": answerable, "all": np.ones(len(p), bool)}[queries]
+    return np.where(is_counted, empty, np.nan)

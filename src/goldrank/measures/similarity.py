@@ -51,6 +51,7 @@ def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = 
     score = np.bincount(query, weights=share[depth[query]] - share[met - 1], minlength=len(placements))
     if not normalize:
         return ratio(score, np.concatenate(([0.0], np.cumsum(weight)))[depth])
+
     judged = placements.judged > 0
     owner = placements.judged_query[judged]
     best = np.bincount(

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from goldrank.data.top_documents import TopDocuments
 
 MAX_SPELLING = 20_000
-"""Characters that a measure may have: room for a thousand gains."""
+"""The most characters of a measure's name: room for a thousand gains."""
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
-"""What is measured when nothing is asked for."""
+"""What is measured if the user names no measures."""
 
 Table: TypeAlias = "Placements | Aspects | Preferred | Spans | TopDocuments | Passages | Recommended"
 """What measures read; `Declaration.over` says which."""
@@ -62,9 +62,9 @@ class Measure:
     """Options that differ from their defaults, by name in alphabetical order."""
     declaration: Declaration = field(compare=False, hash=False, repr=False, kw_only=True)
     spelled_out: frozenset[str] = field(default=frozenset(), compare=False, hash=False, repr=False, kw_only=True)
-    """Options that were given by name, be it with their default, so that no convention replaces them."""
+    """Options that were given by name, also with their default values, so that no convention replaces them."""
     asked: str = field(default="", kw_only=True)
-    """Another tool's name by which it was asked for, if that is one that columns keep (`declare.KEPT`)."""
+    """Another tool's name that the user gave, if columns keep that name (`declare.KEPT`)."""
 
     @classmethod
     def parse(cls, text: MeasureLike) -> Measure:
@@ -114,6 +114,15 @@ class Measure:
 
     __repr__ = __str__
 
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a higher value is better."""
+        return self.declaration.higher_is_better
+
+    def __matmul__(self, k: int) -> Measure:
+        """This measure with a cut-off: `Measure.parse("nDCG") @ 10` is nDCG@10."""
+        return replace(make(self.declaration, k, dict(self.options)), spelled_out=self.spelled_out, asked=self.asked)
+
     def option(self, name: str) -> Any:  # the measure's declaration, not this signature, says of which type
         """The value of an option, given or default."""
         return self._options.get(name)
@@ -127,15 +136,15 @@ class Measure:
         if not defaults:
             return self
         changed = {key: value for key, value in defaults.items() if key not in self.spelled_out}
-        made = make(self.declaration, self.k, {**changed, **dict(self.options)})
+        measure = make(self.declaration, self.k, {**changed, **dict(self.options)})
         # An option that departs from these defaults shows in the name, though it is what the declaration has.
-        kept = {key: self.declaration.defaults[key] for key in self.spelled_out & defaults.keys()}
-        options = tuple(sorted({**kept, **dict(made.options)}.items()))
-        return replace(made, options=options, spelled_out=self.spelled_out, asked=self.asked)
+        shown = {key: self.declaration.defaults[key] for key in self.spelled_out & defaults.keys()}
+        options = tuple(sorted({**shown, **dict(measure.options)}.items()))
+        return replace(measure, options=options, spelled_out=self.spelled_out, asked=self.asked)
 
     @property
     def of_texts(self) -> Measure:
-        """What is meant by the name where texts are measured."""
+        """The measure that the name means where texts are measured."""
         name = self.declaration.for_texts
         if name is None:
             return self
@@ -143,7 +152,7 @@ class Measure:
 
     @property
     def plain(self) -> Measure:
-        """The same by goldrank's own name."""
+        """This measure by goldrank's own name."""
         return replace(self, asked="")
 
     def __call__(self, table: Table) -> np.ndarray:
@@ -158,15 +167,14 @@ class Measure:
 
         fill = getattr(table, "packed", None)
         if fill is None:
-            what = f"{self} has no budget of tokens"
-            raise MeasureError(what, hint="A budget goes with measures of texts.", code="no-token-budget")
+            message = f"{self} has no budget of tokens"
+            raise MeasureError(message, hint="A budget goes with measures of texts.", code="no-token-budget")
 
-        if self.declaration.cutoff in ("optional", "needed"):
-            depth = self.k
-        else:
-            depth = None
+        depth = None
+        if self.declaration.cutoff in ("optional", "needed") and self.k is not None:
+            depth = int(self.k)
 
-        packed: Table = fill(budget, self.option("pack"), None if depth is None else int(depth))
+        packed: Table = fill(budget, self.option("pack"), depth)
         return packed
 
     def taken(self, table: Table) -> np.ndarray:
@@ -174,31 +182,31 @@ class Measure:
         return self.with_kernel(self.declaration.kernel, table)
 
     def with_kernel(self, kernel: Kernel, table: Table) -> np.ndarray:
-        """The same by another kernel that takes the same options."""
-        judged_only, given = self._given
+        """One value per query, by another kernel that takes the same options."""
+        judged_only, arguments = self._kernel_arguments
         if judged_only:
             table = table.condensed
         if self.declaration.per_query and kernel is self.declaration.kernel:
             assert isinstance(table, Placements)
-            return self._query_by_query(table, given)
-        return np.asarray(kernel(table, **given), np.float64)
+            return self._query_by_query(table, arguments)
+        return np.asarray(kernel(table, **arguments), np.float64)
 
     @cached_property
-    def _given(self) -> tuple[bool, Mapping[str, Any]]:
-        """Whether only judged documents count, and what else the kernel gets by name."""
-        given: dict[str, Any] = dict(self._options)
-        judged_only = given.pop("judged_only")
-        del given["pack"]
+    def _kernel_arguments(self) -> tuple[bool, Mapping[str, Any]]:
+        """Whether only judged documents count, and the keyword arguments of the kernel."""
+        arguments: dict[str, Any] = dict(self._options)
+        judged_only = arguments.pop("judged_only")
+        del arguments["pack"]
         if not self.declaration.takes_budget:
-            del given["tokens"]
+            del arguments["tokens"]
         for key, rule in self.declaration.options.items():
-            if isinstance(rule, Choice) and rule.mapping and isinstance(given.get(key), tuple):
-                given[key] = dict(given[key])
+            if isinstance(rule, Choice) and rule.mapping and isinstance(arguments.get(key), tuple):
+                arguments[key] = dict(arguments[key])
         if self.declaration.cutoff != "none":
-            given["k"] = self.k
-        return judged_only, given
+            arguments["k"] = self.k
+        return judged_only, arguments
 
-    def _query_by_query(self, p: Placements, given: Mapping[str, object]) -> np.ndarray:
+    def _query_by_query(self, p: Placements, arguments: Mapping[str, object]) -> np.ndarray:
         """Calls the kernel once per query, with grades by rank (None where unjudged) and all judged grades."""
         values = np.zeros(len(p))
         for i, query in enumerate(p.queries):
@@ -207,7 +215,8 @@ class Measure:
             for rank, grade in zip(p.rank[rows].tolist(), p.grade[rows].tolist(), strict=True):
                 ranked[rank - 1] = grade
             judged = p.judged[p.judged_start[i] : p.judged_start[i + 1]].tolist()
-            value = self.declaration.kernel(ranked, judged, **given)
+
+            value = self.declaration.kernel(ranked, judged, **arguments)
             if not isinstance(value, int | float | np.number | np.bool_):
                 raise MeasureError(f"{self} returned {value!r} for query {query!r}", hint="It must return a number.")
             values[i] = value
@@ -237,43 +246,50 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
     else:
         checked = _check_cutoff(name, k, declaration.cutoff)
 
-    given: dict[str, OptionValue] = {}
+    changed = _changed_options(declaration, options or {})
+    if declaration.takes_budget and (changed.get("tokens") is None or "pack" in changed):
+        raise MeasureError(
+            f"{name} needs a budget of tokens, and packs nothing", hint=f"For example {name}(tokens=2000)."
+        )
+    if "pack" in changed and changed.get("tokens") is None:
+        raise MeasureError(
+            f"{name}: pack says how texts fill a budget, and there is none", hint=f'{name}(tokens=2000, pack="skip")'
+        )
+
     spelled_out = frozenset(options or ())
-    for key, value in (options or {}).items():
+    return Measure(name, checked, tuple(sorted(changed.items())), declaration=declaration, spelled_out=spelled_out)
+
+
+def _changed_options(declaration: Declaration, options: Mapping[str, object]) -> dict[str, OptionValue]:
+    """Options, checked, without those that have their default values."""
+    name = declaration.name
+    changed: dict[str, OptionValue] = {}
+    for key, value in options.items():
         rule = declaration.options.get(key)
         if rule is None:
             listed = ", ".join(declaration.options)
             near = did_you_mean(key, declaration.options)
             raise MeasureError(f"{name} has no option {key!r}; it has: {listed}", hint=near, code="unknown-option")
+
         try:
-            kept = rule.check(value)
+            checked = rule.check(value)
         except (ValueError, TypeError) as error:
             raise MeasureError(f"{name}: {key} is {value!r}; it must be {error}", code="bad-option") from None
-        if kept != declaration.defaults.get(key):
-            given[key] = kept
-
-    if declaration.takes_budget and (given.get("tokens") is None or "pack" in given):
-        raise MeasureError(
-            f"{name} needs a budget of tokens, and packs nothing", hint=f"For example {name}(tokens=2000)."
-        )
-    if "pack" in given and given.get("tokens") is None:
-        raise MeasureError(
-            f"{name}: pack says how texts fill a budget, and there is none", hint=f'{name}(tokens=2000, pack="skip")'
-        )
-
-    kept = tuple(sorted(given.items()))
-    return Measure(name, checked, kept, declaration=declaration, spelled_out=spelled_out)
+        if checked != declaration.defaults.get(key):
+            changed[key] = checked
+    return changed
 
 
 def _check_cutoff(name: str, k: object, kind: Cutoff) -> int | float:
     if kind in ("recall", "multiple"):
-        highest, what = {
+        highest, sentence = {
             "recall": (1, "the recall level is a number from 0 to 1"),
             "multiple": (MAX_CUTOFF, "the multiple of the number of relevant documents is a number from 0 up"),
         }[kind]
         if isinstance(k, bool) or not isinstance(k, int | float) or not 0 <= k <= highest:
-            raise MeasureError(f"{name}@{k}: {what}")
+            raise MeasureError(f"{name}@{k}: {sentence}")
         return float(k)
+
     if isinstance(k, bool) or not isinstance(k, int | np.integer):
         raise MeasureError(f"{name}@{k}: a cut-off is a whole number", hint=f"For example {name}@10.")
     if not 1 <= k <= MAX_CUTOFF:
@@ -301,13 +317,15 @@ def parse(measure: MeasureLike) -> Measure:
         return _made(foreign.of_object(measure))
     if not isinstance(measure, str):
         return _of_function(measure)
+
     spelled = measure.strip()
     if len(spelled) > MAX_SPELLING:
         shown, size = ids.show(spelled, 40), len(spelled)
-        raise MeasureError(f"{shown!r} of {size:,} characters is no measure", hint="For example 'nDCG@10'.")
+        raise MeasureError(f"{shown!r} of {size:,} characters is not a measure", hint="For example 'nDCG@10'.")
+
     listed = _listed(spelled)
     if listed is None:
-        return _asked(spelled, _parse_one(spelled))
+        return _with_given_name(spelled, _parse_one(spelled))
     if len(listed) != 1:
         names = ", ".join(map(str, listed))
         raise MeasureError(f"{spelled!r} stands for {len(listed)} measures: {names}", hint="Name one of them.")
@@ -316,26 +334,31 @@ def parse(measure: MeasureLike) -> Measure:
 
 def _parse_one(spelled: str) -> Measure:
     """A measure from a text that names no more than one."""
-    if (plain := _spelled(spelled)) is not None:
+    plain = _spelled(spelled)
+    if plain is not None:
         return _made(plain)
-    if levelled := foreign.split_level(spelled):
-        text, level = levelled
-        base = _spelled(text)
-        if base is None:  # with options, with a digit in its name, or nothing that is known
-            with suppress(MeasureError):
-                whole = _parse_expression(text)
-                base = Spelled(whole.name, whole.k, dict(whole.options))
-        if base is not None:
-            return _made(foreign.from_level(base, level, spelled))
-    return _parse_expression(spelled)
+
+    levelled = foreign.split_level(spelled)
+    if levelled is None:
+        return _parse_expression(spelled)
+
+    text, level = levelled
+    base = _spelled(text)
+    if base is None:  # with options, with a digit in its name, or nothing that is known
+        with suppress(MeasureError):
+            measure = _parse_expression(text)
+            base = Spelled(measure.name, measure.k, dict(measure.options))
+    if base is None:
+        return _parse_expression(spelled)
+    return _made(foreign.from_level(base, level, spelled))
 
 
 _WORD = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*")
 _WORD_AND_NUMBER = re.compile(r"([A-Za-z_]+)(\d{1,9})")
 
 
-def _asked(spelled: str, measure: Measure) -> Measure:
-    """The measure under the name that was asked for, if that is one that columns keep."""
+def _with_given_name(spelled: str, measure: Measure) -> Measure:
+    """The measure under the name that the user gave, if columns keep that name."""
     matched = _WORD.match(spelled)
     if matched:
         word = matched[0].removesuffix("_at").removesuffix("_cut")
@@ -351,9 +374,10 @@ def _asked(spelled: str, measure: Measure) -> Measure:
 
 def _spelled(text: str) -> Spelled | None:
     """What a plain name stands for, with or without a cut-off in any tool's spelling."""
-    if alias := lookup(text):
-        return Spelled(alias.name, None, alias.options)
-    return other_spelling(text)
+    alias = lookup(text)
+    if alias is None:
+        return other_spelling(text)
+    return Spelled(alias.name, None, alias.options)
 
 
 def _made(spelled: Spelled) -> Measure:
@@ -365,24 +389,26 @@ ALWAYS_CUT = ("success",)
 
 
 def _listed(spelled: str) -> list[Measure] | None:
-    """The measures that one of trec_eval's names stands for, if it is more than a name of ours; else None.
+    """The measures that one of trec_eval's names stands for, if it is more than a name of goldrank; else None.
 
-    Names of ours win; so does a name that one has declared oneself. What needs a cut-off, and is spelled as in
-    trec_eval, gets trec_eval's cut-offs.
+    Names of goldrank and of measures that users declared win. What needs a cut-off, and is spelled as in trec_eval,
+    gets trec_eval's cut-offs.
     """
     alias = lookup(spelled)
     if alias and spelled in REGISTRY:
         return None
-    lines = trec_names.asked(spelled)
+    lines = trec_names.lines_named(spelled)
     if lines is None:
         return None
     needs_no_cutoff = alias is not None and REGISTRY[alias.name].cutoff in ("none", "optional")
     if needs_no_cutoff and spelled not in ALWAYS_CUT:
         return None
-    made = [measure for line in lines if (measure := of_line(line)) is not None]
-    if not made:
-        raise MeasureError(f"{spelled!r} is text, and no measure", hint="`goldrank trec_eval` prints it.")
-    return made
+
+    candidates = [of_line(line) for line in lines]
+    measures = [measure for measure in candidates if measure is not None]
+    if not measures:
+        raise MeasureError(f"{spelled!r} is text, not a measure", hint="`goldrank trec_eval` prints it.")
+    return measures
 
 
 def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Measure]:
@@ -390,7 +416,7 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
     if measures is None:
         listed: list[MeasureLike] = list(usual)
     elif isinstance(measures, str) or callable(measures) or not isinstance(measures, Iterable):
-        listed = [measures]  # what is no measure is refused below
+        listed = [measures]  # what is not a measure is refused below
     else:
         listed = list(measures)
 
@@ -409,7 +435,7 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
     return _each_once(listed)
 
 
-@lru_cache(1024)  # whoever measures in a loop spells the same measures each time
+@lru_cache(1024)  # calls in a loop spell the same measures each time
 def _of_texts(spelled: tuple[str, ...]) -> tuple[Measure, ...]:
     return tuple(_each_once(spelled))
 
@@ -419,13 +445,20 @@ FORGET.append(_of_texts.cache_clear)
 
 def _each_once(listed: Iterable[MeasureLike]) -> list[Measure]:
     by_name: dict[str, Measure] = {}
-    for measure in (measure for given in listed for measure in _each(given)):
-        name, number = measure.name, 1
-        while by_name.get(str(measure), measure).declaration.kernel is not measure.declaration.kernel:
-            number += 1
-            measure = replace(measure, name=f"{name}_{number}")
-        by_name[str(measure)] = measure
+    for entry in listed:
+        for measure in _measures_of(entry):
+            unique = _with_free_name(measure, by_name)
+            by_name[str(unique)] = unique
     return list(by_name.values())
+
+
+def _with_free_name(measure: Measure, by_name: Mapping[str, Measure]) -> Measure:
+    """The measure, numbered if another function has its name."""
+    name, number = measure.name, 1
+    while by_name.get(str(measure), measure).declaration.kernel is not measure.declaration.kernel:
+        number += 1
+        measure = replace(measure, name=f"{name}_{number}")
+    return measure
 
 
 def of_line(line: trec_names.OutputLine, level: float = 1, docs: int = 0) -> Measure | None:
@@ -434,28 +467,23 @@ def of_line(line: trec_names.OutputLine, level: float = 1, docs: int = 0) -> Mea
         return None
 
     defaults = REGISTRY[line.measure].defaults
+    options = dict(line.options)
     # Where rel is None unless given, it means something else: gains of 0 and 1.
     if level != 1 and defaults.get("rel") is not None:
-        given = {"rel": level}
-    else:
-        given = {}
-
+        options["rel"] = level
     if docs and "docs" in defaults:
-        collection = {"docs": docs}
-    else:
-        collection = {}
+        options["docs"] = docs
 
-    return make(line.measure, line.k, {**line.options, **given, **collection})
+    return make(line.measure, line.k, options)
 
 
-def _each(given: MeasureLike) -> Sequence[Measure]:
-    """The measures that were asked for by one name: several for trec_eval's nicknames and lists of cut-offs."""
-    if isinstance(given, str):
-        listed = _listed(given.strip())
-    else:
-        listed = None
+def _measures_of(entry: MeasureLike) -> Sequence[Measure]:
+    """The measures that one entry of a list names: several for trec_eval's nicknames and lists of cut-offs."""
+    listed = None
+    if isinstance(entry, str):
+        listed = _listed(entry.strip())
     if listed is None:
-        return (parse(given),)
+        return (parse(entry),)
     return listed
 
 
@@ -490,19 +518,25 @@ def _of_function(function: Callable[..., Any]) -> Measure:
     except ValueError:
         pass  # written in C, without a signature
 
-    name = getattr(function, "__name__", "function" if type(function).__module__ == "functools" else "")
-    name = re.sub(r"\W|^_+", "", name or type(function).__name__, flags=re.ASCII)
-    if re.match("[A-Za-z]", name) and name != "lambda":
-        name = name
-    else:
-        name = "function"
-
+    name = _function_name(function)
     if name in KEYS or lookup(name) or other_spelling(name):
         name += "_function"  # ids and the library's own measures keep the names of their columns
 
     doc = inspect.getdoc(function) or ""
     declared = Declaration(name, function, doc=doc, low=-math.inf, high=math.inf, per_query=True)
     return make(declared)
+
+
+def _function_name(function: Callable[..., Any]) -> str:
+    """A name for the column of a function; "function" if its own name cannot be one."""
+    unnamed = ""
+    if type(function).__module__ == "functools":
+        unnamed = "function"
+    name = getattr(function, "__name__", unnamed) or type(function).__name__
+    name = re.sub(r"\W|^_+", "", name, flags=re.ASCII)
+    if re.match("[A-Za-z]", name) and name != "lambda":
+        return name
+    return "function"
 
 
 def _parse_expression(text: str) -> Measure:
@@ -524,8 +558,10 @@ def _parse_expression(text: str) -> Measure:
             assert keyword.arg is not None
             if keyword.arg in options:
                 raise MeasureError(f"{text!r:.120}: option {keyword.arg!r} is given twice")
-            is_word = isinstance(keyword.value, ast.Name)
-            options[keyword.arg] = ast.unparse(keyword.value) if is_word else _literal(keyword.value, text)
+            if isinstance(keyword.value, ast.Name):
+                options[keyword.arg] = keyword.value.id
+            else:
+                options[keyword.arg] = _literal(keyword.value, text)
         tree = tree.func
 
     if not isinstance(tree, ast.Name):
@@ -547,43 +583,56 @@ def _literal(node: ast.expr, text: str) -> object:
 
 
 def _unknown(text: str, name: str | None = None) -> MeasureError:
-    """The error for a text that names no measure. What it offers instead is something else that is understood."""
-    if (elsewhere := known_elsewhere(text)) is not None:
+    """The error for a text that does not name a measure. Its hint offers only spellings that are understood."""
+    elsewhere = known_elsewhere(text)
+    if elsewhere is not None:
         return elsewhere
+
     if "," in text and all(known(part.strip()) for part in text.split(",")):
         several = ", ".join(f'"{part.strip()}"' for part in text.split(","))
-        what = f"{text!r:.120} is several measures"
-        return MeasureError(what, hint=f"Give a list: [{several}].", code="several-measures")
+        message = f"{text!r:.120} is several measures"
+        return MeasureError(message, hint=f"Give a list: [{several}].", code="several-measures")
+
     unknown = partial(MeasureError, f"unknown measure {text!r:.120}", code="unknown-measure")
-    if numbered := _WORD_AND_NUMBER.fullmatch(text):
+    numbered = _WORD_AND_NUMBER.fullmatch(text)
+    if numbered:
         spelled = f"{numbered[1]}@{numbered[2]}"
         if known(spelled):
             return unknown(hint=f"Did you mean {spelled}?")
-    starts = (re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]"))
+
+    starts = [re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]")]
     words = [word for word in dict.fromkeys((name, *starts)) if word]
     for word in words:
-        if alias := lookup(word):  # the name is right, and what follows it is not
+        alias = lookup(word)
+        if alias is not None:  # the name is right, and what follows it is not
             example = {"recall": "@0.5", "multiple": "@0.5", "none": ""}.get(REGISTRY[alias.name].cutoff, "@10")
             hint = (
                 f"What follows {word} is not understood. For example {word}{example}; see `goldrank measures {word}`."
             )
             return unknown(hint=hint)
-    import difflib
 
     for word in words:
-        near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
-        if near:
-            alias = lookup(near[0])
-        else:
-            alias = None
-        rest = text[len(word) :]
-        ends = not rest or rest[0] in "@(.["  # else the name would go on, and be as unknown
-        offered = []
-        if alias and ends:
-            offered.append(alias.name + rest)
-        if alias:
-            offered.append(alias.name)
-        for other in offered:
-            if known(other):
-                return unknown(hint=f"Did you mean {other}?")
+        nearest = _nearest_spelling(word, text)
+        if nearest is not None:
+            return unknown(hint=f"Did you mean {nearest}?")
     return unknown(hint="See `goldrank measures` for all of them.")
+
+
+def _nearest_spelling(word: str, text: str) -> str | None:
+    """A text with the known name that is most like the word it begins with; None if that is not understood."""
+    import difflib
+
+    near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
+    if not near:
+        return None
+    alias = lookup(near[0])
+    if alias is None:
+        return None
+
+    end = text[len(word) :]
+    is_name_complete = not end or end[0] in "@(.["  # else the name would go on, and be as unknown
+    if is_name_complete and known(alias.name + end):
+        return alias.name + end
+    if known(alias.name):
+        return alias.name
+    return None

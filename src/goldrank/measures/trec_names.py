@@ -1,4 +1,4 @@
-"""trec_eval's names: the measures that it prints, their nicknames and parameters, in terms of ours.
+"""trec_eval's names: the measures that it prints, their nicknames and parameters, in terms of goldrank's.
 
 `goldrank trec_eval`, `evaluate` and the stand-ins for tools that are built on trec_eval all ask here.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -40,15 +40,16 @@ class OutputLine:
     name: str
     entry: PrintedName
     measure: str | None
-    """The name of a measure of ours; None for runid and relstring, which are text."""
+    """The name of goldrank's measure; None for runid and relstring, which are text."""
     k: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     length: int = 0
 
 
 _PREFS = (
-    *(f"prefs_{kind}{over}" for over in ("", "_ret") for kind in ("simp", "pair", "avgjg", "avgjg_Rnonrel")),
-    *(f"prefs_{kind}_imp" for kind in ("simp", "pair", "avgjg")),
+    *("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel"),
+    *("prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret"),
+    *("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
 )
 _PREF_COUNTS = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
 
@@ -113,14 +114,18 @@ def lines_of(measures: Iterable[str]) -> list[OutputLine]:
             near = did_you_mean(name, [*TABLE, *NICKNAMES])
             raise MeasureError(f"trec_eval: illegal measure '{text}'", hint=near or f"Measures are {', '.join(TABLE)}.")
 
-    return [line for name in TABLE if name in marked for line in _lines(name, marked[name])]
+    lines: list[OutputLine] = []
+    for name in TABLE:
+        if name in marked:
+            lines += _lines(name, marked[name])
+    return lines
 
 
-def asked(text: str) -> list[OutputLine] | None:
-    """The lines that one of trec_eval's names stands for where it says more than the name of a measure does.
+def lines_named(text: str) -> list[OutputLine] | None:
+    """The lines that one of trec_eval's names stands for, if it says more than the name of a measure.
 
-    That is a nickname, a name whose cut-offs trec_eval would choose (`ndcg_cut`), or one with parameters: `P.5,10`
-    or as pytrec_eval has it `P_5,10`, `set_F.0.25`, `ndcg.1=2,2=4`. None for everything else.
+    Such names are nicknames, names whose cut-offs trec_eval would choose (`ndcg_cut`), and names with parameters:
+    `P.5,10` or as pytrec_eval has it `P_5,10`, `set_F.0.25`, `ndcg.1=2,2=4`. None for everything else.
     """
     if text in NICKNAMES:
         return lines_of([text])
@@ -128,16 +133,19 @@ def asked(text: str) -> list[OutputLine] | None:
         if TABLE[text].default or text in ("runid", "relstring"):
             return lines_of([text])
         return None
-    matched = _with_parameters().fullmatch(text) if "." in text or "_" in text else None
+    if "." not in text and "_" not in text:
+        return None
+    matched = _with_parameters().fullmatch(text)
     if not matched:
         return None
+
     name, parameters = matched.groups()
     kind = TABLE[name].parameters
     # A single cut-off is every tool's spelling, and `rbp.95` is ranx's.
     if kind == "none" or (kind == "gains" and "=" not in parameters) or (kind in _CUT and "," not in parameters):
         return None
     if kind in _CUT and not re.fullmatch(_CUT[kind], parameters):
-        raise MeasureError(f"{text!r}: {parameters!r} is no list of cut-offs", hint=f"For example {name}.5,10.")
+        raise MeasureError(f"{text!r}: {parameters!r} is not a list of cut-offs", hint=f"For example {name}.5,10.")
     return list(_lines(name, parameters))
 
 
@@ -151,7 +159,7 @@ def _with_parameters() -> re.Pattern[str]:
 
 
 def proper(name: str) -> Alias:
-    """The measure of ours behind a name of the table. `ndcg_cut` and `map_cut` stand for nothing without a cut-off."""
+    """goldrank's measure for a name of the table. `ndcg_cut` and `map_cut` stand for nothing without a cut-off."""
     alias = lookup(name) or lookup(name.removesuffix("_cut"))
     assert alias is not None, name
     return alias
@@ -159,9 +167,15 @@ def proper(name: str) -> Alias:
 
 def _lines(name: str, parameters: str | None) -> Iterator[OutputLine]:
     entry = TABLE[name]
-    long = f"{name}_{parameters}" if parameters else name
+    long_name = name
+    if parameters:
+        long_name = f"{name}_{parameters}"
+
     if entry.parameters == "length":
-        yield OutputLine(long, entry, None, length=int(max(0.0, min(to_float(parameters), 1e9))) if parameters else 10)
+        length = 10
+        if parameters:
+            length = int(max(0.0, min(to_float(parameters), 1e9)))
+        yield OutputLine(long_name, entry, None, length=length)
         return
 
     if name == "runid":
@@ -171,21 +185,40 @@ def _lines(name: str, parameters: str | None) -> Iterator[OutputLine]:
     measure, implied = proper(name)
     match entry.parameters:
         case "ranks" | "levels":
-            read, shown = (to_whole, "{}") if entry.parameters == "ranks" else (to_float, "{:3.2f}")
-            cutoffs = sorted(map(read, parameters.split(","))) if parameters else entry.default
-            if len(set(cutoffs)) < len(cutoffs):
-                raise MeasureError(f"trec_eval: {name}: a cut-off is given twice")
-            if entry.parameters == "ranks" and cutoffs[0] <= 0:
-                raise MeasureError(f"trec_eval: {name}: a cut-off must be above 0")
-            for cutoff in cutoffs:
-                yield OutputLine(f"{name}_{shown.format(cutoff)}", entry, measure, cutoff, implied)
+            number_format = "{:3.2f}"
+            if entry.parameters == "ranks":
+                number_format = "{}"
+            for cutoff in _cutoffs(name, parameters):
+                yield OutputLine(f"{name}_{number_format.format(cutoff)}", entry, measure, cutoff, implied)
         case "numbers":
-            numbers = [to_float(part) for part in parameters.split(",")] if parameters else []
-            yield OutputLine(long, entry, measure, None, {**implied, **_numbers(name, numbers)})
+            numbers = [to_float(part) for part in _parts(parameters)]
+            yield OutputLine(long_name, entry, measure, None, {**implied, **_numbers(name, numbers)})
         case "gains":
-            yield OutputLine(long, entry, measure, None, {**implied, **_gains(name, parameters)})
+            yield OutputLine(long_name, entry, measure, None, {**implied, **_gains(name, parameters)})
         case _:
             yield OutputLine(name, entry, measure, None, implied)
+
+
+def _parts(parameters: str | None) -> list[str]:
+    """Parameters between commas."""
+    if parameters:
+        return parameters.split(",")
+    return []
+
+
+def _cutoffs(name: str, parameters: str | None) -> Sequence[float]:
+    """The cut-offs of a measure, ascending: those given, or trec_eval's."""
+    entry = TABLE[name]
+    read: Callable[[str], float] = to_float
+    if entry.parameters == "ranks":
+        read = to_whole
+    cutoffs: Sequence[float] = sorted(map(read, _parts(parameters))) or entry.default
+
+    if len(set(cutoffs)) < len(cutoffs):
+        raise MeasureError(f"trec_eval: {name}: a cut-off is given twice")
+    if entry.parameters == "ranks" and cutoffs[0] <= 0:
+        raise MeasureError(f"trec_eval: {name}: a cut-off must be above 0")
+    return cutoffs
 
 
 def _numbers(name: str, numbers: Sequence[float]) -> dict[str, Any]:
@@ -205,7 +238,7 @@ def _numbers(name: str, numbers: Sequence[float]) -> dict[str, Any]:
 def _gains(name: str, parameters: str | None) -> dict[str, Any]:
     options: dict[str, Any] = {}
     gain: dict[int, float] = {}
-    for part in parameters.split(",") if parameters else ():
+    for part in _parts(parameters):
         key, _, value = part.partition("=")
         if part.count("=") != 1:
             raise MeasureError(

@@ -1,6 +1,6 @@
 """What unjudged documents could change: how far a measure can move, and which of them to judge first.
 
-A returned document that nobody judged counts as not relevant, and it may be relevant. A measure is taken here
+A returned document without a judgement (a hole) counts as not relevant, and it may be relevant. A measure is taken here
 with some of these holes filled by documents of the query's highest grade. With a given number of them filled,
 a monotone measure is greatest if they are the first ones and least if they are the last ones; so trying each
 number gives the exact bounds over all ways to judge them right or wrong.
@@ -18,12 +18,12 @@ from goldrank.data.placements import Placements
 from goldrank.measures.spelling import Measure
 
 
-def check_monotone(measure: Measure, what: str) -> None:
+def check_monotone(measure: Measure, noun: str) -> None:
     """Refuse measures that do not follow relevant documents up and down."""
     declared = measure.declaration
     if not declared.monotone or declared.over != "placements" or measure.option("judged_only"):
         raise MeasureError(
-            f"{measure} has no {what}: nothing says that a relevant document further up never lowers it",
+            f"{measure} has no {noun}: nothing says that a relevant document further up never lowers it",
             hint="They exist for measures that are declared monotone, such as P, R, RR, AP, nDCG and RBP.",
             code="no-bounds",
         )
@@ -40,25 +40,26 @@ def find_holes(p: Placements, depth: int, among: np.ndarray | None = None) -> tu
         size = np.where(among, np.minimum(p.retrieved, depth), 0)
     start = np.cumsum(size) - size
     empty = np.ones(int(size.sum()), bool)
-    rows = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
-    empty[start[p.query[rows]] + p.rank[rows] - 1] = False
-    at = np.flatnonzero(empty)
-    query = np.repeat(np.arange(len(p)), size)[at]
-    return query, at - start[query] + 1
+    judged = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
+    empty[start[p.query[judged]] + p.rank[judged] - 1] = False
+
+    rows = np.flatnonzero(empty)
+    query = np.repeat(np.arange(len(p)), size)[rows]
+    return query, rows - start[query] + 1
 
 
 def count_holes(p: Placements, depth: int) -> np.ndarray:
     """How many documents of each query's first `depth` were not judged, without a list of them."""
     size = np.minimum(p.retrieved, depth)
     rows = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
-    places = np.unique(p.query[rows] * (depth + 1) + p.rank[rows])  # a rank may have several judgements
-    return np.asarray(size - np.bincount(places // (depth + 1), minlength=len(p)))
+    judged_ranks = np.unique(p.query[rows] * (depth + 1) + p.rank[rows])  # a rank may have several judgements
+    return np.asarray(size - np.bincount(judged_ranks // (depth + 1), minlength=len(p)))
 
 
 def fill(
     p: Placements, query: np.ndarray, rank: np.ndarray, grade: np.ndarray, beyond: np.ndarray | int = 0
 ) -> Placements:
-    """As if some holes had been judged with a query's grade, and so many more documents further down."""
+    """Placements in which some holes are judged with a query's grade, and `beyond` more documents further down."""
     keep = p.grade >= 0
     queries = np.concatenate((p.query[keep], query))
     ranks = np.concatenate((p.rank[keep], rank))
@@ -82,9 +83,11 @@ def fill(
 def top_grade(measure: Measure, p: Placements) -> np.ndarray:
     """The highest grade of each query, relevant in any case."""
     level = measure.option("rel")
-    grade = np.full(len(p), 1 if level is None else max(level, 1), p.judged.dtype)
-    some = np.diff(p.judged_start) > 0
-    grade[some] = np.maximum(grade[some], p.judged[p.judged_start[:-1][some]])
+    if level is None:
+        level = 1
+    grade = np.full(len(p), max(level, 1), p.judged.dtype)
+    has_judged = np.diff(p.judged_start) > 0
+    grade[has_judged] = np.maximum(grade[has_judged], p.judged[p.judged_start[:-1][has_judged]])
     return grade
 
 
@@ -121,10 +124,11 @@ def _is_exception(measure: Measure) -> bool:
 
 
 def copies(p: Placements, owner: np.ndarray, *, emptied: bool = False) -> Placements:
-    """One query for each entry of `owner`, a copy of that query; `emptied` of all judged documents returned."""
+    """One copy of a query for each entry of `owner`; with `emptied`, without any judged document returned."""
     sizes = np.diff(p.judged_start)[owner]
     judged_start = np.concatenate(([0], np.cumsum(sizes)))
-    at = np.arange(judged_start[-1]) + np.repeat(p.judged_start[:-1][owner] - judged_start[:-1], sizes)
+    judged_rows = np.arange(judged_start[-1]) + np.repeat(p.judged_start[:-1][owner] - judged_start[:-1], sizes)
+
     if emptied:
         returned = np.zeros(len(owner), np.int64)
     else:
@@ -139,7 +143,7 @@ def copies(p: Placements, owner: np.ndarray, *, emptied: bool = False) -> Placem
         retrieved=p.retrieved[owner],
         answered=p.answered[owner],
         judged_start=judged_start,
-        judged=p.judged[at],
+        judged=p.judged[judged_rows],
         query=np.repeat(np.arange(len(owner)), returned),
         label=None,
         **columns,
@@ -159,7 +163,7 @@ def relevance_level(measure: Measure) -> float:
 
 
 def relevant_shares(measure: Measure, tables: Sequence[Placements]) -> np.ndarray:
-    """For each band of ranks the share of relevant documents among the judged ones, one of each kind added."""
+    """For each band of ranks the share of relevant documents among the judged ones, with one of each kind added."""
     relevant, judged = np.ones(len(BANDS) + 1), np.full(len(BANDS) + 1, 2.0)
     for p in tables:
         known = p.grade >= 0
@@ -175,7 +179,7 @@ def judging_order(
 ) -> np.ndarray:
     """Which holes to judge first: by the chance of being relevant times how far that would move the value.
 
-    `later` has a number for each hole; those with a lower one come first, whatever they are worth.
+    `later` has a number for each hole; holes with a lower number come first, whatever they are worth.
     """
     worth = shares[np.searchsorted(BANDS, rank)] * np.abs(move)
     if later is None:
@@ -187,18 +191,18 @@ def judging_order(
 
 
 AT_ONCE = 5_000
-"""Rows of copies of queries that are measured at a time: one call serves many ways to judge, and fits into a cache."""
+"""Rows of copies of queries that are measured at a time: one call measures many ways to judge, and fits in a cache."""
 
 
 def _portions(p: Placements, owner: np.ndarray, filled: np.ndarray | int) -> Iterator[slice]:
-    """Stretches of copies of queries (`owner`), each with so many filled holes, that are measured together."""
+    """Ranges of copies of queries (`owner`), with their numbers of filled holes, that are measured together."""
     rows = np.cumsum((np.diff(p.judged_start) + np.diff(p.start))[owner] + filled + 1)
-    begin = 0
+    begin = measured_rows = 0
     while begin < len(owner):
-        most = AT_ONCE + (int(rows[begin - 1]) if begin else 0)
-        end = max(begin + 1, int(np.searchsorted(rows, most, side="right")))
+        end = max(begin + 1, int(np.searchsorted(rows, measured_rows + AT_ONCE, side="right")))
         yield slice(begin, end)
         begin = end
+        measured_rows = int(rows[end - 1])
 
 
 def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.ndarray]:
@@ -211,19 +215,22 @@ def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.nda
     first = np.cumsum(count) - count
     judged_beyond = p.count((p.grade >= 0) & (p.rank > depth))
     beyond = np.maximum(p.retrieved - depth, 0) - judged_beyond
+
     # A copy of a query for each number of filled holes, from none to all.
     owner = np.repeat(np.arange(len(p)), count + 1)
     filled = np.arange(len(owner)) - (first + np.arange(len(p)))[owner]
     value = measure(p)
     low, high = value.copy(), value.copy()
     for part in _portions(p, owner, filled):
-        of, many = owner[part], filled[part]
-        copied = copies(p, of)
-        made = np.repeat(np.arange(len(of)), many)
-        nth = np.arange(len(made)) - (np.cumsum(many) - many)[made]
-        start, last = first[of][made], (first + count)[of][made] - 1
-        np.maximum.at(high, of, measure(fill(copied, made, rank[start + nth], grade[of])))
-        np.minimum.at(low, of, measure(fill(copied, made, rank[last - nth], grade[of], beyond[of])))
+        owners, fills = owner[part], filled[part]
+        copied = copies(p, owners)
+        copy_number = np.repeat(np.arange(len(owners)), fills)
+        nth = np.arange(len(copy_number)) - (np.cumsum(fills) - fills)[copy_number]
+        first_hole, last_hole = first[owners][copy_number], (first + count)[owners][copy_number] - 1
+        best = fill(copied, copy_number, rank[first_hole + nth], grade[owners])
+        worst = fill(copied, copy_number, rank[last_hole - nth], grade[owners], beyond[owners])
+        np.maximum.at(high, owners, measure(best))
+        np.minimum.at(low, owners, measure(worst))
 
     return low, high
 
@@ -237,6 +244,7 @@ def single_moves(measure: Measure, p: Placements, depth: int) -> tuple[np.ndarra
     move = np.zeros(len(query))
     base = measure(p)
     for part in _portions(p, query, 1):
-        of = query[part]
-        move[part] = measure(fill(copies(p, of), np.arange(len(of)), rank[part], grade[of])) - base[of]
+        owners = query[part]
+        filled = fill(copies(p, owners), np.arange(len(owners)), rank[part], grade[owners])
+        move[part] = measure(filled) - base[owners]
     return query, rank, move

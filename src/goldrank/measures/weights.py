@@ -39,12 +39,14 @@ def gains(grade: np.ndarray, gain: Gain, rel: float, negative: str = "none") -> 
 def discounted(gain: np.ndarray | float, rank: np.ndarray, discount: str = "log2") -> np.ndarray:
     """Gain divided by log2(rank + 1), or by log2(max(rank, 2)) for the form that spares the first two ranks.
 
-    "ln" divides by ln(rank + 1) / ln(2): the same but for the last bit, in which some tools differ.
+    "ln" divides by ln(rank + 1) / ln(2): equal to "log2" except in the last bit, in which some tools differ.
     """
     if discount == "ln":
-        logarithm = np.array([math.log(place) for place in (rank + 1).tolist()]) / math.log(2)
+        logarithm = np.array([math.log(number) for number in (rank + 1).tolist()]) / math.log(2)
+    elif discount == "log2":
+        logarithm = log2(rank + 1)
     else:
-        logarithm = log2(rank + 1 if discount == "log2" else np.maximum(rank, 2))
+        logarithm = log2(np.maximum(rank, 2))
     return np.asarray(gain / logarithm)
 
 

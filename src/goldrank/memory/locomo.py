@@ -26,17 +26,21 @@ def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryS
     per_question: dict[str, dict[str, float]] = {}
     by_category: dict[str, list[float]] = {}
     broken: list[str] = []
+    without: list[str] = []
     for name, question in questions.items():
         evidence = question.get("evidence") or []
         recall = recall_of(evidence, question.get(key))
         per_question[name] = {"recall": recall}
-        by_category.setdefault(str(question.get("category", "")), []).append(recall if evidence else 0.0)
+        if not evidence:
+            without.append(name)
+            recall = 0.0
+        by_category.setdefault(str(question.get("category", "")), []).append(recall)
         if not all(_ONE_ID.fullmatch(str(entry)) for entry in evidence):
             broken.append(name)
 
-    values = [value for of_category in by_category.values() for value in of_category]
-    groups = {name: {"recall": sum(part) / len(part)} for name, part in sorted(by_category.items())}
-    without = [name for name, question in questions.items() if not question.get("evidence")]
+    values = [value for recalls in by_category.values() for value in recalls]
+    groups = {name: {"recall": sum(recalls) / len(recalls)} for name, recalls in sorted(by_category.items())}
+
     notes = []
     if without:
         notes.append(Note.of("locomo-no-evidence", count=len(without), samples=without))
@@ -54,27 +58,27 @@ def recall_of(evidence: Sequence[str], context: Sequence[str] | None) -> float:
     entries = [str(entry) for entry in evidence]
     if str(context[0]).startswith("S"):
         entries = [f"S{entry.split(':')[0][1:]}" for entry in entries]
-    held = {str(entry) for entry in context}
-    return sum(entry in held for entry in entries) / len(entries)
+    context_ids = {str(entry) for entry in context}
+    return sum(entry in context_ids for entry in entries) / len(entries)
 
 
 def _questions(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """All questions of all conversations, by conversation and number."""
     for number, conversation in enumerate(records, 1):
         if not isinstance(conversation.get("qa"), list):
-            what = f"conversation {number} has no list 'qa' as LoCoMo writes it"
-            raise InputError(what, hint="Files of MemPalace: convention='mempalace'.", code="other-benchmark")
+            message = f"conversation {number} has no list 'qa' as LoCoMo writes it"
+            raise InputError(message, hint="Files of MemPalace: convention='mempalace'.", code="other-benchmark")
         name = conversation.get("sample_id", number)
         for i, question in enumerate(conversation["qa"], 1):
             yield f"{name}:{i}", question
 
 
 def _context_key(questions: Sequence[Mapping[str, Any]]) -> str:
-    """The one field with contexts."""
+    """The field with contexts: there must be only one."""
     keys = list(dict.fromkeys(key for question in questions for key in question if key.endswith(CONTEXT)))
     if len(keys) > 1:
-        what = f"there are contexts of several systems: {', '.join(keys)}"
-        raise InputError(what, hint="Give a file with those of one.", code="several-systems")
+        message = f"there are contexts of several systems: {', '.join(keys)}"
+        raise InputError(message, hint="Give a file with the contexts of one system.", code="several-systems")
     if keys:
         return keys[0]
     return PREDICTION + "_context"

@@ -1,7 +1,7 @@
 """LongMemEval's numbers from its retrieval logs (eval_utils.py and run_retrieval.py of the project).
 
-A log holds the whole corpus of each question, ranked. What is relevant is told by ids alone: those that contain
-"answer". recall_any is Success, recall_all is RecallAll; its nDCG counts the first two places alike.
+A log holds the whole corpus of each question, ranked. Only the ids say what is relevant: those that contain "answer".
+recall_any is Success, recall_all is RecallAll; its nDCG gives the first two ranks the same weight.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryS
     notes = _notes(per_question, left_out, mean)
     if differing:
         notes.append(Note.of("memory-other-values", count=len(differing), samples=differing))
+
     return MemoryScores(
         "longmemeval",
         per_question,
@@ -50,10 +51,10 @@ def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryS
     )
 
 
-def printed(found: MemoryScores) -> dict[str, float]:
+def printed(scored: MemoryScores) -> dict[str, float]:
     """The averages of print_retrieval_metrics, which leaves out questions without an answer only."""
-    abstaining = set(found.left_out.get(ABSTAINING, ()))
-    return means(values for question, values in found.per_question.items() if question not in abstaining)
+    abstaining = set(scored.left_out.get(ABSTAINING, ()))
+    return means(values for question, values in scored.per_question.items() if question not in abstaining)
 
 
 def values_of(record: Mapping[str, Any]) -> dict[str, float]:
@@ -62,17 +63,17 @@ def values_of(record: Mapping[str, Any]) -> dict[str, float]:
         ranked = [str(item["corpus_id"]) for item in record["retrieval_results"]["ranked_items"]]
         sessions = {str(name) for name in record["haystack_session_ids"]}
     except (KeyError, TypeError) as error:
-        what = f"question {record.get('question_id')!r} has no {error} as LongMemEval writes it"
-        raise InputError(what, hint="Files of MemPalace: convention='mempalace'.", code="other-benchmark") from None
+        message = f"question {record.get('question_id')!r} has no {error} as LongMemEval writes it"
+        raise InputError(message, hint="Files of MemPalace: convention='mempalace'.", code="other-benchmark") from None
 
     if all(name.replace("noans", "answer") in sessions or name in sessions for name in ranked):
         return {f"session {name}": value for name, value in _at_all_cuts(ranked).items()}
 
-    of_sessions = [name.rpartition("_")[0] for name in ranked]
+    sessions_of_turns = [name.rpartition("_")[0] for name in ranked]
     values: dict[str, float] = {}
     for k in CUTS:
-        wide = _widened(of_sessions, k)
-        values |= {f"session {name}@{k}": value for name, value in _values(of_sessions, wide).items()}
+        turns = _turns_with_sessions(sessions_of_turns, k)
+        values |= {f"session {name}@{k}": value for name, value in _values(sessions_of_turns, turns).items()}
     return values | {f"turn {name}": value for name, value in _at_all_cuts(ranked).items()}
 
 
@@ -80,12 +81,12 @@ def _at_all_cuts(ranked: Sequence[str]) -> dict[str, float]:
     return {f"{name}@{k}": value for k in CUTS for name, value in _values(ranked, k).items()}
 
 
-def _widened(of_sessions: Sequence[str], k: int) -> int:
+def _turns_with_sessions(sessions_of_turns: Sequence[str], k: int) -> int:
     """How many turns hold k different sessions; all if there are fewer."""
-    wide = k
-    while wide < len(of_sessions) and len(set(of_sessions[:wide])) < k:
-        wide += 1
-    return wide
+    turns = k
+    while turns < len(sessions_of_turns) and len(set(sessions_of_turns[:turns])) < k:
+        turns += 1
+    return turns
 
 
 def _values(ranked: Sequence[str], k: int) -> dict[str, float]:
@@ -101,8 +102,8 @@ def _values(ranked: Sequence[str], k: int) -> dict[str, float]:
 
 
 def _dcg(gains: Sequence[bool]) -> float:
-    """The first two places count the same."""
-    return sum(gain / math.log2(max(place, 2)) for place, gain in enumerate(gains, 1))
+    """The first two ranks have the same weight."""
+    return sum(gain / math.log2(max(rank, 2)) for rank, gain in enumerate(gains, 1))
 
 
 def _has_target(record: Mapping[str, Any]) -> bool:
@@ -111,10 +112,10 @@ def _has_target(record: Mapping[str, Any]) -> bool:
 
 
 def _differs(values: Mapping[str, float], record: Mapping[str, Any]) -> bool:
-    """Whether the file's own values of the question are others."""
-    own = record["retrieval_results"].get("metrics") or {}
-    stored = {f"{level} {name}": value for level, named in own.items() for name, value in named.items()}
-    return any(abs(value - values[name]) > CLOSE for name, value in stored.items() if name in values)
+    """Whether the file stores other values of the question."""
+    stored = record["retrieval_results"].get("metrics") or {}
+    by_name = {f"{level} {name}": value for level, metrics in stored.items() for name, value in metrics.items()}
+    return any(abs(value - values[name]) > CLOSE for name, value in by_name.items() if name in values)
 
 
 def _notes(
@@ -128,6 +129,8 @@ def _notes(
     differing = [name for name in other if abs(other[name] - mean.get(name, math.nan)) > CLOSE or name not in mean]
     if not differing:
         return []
-    shown = [name for name in differing if name.endswith(("@5", "@10"))][:4] or differing[:4]
+
+    usual = [name for name in differing if name.endswith(("@5", "@10"))]
+    shown = (usual or differing)[:4]
     values = ", ".join(f"{name} {other[name]:.4f}" for name in shown)
     return [Note.of("memory-other-average", count=len(left_out[NO_TARGET]), values=values)]

@@ -1,6 +1,6 @@
 """memorybench's reports (retrieval-eval.ts of the project): a model says which results are relevant.
 
-What it calls recallAtK is 1 whenever anything is relevant, as its hitAtK: it is shown as that, and never as recall.
+What it calls recallAtK is 1 whenever anything is relevant, as its hitAtK: it is shown as a hit, and never as recall.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from goldrank.base.errors import InputError
 from goldrank.base.notes import Note
 from goldrank.memory.result import MemoryScores, means
 
-TAKEN = ("hitAtK", "precisionAtK", "mrr", "ndcg")
+READ_METRICS = ("hitAtK", "precisionAtK", "mrr", "ndcg")
 
 
 def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryScores:
@@ -24,7 +24,7 @@ def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryS
             raise InputError("has no list 'evaluations' as memorybench writes it", code="other-benchmark")
         for evaluation in report["evaluations"]:
             stored = evaluation.get("retrievalMetrics") or {}
-            values = {name: float(stored[name]) for name in TAKEN if name in stored}
+            values = {name: float(stored[name]) for name in READ_METRICS if name in stored}
             if "label" in evaluation:
                 values["correct"] = float(evaluation["label"] == "correct")
             if evaluation.get("searchDurationMs") is not None:
@@ -40,23 +40,20 @@ def values_of(relevant: Sequence[int], k: int) -> dict[str, float]:
     first = [int(bool(each)) for each in relevant[:k]]
     hits = sum(first)
     hit = float(hits > 0)
-    if first:
-        precision = hits / len(first)
-    else:
-        precision = 0.0
-
+    precision = f1 = reciprocal_rank = ndcg = 0.0
     if hits:
+        precision = hits / len(first)
         f1 = 2 * precision * hit / (precision + hit)
-    else:
-        f1 = 0.0
+        reciprocal_rank = 1 / (first.index(1) + 1)
+        ndcg = _dcg(first) / _dcg([1] * hits)
 
     return {
         "hitAtK": hit,
         "precisionAtK": precision,
         "recallAtK": hit,
         "f1AtK": f1,
-        "mrr": 1 / (first.index(1) + 1) if hits else 0.0,
-        "ndcg": _dcg(first) / _dcg([1] * hits) if hits else 0.0,
+        "mrr": reciprocal_rank,
+        "ndcg": ndcg,
         "k": len(first),
         "relevantRetrieved": hits,
         "totalRelevant": max(1, hits),
@@ -64,4 +61,4 @@ def values_of(relevant: Sequence[int], k: int) -> dict[str, float]:
 
 
 def _dcg(gains: Sequence[int]) -> float:
-    return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))

@@ -28,24 +28,26 @@ def scores(records: Sequence[Mapping[str, Any]], gold: Sequence[Mapping[str, Any
             name = f"{record.get('sample_id', '')}:{number}"
             per_question[name] = {"recall": evidence_recall(record["evidence"], record["retrieved_ids"])}
             continue
+
         question = str(record.get("question_id"))
-        wanted = record.get("answer_session_ids") or answers.get(question)
-        if wanted is None:
-            what = f"question {question!r} does not say which sessions hold the answer"
-            raise InputError(what, hint="Give the data set: gold='longmemeval_s.json'.", code="no-gold")
+        answer_sessions = record.get("answer_session_ids") or answers.get(question)
+        if answer_sessions is None:
+            message = f"question {question!r} does not say which sessions hold the answer"
+            raise InputError(message, hint="Give the data set: gold='longmemeval_s.json'.", code="no-gold")
         ranked = [str(item["corpus_id"]) for item in record["retrieval_results"]["ranked_items"]]
-        per_question[question] = values_of(ranked, wanted)
+        per_question[question] = values_of(ranked, answer_sessions)
 
     return MemoryScores("mempalace", per_question, means(per_question.values()))
 
 
 def values_of(ranked: Sequence[str], answer_sessions: Sequence[str]) -> dict[str, float]:
     """The values of one question, of sessions and of turns; sessions are cut at k turns."""
-    wanted = set(map(str, answer_sessions))
-    of_sessions = [_TURN.sub("", name) for name in ranked]
-    gold_turns = {name for name, session in zip(ranked, of_sessions, strict=True) if session in wanted}
+    gold_sessions = set(map(str, answer_sessions))
+    ranked_sessions = [_TURN.sub("", name) for name in ranked]
+    gold_turns = {name for name, session in zip(ranked, ranked_sessions, strict=True) if session in gold_sessions}
+
     values: dict[str, float] = {}
-    for level, names, gold in (("session", of_sessions, wanted), ("turn", ranked, gold_turns)):
+    for level, names, gold in (("session", ranked_sessions, gold_sessions), ("turn", ranked, gold_turns)):
         for k in CUTS:
             values |= {f"{level} {name}@{k}": value for name, value in _values(names, gold, k).items()}
     return values
@@ -63,15 +65,15 @@ def _values(ranked: Sequence[str], gold: set[str], k: int) -> dict[str, float]:
 
 
 def _dcg(gains: Sequence[bool]) -> float:
-    return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
 def evidence_recall(evidence: Sequence[str], retrieved: Sequence[str]) -> float:
     """Recall of the evidence of LoCoMo as a set, by session if sessions were retrieved; 1 without evidence."""
-    wanted = set(map(str, evidence))
+    expected = set(map(str, evidence))
     if any(str(name).startswith("session_") for name in retrieved):
-        numbers = [_SESSION_OF_EVIDENCE.match(entry) for entry in wanted]
-        wanted = {f"session_{number[1]}" for number in numbers if number}
-    if not wanted:
+        numbers = [_SESSION_OF_EVIDENCE.match(entry) for entry in expected]
+        expected = {f"session_{number[1]}" for number in numbers if number}
+    if not expected:
         return 1.0
-    return len(wanted & set(map(str, retrieved))) / len(wanted)
+    return len(expected & set(map(str, retrieved))) / len(expected)

@@ -1,4 +1,4 @@
-"""What memory benchmarks are measured by: values of questions and the averages of a script."""
+"""The result of a memory benchmark: values of questions and the averages of a script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_s
 Values = Mapping[str, float]
 """Values by the names that the benchmark gives them."""
 SHOWN = ("recall_any@5", "recall_all@5", "ndcg_any@5", "recall_any@10", "recall_all@10", "ndcg_any@10")
-"""What a sentence names of many values."""
+"""The values that a sentence names if there are many."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,10 +50,9 @@ class MemoryScores(Result):
         shown.append(Table([*Head.names("number"), *Head.numbers("mean")], rows, f"Averages as {self.convention}"))
         if self.groups:
             names = list(next(iter(self.groups.values())))
-            by_group: list[Cells] = [
-                [group, *(Cell(f"{values[name]:.3f}", values[name]) for name in names)]
-                for group, values in self.groups.items()
-            ]
+            by_group: list[Cells] = []
+            for group, values in self.groups.items():
+                by_group.append([group, *(Cell(f"{values[name]:.3f}", values[name]) for name in names)])
             shown.append(Table([*Head.names("group"), *Head.numbers(*names)], by_group, "Groups"))
 
         for reason, questions in self.left_out.items():
@@ -65,20 +64,23 @@ class MemoryScores(Result):
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each question."""
         names = dict.fromkeys(name for values in self.per_question.values() for name in values)
-        return [
-            {"question": question, **{name: values.get(name) for name in names}}
-            for question, values in self.per_question.items()
-        ]
+        rows = []
+        for question, values in self.per_question.items():
+            rows.append({"question": question, **{name: values.get(name) for name in names}})
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
+        groups = {group: dict(values) for group, values in self.groups.items()}
+        left_out = {reason: list(questions) for reason, questions in self.left_out.items()}
+
         return {
             "format": "goldrank-memory-scores",
             "version": 1,
             **attributes(self, "convention words"),
             "mean": dict(self.mean),
-            "groups": {group: dict(values) for group, values in self.groups.items()},
-            "left_out": {reason: list(questions) for reason, questions in self.left_out.items()},
+            "groups": groups,
+            "left_out": left_out,
             "questions": self.rows(),
             "notes": [note.to_dict() for note in self.notes],
         }

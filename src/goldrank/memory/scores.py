@@ -25,7 +25,7 @@ CONVENTIONS: dict[MemoryConvention, str] = {
 """Whose files are read and whose arithmetic is done."""
 
 MemorySource: TypeAlias = types.Path | Sequence[Mapping[str, Any]] | Mapping[str, Any]
-"""A file with JSON or JSON lines, or what is in it."""
+"""A file with JSON or JSON lines, or its content."""
 
 
 @named_arguments
@@ -63,12 +63,16 @@ def memory_scores(
     if not records:
         raise InputError("there are no records", hint="Is it the right file, and is it complete?", code="empty-input")
 
-    counted: Callable[..., MemoryScores] = import_module(f"goldrank.memory.{benchmark}").scores
-    return counted(records, None if gold is None else _records(gold))
+    gold_records = None
+    if gold is not None:
+        gold_records = _records(gold)
+
+    count: Callable[..., MemoryScores] = import_module(f"goldrank.memory.{benchmark}").scores
+    return count(records, gold_records)
 
 
 def _records(source: MemorySource) -> Sequence[Mapping[str, Any]]:
-    """The records of a file or of what is in one; a single one is a list of one."""
+    """The records of a file or of its content; a single record becomes a list with it."""
     content: Any = source
     name = "records"
     if not isinstance(source, Mapping | list | tuple | str | os.PathLike):
@@ -83,13 +87,13 @@ def _records(source: MemorySource) -> Sequence[Mapping[str, Any]]:
 
     for number, record in enumerate(content, 1):
         if not isinstance(record, Mapping):
-            raise InputError(f"record {number} is no object", where=name, hint="Each record is a JSON object.")
+            raise InputError(f"record {number} is not an object", where=name, hint="Each record is a JSON object.")
 
     return list(content)
 
 
 def _parsed(path: Path) -> Any:
-    """JSON, or JSON lines whatever the file is called."""
+    """JSON, or JSON lines, by the content and not by the ending of the file."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -106,6 +110,6 @@ def _parsed(path: Path) -> Any:
             try:
                 records.append(json.loads(line))
             except ValueError as error:
-                raise InputError(f"is no JSON: {error}", where=f"{path}:{number}", code="bad-json") from None
+                raise InputError(f"is not JSON: {error}", where=f"{path}:{number}", code="bad-json") from None
 
     return records

@@ -1,4 +1,4 @@
-"""Why the context lacks something, which chunking and retriever to take, and when to answer at all."""
+"""Why something is missing in the context, which chunking and retriever to take, and when to answer at all."""
 
 PUBLIC = {
     "find_causes": "goldrank.rag.causes",

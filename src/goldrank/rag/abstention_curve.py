@@ -17,13 +17,14 @@ from goldrank.data.table import Cells, Head, Part, Sentence, Table
 from goldrank.evaluation.text_settings import EvidenceLike, MatchingLike, as_evidence
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.io.questions.items import Items, ItemsLike, as_items, reader_of
+from goldrank.match.pairs import first_score
 from goldrank.measures import Measure, make, parse
 
 CURVES_OF = "SelectiveCover"
 """The measure that takes a threshold."""
 MOST_POINTS = 50
 LEAST_OF_A_KIND = 10
-"""Questions with, and without an answer, from which on a threshold is chosen: half of them on each side."""
+"""The fewest questions with, and without, an answer for which a threshold is chosen: half of them on each side."""
 SEED = 0
 
 
@@ -34,7 +35,7 @@ class Point(NamedTuple):
     right: float
     """AbstainRight: the share of unanswerable questions on which the system then abstains."""
     wrong: float
-    """AbstainWrong: the share of answerable ones."""
+    """AbstainWrong: the share of answerable questions on which it then abstains."""
     selective: float
     """SelectiveCover."""
 
@@ -46,9 +47,9 @@ class Chosen(NamedTuple):
     value: float
     """SelectiveCover on the half that the threshold was not chosen on."""
     answering: float
-    """The same for always answering."""
+    """SelectiveCover there of always answering."""
     abstaining: float
-    """And for always abstaining."""
+    """SelectiveCover there of always abstaining."""
     chosen_on: int
     reported_on: int
 
@@ -81,7 +82,9 @@ class AbstentionCurve(Result):
     def parts(self) -> list[Part]:
         """What people see."""
         heads = Head.numbers("abstain below", "AbstainRight", "AbstainWrong", self.measure)
-        rows: list[Cells] = [[f"{p.threshold:.4g}", *(f"{value:.3f}" for value in p[1:])] for p in self.points]
+        rows: list[Cells] = []
+        for point in self.points:
+            rows.append([f"{point.threshold:.4g}", *(f"{value:.3f}" for value in point[1:])])
         return [Table(heads, rows), Sentence(self.words, "remark")]
 
     @property
@@ -102,9 +105,8 @@ class AbstentionCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        if self.chosen is None:
-            chosen = None
-        else:
+        chosen = None
+        if self.chosen is not None:
             chosen = self.chosen._asdict()
         notes = [note.to_dict() for note in self.notes]
         return {"measure": self.measure, "words": self.words, "points": self.rows(), "chosen": chosen, "notes": notes}
@@ -122,7 +124,7 @@ def abstention_curve(
     """What every threshold for the score of the first text costs and brings, and which one to take.
 
     The threshold is chosen on one half of the questions, drawn among the answerable and the unanswerable ones, and
-    reported on the other half: on the same one it would flatter.
+    reported on the other half: on the first half it would flatter.
 
     Parameters
     ----------
@@ -135,7 +137,7 @@ def abstention_curve(
     evidence
         Where evidence stands, as in `evaluate_texts`.
     convention
-        The name of a convention, or a `Convention` with policies of its own.
+        The name of a convention, or a `Convention` with chosen policies.
 
     Returns
     -------
@@ -155,35 +157,39 @@ def abstention_curve(
     >>> [(point.threshold, point.selective) for point in abstention_curve(items, matching="contains").points]
     [(0.2, 0.5), (0.9, 1.0), (inf, 0.5)]
     """
-    asked = parse(measure)
-    if asked.name != CURVES_OF or asked.option("abstain_below") is not None:
-        raise MeasureError(f"{asked}: curves of thresholds are of SelectiveCover", hint="For example SelectiveCover@5.")
+    parsed = parse(measure)
+    if parsed.name != CURVES_OF or parsed.option("abstain_below") is not None:
+        message = f"{parsed}: curves of thresholds are of SelectiveCover"
+        raise MeasureError(message, hint="For example SelectiveCover@5.")
+
     data = as_items(items)
-    cover = _coverage(asked, by_place=reader_of(data).has_evidence, enough=as_evidence(evidence).coverage)
-    measures: list[MeasureLike] = [asked, cover, "AbstainAUROC"]  # the last says which scores are missing
+    cover = _coverage(parsed, by_place=reader_of(data).has_evidence, enough=as_evidence(evidence).coverage)
+    measures: list[MeasureLike] = [parsed, cover, "AbstainAUROC"]  # the last says which scores are missing
     scores = evaluate_texts(data, measures, matching=matching, evidence=evidence, convention=convention)
-    rows = np.flatnonzero(~np.isnan(scores.columns[str(asked)].values))
-    pairs = [(-np.inf if not item.retrieved else item.confidence, item.answerable is False) for item in reader_of(data)]
-    score, unanswerable = (np.array(column)[rows] for column in zip(*pairs, strict=True))
-    questions = _Questions(score.astype(np.float64), unanswerable, scores.columns[str(cover)].values[rows])
+
+    rows = np.flatnonzero(~np.isnan(scores.columns[str(parsed)].values))
+    score = np.array([first_score(item) for item in reader_of(data)], np.float64)
+    unanswerable = np.array([item.answerable is False for item in reader_of(data)])
+    questions = _Questions(score[rows], unanswerable[rows], scores.columns[str(cover)].values[rows])
     if len(set(questions.unanswerable.tolist())) < 2:
         raise InputError(
             "a threshold needs questions with and without an answer", hint='Those without have "answerable": false.'
         )
+
     levels = np.unique(questions.score[np.isfinite(questions.score)])
     if len(levels) > MOST_POINTS:
         levels = np.quantile(levels, np.linspace(0, 1, MOST_POINTS), method="nearest")
-    points = tuple(questions.at(level) for level in (*levels.tolist(), np.inf))
-    return AbstentionCurve(str(asked), points, _chosen(questions))
+    points = tuple(questions.point(level) for level in (*levels.tolist(), np.inf))
+    return AbstentionCurve(str(parsed), points, _chosen(questions))
 
 
-def _coverage(asked: Measure, *, by_place: bool, enough: float) -> Measure:
-    """What says how much of each question is covered, in the same context."""
-    options = dict(asked.options)
+def _coverage(selective: Measure, *, by_place: bool, enough: float) -> Measure:
+    """The measure of how much of each question is covered, in the context of SelectiveCover."""
+    options = dict(selective.options)
     if not by_place:
-        return make("Cover", asked.k, options)
+        return make("Cover", selective.k, options)
     options.pop("rel", None)
-    return make("EvidenceRecall", asked.k, {**options, "coverage": enough})
+    return make("EvidenceRecall", selective.k, {**options, "coverage": enough})
 
 
 class _Questions(NamedTuple):
@@ -193,7 +199,8 @@ class _Questions(NamedTuple):
     unanswerable: np.ndarray
     cover: np.ndarray
 
-    def at(self, threshold: float) -> Point:
+    def point(self, threshold: float) -> Point:
+        """What a threshold costs and brings."""
         abstained = self.score < threshold
         worth = np.where(self.unanswerable, abstained, np.where(abstained, 0.0, self.cover))
         right, wrong = abstained[self.unanswerable].mean(), abstained[~self.unanswerable].mean()
@@ -207,31 +214,39 @@ class _Questions(NamedTuple):
         gain = np.where(self.unanswerable, 1.0, -self.cover)[order]
         total = np.concatenate(([0.0], np.cumsum(gain)))
         starts = np.flatnonzero(np.concatenate(([True], score[1:] != score[:-1])))
-        at = np.append(starts, len(score))
-        chosen = int(at[int(total[at].argmax())])
+        cuts = np.append(starts, len(score))
+        chosen = int(cuts[int(total[cuts].argmax())])
         if chosen < len(score):
             return float(score[chosen])
         return np.inf
 
-    def some(self, rows: np.ndarray) -> _Questions:
+    def where(self, rows: np.ndarray) -> _Questions:
+        """Some of the questions."""
         return _Questions(self.score[rows], self.unanswerable[rows], self.cover[rows])
 
 
 def _chosen(questions: _Questions) -> Chosen | None:
-    """A threshold from one half, worth what it is on the other."""
+    """A threshold from one half of the questions, with its worth on the other half."""
     random = np.random.default_rng(SEED)
     kinds = [np.flatnonzero(questions.unanswerable), np.flatnonzero(~questions.unanswerable)]
     if min(map(len, kinds)) < LEAST_OF_A_KIND:
         return None
-    first = np.concatenate([random.permutation(rows)[: len(rows) // 2] for rows in kinds])
-    rest = np.setdiff1d(np.arange(len(questions.score)), first)
-    threshold = questions.some(first).best()
-    other = questions.some(rest)
-    never, always = other.at(-np.inf).selective, other.at(np.inf).selective
-    return Chosen(threshold, other.at(threshold).selective, never, always, len(first), len(rest))
+
+    first_rows = np.concatenate([random.permutation(rows)[: len(rows) // 2] for rows in kinds])
+    other_rows = np.setdiff1d(np.arange(len(questions.score)), first_rows)
+    threshold = questions.where(first_rows).best()
+    other = questions.where(other_rows)
+    return Chosen(
+        threshold=threshold,
+        value=other.point(threshold).selective,
+        answering=other.point(-np.inf).selective,
+        abstaining=other.point(np.inf).selective,
+        chosen_on=len(first_rows),
+        reported_on=len(other_rows),
+    )
 
 
-def curves_by_system(sets: Sequence[Items], measures: Sequence[str], **how: Any) -> dict[str, AbstentionCurve]:
-    """What thresholds do to the first of the measures that takes one, for each system."""
+def curves_by_system(sets: Sequence[Items], measures: Sequence[str], **options: Any) -> dict[str, AbstentionCurve]:
+    """The curve of the first measure that takes a threshold, for each system."""
     measure = next((text for text in measures if parse(text).name == CURVES_OF), CURVES_OF)
-    return {items.name: abstention_curve(items, measure, **how) for items in sets}
+    return {items.name: abstention_curve(items, measure, **options) for items in sets}

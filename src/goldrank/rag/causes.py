@@ -1,4 +1,4 @@
-"""Why is what an answer needs not in the context? Each reference, or evidence, by the first cause that holds."""
+"""Why is what an answer needs not in the context? Each reference, or evidence, by the first cause that is true."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ from goldrank.evaluation.texts import PlacedTexts, TextOptions, place_texts, sco
 from goldrank.io.questions.item_reader import ReadItem
 from goldrank.io.questions.items import Items, ItemsLike, as_items, reader_of
 from goldrank.io.questions.source_texts import read_chunks
+from goldrank.match import Matcher
+from goldrank.match.evidence import gold_spans
+from goldrank.match.explain_places import as_reference
 from goldrank.match.folding import fold
 from goldrank.match.pairs import TextCounts, usable_references
 from goldrank.measures.options import MAX_CUTOFF, PACKERS
@@ -45,11 +48,11 @@ CAUSES = {
 """Causes in the order in which they are looked for, and what each means."""
 NAMES = tuple(CAUSES)
 NEAR = 0.2
-"""So far below its threshold a degree is a near miss."""
+"""A degree is a near miss if it is below its threshold by at most this."""
 IN_THE_INDEX = ("cut by a border", "not retrieved", "unknown")
-"""Causes of which a chunk of the index may hold something that was not retrieved."""
+"""Causes for which a chunk of the index may hold something that was not retrieved."""
 COVER, COVER_BY_PLACE = "Cover", "EvidenceRecall"
-"""What says how much is covered: of references, and of evidence by place."""
+"""The measures of how much is covered: of references, and of evidence by place."""
 
 
 def decide(
@@ -57,14 +60,14 @@ def decide(
     within: np.ndarray,
     deeper: np.ndarray,
     near: np.ndarray,
-    found: Sequence[Availability],
+    availability: Sequence[Availability],
 ) -> np.ndarray:
-    """The number of each cause in `CAUSES`: the first that holds.
+    """The number of each cause in `CAUSES`: the first that is true.
 
     `covered`: in the context; `within`: among the first k; `deeper`: anywhere in the list; `near`: close to a text
-    among the first k; `found`: what the corpus has of it.
+    among the first k; `availability`: what the corpus has of it.
     """
-    in_corpus, indexed, whole, joined = np.array(found, np.int8).reshape(-1, 4).T
+    in_corpus, indexed, in_one_chunk, joined = np.array(availability, np.int8).reshape(-1, 4).T
     rows = [
         covered,
         within,
@@ -72,8 +75,8 @@ def decide(
         near,
         in_corpus == NO,
         indexed == NO,
-        (whole == NO) & (joined == YES),
-        whole == YES,
+        (in_one_chunk == NO) & (joined == YES),
+        in_one_chunk == YES,
     ]
     return np.asarray(np.select(rows, range(len(rows)), len(rows)))
 
@@ -88,7 +91,7 @@ class Needed(NamedTuple):
     rank: int | None = None
     """Where the text stands that covers it, or comes closest to it; None if nothing that was retrieved does."""
     chunk: str | None = None
-    """What that text is called; of what was not retrieved, the chunk of the index that holds it."""
+    """The name of that text; of what was not retrieved, the chunk of the index that holds it."""
 
 
 class Nearest(NamedTuple):
@@ -102,26 +105,42 @@ class Diagnosis:
     """All that is known of each reference of one system, from which causes at any k and budget are read off."""
 
     def __init__(self, placed: PlacedTexts, corpus: Corpus | None) -> None:
-        self.placed, self.corpus, self.coverage = placed, corpus, placed.options.evidence.coverage
+        self.placed = placed
+        self.corpus = corpus
+        self.coverage = placed.options.evidence.coverage
         self.by_place = "spans" in placed.tables
-        table = placed.tables["spans" if self.by_place else "texts"]
-        self.query: np.ndarray = table.evidence_query if self.by_place else table.pairs.judged_query
-        self.deeper = self._covered(table)
-        self.first_rank = self._first_ranks(table)
+        self.query: np.ndarray
+        if self.by_place:
+            self.query = self.table.evidence_query
+        else:
+            self.query = self.table.pairs.judged_query
+
+        self.deeper = self._covered(self.table)
+        self.first_rank = self._first_ranks(self.table)
         self.near: dict[int, Nearest] = {}
-        self.found: list[Availability] = [Availability()] * len(self.query)
+        self.availability: list[Availability] = [Availability()] * len(self.query)
         self.names: list[str] = [""] * len(self.query)
         self._look()
+
+    @property
+    def table(self) -> Any:  # Spans or Passages
+        """The table that says what texts cover."""
+        if self.by_place:
+            return self.placed.tables["spans"]
+        return self.placed.tables["texts"]
 
     def _covered(self, table: Any, k: int | None = None) -> np.ndarray:
         """Which references the first k texts of a table cover."""
         if self.by_place:
             return np.asarray(table.enough(k, self.coverage))
         first = table.pairs.per_label
-        marked = np.zeros(len(self.query), bool)
-        assert first.label is not None
-        marked[first.label if k is None else first.label[first.rank <= k]] = True
-        return marked
+        labels = first.label
+        assert labels is not None
+        if k is not None:
+            labels = labels[first.rank <= k]
+        covered = np.zeros(len(self.query), bool)
+        covered[labels] = True
+        return covered
 
     def _first_ranks(self, table: Any) -> np.ndarray:
         """For each reference, the rank of the first text that covers it, or completes it; 0 if none does."""
@@ -146,82 +165,73 @@ class Diagnosis:
             return ()
         if evidence is not None:
             return self.corpus.chunks_of_evidence(evidence)
-        return self.corpus.chunks_of_reference(reference, self.placed.how.matcher)
+        return self.corpus.chunks_of_reference(reference, self.placed.text_rules.matcher)
 
     def at(self, k: int | None, budget: int | None = None, pack: str = "prefix") -> np.ndarray:
         """The cause of each reference, as a number."""
-        table = self.placed.tables["spans" if self.by_place else "texts"]
-        within = self._covered(table, k)
-        covered = within if budget is None else self._covered(table.packed(budget, pack, k))
+        within = covered = self._covered(self.table, k)
+        if budget is not None:
+            covered = self._covered(self.table.packed(budget, pack, k))
         near = np.zeros(len(self.query), bool)
         near[[number for number, nearest in self.near.items() if k is None or nearest.rank <= k]] = True
-        return decide(covered, within, self.deeper, near, self.found)
+        return decide(covered, within, self.deeper, near, self.availability)
 
     def by_question(self, causes: np.ndarray) -> np.ndarray:
-        """The cause under which each question counts: that of the first that is not covered; -1 if it needs nothing."""
-        counts = np.full(len(self.placed.queries), -1)
+        """The cause of each question: of its first reference that is not covered; -1 if it needs nothing."""
+        cause_of = np.full(len(self.placed.queries), -1)
         for number in range(len(causes) - 1, -1, -1):
-            at = self.query[number]
-            if causes[number] or counts[at] < 0:
-                counts[at] = causes[number]
-        return counts
+            question = self.query[number]
+            if causes[number] or cause_of[question] < 0:
+                cause_of[question] = causes[number]
+        return cause_of
 
     def items(self) -> Iterator[tuple[ReadItem, TextItem, Sequence[Reference]]]:
-        """What was given, the item as it was compared, and its references, in the order of their numbers."""
+        """The entry as it was read, the item as it was compared, and its references, in the order of their numbers."""
         resolved = iter(self.placed.resolved)
-        for given in self.placed.reader.entries():
+        for entry in self.placed.reader.entries():
             if self.by_place:
                 item = next(resolved)
-                yield given, item, list(_as_references(item, given, self.placed.sources))
+                yield entry, item, list(_as_references(item, entry, self.placed.sources))
             else:
-                texts, references = usable_references(given.item, self.placed.how.split, TextCounts())
-                yield given, TextItem(given.item.query, texts, question=given.item.question), references
+                texts, references = usable_references(entry.item, self.placed.text_rules.split, TextCounts())
+                yield entry, TextItem(entry.item.query, texts, question=entry.item.question), references
 
     def _look(self) -> None:
         """Look at what no text covers: how close texts come, and what the corpus has of it."""
         number = 0
-        for given, item, references in self.items():
+        for entry, item, references in self.items():
             for i, reference in enumerate(references):
-                self.names[number] = reference.texts[0] if reference.texts else ""
+                if reference.texts:
+                    self.names[number] = reference.texts[0]
                 if not self.deeper[number]:
                     if self.by_place:
-                        self._look_by_place(number, item, i, reference)
+                        self._look_by_place(number, item, item.evidence[i], reference)
                     else:
-                        self._look_by_words(number, given, item, reference)
+                        self._look_by_words(number, entry, item, reference)
                 number += 1
 
-    def _look_by_place(self, number: int, item: TextItem, at: int, reference: Reference) -> None:
-        evidence = item.evidence[at]
+    def _look_by_place(self, number: int, item: TextItem, evidence: EvidencePlaces, reference: Reference) -> None:
         if self.corpus is not None:
-            self.found[number] = self.corpus.of_evidence(evidence)
-        wanted = [fold(text) for text in reference.texts]
+            self.availability[number] = self.corpus.of_evidence(evidence)
+        phrases = [fold(text) for text in reference.texts]
         for rank, text in enumerate(item.retrieved, 1):
             folded = fold(text)
-            if any(phrase and phrase in folded for phrase in wanted):
+            if any(phrase and phrase in folded for phrase in phrases):
                 self.near[number] = Nearest(rank, f"text {rank} has its words, and its place is elsewhere or not known")
                 return
 
-    def _look_by_words(self, number: int, given: ReadItem, item: TextItem, reference: Reference) -> None:
-        matcher = self.placed.how.matcher
+    def _look_by_words(self, number: int, entry: ReadItem, item: TextItem, reference: Reference) -> None:
+        matcher = self.placed.text_rules.matcher
         spans: list[Span] = []
         if self.corpus is not None:
-            self.found[number], spans = self.corpus.of_reference(reference, matcher)
+            self.availability[number], spans = self.corpus.of_reference(reference, matcher)
 
-        rows = [rank for rank, text in enumerate(item.retrieved, 1) if text.strip()]
-        if matcher.threshold is not None and rows:
-            left = np.repeat(np.arange(len(rows)), len(reference.texts))
-            right = np.tile(np.arange(len(reference.texts)), len(rows))
-            texts = [item.retrieved[rank - 1] for rank in rows]
-            degrees = matcher.degrees(texts, reference.texts, left, right)
-            refused = matcher.refused(matcher.enough(degrees), texts, reference.texts, left, right)
-            for at in np.flatnonzero(degrees >= max(matcher.threshold - NEAR, 1e-9)).tolist():
-                rank, why = rows[left[at]], f"{matcher.says} {degrees[at]:.2f}, {matcher.threshold:g} is needed"
-                if at in refused:
-                    why = f"{matcher.says} {degrees[at]:.2f}, but {refused[at]} differ"
-                self.near[number] = Nearest(rank, f"text {rank}: {why}")
-                return
+        nearest = _nearest_by_degree(item, reference, matcher)
+        if nearest is not None:
+            self.near[number] = nearest
+            return
 
-        if spans and self.corpus is not None and not given.by_id:
+        if spans and self.corpus is not None and not entry.by_id:
             for rank, text in enumerate(item.retrieved, 1):
                 if any(self.corpus.stands_in(text, span) for span in spans):
                     self.near[number] = Nearest(rank, f"text {rank} stands where it stands")
@@ -233,62 +243,99 @@ class Diagnosis:
             return self.near[number].why
         if NAMES[cause] != "unknown":
             return CAUSES[NAMES[cause]]
-        availability = self.found[number]
+        availability = self.availability[number]
         if availability.joined == NO:
             return "chunks hold only part of it"
         if self.corpus is None:
             return "sources and chunks would tell whether it is in the corpus and in the index"
         if availability.in_corpus == UNKNOWN:
-            return "no text with its words was found; a matcher of one's own may see it elsewhere"
+            return "no text with its words was found; the matcher may see it elsewhere"
         return "the chunks with their places would tell whether it is in the index"
 
 
-def chunk_name(given: ReadItem, item: TextItem, rank: int) -> str | None:
-    """What a retrieved text is called: its id, or where it stands; None if neither is known."""
-    if len(given.item.retrieved) != len(item.retrieved):  # texts were cut into sentences
+def _nearest_by_degree(item: TextItem, reference: Reference, matcher: Matcher) -> Nearest | None:
+    """The first text that a guard refuses, or whose degree is just below the threshold; None if there is none."""
+    rows = [rank for rank, text in enumerate(item.retrieved, 1) if text.strip()]
+    if matcher.threshold is None or not rows:
         return None
-    if given.ids is not None and (name := given.ids[rank - 1]) is not None:
-        return name
 
-    spans = () if item.spans is None else parts_of(item.spans[rank - 1])
-    if spans:
-        return f"{spans[0].source}, {spans[0].start} to {spans[-1].end}"
-    if given.sources is None:
+    left = np.repeat(np.arange(len(rows)), len(reference.texts))
+    right = np.tile(np.arange(len(reference.texts)), len(rows))
+    texts = [item.retrieved[rank - 1] for rank in rows]
+    degrees = matcher.degrees(texts, reference.texts, left, right)
+    near = np.flatnonzero(degrees >= max(matcher.threshold - NEAR, 1e-9))
+    if not len(near):
         return None
-    return given.sources[rank - 1]
+
+    refused = matcher.refused(matcher.enough(degrees), texts, reference.texts, left, right)
+    pair = int(near[0])
+    rank = rows[left[pair]]
+    why = f"{matcher.says} {degrees[pair]:.2f}, {matcher.threshold:g} is needed"
+    if pair in refused:
+        why = f"{matcher.says} {degrees[pair]:.2f}, but {refused[pair]} differ"
+    return Nearest(rank, f"text {rank}: {why}")
+
+
+def chunk_name(entry: ReadItem, item: TextItem, rank: int) -> str | None:
+    """The name of a retrieved text: its id, or where it stands; None if neither is known."""
+    if len(entry.item.retrieved) != len(item.retrieved):  # texts were cut into sentences
+        return None
+    if entry.ids is not None and entry.ids[rank - 1] is not None:
+        return entry.ids[rank - 1]
+    if item.spans is not None and parts_of(item.spans[rank - 1]):
+        return position_name(parts_of(item.spans[rank - 1]))
+    if entry.sources is None:
+        return None
+    return entry.sources[rank - 1]
+
+
+def position_name(spans: Sequence[Span]) -> str:
+    """Where a text stands, in words."""
+    return f"{spans[0].source}, {spans[0].start} to {spans[-1].end}"
 
 
 def _cells(needed: Needed) -> Cells:
     """One thing that is missing as a row of a table."""
-    rank = "" if needed.rank is None else str(needed.rank)
-    chunk = "" if needed.chunk is None else ids.show(needed.chunk, 40)
+    rank = chunk = ""
+    if needed.rank is not None:
+        rank = str(needed.rank)
+    if needed.chunk is not None:
+        chunk = ids.show(needed.chunk, 40)
     return [needed.query, ids.show(needed.text, 60), needed.cause, rank, chunk, needed.why]
 
 
-def _as_references(item: TextItem, given: ReadItem, sources: Mapping[str, str]) -> Iterator[Reference]:
-    """Evidence as it is read: what stands at its places, or for a quotation that is nowhere the quotation."""
-    from goldrank.match.explain_places import shown_span
-
-    written = given.evidence if isinstance(given.evidence, list | tuple) else [given.evidence]
+def _as_references(item: TextItem, entry: ReadItem, sources: Mapping[str, str]) -> Iterator[Reference]:
+    """Evidence as people read it: the text at its position, or the quotation if it is nowhere."""
+    quotes = entry.evidence
+    if not isinstance(quotes, list | tuple):
+        quotes = [quotes]
+    has_quotes = len(quotes) == len(item.evidence)
     for i, evidence in enumerate(item.evidence):
-        nowhere = any(span.source == NOWHERE for spans in evidence.alternatives for span in spans)
-        quote = written[i] if nowhere and len(written) == len(item.evidence) else None
-        if isinstance(quote, Mapping) and isinstance(text := quote.get("quote", quote.get("text")), str):
+        text = None
+        if has_quotes and isinstance(quotes[i], Mapping) and _is_nowhere(evidence):
+            text = quotes[i].get("quote", quotes[i].get("text"))
+        if isinstance(text, str):
             yield Reference((text,))
         else:
-            yield Reference(
-                tuple(" … ".join(shown_span(span, sources) for span in spans) for spans in evidence.alternatives)
-            )
+            yield as_reference(evidence, sources)
+
+
+def _is_nowhere(evidence: EvidencePlaces) -> bool:
+    return any(span.source == NOWHERE for span in gold_spans([evidence]))
 
 
 def diagnose(items: Items, measures: Sequence[str], options: TextOptions) -> Diagnosis:
-    """Place the texts of a system once, and look where what they lack is.
+    """Place the texts of a system once, and look where missing things are.
 
-    A quotation that is not located is no error here: it is not in the corpus.
+    A quotation that is not located is not an error here: it is not in the corpus.
     """
     evidence = options.evidence
-    chunks: list[Chunk] | None = None if evidence.chunks is None else read_chunks(evidence.chunks)
-    unlocated: Unlocated = "skip" if evidence.unlocated == "skip" else "missed"
+    chunks: list[Chunk] | None = None
+    if evidence.chunks is not None:
+        chunks = read_chunks(evidence.chunks)
+    unlocated: Unlocated = "missed"
+    if evidence.unlocated == "skip":
+        unlocated = "skip"
     located = replace(evidence, chunks=None, unlocated=unlocated)
     placed = place_texts(items, measures, replace(options, evidence=located, counts_tokens=not reader_of(items).by_id))
 
@@ -381,15 +428,17 @@ class Causes(Result, Mapping[str, int]):
         diagnosis = self.diagnosis
         causes = self.of_references.tolist()
         needed: list[Needed] = []
-        for given, item, references in diagnosis.items():
-            for at, reference in enumerate(references):
+        for entry, item, references in diagnosis.items():
+            for i, reference in enumerate(references):
                 number = len(needed)
                 cause, rank = causes[number], diagnosis.rank(number, causes[number])
+                evidence = None
+                if diagnosis.by_place:
+                    evidence = item.evidence[i]
                 if rank is None:
-                    evidence = item.evidence[at] if diagnosis.by_place else None
                     chunk = " + ".join(diagnosis.chunks_in_index(cause, reference, evidence)) or None
                 else:
-                    chunk = chunk_name(given, item, rank)
+                    chunk = chunk_name(entry, item, rank)
                 why = diagnosis.why(number, cause)
                 needed.append(Needed(item.query, diagnosis.names[number], NAMES[cause], why, rank, chunk))
 
@@ -399,12 +448,12 @@ class Causes(Result, Mapping[str, int]):
     def words(self) -> str:
         """How many questions have all that they need, and why most others have not."""
         total = sum(self.values())
-        told = f"{self['covered']:,} of {total:,} questions have all that they need in {self.context}"
+        answer = f"{self['covered']:,} of {total:,} questions have all that they need in {self.context}"
         missing = {cause: number for cause, number in self.items() if cause != "covered"}
         if not missing:
-            return f"{told}."
+            return f"{answer}."
         cause = max(missing, key=missing.__getitem__)
-        return f"{told}; the most frequent cause is '{cause}', of {missing[cause]:,}."
+        return f"{answer}; the most frequent cause is '{cause}', of {missing[cause]:,}."
 
     def rows(self) -> list[dict[str, Any]]:
         """Everything that is needed as flat records, each with its question."""
@@ -424,7 +473,9 @@ class Causes(Result, Mapping[str, int]):
     @property
     def context(self) -> str:
         """What is taken as the context, in words."""
-        parts = ["all texts" if self.k is None else f"the first {self.k:,} texts"]
+        parts = ["all texts"]
+        if self.k is not None:
+            parts = [f"the first {self.k:,} texts"]
         if self.budget is not None:
             parts.append(f"{self.budget:,} tokens, counted as {self.counted_as} ({self.pack})")
         return ", ".join(parts)
@@ -451,8 +502,11 @@ class Causes(Result, Mapping[str, int]):
         missing = [each for each in self.needed if each.cause != "covered"]
         listed: list[Row | Cells] = [_cells(each) for each in missing[:most]]
         parts: list[Part] = [self.counts_table()]
+
         if listed:
-            caption = f"{len(missing) - most:,} more are not listed here." if len(missing) > most else ""
+            caption = ""
+            if len(missing) > most:
+                caption = f"{len(missing) - most:,} more are not listed here."
             heads = [*Head.names("question"), *Head.texts("needed", "cause"), *Head.numbers("rank")]
             heads += Head.texts("chunk", "why")
             parts.append(Table(heads, listed, "What is missing", caption))
@@ -462,6 +516,10 @@ class Causes(Result, Mapping[str, int]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
+        outcomes = None
+        if self.outcomes is not None:
+            outcomes = self.outcomes.to_dict()
+
         return {
             "system": self.system,
             "k": self.k,
@@ -470,7 +528,7 @@ class Causes(Result, Mapping[str, int]):
             "tokens": self.counted_as,
             "questions": dict(self),
             "references": self.reference_counts,
-            "outcomes": None if self.outcomes is None else self.outcomes.to_dict(),
+            "outcomes": outcomes,
             "needed": self.rows(),
             "notes": [note.to_dict() for note in self.notes],
         }
@@ -487,7 +545,7 @@ def find_causes(
     evidence: EvidenceLike | None = None,
     convention: ConventionLike = "trec_eval-10",
 ) -> Causes:
-    """Why is what an answer needs not in the context? Every reference, or evidence, by the first cause that holds.
+    """Why is what an answer needs not in the context? Every reference, or evidence, by the first cause that is true.
 
     Parameters
     ----------
@@ -506,7 +564,7 @@ def find_causes(
         Its `sources` tell what is in the corpus at all, its `chunks` what is in the index, and in one piece; evidence
         counts as held from its `coverage` on. A quotation that is not located is "not in the corpus".
     convention
-        The name of a convention, or a `Convention` with policies of its own.
+        The name of a convention, or a `Convention` with chosen policies.
 
     Returns
     -------
@@ -529,13 +587,17 @@ def find_causes(
     >>> [(each.text, each.cause) for each in causes.needed]
     [('one two', 'ranked too low'), ('three', 'not in the corpus')]
     """
-    k = None if k is None else whole_number(k, "k", 1, MAX_CUTOFF)
-    budget = None if budget is None else whole_number(budget, "budget", 1, MAX_CUTOFF)
+    if k is not None:
+        k = whole_number(k, "k", 1, MAX_CUTOFF)
+    if budget is not None:
+        budget = whole_number(budget, "budget", 1, MAX_CUTOFF)
     one_of(pack, PACKERS, "pack")
     options = TextOptions.of(matching, evidence, None, convention)
 
     data = as_items(items)
-    measures = [COVER_BY_PLACE if reader_of(data).has_evidence else COVER]
+    measures = [COVER]
+    if reader_of(data).has_evidence:
+        measures = [COVER_BY_PLACE]
     if budget is not None:
         measures.append(f'{measures[0]}(tokens={budget}, pack="{pack}")')
     diagnosis = diagnose(data, measures, options)

@@ -27,7 +27,7 @@ from goldrank.report.numbers import sparkline
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 POINTS = 8
-"""Budgets that are chosen if none are given."""
+"""The number of budgets that are chosen if none are given."""
 
 Points = Sequence[tuple[float, float]]
 Bands = Mapping[str, Sequence[Interval]]
@@ -48,11 +48,11 @@ class CoverageCurves:
 
     @property
     def _axes(self) -> tuple[tuple[str, Mapping[str, Points], Bands], ...]:
-        both = (
+        axes = (
             ("first k texts", self.by_texts, self.text_bands),
             ("budget of tokens", self.by_tokens, self.token_bands),
         )
-        return tuple(axis for axis in both if any(axis[1].values()))
+        return tuple(axis for axis in axes if any(axis[1].values()))
 
     @property
     def charts(self) -> list[Chart]:
@@ -86,14 +86,12 @@ class CoverageCurves:
         """A table for each axis: a row per system, a column per point."""
         tables = []
         for label, lines, _ in self._axes:
-            points = next(iter(lines.values()))
-            rows: list[Cells] = [
-                [run, sparkline(v for _, v in line), *("nan" if v != v else f"{v:.3f}" for _, v in line)]
-                for run, line in lines.items()
-            ]
-            tables.append(
-                Table([Head(label, "name"), Head("", "text"), *Head.numbers(*(f"{at:,.0f}" for at, _ in points))], rows)
-            )
+            columns = [f"{x:,.0f}" for x, _ in next(iter(lines.values()))]
+            rows: list[Cells] = []
+            for run, line in lines.items():
+                values = [value for _, value in line]
+                rows.append([run, sparkline(values), *(f"{value:.3f}" for value in values)])
+            tables.append(Table([Head(label, "name"), Head("", "text"), *Head.numbers(*columns)], rows))
         return tables
 
     def parts(self) -> list[Part]:
@@ -108,43 +106,50 @@ class CoverageCurves:
 
 
 def curves_of_sweep(sweep: Sweep) -> CoverageCurves:
-    """How coverage grows over the settings of a sweep: over k, and over budgets, wherever there are two or more."""
+    """How coverage grows over the settings of a sweep: over k, and over budgets, if there are two or more."""
     by_texts: dict[str, list[SweepRow]] = {}
     by_tokens: dict[str, list[SweepRow]] = {}
     for row in sweep.values():
         setting = row.setting
         if setting.budget is None:
             by_texts.setdefault(setting.system, []).append(row)
-        else:
-            by_tokens.setdefault(setting.system if setting.k is None else f"{setting.system}@{setting.k}", []).append(
-                row
-            )
+            continue
+        name = setting.system
+        if setting.k is not None:
+            name = f"{setting.system}@{setting.k}"
+        by_tokens.setdefault(name, []).append(row)
 
     texts, text_bands = _lines(by_texts, lambda row: float(row.setting.k or 0))
     tokens, token_bands = _lines(by_tokens, lambda row: float(row.setting.budget or 0))
+    notes = []
     if tokens and sweep.pack == "skip":
         notes = [Note.of("skip-not-monotone")]
-    else:
-        notes = []
     return CoverageCurves(texts, tokens, sweep.measure, text_bands, token_bands, notes)
 
 
-def _lines(
-    by_system: Mapping[str, list[SweepRow]], place: Callable[[SweepRow], float]
-) -> tuple[dict[str, Points], Bands]:
+def _lines(by_system: Mapping[str, list[SweepRow]], x: Callable[[SweepRow], float]) -> tuple[dict[str, Points], Bands]:
     """The points of each system with their intervals; no line has fewer than two."""
-    long = {system: rows for system, rows in by_system.items() if len(rows) > 1}
-    lines: dict[str, Points] = {system: [(place(row), row.mean) for row in rows] for system, rows in long.items()}
-    return lines, {system: [row.interval for row in rows] for system, rows in long.items()}
+    lines: dict[str, Points] = {}
+    bands: dict[str, Sequence[Interval]] = {}
+    for system, rows in by_system.items():
+        if len(rows) > 1:
+            lines[system] = [(x(row), row.mean) for row in rows]
+            bands[system] = [row.interval for row in rows]
+    return lines, bands
 
 
 def with_names(scores: Sequence[Scores], names: Sequence[str] | None = None) -> list[Scores]:
-    """The scores under other names, or under their own ones, numbered where they are the same."""
-    chosen: list[str] = list(names or ())
-    for run in () if names else scores:
-        tries = chain((run.run,), (f"{run.run} {i}" for i in count(2)))
-        chosen.append(next(name for name in tries if name not in chosen))
-    return [replace(run, run=name) for run, name in zip(scores, chosen, strict=True)]
+    """The scores under other names, or under their own names, numbered where names are equal."""
+    return [replace(run, run=name) for run, name in zip(scores, names or _distinct_names(scores), strict=True)]
+
+
+def _distinct_names(scores: Sequence[Scores]) -> list[str]:
+    """The names of scores, numbered where they are equal."""
+    distinct: list[str] = []
+    for run in scores:
+        candidates = chain((run.run,), (f"{run.run} {i}" for i in count(2)))
+        distinct.append(next(name for name in candidates if name not in distinct))
+    return distinct
 
 
 def automatic_budgets(sets: Sequence[Items], tokens: Callable[[str], Any] | None = None) -> list[int]:
@@ -171,23 +176,19 @@ def automatic_budgets(sets: Sequence[Items], tokens: Callable[[str], Any] | None
 def curve_measures(
     depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = (), measure: str = COVER, pack: str = "prefix"
 ) -> list[str]:
-    """What has to be measured for `curves_of`."""
+    """The measures that `curves_of` needs."""
     one_of(pack, PACKERS, "pack")
     depths = [whole_number(k, "one of depths", 1) for k in as_list(depths, "depths")]
     budgets = [whole_number(n, "one of budgets", 1) for n in as_list(budgets, "budgets")]
     if not depths and not budgets:
         raise OptionError("neither depths nor budgets are given", code="neither-given")
 
-    if pack == "prefix":
-        more = ""
-    else:
+    more = ""
+    if pack != "prefix":
         more = f', pack="{pack}"'
-
-    return [
-        *(f"{measure}@{k}" for k in sorted(set(depths))),
-        *(f"{measure}(tokens={n}{more})" for n in sorted(set(budgets))),
-        measure,
-    ]
+    by_depth = [f"{measure}@{k}" for k in sorted(set(depths))]
+    by_budget = [f"{measure}(tokens={n}{more})" for n in sorted(set(budgets))]
+    return [*by_depth, *by_budget, measure]
 
 
 def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
@@ -212,33 +213,36 @@ def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
                 by_tokens.append((float(budget), name, column))
                 loose |= measure.option("pack") == "skip"
 
-    (texts, of_texts), (tokens, of_tokens) = (_trimmed(axis, ends) for axis in axes)
+    texts, text_bands = _trimmed(axes[0], ends)
+    tokens, token_bands = _trimmed(axes[1], ends)
+    notes = []
     if loose:
         notes = [Note.of("skip-not-monotone")]
-    else:
-        notes = []
-
     if tokens:
         notes += dict.fromkeys(note for run in scores for note in run.notes if note.code == "tokens-counted")
 
-    return CoverageCurves(texts, tokens, drawn, of_texts, of_tokens, notes)
+    return CoverageCurves(texts, tokens, drawn, text_bands, token_bands, notes)
 
 
 _Axis = dict[str, list[tuple[float, str, Column]]]
-"""By system where each point is, and what was measured there."""
+"""By system, each point: its position on the axis, the measure and its column."""
 
 
 def _trimmed(axis: _Axis, ends: Mapping[str, float]) -> tuple[Mapping[str, Points], Bands]:
-    """Lines up to the first place where all have reached their end, at least two points; and their intervals."""
+    """Lines up to the first point where all have reached their end, at least two points; and their intervals."""
     ordered = {run: sorted(points, key=lambda point: point[:2]) for run, points in axis.items()}
     last = size = min(map(len, ordered.values()), default=0)
     for i in range(size):
         if all(math.isclose(points[i][2].summary, ends.get(run, math.inf)) for run, points in ordered.items()):
             last = max(2, i + 1)
             break
-    kept = {run: points[:last] for run, points in ordered.items()}
-    lines = {run: [(at, column.summary) for at, _, column in points] for run, points in kept.items()}
-    return lines, {run: _bands([column for *_, column in points]) for run, points in kept.items()}
+
+    lines: dict[str, Points] = {}
+    bands: dict[str, Sequence[Interval]] = {}
+    for run, points in ordered.items():
+        lines[run] = [(x, column.summary) for x, _, column in points[:last]]
+        bands[run] = _bands([column for *_, column in points[:last]])
+    return lines, bands
 
 
 def _bands(columns: Sequence[Column]) -> list[Interval]:

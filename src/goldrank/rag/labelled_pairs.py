@@ -1,4 +1,4 @@
-"""Pairs of a retrieved text and a reference that somebody has labelled as a match or not."""
+"""Pairs of a retrieved text and a reference with a label: a match or not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HINT = "A pair has a retrieved text, a reference and a label: true or false."
 
 
 class LabelledPair(NamedTuple):
-    """A pair of texts, whether it is a match, and its place in the input."""
+    """A pair of texts, whether it is a match, and its position in the input."""
 
     retrieved: str
     reference: str
@@ -33,45 +33,53 @@ class LabelledPair(NamedTuple):
 def read_labels(
     data: Any, *, fields: Mapping[str, str] | None = None, format: str | None = None
 ) -> tuple[list[LabelledPair], tuple[Note, ...]]:
-    """The labelled pairs of a file, a frame or a list of dicts or tuples, and what was noticed on the way.
+    """The labelled pairs of a file, a frame or a list of dicts or tuples, and notes of reading them.
 
     >>> read_labels([{"retrieved": "a", "reference": "b", "label": "no"}])[0]
     [LabelledPair(retrieved='a', reference='b', label=False, where='labels[0]')]
     """
     finder = RecordFields(fields, {role: (known,) for role, known in PAIR_FIELDS.items()}, HINT)
     if isinstance(data, list | tuple):
-        data = [dict(zip(PAIR_FIELDS, row, strict=True)) if _is_triple(row) else row for row in data]
+        data = list(map(_as_record, data))
     if isinstance(data, Mapping) and not isinstance(next(iter(data.values()), None), str):
         records = of_columns(data, "labels")
     else:
         records = open_records(data, finder, format, name="labels")
     counts: Counter[str] = Counter()
     pairs = []
-    for number, given in records.rows(counts):
-        where = records.place(number)
-        record = as_mapping(given, where)
+    for number, row in records.rows(counts):
+        where = records.position(number)
+        record = as_mapping(row, where)
         values = finder.find(record, where)
         missing = next((role for role in PAIR_FIELDS if role not in values), None)
         if missing is not None:
             hint = f"Say which field it is: fields={{'{missing}': ...}}, or --map {missing}=... on the command line."
             raise InputError(f"there is no {missing}; fields are: {fields_of(record)}", where=where, hint=hint)
-        retrieved, reference = (_text(values[role].value, role, where) for role in ("retrieved", "reference"))
+        retrieved = _text(values["retrieved"].value, "retrieved", where)
+        reference = _text(values["reference"].value, "reference", where)
         pairs.append(LabelledPair(retrieved, reference, _label(values["label"].value, where), where))
     if not pairs:
         raise InputError("there are no labelled pairs", where=records.name, hint=HINT, code="empty-input")
+
     labels: dict[tuple[str, str], set[bool]] = {}
+    empty = 0
     for pair in pairs:
         labels.setdefault((pair.retrieved, pair.reference), set()).add(pair.label)
-    noticed = {
-        "empty-labelled": sum(not pair.retrieved.strip() or not pair.reference.strip() for pair in pairs),
-        "both-labels": sum(len(given) > 1 for given in labels.values()),
+        empty += not pair.retrieved.strip() or not pair.reference.strip()
+    oddities = {
+        "empty-labelled": empty,
+        "both-labels": sum(len(pair_labels) > 1 for pair_labels in labels.values()),
         "repeated-pairs": len(pairs) - len(labels),
     }
-    return pairs, (*records.notes, *from_counts(noticed | counts))
+    return pairs, (*records.notes, *from_counts(oddities | counts))
 
 
-def _is_triple(row: Any) -> bool:
-    return isinstance(row, tuple | list) and not hasattr(row, "_asdict") and len(row) == len(PAIR_FIELDS)
+def _as_record(row: Any) -> Any:
+    """A tuple of retrieved text, reference and label as a dict; anything else as it is."""
+    is_plain = isinstance(row, tuple | list) and not hasattr(row, "_asdict")
+    if is_plain and len(row) == len(PAIR_FIELDS):
+        return dict(zip(PAIR_FIELDS, row, strict=True))
+    return row
 
 
 def _text(value: Any, name: str, where: str) -> str:
@@ -97,10 +105,10 @@ def _label(value: Any, where: str) -> bool:
     if isinstance(value, Real) and float(value) in (0.0, 1.0):
         return float(value) == 1.0
 
-    missing = absent(value) or (isinstance(word, str) and not word) or (isinstance(value, Real) and value != value)
-    if missing:
-        what = "the label is missing"
-    else:
-        what = f"the label is {ids.show(repr(value))}"
-
-    raise InputError(what, where=where, hint="A label is true or false, yes or no, 1 or 0. Leave out unlabelled pairs.")
+    is_blank = isinstance(word, str) and not word
+    is_nan = isinstance(value, Real) and value != value
+    message = f"the label is {ids.show(repr(value))}"
+    if absent(value) or is_blank or is_nan:
+        message = "the label is missing"
+    hint = "A label is true or false, yes or no, 1 or 0. Leave out unlabelled pairs."
+    raise InputError(message, where=where, hint=hint)

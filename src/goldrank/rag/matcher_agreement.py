@@ -30,11 +30,11 @@ LabelsLike: TypeAlias = "types.Path | types.ArrowStream | Iterable[Any]"
 """A file, a data frame, or rows: dicts, tuples of (retrieved, reference, label) or objects, which are checked."""
 
 MatcherLike: TypeAlias = "str | Matcher | Callable[..., Any]"
-"""'rouge-l:0.7', a `Matcher`, or a function of one's own of two texts or two lists of them."""
+"""'rouge-l:0.7', a `Matcher`, or a function of two texts or of two lists of them."""
 
 
 SAMPLES = 2_000
-"""Of the bootstrap, if nothing is said."""
+"""The usual number of samples of the bootstrap."""
 USUAL = Statistics()
 
 
@@ -58,17 +58,17 @@ class Confusion(NamedTuple):
     @property
     def precision(self) -> float:
         """Of the pairs that the matcher takes for a match, the share that is one; NaN if it takes none."""
-        taken = self.both + self.matcher_only
-        if taken:
-            return self.both / taken
+        decided = self.both + self.matcher_only
+        if decided:
+            return self.both / decided
         return math.nan
 
     @property
     def recall(self) -> float:
         """Of the pairs that are a match, the share that the matcher finds."""
-        true = self.both + self.label_only
-        if true:
-            return self.both / true
+        matches = self.both + self.label_only
+        if matches:
+            return self.both / matches
         return math.nan
 
     @property
@@ -81,7 +81,7 @@ class Confusion(NamedTuple):
 
     @property
     def accuracy(self) -> float:
-        """The share of pairs on which both say the same."""
+        """The share of pairs on which matcher and label agree."""
         return (self.both + self.neither) / self.n
 
     @property
@@ -100,7 +100,7 @@ class BestThreshold:
     value: float
     """On the labels that it was chosen on, and therefore too high."""
     held_out: float | None
-    """What thresholds chosen in the same way reach on pairs that were left out; None for too few pairs."""
+    """What thresholds chosen in this way reach on pairs that were left out; None for too few pairs."""
 
 
 class Disagreement(NamedTuple):
@@ -122,7 +122,7 @@ class MatcherAgreement:
     interval: Interval
     """Of kappa."""
     behind: Interval | None
-    """How far kappa is below that of the first matcher, on the same pairs; None for the first itself."""
+    """How far kappa is below the kappa of the first matcher, on the same pairs; None for the first itself."""
     best: Mapping[str, BestThreshold]
     """By 'f1' and by 'kappa'; empty for a matcher that has no threshold."""
     disagreements: Sequence[Disagreement] = field(repr=False)
@@ -223,7 +223,7 @@ def matcher_agreement(
     folds
         Parts of the pairs, for what chosen thresholds reach on pairs that were left out.
     statistics
-        The level, the samples (2,000 if nothing is said) and the seed of the bootstrap.
+        The level, the samples (2,000 by default) and the seed of the bootstrap.
 
     Returns
     -------
@@ -247,34 +247,40 @@ def matcher_agreement(
     of_type(statistics, Statistics, "statistics", "a Statistics", "For example statistics=Statistics(alpha=0.01).")
     level, seed = statistics.level, statistics.seed
     samples = statistics.draws(SAMPLES)
-    alone = isinstance(matchers, str | Matcher) or callable(matchers)
-    given: list[Any] = [matchers] if alone else as_list(matchers, "matchers")  # type: ignore[arg-type]
-    rules = [as_matcher(matcher) for matcher in given]
+    if isinstance(matchers, str | Matcher) or callable(matchers):
+        matchers = [matchers]
+    rules = {str(rule): rule for rule in map(as_matcher, as_list(matchers, "matchers"))}
     if not rules:
-        what = "no matchers were given"
-        raise InputError(what, hint="For example ['rouge-l:0.7', 'token-recall'].", code="no-matchers")
+        message = "no matchers were given"
+        raise InputError(message, hint="For example ['rouge-l:0.7', 'token-recall'].", code="no-matchers")
+
     pairs, notes = read_labels(labels, fields=fields, format=format)
     truth = np.array([pair.label for pair in pairs], bool)
     if truth.all() or not truth.any():
         raise InputError(
-            f"all {len(pairs):,} pairs have the label {'true' if truth[0] else 'false'}",
+            f"all {len(pairs):,} pairs have the label {str(bool(truth[0])).lower()}",
             hint="Agreement needs pairs that match and pairs that do not.",
         )
+
     parts = _folds(pairs, folds, seed)
-    judged = [_Decisions(rule, pairs, truth) for rule in {str(rule): rule for rule in rules}.values()]
-    judged.sort(key=lambda decisions: (-decisions.confusion.kappa, -decisions.confusion.f1))
-    best = judged[0]
-    results = [
-        MatcherAgreement(
-            matcher=str(decisions.rule),
-            confusion=decisions.confusion,
-            interval=_kappa_interval(decisions.confusion, level, samples, seed),
-            behind=None if decisions is best else _behind(best, decisions, truth, level, samples, seed),
-            best=_best_thresholds(decisions, truth, parts),
-            disagreements=_disagreements(decisions, pairs),
+    by_rule = [_Decisions(rule, pairs, truth) for rule in rules.values()]
+    by_rule.sort(key=lambda decisions: (-decisions.confusion.kappa, -decisions.confusion.f1))
+    best = by_rule[0]
+    results = []
+    for decisions in by_rule:
+        behind = None
+        if decisions is not best:
+            behind = _behind(best, decisions, truth, level, samples, seed)
+        results.append(
+            MatcherAgreement(
+                matcher=str(decisions.rule),
+                confusion=decisions.confusion,
+                interval=_kappa_interval(decisions.confusion, level, samples, seed),
+                behind=behind,
+                best=_best_thresholds(decisions, truth, parts),
+                disagreements=_disagreements(decisions, pairs),
+            )
         )
-        for decisions in judged
-    ]
     return MatcherAgreements(results, len(pairs), int(truth.sum()), level, folds, tuple(notes))
 
 
@@ -283,16 +289,17 @@ class _Decisions:
 
     def __init__(self, rule: Matcher, pairs: Sequence[LabelledPair], truth: np.ndarray) -> None:
         self.rule = rule
-        ours: dict[str, int] = {}
-        theirs: dict[str, int] = {}
+        texts: dict[str, int] = {}
+        references: dict[str, int] = {}
         filled = [i for i, pair in enumerate(pairs) if pair.retrieved.strip() and pair.reference.strip()]
-        left = np.array([ours.setdefault(pairs[i].retrieved, len(ours)) for i in filled], np.int64)
-        right = np.array([theirs.setdefault(pairs[i].reference, len(theirs)) for i in filled], np.int64)
+        left = np.array([texts.setdefault(pairs[i].retrieved, len(texts)) for i in filled], np.int64)
+        right = np.array([references.setdefault(pairs[i].reference, len(references)) for i in filled], np.int64)
         self.degrees = np.zeros(len(pairs))
         if filled:
-            texts = list(ours), list(theirs), left, right
-            degrees = rule.degrees(*texts)
-            degrees[list(rule.refused(degrees > 0, *texts))] = 0.0  # what a guard refuses is no match at any threshold
+            numbered = list(texts), list(references), left, right
+            degrees = rule.degrees(*numbered)
+            # What a guard refuses does not match at any threshold.
+            degrees[list(rule.refused(degrees > 0, *numbered))] = 0.0
             self.degrees[filled] = degrees
 
         self.decided = rule.enough(self.degrees)
@@ -300,8 +307,12 @@ class _Decisions:
 
 
 def _confusion(decided: np.ndarray, truth: np.ndarray) -> Confusion:
-    both = int((decided & truth).sum())
-    return Confusion(both, int(decided.sum()) - both, int(truth.sum()) - both, int((~decided & ~truth).sum()))
+    return Confusion(
+        both=int((decided & truth).sum()),
+        matcher_only=int((decided & ~truth).sum()),
+        label_only=int((~decided & truth).sum()),
+        neither=int((~decided & ~truth).sum()),
+    )
 
 
 def _kappas(tables: np.ndarray) -> np.ndarray:
@@ -338,19 +349,22 @@ def _choose(degrees: np.ndarray, truth: np.ndarray, by: str) -> tuple[float, flo
     """The threshold at which the decisions are best, in the widest gap between degrees, and how good they are."""
     cuts, code = np.unique(degrees, return_inverse=True)
     # For each degree that occurs, the four counts if it and all above it are matches.
-    yes, no = (np.bincount(code, label, len(cuts))[::-1].cumsum()[::-1] for label in (truth, ~truth))
+    yes = np.bincount(code, truth, len(cuts))[::-1].cumsum()[::-1]
+    no = np.bincount(code, ~truth, len(cuts))[::-1].cumsum()[::-1]
     tables = np.stack([yes, no, truth.sum() - yes, (~truth).sum() - no], axis=1)[cuts > 0]
     cuts = cuts[cuts > 0]
     if not len(cuts):
         return 1.0, 0.0
 
-    both, matcher_only, label_only, _ = tables.T
-    f1 = 2 * both / np.maximum(1, 2 * both + matcher_only + label_only)
-    quality = f1 if by == "f1" else np.nan_to_num(_kappas(tables))
+    if by == "f1":
+        hits, matcher_only, label_only, _ = tables.T
+        quality = 2 * hits / np.maximum(1, 2 * hits + matcher_only + label_only)
+    else:
+        quality = np.nan_to_num(_kappas(tables))
     below = np.concatenate(([0.0], cuts[:-1]))
     top = np.flatnonzero(quality >= quality.max() - 1e-12)
-    at = top[np.argmax((cuts - below)[top])]
-    return _round_between(float(below[at]), float(cuts[at])), float(quality[at])
+    best = top[np.argmax((cuts - below)[top])]
+    return _round_between(float(below[best]), float(cuts[best])), float(quality[best])
 
 
 def _round_between(low: float, high: float) -> float:
@@ -365,20 +379,20 @@ def _round_between(low: float, high: float) -> float:
     return high
 
 
-def _best_thresholds(judged: _Decisions, truth: np.ndarray, parts: np.ndarray | None) -> dict[str, BestThreshold]:
-    if judged.rule.threshold is None:
+def _best_thresholds(decisions: _Decisions, truth: np.ndarray, parts: np.ndarray | None) -> dict[str, BestThreshold]:
+    if decisions.rule.threshold is None:
         return {}
 
     best = {}
     for by in ("f1", "kappa"):
-        threshold, value = _choose(judged.degrees, truth, by)
+        threshold, value = _choose(decisions.degrees, truth, by)
         held_out = None
         if parts is not None:
             decided = np.zeros(len(truth), bool)
             for part in range(int(parts.max()) + 1):
-                out = parts == part
-                chosen, _ = _choose(judged.degrees[~out], truth[~out], by)
-                decided[out] = (judged.degrees[out] > 0) & (judged.degrees[out] >= chosen)
+                left_out = parts == part
+                chosen, _ = _choose(decisions.degrees[~left_out], truth[~left_out], by)
+                decided[left_out] = (decisions.degrees[left_out] > 0) & (decisions.degrees[left_out] >= chosen)
             held_out = getattr(_confusion(decided, truth), by)
         best[by] = BestThreshold(by, threshold, value, held_out)
 
@@ -386,9 +400,9 @@ def _best_thresholds(judged: _Decisions, truth: np.ndarray, parts: np.ndarray | 
 
 
 def _folds(pairs: Sequence[LabelledPair], folds: int, seed: int) -> np.ndarray | None:
-    """A part for each pair, with the same share of matches in all; None if there are too few of either label.
+    """A part for each pair, with one share of matches in all; None if there are too few of either label.
 
-    Pairs that are listed twice are in the same part: what was chosen on must not be held out.
+    Pairs that are listed twice are in one part: a pair must not be used to choose and be held out.
     """
     distinct: dict[tuple[str, str], int] = {}
     code = np.array([distinct.setdefault((pair.retrieved, pair.reference), len(distinct)) for pair in pairs])
@@ -397,27 +411,38 @@ def _folds(pairs: Sequence[LabelledPair], folds: int, seed: int) -> np.ndarray |
     count = min(folds, int(truth.sum()), int((~truth).sum()))
     if count < 2:
         return None
+
     rng = np.random.default_rng(seed)
     parts = np.zeros(len(truth), np.int64)
-    for which in (np.flatnonzero(truth), np.flatnonzero(~truth)):
-        parts[rng.permutation(which)] = np.arange(len(which)) % count
+    for rows in (np.flatnonzero(truth), np.flatnonzero(~truth)):
+        parts[rng.permutation(rows)] = np.arange(len(rows)) % count
     return np.asarray(parts[code])
 
 
-def _disagreements(judged: _Decisions, pairs: Sequence[LabelledPair]) -> list[Disagreement]:
-    limit = 0.5 if judged.rule.threshold is None else judged.rule.threshold
-    wrong = [i for i, pair in enumerate(pairs) if bool(judged.decided[i]) != pair.label]
-    wrong.sort(key=lambda i: -abs(float(judged.degrees[i]) - limit))
-    return [Disagreement(*pairs[i][:3], float(judged.degrees[i]), pairs[i].where) for i in wrong]
+def _disagreements(decisions: _Decisions, pairs: Sequence[LabelledPair]) -> list[Disagreement]:
+    limit = decisions.rule.threshold
+    if limit is None:
+        limit = 0.5
+    distance = np.abs(decisions.degrees - limit)
+    wrong = [i for i, pair in enumerate(pairs) if bool(decisions.decided[i]) != pair.label]
+    wrong.sort(key=lambda i: -float(distance[i]))
+    return [Disagreement(*pairs[i][:3], float(decisions.degrees[i]), pairs[i].where) for i in wrong]
 
 
 def describe_disagreements(result: MatcherAgreement, count: int) -> str:
     """The first few disagreements of a matcher, as text that any terminal can show."""
     wrong = result.disagreements
-    head = f"{ids.show(result.matcher)}: {len(wrong):,} disagreement{'' if len(wrong) == 1 else 's'}"
-    lines = [head + (f", the first {count}" if len(wrong) > count else "")]
+    title = f"{ids.show(result.matcher)}: {len(wrong):,} disagreements"
+    if len(wrong) == 1:
+        title = f"{ids.show(result.matcher)}: 1 disagreement"
+    if len(wrong) > count:
+        title += f", the first {count}"
+
+    lines = [title]
     for pair in wrong[:count]:
-        says = "no match, the label says match" if pair.label else "match, the label says no match"
+        says = "match, the label says no match"
+        if pair.label:
+            says = "no match, the label says match"
         lines += [
             f"  {ids.show(pair.where, 100)}  degree {pair.degree:.2f}: {says}",
             f"    retrieved  {_words(pair.retrieved)}",

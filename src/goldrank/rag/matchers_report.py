@@ -13,46 +13,47 @@ if TYPE_CHECKING:
     from goldrank.rag.matcher_agreement import MatcherAgreements
 
 
-def parts(found: MatcherAgreements) -> list[Part]:
+def parts(agreements: MatcherAgreements) -> list[Part]:
     """Agreement, best thresholds, and what to know about them."""
-    shown: list[Part] = [agreement(found)]
+    shown: list[Part] = [agreement(agreements)]
     shown.append(Sentence("tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither", "remark"))
-    if len(found.results) > 1:
+    if len(agreements.results) > 1:
         text = "behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
         shown.append(Sentence(text, "remark"))
 
-    best = thresholds(found)
+    best = thresholds(agreements)
     if best.rows:
         texts = (
             "a best threshold was chosen on these same labels, which flatters it",
-            f"held out: what thresholds reach on pairs that they were not chosen on ({found.folds} shown in turn)",
+            f"held out: what thresholds reach on pairs that they were not chosen on ({agreements.folds} shown in turn)",
         )
         shown += [best, *(Sentence(text, "remark") for text in texts)]
 
-    share = f"{found.pairs:,} labelled pairs, of which {found.matches:,} match ({found.matches / found.pairs:.0%})"
-    return [*shown, Sentence(share, "remark"), *note_sentences(found.notes)]
+    share = agreements.matches / agreements.pairs
+    counts = f"{agreements.pairs:,} labelled pairs, of which {agreements.matches:,} match ({share:.0%})"
+    return [*shown, Sentence(counts, "remark"), *note_sentences(agreements.notes)]
 
 
-def agreement(found: MatcherAgreements) -> Table:
+def agreement(agreements: MatcherAgreements) -> Table:
     """A row per matcher, the one that agrees most first."""
     rows: list[Cells] = []
-    for result in found.results:
+    for result in agreements.results:
         c = result.confusion
         values = [number(value, 3) for value in (c.f1, c.precision, c.recall, c.accuracy)]
         counts = " / ".join(f"{count:,}" for count in c)
-        if result.behind is None:
-            behind = ""
-        else:
+        behind = ""
+        if result.behind is not None:
             behind = interval(result.behind, 3)
         rows.append([result.matcher, number(c.kappa, 3), interval(result.interval, 3), *values, counts, behind])
-    heads = Head.numbers("kappa", f"{percent(found.level)} interval", "F1", "precision", "recall", "accuracy")
+
+    heads = Head.numbers("kappa", f"{percent(agreements.level)} interval", "F1", "precision", "recall", "accuracy")
     return Table([*Head.texts("matcher"), *heads, *Head.numbers("tp / fp / fn / tn", "behind the first")], rows)
 
 
-def thresholds(found: MatcherAgreements) -> Table:
+def thresholds(agreements: MatcherAgreements) -> Table:
     """A row per matcher that has a threshold: the ones at which it agrees most."""
     rows: list[Cells] = []
-    for result in found.results:
+    for result in agreements.results:
         if result.best:
             cells = [result.matcher.partition(":")[0].partition(">")[0]]
             for by in ("kappa", "f1"):

@@ -1,4 +1,4 @@
-"""Was the answer right, and was all that it needs in the context? Who is at fault for wrong answers."""
+"""Was the answer right, and was all that it needs in the context? So wrong answers have a cause."""
 
 from __future__ import annotations
 
@@ -36,6 +36,17 @@ class OutcomeCell(NamedTuple):
         """What it says."""
         return MEANINGS[self.retrieved, self.right]
 
+    def cells(self) -> Cells:
+        """A row of a table."""
+        retrieved, answer = "not retrieved", "wrong"
+        if self.retrieved:
+            retrieved = "retrieved"
+        if self.right:
+            answer = "right"
+        low, high = self.interval
+        interval = f"{low:.3f} to {high:.3f}"
+        return [retrieved, answer, f"{self.questions:,}", f"{self.share:.3f}", interval, self.meaning]
+
 
 @dataclass(frozen=True)
 class Outcomes:
@@ -63,11 +74,11 @@ class Outcomes:
         total = sum(self.counts.values())
         if not total:
             return ()
-        made = []
+        cells = []
         for retrieved, right in MEANINGS:
             count = self.counts.get((retrieved, right), 0)
-            made.append(OutcomeCell(retrieved, right, count, count / total, wilson(count, total)))
-        return tuple(made)
+            cells.append(OutcomeCell(retrieved, right, count, count / total, wilson(count, total)))
+        return tuple(cells)
 
     @property
     def wrong(self) -> int:
@@ -76,7 +87,7 @@ class Outcomes:
 
     @property
     def sentence(self) -> str:
-        """Who is at fault, in words."""
+        """Whether retriever or generator is at fault, in words."""
         if not self.wrong:
             return "No answer is wrong."
         missed = self.counts.get((False, False), 0)
@@ -90,17 +101,7 @@ class Outcomes:
         """What people see."""
         parts: list[Part] = []
         if self.cells:
-            rows: list[Row | Cells] = [
-                [
-                    "retrieved" if cell.retrieved else "not retrieved",
-                    "right" if cell.right else "wrong",
-                    f"{cell.questions:,}",
-                    f"{cell.share:.3f}",
-                    f"{cell.interval.low:.3f} to {cell.interval.high:.3f}",
-                    cell.meaning,
-                ]
-                for cell in self.cells
-            ]
+            rows: list[Row | Cells] = [cell.cells() for cell in self.cells]
             heads = [*Head.texts("all that is needed", "answer"), *Head.numbers("questions", "share", "95% interval")]
             parts += [Table([*heads, *Head.texts("meaning")], rows, "Retrieved and answered"), Sentence(self.sentence)]
 
@@ -139,6 +140,7 @@ def outcomes_of(items: Iterable[TextItem], is_retrieved: Mapping[str, bool]) -> 
     """
     counts: Counter[tuple[bool, bool]] = Counter()
     unanswerable: Counter[bool] = Counter()
+
     unknown = 0
     for item in items:
         if item.correct is not None and item.answerable is False:

@@ -44,7 +44,7 @@ from goldrank.measures.options import MAX_CUTOFF, PACKERS
 from goldrank.rag.causes import COVER, COVER_BY_PLACE, NAMES, Diagnosis, diagnose
 
 KS = (1, 3, 5, 10, 20)
-MANY = 10
+MOST_UNSPLIT = 10
 """With more settings than this, the best one is chosen on half of the questions and reported on the other half."""
 FEW_QUESTIONS = 10
 """With fewer questions in a half nothing is chosen."""
@@ -52,12 +52,12 @@ FIRM, LIKELY = 0.9, 0.5
 """The support from which on a setting is surely, or likely, on the frontier."""
 USUAL = Statistics()
 FLIPS = 10_000
-"""Of the test of settings, if nothing is said."""
+"""The usual number of flips of the test of settings."""
 SEED = 0
-"""Of the resamples behind the support of the frontier, and of the halves."""
+"""The seed of the resamples behind the support of the frontier, and of the halves."""
 UNTESTED = Note.of("sweep-untested")
 DECIMALS = 12
-"""What differs by less is equal: the last bits of a mean are the rounding of the machine that made it."""
+"""Numbers that differ only after these decimals are equal: the last bits of a mean are rounding."""
 
 
 class Setting(NamedTuple):
@@ -78,8 +78,12 @@ class Setting(NamedTuple):
     @property
     def name(self) -> str:
         """As it is shown, and named as a baseline: "small/bm25@5", "small/bm25 500 tokens"."""
-        budget = "" if self.budget is None else f" {self.budget} tokens"
-        return f"{self.system}{'' if self.k is None else f'@{self.k}'}{budget}"
+        name = self.system
+        if self.k is not None:
+            name += f"@{self.k}"
+        if self.budget is not None:
+            name += f" {self.budget} tokens"
+        return name
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,7 @@ class Sweep(Result, Mapping[str, SweepRow]):
         self.choice = choice
         """The best setting of one half of the questions, on the other; None if there are few."""
         self.cheaper = tuple(cheaper)
-        """Settings that are cheaper than the best one and cannot be told from it."""
+        """Settings that are cheaper than the best one, and whose difference from it is not significant."""
         self.pack = pack
         self.notes = tuple(notes)
 
@@ -197,7 +201,7 @@ class Sweep(Result, Mapping[str, SweepRow]):
         ----------
         baseline
             A setting that was named beforehand, such as "small/bm25@5": settings with another chunking or retriever
-            are compared with it. Those that differ in k or budget alone are not, since more texts never cover less.
+            are compared with it. Settings that differ in k or budget alone are not, since more texts never cover less.
             None: every pair of settings.
         statistics
             How differences are decided; p-values are corrected by Holm unless it says otherwise.
@@ -223,15 +227,19 @@ class Sweep(Result, Mapping[str, SweepRow]):
             return _compared(self.scores, None, statistics)
         systems = self._against(baseline)
         if len(systems) < 2:
-            what = f"all settings have the chunking and the retriever of {baseline!r}; there is nothing to compare"
-            raise OptionError(what, hint="compare() without a baseline compares numbers of texts and budgets, too.")
+            message = f"all settings have the chunking and the retriever of {baseline!r}; there is nothing to compare"
+            raise OptionError(message, hint="compare() without a baseline compares numbers of texts and budgets, too.")
         return _compared(systems, baseline, statistics)
 
     def tests(self, baseline: str | None = None, *, statistics: Statistics = USUAL) -> SweepTests:
         """What was tested: the comparison with a baseline, if one is named, and the main effects."""
-        effects = self._effects(None if baseline is None else self._setting(baseline), statistics)
+        if baseline is None:
+            return SweepTests(effects=self._effects(None, statistics))
+
+        effects = self._effects(self._setting(baseline), statistics)
+        systems = self._against(baseline)
         comparison = None
-        if baseline is not None and len(systems := self._against(baseline)) > 1:
+        if len(systems) > 1:
             comparison = _compared(systems, baseline, statistics)
         return SweepTests(baseline, comparison, effects)
 
@@ -252,23 +260,26 @@ class Sweep(Result, Mapping[str, SweepRow]):
         effects: dict[str, Comparison] = {}
         for factor, other in (("chunking", "retriever"), ("retriever", "chunking")):
             systems = self._levels(factor, other)
+            against = None
+            if baseline is not None:
+                against = str(getattr(baseline, factor))
             if len(systems) > 1:
-                against = None if baseline is None else str(getattr(baseline, factor))
                 effects[factor] = _compared(systems, against, statistics)
         return effects
 
     def _levels(self, factor: str, other: str) -> list[Scores]:
         """The mean scores of each chunking over the retrievers that all have, or the other way round."""
         settings = [row.setting for row in self.values()]
-        levels = list(dict.fromkeys(getattr(setting, factor) for setting in settings))
-        by_level = [{getattr(s, other) for s in settings if getattr(s, factor) == level} for level in levels]
-        common = set.intersection(*by_level)
+        by_level: dict[str, set[str]] = {}
+        for setting in settings:
+            by_level.setdefault(getattr(setting, factor), set()).add(getattr(setting, other))
+        common = set.intersection(*by_level.values())
         if not common:
             return []
 
         systems = []
         measure = parse(self.measure)
-        for level in levels:
+        for level in by_level:
             values = [
                 scores.column(self.measure).values
                 for setting, scores in zip(settings, self.scores, strict=True)
@@ -295,19 +306,29 @@ class Sweep(Result, Mapping[str, SweepRow]):
 
     def to_dict(self, tests: SweepTests | None = None) -> dict[str, Any]:
         """Everything but single questions, as plain values."""
-        tests = self.tests() if tests is None else tests
-        compared = () if tests.comparison is None else tests.comparison.pairs
+        if tests is None:
+            tests = self.tests()
+        pairs = []
+        if tests.comparison is not None:
+            pairs = [_plain_pair(pair) for pair in tests.comparison.pairs]
+        effects = {}
+        for factor, comparison in tests.effects.items():
+            effects[factor] = [_plain_pair(pair) for pair in comparison.pairs]
+        choice = None
+        if self.choice is not None:
+            choice = self.choice._asdict()
+        rows = [_plain_row(row) for row in self.values()]
 
         return {
             "measure": self.measure,
             "questions": len(self.queries),
             "baseline": tests.baseline,
             "pack": self.pack,
-            "rows": [_plain_row(row) for row in self.values()],
-            "tests": [_plain_pair(pair) for pair in compared],
-            "effects": {name: [_plain_pair(pair) for pair in found.pairs] for name, found in tests.effects.items()},
+            "rows": rows,
+            "tests": pairs,
+            "effects": effects,
             "cheaper": list(self.cheaper),
-            "choice": None if self.choice is None else self.choice._asdict(),
+            "choice": choice,
             "notes": [note.to_dict() for note in self.notes],
         }
 
@@ -351,7 +372,9 @@ def _scores(measure: Measure, name: str, queries: tuple[str, ...], values: np.nd
 
 
 def _unknown_setting(name: str, names: Sequence[str]) -> OptionError:
-    listed = ", ".join(map(ids.show, names[:12])) + ", ..." * (len(names) > 12)
+    listed = ", ".join(map(ids.show, names[:12]))
+    if len(names) > 12:
+        listed += ", ..."
     return OptionError(f"no setting is named {name!r}; there are: {listed}", hint=did_you_mean(name, names))
 
 
@@ -369,14 +392,14 @@ def sweep(
 ) -> Sweep:
     """Recall against cost for several chunkings, retrievers, numbers of texts and budgets of tokens.
 
-    Each system is matched, or placed, once; every k and budget is read off. How coverage grows with texts and with
-    tokens is among what the result shows.
+    Each system is matched, or placed, once; every k and budget is read off. The result also shows how coverage grows
+    with texts and with tokens.
 
     Parameters
     ----------
     systems
         What each system retrieved, by ("chunking", "retriever"), by "chunking/retriever" or by a name: `Items`, or what
-        `read_items` makes them of. What is needed is the same in all; `read_items(source, gold=...)` adds it.
+        `read_items` makes them of. All have one gold set; `read_items(source, gold=...)` adds it.
     measure
         What is measured, without a cut-off; None: EvidenceRecall for evidence by place, else Cover.
     k
@@ -390,7 +413,7 @@ def sweep(
     evidence
         The sources, or an `Evidence`; by chunking where indexes differ: {"small": Evidence("docs/", chunks=...)}.
     convention
-        The name of a convention, or a `Convention` with policies of its own.
+        The name of a convention, or a `Convention` with chosen policies.
 
     Returns
     -------
@@ -461,9 +484,10 @@ class _MeasuredSetting(NamedTuple):
 def _contexts(ks: list[int], budgets: list[int], pack: Pack, deepest: int) -> list[_Context]:
     """Every combination of a number of texts and a budget."""
     depths: list[int | None] = [*ks]
-    if not ks:
-        usual = [k for k, before in zip(KS, (0, *KS), strict=False) if before < max(deepest, 1)]
-        depths = [None] if budgets else [*usual]
+    if not ks and budgets:
+        depths = [None]
+    if not ks and not budgets:
+        depths = [k for k, before in zip(KS, (0, *KS), strict=False) if before < max(deepest, 1)]
     spent: list[int | None] = [*budgets] or [None]
     return [_Context(k, budget, pack) for k, budget in product(depths, spent)]
 
@@ -479,27 +503,28 @@ def _drawn_measure(measure: MeasureLike | None, sets: Mapping[tuple[str, str], I
 
 
 def _evidence_by_chunking(
-    given: EvidenceLike | Mapping[str, EvidenceLike] | None, chunkings: Sequence[str]
+    evidence: EvidenceLike | Mapping[str, EvidenceLike] | None, chunkings: Sequence[str]
 ) -> dict[str, Evidence]:
     """The evidence of each chunking. A mapping of texts is the sources of all."""
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(chunkings, as_evidence(given))
-    if all(isinstance(value, str) for value in given.values()):
-        if given and set(given) <= set(chunkings):
+    if not isinstance(evidence, Mapping):
+        return dict.fromkeys(chunkings, as_evidence(evidence))
+    if all(isinstance(value, str) for value in evidence.values()):
+        if evidence and set(evidence) <= set(chunkings):
             hint = "Evidence by chunking is {'small': Evidence('docs/')}; texts by source are Evidence({...})."
             raise OptionError("evidence is texts by id, and its ids are chunkings", hint=hint, code="options-conflict")
-        return dict.fromkeys(chunkings, as_evidence(given))  # type: ignore[arg-type]  # texts, as was looked at
+        return dict.fromkeys(chunkings, as_evidence(evidence))  # type: ignore[arg-type]  # texts, as was looked at
 
-    unknown = sorted(str(name) for name in given if name not in chunkings)
+    unknown = sorted(str(name) for name in evidence if name not in chunkings)
     if unknown:
-        what = f"there is evidence of {unknown[0]!r}, and no such chunking; there are: {', '.join(chunkings)}"
-        raise OptionError(what, hint=did_you_mean(unknown[0], chunkings))
-    lacking = [chunking for chunking in chunkings if chunking not in given]
+        message = f"there is evidence of {unknown[0]!r}, and no such chunking; there are: {', '.join(chunkings)}"
+        raise OptionError(message, hint=did_you_mean(unknown[0], chunkings))
+    lacking = [chunking for chunking in chunkings if chunking not in evidence]
     if lacking:
-        what = f"there is no evidence of chunking {lacking[0]!r}"
-        raise OptionError(what, hint="Give it for each chunking, or once for all.")
-    by_chunking = {chunking: as_evidence(given[chunking]) for chunking in chunkings}
-    if len({evidence.coverage for evidence in by_chunking.values()}) > 1:
+        message = f"there is no evidence of chunking {lacking[0]!r}"
+        raise OptionError(message, hint="Give it for each chunking, or once for all.")
+
+    by_chunking = {chunking: as_evidence(evidence[chunking]) for chunking in chunkings}
+    if len({each.coverage for each in by_chunking.values()}) > 1:
         raise OptionError("coverage differs between chunkings", hint="One share is enough evidence for all of them.")
     return by_chunking
 
@@ -512,8 +537,8 @@ def _measured(
     spelled: str,
     order: tuple[str, ...],
 ) -> _MeasuredSetting:
-    at = {query: i for i, query in enumerate(scored.queries)}
-    rows = np.array([at[query] for query in order], np.int64)
+    row_of = {query: i for i, query in enumerate(scored.queries)}
+    rows = np.array([row_of[query] for query in order], np.int64)
 
     return _MeasuredSetting(
         setting=setting,
@@ -528,7 +553,8 @@ def _swept(
     measure: Measure, measured: Sequence[_MeasuredSetting], scores: Sequence[Scores], spelled: Sequence[str], pack: Pack
 ) -> Sweep:
     """The result, from what was measured of each setting."""
-    matrix, cost = np.array([each.values for each in measured]), np.array([each.costs for each in measured])
+    matrix = np.array([each.values for each in measured])
+    cost = np.array([each.costs for each in measured])
     counted = ~np.isnan(matrix).any(axis=0)
     if counted.sum() < 2:
         raise InputError(f"{measure} has a value on {int(counted.sum())} questions; a sweep needs two or more")
@@ -540,17 +566,22 @@ def _swept(
     reach = measure.declaration.high - measure.declaration.low
     cheaper = [
         row.name
-        for row, own in zip(rows, matrix, strict=True)
-        if row.tokens < rows[best].tokens and difference_interval(matrix[best] - own, reach=reach).low <= 0
+        for row, values in zip(rows, matrix, strict=True)
+        if row.tokens < rows[best].tokens and difference_interval(matrix[best] - values, reach=reach).low <= 0
     ]
+    choice = None
+    if len(rows) > MOST_UNSPLIT:
+        choice = _choice(measure, rows, matrix, cost)
+    settings = [each.setting for each in measured]
+
     return Sweep(
         str(measure),
         rows,
         [_scores(measure, row.name, queries, values) for row, values in zip(rows, matrix, strict=True)],
-        choice=_choice(measure, rows, matrix, cost) if len(rows) > MANY else None,
+        choice=choice,
         cheaper=cheaper,
         pack=pack,
-        notes=_notes(scores, [each.setting for each in measured], spelled, measure),
+        notes=_notes(scores, settings, spelled, measure),
     )
 
 
@@ -578,7 +609,7 @@ def _rows(
 
 
 def frontier(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """Which points no other one dominates: one that costs no more and gains no less, one of the two strictly.
+    """Which points no other point dominates: one that costs no more and gains no less, one of the two strictly.
 
     >>> frontier(np.array([1, 2, 2, 3]), np.array([0.5, 0.5, 0.7, 0.7])).tolist()
     [True, False, True, False]
@@ -587,15 +618,15 @@ def frontier(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
     """
     cost, gain = np.round(cost, DECIMALS), np.round(gain, DECIMALS)
     order = np.lexsort((-gain, cost))
-    kept = np.zeros(len(cost), bool)
+    on_frontier = np.zeros(len(cost), bool)
     best = -np.inf
     best_cost = np.nan
     for i in order.tolist():
         # Equal points do not dominate each other.
         if gain[i] > best or (gain[i] == best and cost[i] == best_cost):
-            kept[i] = True
+            on_frontier[i] = True
             best, best_cost = gain[i], cost[i]
-    return kept
+    return on_frontier
 
 
 def support(costs: np.ndarray, gains: np.ndarray) -> np.ndarray:
@@ -606,13 +637,13 @@ def support(costs: np.ndarray, gains: np.ndarray) -> np.ndarray:
     return np.asarray(times / max(len(costs), 1))
 
 
-def _numbers(given: Sequence[int] | int | None, what: str) -> list[int]:
+def _numbers(numbers: Sequence[int] | int | None, name: str) -> list[int]:
     """Whole numbers from 1, ascending, each once."""
-    if given is None:
+    if numbers is None:
         return []
-    if isinstance(given, int):
-        return [whole_number(given, what, 1, MAX_CUTOFF)]
-    return sorted({whole_number(number, f"one of {what}", 1, MAX_CUTOFF) for number in as_list(given, what)})
+    if isinstance(numbers, int):
+        return [whole_number(numbers, name, 1, MAX_CUTOFF)]
+    return sorted({whole_number(number, f"one of {name}", 1, MAX_CUTOFF) for number in as_list(numbers, name)})
 
 
 def _named(systems: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:
@@ -624,13 +655,17 @@ def _named(systems: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:
 
     named: dict[tuple[str, str], Any] = {}
     for key, data in systems.items():
-        pair = tuple(map(str, key)) if isinstance(key, tuple) else tuple(str(key).split("/", 1))
-        if len(pair) > 2 or not pair[0]:
+        if isinstance(key, tuple):
+            words = list(map(str, key))
+        else:
+            words = str(key).split("/", 1)
+        if len(words) > 2 or not words[0]:
             raise OptionError(f"{key!r} does not name a chunking and a retriever", hint='For example "small/bm25".')
-        both = pair[0], pair[1] if len(pair) > 1 else ""
-        if both in named:
-            raise OptionError(f"two systems are both named {'/'.join(pair)!r}")
-        named[both] = data
+
+        chunking, retriever = words[0], "".join(words[1:])
+        if (chunking, retriever) in named:
+            raise OptionError(f"two systems are both named {'/'.join(words)!r}")
+        named[chunking, retriever] = data
 
     return named
 
@@ -638,7 +673,7 @@ def _named(systems: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:
 def _same_gold(sets: Mapping[tuple[str, str], Items]) -> int:
     """How many texts the longest list has.
 
-    Systems that were asked other questions, or held to other gold, are refused: no difference would mean anything.
+    Systems with other questions or another gold set are refused: no difference would mean anything.
     """
     first: dict[str, str] | None = None
     name = ""
@@ -674,9 +709,11 @@ def _spelling(measure: str, context: _Context) -> str:
         options.append(f'pack="{context.pack}"')
 
     text = str(base)
-    if options:
-        inner = ", ".join(options)
-        text = f"{text[:-1]}, {inner})" if text.endswith(")") else f"{text}({inner})"
+    inner = ", ".join(options)
+    if options and text.endswith(")"):
+        text = f"{text[:-1]}, {inner})"
+    elif options:
+        text = f"{text}({inner})"
     if context.k is None:
         return text
     return f"{text}@{context.k}"
@@ -684,7 +721,7 @@ def _spelling(measure: str, context: _Context) -> str:
 
 def _tokens(diagnosis: Diagnosis, context: _Context) -> np.ndarray:
     """Per question, the tokens of its context."""
-    table: Spans | Passages = diagnosis.placed.tables["spans" if diagnosis.by_place else "texts"]
+    table: Spans | Passages = diagnosis.table
     if context.budget is not None:
         table = table.packed(context.budget, context.pack, context.k)
     if isinstance(table, Spans):
@@ -692,7 +729,10 @@ def _tokens(diagnosis: Diagnosis, context: _Context) -> np.ndarray:
     else:
         assert table.pairs.lengths is not None
         query, rank, tokens = table.query, table.rank, table.pairs.lengths.tokens
-    near = np.ones(len(rank), bool) if context.k is None else rank <= context.k
+
+    near = np.ones(len(rank), bool)
+    if context.k is not None:
+        near = rank <= context.k
     return np.bincount(query[near], weights=tokens[near], minlength=len(diagnosis.placed.queries))
 
 
@@ -730,7 +770,8 @@ def _choice(measure: Measure, rows: Sequence[SweepRow], matrix: np.ndarray, cost
     half, other = order[: size // 2], order[size // 2 :]
     chosen, spent = matrix[:, half].mean(axis=1), cost[:, half].mean(axis=1)
     best = max(range(len(rows)), key=lambda i: (chosen[i], -spent[i]))
-    rest = matrix[best, other]
+
+    values = matrix[best, other]
     declared = measure.declaration
-    interval = mean_interval(rest, low=declared.low, high=declared.high)
-    return ChosenSetting(rows[best].name, float(chosen[best]), float(rest.mean()), interval, len(other))
+    interval = mean_interval(values, low=declared.low, high=declared.high)
+    return ChosenSetting(rows[best].name, float(chosen[best]), float(values.mean()), interval, len(other))

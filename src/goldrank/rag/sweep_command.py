@@ -42,10 +42,8 @@ def _of_chunking(text: str) -> NamedEvidence:
     if not sign or name in EVIDENCE.fields:
         return "", EVIDENCE.parse(text)
     if sources:
-        words = [sources, *more]
-    else:
-        words = more
-    return name, EVIDENCE.parse(",".join(words))
+        more = [sources, *more]
+    return name, EVIDENCE.parse(",".join(more))
 
 
 @declared(usual="-k --budget -m -o --gold --evidence", epilog=MATCHERS)
@@ -88,6 +86,7 @@ def command(
         if name in named:
             raise click.UsageError(f"two systems are both named {name!r}")
         named[name] = read_items(path, gold=gold, **texts.reading)
+
     result = sweep(
         named,
         one_measure(measures),
@@ -106,13 +105,13 @@ def command(
     output.show(result, lambda swept: report.parts(swept, tests), writers)
 
 
-def _evidence(given: tuple[NamedEvidence, ...] | Evidence, systems: list[str]) -> Evidence | dict[str, Evidence]:
+def _evidence(evidence: tuple[NamedEvidence, ...] | Evidence, systems: list[str]) -> Evidence | dict[str, Evidence]:
     """The evidence for all, or by chunking where some is named."""
-    if isinstance(given, Evidence):
-        return given
+    if isinstance(evidence, Evidence):
+        return evidence
 
-    by_name = dict(given)
-    if len(by_name) < len(given):
+    by_name = dict(evidence)
+    if len(by_name) < len(evidence):
         raise click.UsageError("--evidence is given twice for one chunking")
 
     shared = by_name.pop("", Evidence())

@@ -1,4 +1,4 @@
-"""A sweep as parts and as a page: recall against cost with its frontier, all settings, what differs really."""
+"""A sweep as parts and as a page: recall against cost with its frontier, all settings, real differences."""
 
 from __future__ import annotations
 
@@ -22,11 +22,9 @@ MOST_TESTS = 60
 
 
 def parts(sweep: Sweep, tests: SweepTests | None = None) -> list[Part]:
-    """What a sweep has to say: the answer first, then all settings, how coverage grows, and what was tested."""
+    """What people read of a sweep: the answer first, then all settings, how coverage grows, and what was tested."""
     if tests is None:
         tests = sweep.tests()
-    else:
-        tests = tests
     shown: list[Part] = [*_answers(sweep), table(sweep), *curves_of_sweep(sweep).tables()]
     if tests.comparison is not None:
         shown.append(tests_table(tests.comparison, f"Against {tests.baseline} (paired, corrected by Holm)"))
@@ -36,63 +34,59 @@ def parts(sweep: Sweep, tests: SweepTests | None = None) -> list[Part]:
 
 
 def _notes(sweep: Sweep, tests: SweepTests) -> list[Note]:
-    """The notes of a sweep, and of its curves. One that was tested is not said to be untested."""
+    """The notes of a sweep, and of its curves; the note that nothing was tested only if that is true."""
     notes = [note for note in sweep.notes if tests.baseline is None or note != UNTESTED]
     return [*notes, *curves_of_sweep(sweep).notes]
 
 
 def _answers(sweep: Sweep) -> list[Sentence]:
     best = sweep.best
-    told = [
+    answers = [
         f"{best.name} covers most: {sweep.measure} {best.mean:.3f} ({interval(best.interval, 3)}) for "
         f"{best.tokens:,.0f} tokens a question; {len(sweep)} settings, {len(sweep.queries):,} questions."
     ]
-    if (choice := sweep.choice) is not None:
-        told.append(
+    choice = sweep.choice
+    if choice is not None:
+        answers.append(
             f"The best of many is flattered: {choice.name} was chosen on half of the questions with "
             f"{choice.chosen_on:.3f}, and has {choice.mean:.3f} ({interval(choice.interval, 3)}) on the other "
             f"{choice.questions:,}."
         )
 
     if sweep.cheaper:
+        more = ""
         if len(sweep.cheaper) > 8:
             more = f" and {len(sweep.cheaper) - 8} more"
-        else:
-            more = ""
-        told.append(f"Cheaper, and not to be told from it: {', '.join(sweep.cheaper[:8])}{more}.")
+        answers.append(f"Cheaper, and not to be told from it: {', '.join(sweep.cheaper[:8])}{more}.")
 
-    return list(map(Sentence, told))
+    return list(map(Sentence, answers))
 
 
 def table(sweep: Sweep) -> Table:
     """One row per setting; a star is on the frontier."""
-    causes = [cause for cause in NAMES if any(cause in row.causes for row in sweep.values())]
+    present = set().union(*(row.causes for row in sweep.values()))
+    causes = [cause for cause in NAMES if cause in present]
     by_chance = any(row.chance is not None for row in sweep.values())
     by_budget = any(row.setting.budget is not None for row in sweep.values())
     systems = _systems(sweep)
     rows: list[Row | Cells] = []
     for row in sweep.values():
         setting = row.setting
-        cells: list[Cell | str | float] = [setting.chunking, setting.retriever]
-        cells.append(Cell("all", math.inf) if setting.k is None else Cell(str(setting.k), setting.k))
+        cells: list[Cell | str | float] = [setting.chunking, setting.retriever, _k_cell(setting.k)]
         if by_budget:
-            cells.append(Cell("", 0) if setting.budget is None else Cell(f"{setting.budget:,}", setting.budget))
-        cells += [
-            Cell(f"{row.mean:.3f}", row.mean, style="best" if row.on_frontier else ""),
-            Cell(interval(row.interval, 3), row.interval.low),
-            Cell(f"{row.tokens:,.0f}", row.tokens),
-            Cell(f"{row.tokens_high:,.0f}", row.tokens_high),
-            Cell(f"{row.support:.0%}", row.support),
-        ]
+            cells.append(_budget_cell(setting.budget))
+        cells += _value_cells(row)
         if by_chance:
-            cells.append("" if row.chance is None else Cell(f"{row.chance:.1%}", row.chance))
+            cells.append(_chance_cell(row.chance))
         cells += [Cell(f"{row.causes.get(cause, 0):,}", row.causes.get(cause, 0)) for cause in causes]
         rows.append(Row(cells, data={"system": str(systems.index(setting.system))}))
 
     heads = [*Head.names("chunking", "retriever"), *Head.numbers("k")]
-    heads += Head.numbers("budget") if by_budget else []
+    if by_budget:
+        heads += Head.numbers("budget")
     heads += Head.numbers(sweep.measure, "95% interval", "tokens", "95% of them up to", "frontier")
-    heads += Head.numbers("by chance, at most") if by_chance else []
+    if by_chance:
+        heads += Head.numbers("by chance, at most")
     heads += Head.numbers(*causes)
     caption = (
         "On the frontier (marked): no other setting costs no more and covers no less. Frontier: in how many of "
@@ -101,8 +95,40 @@ def table(sweep: Sweep) -> Table:
     return Table(heads, rows, "Settings", caption, id="settings", sortable=True)
 
 
+def _k_cell(k: int | None) -> Cell:
+    if k is None:
+        return Cell("all", math.inf)
+    return Cell(str(k), k)
+
+
+def _budget_cell(budget: int | None) -> Cell:
+    if budget is None:
+        return Cell("", 0)
+    return Cell(f"{budget:,}", budget)
+
+
+def _chance_cell(chance: float | None) -> Cell | str:
+    if chance is None:
+        return ""
+    return Cell(f"{chance:.1%}", chance)
+
+
+def _value_cells(row: SweepRow) -> list[Cell]:
+    """What a setting covers and costs, and how often it is on the frontier."""
+    style = ""
+    if row.on_frontier:
+        style = "best"
+    return [
+        Cell(f"{row.mean:.3f}", row.mean, style=style),
+        Cell(interval(row.interval, 3), row.interval.low),
+        Cell(f"{row.tokens:,.0f}", row.tokens),
+        Cell(f"{row.tokens_high:,.0f}", row.tokens_high),
+        Cell(f"{row.support:.0%}", row.support),
+    ]
+
+
 def _systems(sweep: Sweep) -> list[str]:
-    """Each system once, in order: pages know it by its place in this list."""
+    """Each system once, in order: pages know it by its position in this list."""
     return list(dict.fromkeys(row.setting.system for row in sweep.values()))
 
 
@@ -116,7 +142,7 @@ def tests_table(comparison: Comparison, title: str) -> Table:
             Cell(f"{pair.difference:+.3f}", pair.difference),
             f"{pair.interval.low:+.3f} to {pair.interval.high:+.3f}",
             Cell(p_value(pair.p_adjusted), pair.p_adjusted),
-            Cell(pair.verdict, style=pair.verdict if pair.verdict in ("better", "worse") else "same"),
+            _verdict_cell(pair.verdict),
         ]
         for pair in pairs[:MOST_TESTS]
     ]
@@ -125,12 +151,17 @@ def tests_table(comparison: Comparison, title: str) -> Table:
         *Head.numbers("difference", "95% interval", "p"),
         *Head.texts("verdict"),
     ]
+    caption = ""
     if len(pairs) > MOST_TESTS:
         caption = f"{len(pairs) - MOST_TESTS:,} more are not listed here."
-    else:
-        caption = ""
 
     return Table(heads, rows, title, caption)
+
+
+def _verdict_cell(verdict: str) -> Cell:
+    if verdict in ("better", "worse"):
+        return Cell(verdict, style=verdict)
+    return Cell(verdict, style="same")
 
 
 def chart(sweep: Sweep, width: int = WIDE) -> Chart:
@@ -140,31 +171,32 @@ def chart(sweep: Sweep, width: int = WIDE) -> Chart:
     paid = [max(row.tokens, 1.0) for row in rows]
     low, high = min(paid) / 1.1, max(paid) * 1.1
     top_value = max(0.05, min(1.0, max(row.interval.high for row in rows) * 1.05))
-    left, right, top, bottom = 40.0, width - 14.0, 10.0, 330.0 if width >= WIDE else 260.0
-    at_cost, y = log_scale(low, high, left, right), scale(0.0, top_value, bottom, top)
-    x = [at_cost(cost) for cost in paid]
+    if width >= WIDE:
+        bottom, most_ticks, columns = 330.0, 7, 3
+    else:
+        bottom, most_ticks, columns = 260.0, 3, 1
+    left, right, top = 40.0, width - 14.0, 10.0
+    x, y = log_scale(low, high, left, right), scale(0.0, top_value, bottom, top)
     body = [y_axis(y, round_ticks(0.0, top_value), left, right)]
-    body.append(x_axis(at_cost, {at: f"{at:,.0f}" for at in _costs(low, high, 3 if width < WIDE else 7)}, bottom, top))
+    body.append(x_axis(x, {cost: f"{cost:,.0f}" for cost in _costs(low, high, most_ticks)}, bottom, top))
+
     edge = sorted((i for i, row in enumerate(rows) if row.on_frontier), key=lambda i: rows[i].tokens)
-    steps = f"M{x[edge[0]]:.1f} {y(rows[edge[0]].mean):.1f}"
-    steps += "".join(f"H{x[i]:.1f}V{y(rows[i].mean):.1f}" for i in edge[1:])
+    steps = f"M{x(paid[edge[0]]):.1f} {y(rows[edge[0]].mean):.1f}"
+    steps += "".join(f"H{x(paid[i]):.1f}V{y(rows[i].mean):.1f}" for i in edge[1:])
     body.append(f'<path class="zero" d="{steps}H{right:g}"/>')
-    body += [_point(row, systems.index(row.setting.system), at, y) for row, at in zip(rows, x, strict=True)]
+    for row, cost in zip(rows, paid, strict=True):
+        body.append(_point(row, systems.index(row.setting.system), x(cost), y))
+
     middle, line = (left + right) / 2, bottom + 34
     body.append(
         f'<text class="mid dim" x="{middle:.1f}" y="{line:g}">tokens of the context, mean over questions</text>'
     )
-    if width >= WIDE:
-        columns = 3
-    else:
-        columns = 1
-
     for i, system in enumerate(systems):
         if i % columns == 0:
             line += 20
-        at = left + (i % columns) * (right - left) / columns
-        body.append(f'<circle class="s{i % COLOURS}" cx="{at + 5:.1f}" cy="{line - 4:g}" r="4.5"/>')
-        body.append(f'<text x="{at + 16:.1f}" y="{line:g}">{escape_html(system, 34)}</text>')
+        column = left + (i % columns) * (right - left) / columns
+        body.append(f'<circle class="s{i % COLOURS}" cx="{column + 5:.1f}" cy="{line - 4:g}" r="4.5"/>')
+        body.append(f'<text x="{column + 16:.1f}" y="{line:g}">{escape_html(system, 34)}</text>')
 
     words = f"{len(rows)} settings; on the frontier: {', '.join(rows[i].name for i in edge[:10])}"
     return Chart(f"{sweep.measure} against tokens", words, line + 12, "".join(body), width)
@@ -173,31 +205,27 @@ def chart(sweep: Sweep, width: int = WIDE) -> Chart:
 def _point(row: SweepRow, system: int, x: float, y: Scale) -> str:
     """A setting: filled where it is surely on the frontier, hollow where that is likely, else small."""
     kind = f"s{system % COLOURS}"
-    at, low, high = y(row.mean), y(row.interval.low), y(row.interval.high)
+    middle, low, high = y(row.mean), y(row.interval.low), y(row.interval.high)
+    size, hollow = "2.5", ""
     if row.support >= LIKELY:
         size = "5.5"
-    else:
-        size = "2.5"
-
     if LIKELY <= row.support < FIRM:
         hollow = ' fill-opacity="0" stroke-width="2"'
-    else:
-        hollow = ""
 
-    told = f"{row.name}: {row.mean:.3f} ({interval(row.interval, 3)}), {row.tokens:,.0f} tokens, on the frontier in "
-    told += f"{row.support:.0%} of resamples"
+    title = f"{row.name}: {row.mean:.3f} ({interval(row.interval, 3)}), {row.tokens:,.0f} tokens, on the frontier in "
+    title += f"{row.support:.0%} of resamples"
     return (
-        f"<g><title>{escape_html(told, 300)}</title>"
+        f"<g><title>{escape_html(title, 300)}</title>"
         f'<path class="line {kind}" stroke-opacity=".35" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
-        f'<circle class="{kind}" cx="{x:.1f}" cy="{at:.1f}" r="{size}"{hollow}/></g>'
+        f'<circle class="{kind}" cx="{x:.1f}" cy="{middle:.1f}" r="{size}"{hollow}/></g>'
     )
 
 
 def _costs(low: float, high: float, most: int) -> list[float]:
     """A few round numbers of tokens between two, in equal ratios."""
-    steps = [
-        m * 10.0**e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1) for m in (1, 2, 5)
-    ]
+    steps: list[float] = []
+    for exponent in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
+        steps += [digit * 10.0**exponent for digit in (1, 2, 5)]
     inside = [step for step in steps if low <= step <= high] or [round(math.sqrt(low * high))]
     return inside[:: math.ceil(len(inside) / most)]
 
@@ -208,11 +236,8 @@ def page(sweep: Sweep, tests: SweepTests | None = None) -> str:
 
     if tests is None:
         tests = sweep.tests()
-    else:
-        tests = tests
-    if tests.comparison is None:
-        tables = []
-    else:
+    tables = []
+    if tests.comparison is not None:
         tables = [tests_table(tests.comparison, "")]
     values = {
         "answers": _answers(sweep),

@@ -80,40 +80,34 @@ def command(
         raise click.UsageError("--explain is shown as text; -o x.html writes a page")
     if thresholds and chosen.abstain_below is not None:
         raise click.UsageError("--thresholds tries every threshold; leave out --answers abstain_below=")
+
     rules = texts.convention
     sets, opened = named_sets(data, texts.reading, gold)
-    wanted = list(measures or usual_measures(sets[0], texts.matching))
+    shown_measures = list(measures or usual_measures(sets[0], texts.matching))
     pages = tuple(path for path in output.files if path.lower().endswith(".html"))
-    draw = bool(pages)
-    by_place = all(parse(text).declaration.over == "spans" for text in wanted)
-    if by_place:
+    drawn_measure = "Cover"
+    if all(parse(text).declaration.over == "spans" for text in shown_measures):
         drawn_measure = "EvidenceRecall"
-    else:
-        drawn_measure = "Cover"
+    options: TextsOptions = {"matching": texts.matching, "evidence": texts.evidence, "convention": rules}
+    levels = {}
     with watching(opened):
-        asked = wanted
-        if draw:
-            has_texts = not reader_of(sets[0]).by_id
-            if has_texts:
+        all_measures = shown_measures
+        if pages:
+            budgets: list[int] = []
+            if not reader_of(sets[0]).by_id:
                 budgets = automatic_budgets(sets, texts.matching.token_function)
-            else:
-                budgets = []
-            asked = [*wanted, *curve_measures(budgets=budgets, measure=drawn_measure)]
-        how: TextsHow = {"matching": texts.matching, "evidence": texts.evidence, "convention": rules}
-        measured = [evaluate_texts(items, asked, answers=chosen, **how) for items in sets]
+            all_measures = [*shown_measures, *curve_measures(budgets=budgets, measure=drawn_measure)]
+        measured = [evaluate_texts(items, all_measures, answers=chosen, **options) for items in sets]
         if thresholds:
-            levels = curves_by_system(sets, wanted, **how)
-        else:
-            levels = {}
-    scores = [_only(system, wanted, abstaining(rules, chosen.abstain_below)) for system in measured]
+            levels = curves_by_system(sets, shown_measures, **options)
+
+    scores = [_only(system, shown_measures, abstaining(rules, chosen.abstain_below)) for system in measured]
+    explanations = {}
     if query is not None:
         explanations = {system.run: system.explain(query) for system in measured}
-    else:
-        explanations = {}
-    if draw:
+    drawn = None
+    if pages:
         drawn = curves_of(measured, drawn_measure)
-    else:
-        drawn = None
 
     def page() -> str:
         from goldrank.rag.texts_page import render
@@ -127,7 +121,10 @@ def command(
         else:
             show_scores(scores, others, by_query)
         for name, curve in levels.items():
-            echo(f"\n== {ids.show(name)} ==" if len(levels) > 1 else "", err=output.form != "terminal")
+            title = ""
+            if len(levels) > 1:
+                title = f"\n== {ids.show(name)} =="
+            echo(title, err=output.form != "terminal")
             show(curve.parts(), err=output.form != "terminal")
 
     deliver(*(partial(_write_page, path, page) for path in pages), printed)
@@ -137,19 +134,19 @@ def _write_page(path: str, page: Any) -> None:
     write(path, page())
 
 
-class TextsHow(TypedDict):
-    """How texts are compared, whatever is measured."""
+class TextsOptions(TypedDict):
+    """How texts are compared, for all measures."""
 
     matching: Matching
     evidence: Evidence
     convention: Convention
 
 
-def _only(scores: Scores, wanted: Sequence[str], rules: Convention) -> Scores:
+def _only(scores: Scores, measures: Sequence[str], rules: Convention) -> Scores:
     """The scores without the measures that only curves need."""
     from goldrank.evaluation.inputs import resolve_measures
 
-    names = map(str, resolve_measures(wanted, rules))
+    names = map(str, resolve_measures(measures, rules))
     return replace(scores, columns={name: scores.columns[name] for name in names})
 
 

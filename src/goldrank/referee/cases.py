@@ -43,6 +43,8 @@ class ConformanceCase:
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> ConformanceCase:
         """A case of the file."""
+        rivals = entry.get("rivals") or {}
+
         return cls(
             id=entry["id"],
             measure=entry["measure"],
@@ -55,12 +57,12 @@ class ConformanceCase:
             records=entry["records"],
             value=float(entry["value"]),
             why=entry["why"],
-            rivals={rival: float(value) for rival, value in (entry.get("rivals") or {}).items()},
+            rivals={rival: float(value) for rival, value in rivals.items()},
         )
 
     def line(self, profile: Profile) -> str:
         """What the program reads: one line of JSON."""
-        asked: dict[str, Any] = {
+        question: dict[str, Any] = {
             "id": self.id,
             "measure": self.measure,
             "name": self.name,
@@ -70,11 +72,11 @@ class ConformanceCase:
         }
         records = [_record(record, profile) for record in self.records]
         if self.is_collection:
-            asked["records"] = records
+            question["records"] = records
         else:
-            asked |= {key: value for key, value in records[0].items() if key != "id"}
+            question |= {key: value for key, value in records[0].items() if key != "id"}
 
-        return json.dumps(asked, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(question, ensure_ascii=False, separators=(",", ":"))
 
 
 def _record(record: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
@@ -99,22 +101,20 @@ def cases_for(
 ) -> list[ConformanceCase]:
     """The cases of a profile, perhaps of some measures alone: by name (`R`) or by full name (`R@5`)."""
     if data is None:
-        source = kit()
-    else:
-        source = data
-    if source.get("format") != FORMAT or source.get("version") != VERSION:
-        raise InputError(f"this is no file of cases in version {VERSION}", code="newer-version")
-    cases = [ConformanceCase.of(entry) for entry in source["cases"]]
+        data = kit()
+    if data.get("format") != FORMAT or data.get("version") != VERSION:
+        raise InputError(f"this is not a file of cases in version {VERSION}", code="newer-version")
+    cases = [ConformanceCase.of(entry) for entry in data["cases"]]
     if profile == "lists":
         cases = [case for case in cases if case.kind not in ABOUT_ORDER]
 
-    wanted = {measure.casefold() for measure in measures}
-    names = {case.name.casefold() for case in cases} | {case.measure.casefold() for case in cases}
-    unknown = sorted(wanted - names)
-    if unknown:
-        shown = sorted({case.name for case in cases})
-        hint = did_you_mean(unknown[0], shown) or f"There are: {', '.join(shown)}."
-        raise OptionError(f"there is no case of {unknown[0]}", hint=hint, code="unknown-choice")
-    if wanted:
-        cases = [case for case in cases if wanted & {case.name.casefold(), case.measure.casefold()}]
+    requested = {measure.casefold() for measure in measures}
+    names = {name.casefold() for case in cases for name in (case.name, case.measure)}
+    unknown_measures = sorted(requested - names)
+    if unknown_measures:
+        known_names = sorted({case.name for case in cases})
+        hint = did_you_mean(unknown_measures[0], known_names) or f"There are: {', '.join(known_names)}."
+        raise OptionError(f"there is no case of {unknown_measures[0]}", hint=hint, code="unknown-choice")
+    if requested:
+        cases = [case for case in cases if requested & {case.name.casefold(), case.measure.casefold()}]
     return cases

@@ -39,7 +39,7 @@ def check_conformance(
     tolerance : float
         How far an answer may be off; 1e-6 for programs in single precision.
     batch : int, optional
-        Start the program anew after so many cases.
+        Start the program anew after this number of cases.
     limits : Limits
         How long is waited, and how much is read.
 
@@ -57,7 +57,7 @@ def check_conformance(
 
     Examples
     --------
-    >>> check_conformance("cat", measures=["RR"]).exit_code  # it repeats the questions, which are no answers
+    >>> check_conformance("cat", measures=["RR"]).exit_code  # it repeats the questions, which are not answers
     2
     """
     of_type(command, str, "command", "the program with its arguments, as text")
@@ -66,11 +66,11 @@ def check_conformance(
     of_type(measures, Iterable, "measures", "a list of names")
     names = [of_type(name, str, "measure", "a name such as R@5") for name in measures]
     cases = cases_for(profile, names)
-    if batch is None:
-        size = len(cases)
-    else:
+    size = len(cases)
+    if batch is not None:
         size = whole_number(batch, "batch", 1)
-    asked = {case.id: case for case in cases}
+
+    case_of = {case.id: case for case in cases}
     answers = ProgramAnswers()
     ended: list[str] = []
     errors = ""
@@ -78,12 +78,13 @@ def check_conformance(
     for start in range(0, len(cases), size):
         lines = [case.line(profile) for case in cases[start : start + size]]
         output = run(command, lines, lambda line: read_answer(line) is not None, limits, deadline)
-        answers.add(output.lines, asked)
+        answers.add(output.lines, case_of)
         errors = output.errors or errors
         if output.ended:
             ended.append(output.ended)
         if time.monotonic() >= deadline:
             break
+
     return judged(cases, answers, tolerance, "; ".join(dict.fromkeys(ended)), errors)
 
 

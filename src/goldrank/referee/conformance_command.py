@@ -28,7 +28,7 @@ from goldrank.referee.cases import Profile
 )
 @option("--dump", type=click.Path(dir_okay=False), heading=OUTPUT, help="Write the lines for the program to this file.")
 @option("--answers", type=click.Path(dir_okay=False), help="Read the program's lines from this file.")
-@option("--batch", type=click.IntRange(min=1), help="Start the program anew after so many cases.")
+@option("--batch", type=click.IntRange(min=1), help="Start the program anew after this number of cases.")
 @as_option("terminal", "json")
 def command(
     program: str | None,
@@ -62,6 +62,9 @@ def command(
         report = check_answers(answers, cases_for(profile, measures), tolerance)
     else:
         report = check_conformance(program or "", profile=profile, measures=measures, tolerance=tolerance, batch=batch)
-    echo(json.dumps(report.to_dict()) if form == "json" else str(report))
+    if form == "json":
+        echo(json.dumps(report.to_dict()))
+    else:
+        echo(str(report))
     if report.exit_code:
         raise click.exceptions.Exit(report.exit_code)

@@ -1,4 +1,4 @@
-"""Runs a foreign program: lines in, lines out, within limits, and nothing of it is left behind."""
+"""Runs another program: lines in, lines out, within limits, and leaves nothing of it behind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ProgramOutput:
 
     lines: list[bytes] = field(default_factory=list)
     ended: str = ""
-    """Why it was ended before its time; empty if it was not."""
+    """Why it was stopped early; empty if it was not."""
     exit_code: int | None = None
     errors: str = ""
     """The end of what it wrote to standard error."""
@@ -67,7 +67,7 @@ def run(
     """Give lines to a program and collect its answers; it is done when it ends, or has answered each line."""
     words = words_of(command)
     try:
-        process = subprocess.Popen(  # noqa: S603 - the command is the user's own, and no shell reads it
+        process = subprocess.Popen(  # noqa: S603 - the command is the user's, and no shell reads it
             words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -81,7 +81,7 @@ def run(
 
     conversation = _Conversation(process, limits, deadline)
     try:
-        return conversation.held(lines, is_answer)
+        return conversation.hold(lines, is_answer)
     finally:
         end_group(process)
         conversation.close()
@@ -122,8 +122,8 @@ class _Conversation:
         self._errors = b""
         self._threads: list[threading.Thread] = []
 
-    def held(self, lines: Sequence[str], is_answer: Callable[[bytes], bool]) -> ProgramOutput:
-        """The whole conversation."""
+    def hold(self, lines: Sequence[str], is_answer: Callable[[bytes], bool]) -> ProgramOutput:
+        """Write all lines and collect the answers."""
         self._threads = [
             threading.Thread(target=self._write, args=(lines,), daemon=True),
             threading.Thread(target=self._read, daemon=True),
@@ -172,14 +172,16 @@ class _Conversation:
         stdout = self.process.stdout
         assert stdout is not None
         try:
-            while piece := os.read(stdout.fileno(), PIECE):
+            piece = os.read(stdout.fileno(), PIECE)
+            while piece:
                 self._hand_over(piece)
+                piece = os.read(stdout.fileno(), PIECE)
         except (OSError, ValueError):
             pass
         self._hand_over(b"")
 
     def _hand_over(self, piece: bytes) -> None:
-        """Wait until somebody takes a piece, or nobody listens any more."""
+        """Wait until a piece is taken, or the conversation is over."""
         while not self.is_over:
             with contextlib.suppress(queue.Full):
                 self.pieces.put(piece, timeout=0.2)
@@ -189,24 +191,26 @@ class _Conversation:
         stderr = self.process.stderr
         assert stderr is not None
         try:
-            while piece := os.read(stderr.fileno(), PIECE):
+            piece = os.read(stderr.fileno(), PIECE)
+            while piece:
                 self._errors = (self._errors + piece)[-4 * STDERR :]
+                piece = os.read(stderr.fileno(), PIECE)
         except (OSError, ValueError):
             pass
 
-    def _listen(self, wanted: int, is_answer: Callable[[bytes], bool]) -> None:
+    def _listen(self, expected: int, is_answer: Callable[[bytes], bool]) -> None:
         """Take lines until the program ends, all are answered, or a limit is reached."""
         limits, output = self.limits, self.output
-        last = time.monotonic()
-        rest, size, answered = b"", 0, 0
-        while answered < wanted:
+        last_answer = time.monotonic()
+        incomplete, size, answered = b"", 0, 0
+        while answered < expected:
             now = time.monotonic()
-            until = min(last + limits.without_answer, self.deadline)
-            if now >= until:
+            wait_end = min(last_answer + limits.without_answer, self.deadline)
+            if now >= wait_end:
                 output.ended = _too_slow(now >= self.deadline, limits)
                 break
             try:
-                piece = self.pieces.get(timeout=until - now)
+                piece = self.pieces.get(timeout=wait_end - now)
             except queue.Empty:
                 continue
             if not piece:
@@ -216,20 +220,21 @@ class _Conversation:
                 output.ended = f"it wrote more than {limits.output:,} bytes"
                 break
 
-            *whole, rest = (rest + piece).split(b"\n")
-            longest = max(map(len, [*whole, rest]))
+            *complete, incomplete = (incomplete + piece).split(b"\n")
+            longest = max(map(len, [*complete, incomplete]))
             if longest > limits.line:
                 output.ended = f"it wrote a line of more than {limits.line:,} bytes"
-                whole, rest = [line for line in whole if len(line) <= limits.line], b""
-            for line in whole:
+                complete, incomplete = [line for line in complete if len(line) <= limits.line], b""
+            for line in complete:
                 output.lines.append(line)
                 if is_answer(line):
                     answered += 1
-                    last = time.monotonic()
+                    last_answer = time.monotonic()
             if output.ended:
                 break
-        if rest:
-            output.lines.append(rest)
+
+        if incomplete:
+            output.lines.append(incomplete)
 
 
 def _too_slow(is_over: bool, limits: Limits) -> str:

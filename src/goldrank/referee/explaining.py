@@ -35,7 +35,7 @@ ABOUT = {
     "credit": "who is credited where a text covers several references",
     "tokens": "what budgets count",
     "lengths": "the unit of lengths of spans",
-    "several": "what a quotation means that stands in several places",
+    "several": "what a quotation means that occurs several times",
     "unlocated": "what becomes of a quotation that is not found",
     "similarity": "the least similarity of an approximate quotation",
     "claims": "how answers are taken apart (a hash of a function)",
@@ -43,13 +43,13 @@ ABOUT = {
     "sources": "the texts that were cut into chunks (a hash)",
     "chunks": "all texts of the index (a hash)",
 }
-"""What keys say that are no policies."""
+"""What keys mean that are not policies."""
 _VALUE_SLACK = Decimal("1e-12")
 
 
 @dataclass(frozen=True)
 class SignatureReport:
-    """What a signature says, and what differs from the files that it was held against."""
+    """What a signature says, and what differs from the files that it was compared with."""
 
     signature: Signature
     lines: tuple[str, ...]
@@ -75,9 +75,9 @@ class SignatureReport:
         }
 
     def __str__(self) -> str:
-        same = [f"same: {line}" for line in self.agreements]
-        different = [f"DIFFERS: {line}" for line in self.differences]
-        return "\n".join((*self.lines, *same, *different))
+        agreeing = [f"same: {line}" for line in self.agreements]
+        differing = [f"DIFFERS: {line}" for line in self.differences]
+        return "\n".join((*self.lines, *agreeing, *differing))
 
 
 @named_arguments
@@ -91,11 +91,11 @@ def explain_signature(
     signature : str
         What `scores.signature()` or `--signature` printed, also from a paper or a table.
     qrels : judgements, optional
-        What it is held against.
+        What it is compared with.
     run : run, optional
         Its run.
     value : str or float, optional
-        The number that was printed beside it: it is compared to the digits that are given.
+        The number that was printed beside it: it is compared to the digits that it has.
 
     Returns
     -------
@@ -105,9 +105,9 @@ def explain_signature(
     Raises
     ------
     InputError
-        If it is no signature, or was changed or cut.
+        If it is not a signature, or was changed or cut.
     OptionError
-        If a value is given without files, or the signature says things that files alone cannot tell.
+        If a value is passed without files, or the signature has words that files alone cannot check.
 
     Examples
     --------
@@ -119,29 +119,28 @@ def explain_signature(
     1
     """
     of_type(signature, str, "signature", "a line of text")
-    read = Signature.read(signature)
-    lines = tuple(_lines(read))
+    parsed = Signature.read(signature)
+    lines = tuple(_lines(parsed))
     if qrels is None and run is None:
         if value is not None:
             raise OptionError("a value is checked against judgements and a run", hint="Give both of them, too.")
-        return SignatureReport(read, lines)
+        return SignatureReport(parsed, lines)
     if qrels is None or run is None:
         raise OptionError("a signature is checked against judgements and a run", hint="Give both of them.")
 
-    found = _Findings([], [])
-    scores = _evaluated(read, qrels, run, found)
+    findings = _Findings([], [])
+    scores = _evaluated(parsed, qrels, run, findings)
     if scores is not None and value is not None:
-        _check_value(scores, str(value), found)
-    return SignatureReport(read, lines, tuple(found.differences), tuple(found.agreements))
+        _check_value(scores, str(value), findings)
+    return SignatureReport(parsed, lines, tuple(findings.differences), tuple(findings.agreements))
 
 
 def explain_words(words: Sequence[str], value: str | None = None) -> SignatureReport:
-    """As `explain_signature`, for words of a command line: a signature, with quotes or without, then perhaps files."""
-    ends = [number for number, word in enumerate(words) if re.search(r"(^|\s)sum:\S*\s*$", word)]
+    """`explain_signature` for words of a command line: a signature, with quotes or without, then perhaps files."""
+    ends = [number for number, word in enumerate(words, 1) if re.search(r"(^|\s)sum:\S*\s*$", word)]
+    end = 1
     if ends:
-        end = ends[0] + 1
-    else:
-        end = 1
+        end = ends[0]
     files = list(words[end:])
     if len(files) not in (0, 2):
         raise OptionError(
@@ -158,11 +157,10 @@ def _lines(signature: Signature) -> list[str]:
     lines = [f"goldrank   {signature.version}"]
     for name in signature.measures:
         measure = known(name)
-        if measure is None:
-            about = ""
-        else:
-            about = f"  {measure.declaration.summary}"
-        lines.append(f"measure    {name}{about}")
+        summary = ""
+        if measure is not None:
+            summary = f"  {measure.declaration.summary}"
+        lines.append(f"measure    {name}{summary}")
     if not signature.measures:
         lines.append(f"measure    {signature.words['measure']}  a hash, and how many: too many for one line")
     lines += _rules_lines(signature.rules)
@@ -207,7 +205,7 @@ class _Findings:
     agreements: list[str]
 
     def compare(self, name: str, written: str, actual: str) -> None:
-        """Note whether a word of the signature is that of the files."""
+        """Note whether a word of the signature agrees with the files."""
         if written == actual:
             self.agreements.append(f"{name} {actual}")
         else:
@@ -217,38 +215,39 @@ class _Findings:
 _CHECKABLE = (*POLICIES, "depth")
 
 
-def _evaluated(signature: Signature, qrels: QrelsLike, run: RunLike, found: _Findings) -> Scores | None:
-    """The scores of these files by the rules of the signature; None where they cannot be had."""
+def _evaluated(signature: Signature, qrels: QrelsLike, run: RunLike, findings: _Findings) -> Scores | None:
+    """The scores of these files by the rules of the signature; None where they cannot be computed."""
     from goldrank.evaluation.rankings import evaluate
     from goldrank.io import as_qrels, as_run
 
-    beyond = [key for key in signature.options if key not in _CHECKABLE]
-    if beyond:
-        what = f"the signature has {beyond[0]}:, which judgements and a run do not tell"
-        raise OptionError(what, hint="Evaluate again with it in Python, and compare scores.signature().")
+    uncheckable = [key for key in signature.options if key not in _CHECKABLE]
+    if uncheckable:
+        message = f"the signature has {uncheckable[0]}:, which judgements and a run do not tell"
+        raise OptionError(message, hint="Evaluate again with it in Python, and compare scores.signature().")
 
-    found.compare("version", signature.version, __version__)
+    findings.compare("version", signature.version, __version__)
     if signature.rules not in conventions.MODULES:
-        found.differences.append(f"rules: this goldrank has no convention {signature.rules}")
+        findings.differences.append(f"rules: this goldrank has no convention {signature.rules}")
         return None
-    wrong = [key for key, word in signature.options.items() if key in POLICIES and word not in POLICIES[key]]
-    if wrong:
-        found.differences.append(f"rules: this goldrank has no {wrong[0]}={signature.options[wrong[0]]}")
+    unknown_policies = [key for key, word in signature.options.items() if key in POLICIES and word not in POLICIES[key]]
+    if unknown_policies:
+        findings.differences.append(
+            f"rules: this goldrank has no {unknown_policies[0]}={signature.options[unknown_policies[0]]}"
+        )
         return None
 
     options = signature.options
     policies = {key: word for key, word in options.items() if key in POLICIES}
     rules = conventions.get(cast(Any, signature.rules)).with_policies(**cast(Policies, policies))
     judged = as_qrels(qrels, judgements=rules.judgements)
-    _compare_judgements(signature.words.get("qrels", ""), judgements_word(judged), found)
+    _compare_judgements(signature.words.get("qrels", ""), judgements_word(judged), findings)
     if not signature.measures:
-        found.agreements.append("rules: not checked, since the measures are a hash")
+        findings.agreements.append("rules: not checked, since the measures are a hash")
         return None
 
+    depth = None
     if "depth" in options:
         depth = int(options["depth"])
-    else:
-        depth = None
     scores = evaluate(
         judged,
         as_run(run),
@@ -258,9 +257,9 @@ def _evaluated(signature: Signature, qrels: QrelsLike, run: RunLike, found: _Fin
     )
     actual = Signature.read(scores.signature(full=True))
     rules_here = _rules_text(actual)
-    found.compare("rules", _rules_text(signature), rules_here)
+    findings.compare("rules", _rules_text(signature), rules_here)
     if "run" in signature.words:
-        found.compare("run", signature.words["run"], actual.words["run"])
+        findings.compare("run", signature.words["run"], actual.words["run"])
     return scores
 
 
@@ -270,16 +269,16 @@ def _rules_text(signature: Signature) -> str:
     return " ".join((signature.rules, *options))
 
 
-def _compare_judgements(written: str, actual: str, found: _Findings) -> None:
-    """Compare counts first: another number of questions tells most."""
+def _compare_judgements(written: str, actual: str, findings: _Findings) -> None:
+    """Compare counts first: another number of questions explains most."""
     names = ("judged questions", "number of judgements")
-    for name, ours, theirs in zip(names, written.split("/")[1:], actual.split("/")[1:], strict=False):
-        if ours != theirs:
-            found.differences.append(f"{name}: {ours[:-1]} by the signature, {theirs[:-1]} here")
-    found.compare("judgements", written, actual)
+    for name, written_count, actual_count in zip(names, written.split("/")[1:], actual.split("/")[1:], strict=False):
+        if written_count != actual_count:
+            findings.differences.append(f"{name}: {written_count[:-1]} by the signature, {actual_count[:-1]} here")
+    findings.compare("judgements", written, actual)
 
 
-def _check_value(scores: Scores, value: str, found: _Findings) -> None:
+def _check_value(scores: Scores, value: str, findings: _Findings) -> None:
     if len(scores.measures) > 1:
         raise OptionError("a value is of one measure, and the signature has several", hint="Leave the value out.")
     try:
@@ -293,6 +292,6 @@ def _check_value(scores: Scores, value: str, found: _Findings) -> None:
     half = Decimal(5).scaleb(min(exponent, 0) - 1)
     actual = scores[scores.measures[0]]
     if abs(Decimal(actual) - expected) <= half + _VALUE_SLACK:
-        found.agreements.append(f"value {value}")
+        findings.agreements.append(f"value {value}")
     else:
-        found.differences.append(f"value: {value} was given, here it is {actual!r}")
+        findings.differences.append(f"value: {value} was given, here it is {actual!r}")

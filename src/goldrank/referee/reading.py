@@ -45,7 +45,7 @@ class Signature:
         Raises
         ------
         InputError
-            If it is none, or was changed or cut: its sum does not fit.
+            If it is not a signature, or was changed or cut: its sum does not fit.
         """
         plain = mended(text)
         before, separator, checksum = plain.rpartition(" sum:")
@@ -58,8 +58,9 @@ class Signature:
         for word in before.split(" "):
             key, _, value = word.partition(":")
             if not _WORD.fullmatch(word) or key in words:
-                raise _no_signature(f"the word {shown(word, 60)} is no word of a signature")
+                raise _no_signature(f"the word {shown(word, 60)} is not a word of a signature")
             words[key] = decoded(value)
+
         missing = [key for key in _FIRST if key not in words]
         if missing:
             raise _no_signature(f"it has no word {missing[0]}:")
@@ -85,8 +86,8 @@ class Signature:
     @property
     def options(self) -> dict[str, str]:
         """What differs from the convention."""
-        others = (*_FIRST, "qrels", "run")
-        return {key: value for key, value in self.words.items() if key not in others}
+        fixed_keys = (*_FIRST, "qrels", "run")
+        return {key: value for key, value in self.words.items() if key not in fixed_keys}
 
 
 def mended(text: str) -> str:
@@ -121,6 +122,6 @@ def with_quotes(measure: str) -> str:
     return re.sub(r"=([A-Za-z][\w.-]*)(?=[,)])", quoted, measure)
 
 
-def _no_signature(why: str) -> InputError:
+def _no_signature(reason: str) -> InputError:
     hint = "Copy the whole line, from goldrank: to sum: and its four characters."
-    return InputError(f"this is not a signature: {why}", hint=hint, code="not-a-signature")
+    return InputError(f"this is not a signature: {reason}", hint=hint, code="not-a-signature")

@@ -29,7 +29,7 @@ def command(name: str | None, check: bool, paths: tuple[str, ...]) -> None:
     from goldrank.referee.validating import schema_files, schema_text
 
     if name is None:
-        echo("\n".join(f"{known}  {file}" for known, file in schema_files().items()))
+        echo("\n".join(f"{schema_name}  {file}" for schema_name, file in schema_files().items()))
         return
     if not check:
         if paths:
@@ -37,10 +37,10 @@ def command(name: str | None, check: bool, paths: tuple[str, ...]) -> None:
         echo(schema_text(name).rstrip("\n"))
         return
 
-    found = [line for path in paths for line in _problems(path, name)]
-    for line in found:
+    problem_lines = [line for path in paths for line in _problems(path, name)]
+    for line in problem_lines:
         echo(line)
-    if found:
+    if problem_lines:
         raise click.exceptions.Exit(1)
 
 
@@ -48,18 +48,18 @@ def _problems(path: str, name: str) -> list[str]:
     from goldrank.referee.validating import problems
 
     lines: list[str] = []
-    for where, value in _values(path):
+    for position, value in _values(path):
         if isinstance(value, ValueError):
-            lines.append(f"{where}: is not JSON: {value}")
+            lines.append(f"{position}: is not JSON: {value}")
         else:
-            lines += [f"{where}: {problem}" for problem in problems(value, name)]
+            lines += [f"{position}: {problem}" for problem in problems(value, name)]
     if len(lines) > MOST:
         lines[MOST:] = [f"{path}: and {len(lines) - MOST} more"]
     return lines
 
 
 def _values(path: str) -> Iterator[tuple[str, object]]:
-    """What a file holds, with its place; a ValueError in place of what is not JSON."""
+    """The values of a file, each with its position; a ValueError instead of a value that is not JSON."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Schemas that goldrank comes with, and a small validator of what they say: records are checked without any package.
+"""The schemas of goldrank, and a small validator for them: records are checked without any package.
 
 It knows the words of JSON Schema that these schemas use, and refuses a schema that uses others.
 """
@@ -42,12 +42,12 @@ def schema_files() -> Mapping[str, str]:
 
 
 def schema_text(name: str) -> str:
-    """A schema as it stands in its file."""
-    known = schema_files()
-    if name not in known:
-        hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
+    """The text of a schema's file."""
+    file_of = schema_files()
+    if name not in file_of:
+        hint = did_you_mean(name, file_of) or f"There are: {', '.join(file_of)}."
         raise OptionError(f"there is no schema {name!r:.40}", hint=hint, code="unknown-choice")
-    return files("goldrank.referee").joinpath("schemas", known[name]).read_text(encoding="utf-8")
+    return files("goldrank.referee").joinpath("schemas", file_of[name]).read_text(encoding="utf-8")
 
 
 @cache
@@ -58,7 +58,7 @@ def schema(name: str) -> Schema:
 
 
 def problems(value: Any, name: str) -> list[str]:
-    """All that is wrong with a value by a schema, each with its place."""
+    """All that is wrong with a value by a schema, each with its path."""
     return list(_Validator(schema(name)).check(value, schema(name), "$"))
 
 
@@ -75,19 +75,19 @@ class _Validator:
     def __init__(self, root: Schema) -> None:
         self.root = root
 
-    def check(self, value: Any, rule: Schema | bool, at: str) -> Iterator[str]:
+    def check(self, value: Any, rule: Schema | bool, path: str) -> Iterator[str]:
         """What is wrong with a value."""
         if isinstance(rule, bool):
             if not rule:
-                yield f"{at}: is not allowed"
+                yield f"{path}: is not allowed"
             return
-        for word, wanted in rule.items():
+        for word, constraint in rule.items():
             if word in _ABOUT:
                 continue
             check = _CHECKS.get(word)
             if check is None:
                 raise OptionError(f"the schema has {word!r}, which this validator does not know")
-            yield from check(self, value, wanted, at, rule)
+            yield from check(self, value, constraint, path, rule)
 
     def is_valid(self, value: Any, rule: Schema | bool) -> bool:
         """Whether nothing is wrong."""
@@ -95,123 +95,140 @@ class _Validator:
 
     # One for each word.
 
-    def reference(self, value: Any, wanted: str, at: str, rule: Schema) -> Iterator[str]:
-        if not wanted.startswith("#/"):
-            other = _named(wanted)
-            yield from _Validator(other).check(value, other, at)
+    def reference(self, value: Any, constraint: str, path: str, rule: Schema) -> Iterator[str]:
+        if not constraint.startswith("#/"):
+            other = _named(constraint)
+            yield from _Validator(other).check(value, other, path)
             return
         inner: Any = self.root
-        for part in wanted.removeprefix("#/").split("/"):
+        for part in constraint.removeprefix("#/").split("/"):
             inner = inner[part]
-        yield from self.check(value, inner, at)
+        yield from self.check(value, inner, path)
 
-    def type(self, value: Any, wanted: str | Sequence[str], at: str, rule: Schema) -> Iterator[str]:
-        names = [wanted] if isinstance(wanted, str) else wanted
+    def type(self, value: Any, constraint: str | Sequence[str], path: str, rule: Schema) -> Iterator[str]:
+        names = constraint
+        if isinstance(names, str):
+            names = [names]
         if not any(_is(value, name) for name in names):
-            yield f"{at}: is {shown(value, 40)}, not {' or '.join(names)}"
+            yield f"{path}: is {shown(value, 40)}, not {' or '.join(names)}"
 
-    def const(self, value: Any, wanted: Any, at: str, rule: Schema) -> Iterator[str]:
-        if value != wanted or type(value) is not type(wanted):
-            yield f"{at}: is {shown(value, 40)}, not {wanted!r}"
+    def const(self, value: Any, constraint: Any, path: str, rule: Schema) -> Iterator[str]:
+        if value != constraint or type(value) is not type(constraint):
+            yield f"{path}: is {shown(value, 40)}, not {constraint!r}"
 
-    def enum(self, value: Any, wanted: Sequence[Any], at: str, rule: Schema) -> Iterator[str]:
-        if value not in wanted:
-            yield f"{at}: is {shown(value, 40)}, not one of {', '.join(map(repr, wanted))}"
+    def enum(self, value: Any, constraint: Sequence[Any], path: str, rule: Schema) -> Iterator[str]:
+        if value not in constraint:
+            yield f"{path}: is {shown(value, 40)}, not one of {', '.join(map(repr, constraint))}"
 
-    def required(self, value: Any, wanted: Sequence[str], at: str, rule: Schema) -> Iterator[str]:
+    def required(self, value: Any, constraint: Sequence[str], path: str, rule: Schema) -> Iterator[str]:
         if isinstance(value, dict):
-            yield from (f"{at}: has no {name}" for name in wanted if name not in value)
+            yield from (f"{path}: has no {name}" for name in constraint if name not in value)
 
-    def properties(self, value: Any, wanted: Mapping[str, Schema], at: str, rule: Schema) -> Iterator[str]:
+    def properties(self, value: Any, constraint: Mapping[str, Schema], path: str, rule: Schema) -> Iterator[str]:
         if isinstance(value, dict):
-            for name, inner in wanted.items():
+            for name, inner in constraint.items():
                 if name in value:
-                    yield from self.check(value[name], inner, f"{at}.{name}")
+                    yield from self.check(value[name], inner, f"{path}.{name}")
 
-    def pattern_properties(self, value: Any, wanted: Mapping[str, Schema], at: str, rule: Schema) -> Iterator[str]:
+    def pattern_properties(
+        self, value: Any, constraint: Mapping[str, Schema], path: str, rule: Schema
+    ) -> Iterator[str]:
         if isinstance(value, dict):
-            for pattern, inner in wanted.items():
+            for pattern, inner in constraint.items():
                 for name in filter(re.compile(pattern).search, value):
-                    yield from self.check(value[name], inner, f"{at}.{name}")
+                    yield from self.check(value[name], inner, f"{path}.{name}")
 
-    def additional_properties(self, value: Any, wanted: Schema | bool, at: str, rule: Schema) -> Iterator[str]:
+    def additional_properties(self, value: Any, constraint: Schema | bool, path: str, rule: Schema) -> Iterator[str]:
         if not isinstance(value, dict):
             return
 
-        known = rule.get("properties", {})
+        declared = rule.get("properties", {})
         patterns = list(rule.get("patternProperties", {}))
         for name in value:
-            if name in known or any(re.search(pattern, name) for pattern in patterns):
+            if name in declared or any(re.search(pattern, name) for pattern in patterns):
                 continue
-            if wanted is False:
-                yield (
-                    f"{at}: has the unknown field {shown(name, 40)}. {did_you_mean(name, known) or ''}".rstrip(". ")
-                    + "."
-                )
+            if constraint is False:
+                problem = f"{path}: has the unknown field {shown(name, 40)}. {did_you_mean(name, declared) or ''}"
+                yield problem.rstrip(". ") + "."
             else:
-                yield from self.check(value[name], wanted, f"{at}.{shown(name, 40)}")
+                yield from self.check(value[name], constraint, f"{path}.{shown(name, 40)}")
 
-    def items(self, value: Any, wanted: Schema | bool, at: str, rule: Schema) -> Iterator[str]:
+    def items(self, value: Any, constraint: Schema | bool, path: str, rule: Schema) -> Iterator[str]:
         if isinstance(value, list):
             first = len(rule.get("prefixItems", ()))
-            for place, entry in enumerate(value[first:], first):
-                yield from self.check(entry, wanted, f"{at}[{place}]")
+            for index, entry in enumerate(value[first:], first):
+                yield from self.check(entry, constraint, f"{path}[{index}]")
 
-    def prefix_items(self, value: Any, wanted: Sequence[Schema], at: str, rule: Schema) -> Iterator[str]:
+    def prefix_items(self, value: Any, constraint: Sequence[Schema], path: str, rule: Schema) -> Iterator[str]:
         if isinstance(value, list):
-            for place, (entry, inner) in enumerate(zip(value, wanted, strict=False)):
-                yield from self.check(entry, inner, f"{at}[{place}]")
+            for index, (entry, inner) in enumerate(zip(value, constraint, strict=False)):
+                yield from self.check(entry, inner, f"{path}[{index}]")
 
-    def all_of(self, value: Any, wanted: Sequence[Schema], at: str, rule: Schema) -> Iterator[str]:
-        for inner in wanted:
-            yield from self.check(value, inner, at)
+    def all_of(self, value: Any, constraint: Sequence[Schema], path: str, rule: Schema) -> Iterator[str]:
+        for inner in constraint:
+            yield from self.check(value, inner, path)
 
-    def any_of(self, value: Any, wanted: Sequence[Schema], at: str, rule: Schema) -> Iterator[str]:
-        if any(self.is_valid(value, inner) for inner in wanted):
+    def any_of(self, value: Any, constraint: Sequence[Schema], path: str, rule: Schema) -> Iterator[str]:
+        if any(self.is_valid(value, inner) for inner in constraint):
             return
-        needed = [name for inner in wanted for name in inner.get("required", ())]
-        yield f"{at}: needs one of {', '.join(needed)}" if needed else f"{at}: fits none of the forms that it may have"
+        needed = [name for inner in constraint for name in inner.get("required", ())]
+        if needed:
+            yield f"{path}: needs one of {', '.join(needed)}"
+        else:
+            yield f"{path}: fits none of the forms that it may have"
 
-    def one_of(self, value: Any, wanted: Sequence[Schema], at: str, rule: Schema) -> Iterator[str]:
-        fitting = [inner for inner in wanted if self.is_valid(value, inner)]
+    def one_of(self, value: Any, constraint: Sequence[Schema], path: str, rule: Schema) -> Iterator[str]:
+        fitting = [inner for inner in constraint if self.is_valid(value, inner)]
         if len(fitting) == 1:
             return
-        nearest = [list(self.check(value, inner, at)) for inner in wanted]
-        deepest = max(nearest, key=lambda found: max((len(line.partition(": ")[0]) for line in found), default=0))
-        yield from deepest[:1] or [f"{at}: fits several forms at once"]
 
-    def no(self, value: Any, wanted: Schema, at: str, rule: Schema) -> Iterator[str]:
-        if self.is_valid(value, wanted):
-            names = " beside ".join(wanted.get("required", ()))
-            yield f"{at}: has {names}" if names else f"{at}: is not allowed"
+        deepest: list[str] = []
+        deepest_path = -1
+        for inner in constraint:
+            lines = list(self.check(value, inner, path))
+            path_length = max((len(line.partition(": ")[0]) for line in lines), default=0)
+            if path_length > deepest_path:
+                deepest, deepest_path = lines, path_length
+        yield from deepest[:1] or [f"{path}: fits several forms at once"]
 
-    def condition(self, value: Any, wanted: Schema, at: str, rule: Schema) -> Iterator[str]:
-        branch = "then" if self.is_valid(value, wanted) else "else"
+    def must_not(self, value: Any, constraint: Schema, path: str, rule: Schema) -> Iterator[str]:
+        if not self.is_valid(value, constraint):
+            return
+        names = " beside ".join(constraint.get("required", ()))
+        if names:
+            yield f"{path}: has {names}"
+        else:
+            yield f"{path}: is not allowed"
+
+    def condition(self, value: Any, constraint: Schema, path: str, rule: Schema) -> Iterator[str]:
+        branch = "else"
+        if self.is_valid(value, constraint):
+            branch = "then"
         if branch in rule:
-            yield from self.check(value, rule[branch], at)
+            yield from self.check(value, rule[branch], path)
 
-    def part_of_condition(self, value: Any, wanted: Schema, at: str, rule: Schema) -> Iterator[str]:
+    def part_of_condition(self, value: Any, constraint: Schema, path: str, rule: Schema) -> Iterator[str]:
         yield from ()
 
-    def minimum(self, value: Any, wanted: float, at: str, rule: Schema) -> Iterator[str]:
-        if _is(value, "number") and value < wanted:
-            yield f"{at}: is {value}, below {wanted}"
+    def minimum(self, value: Any, constraint: float, path: str, rule: Schema) -> Iterator[str]:
+        if _is(value, "number") and value < constraint:
+            yield f"{path}: is {value}, below {constraint}"
 
-    def maximum(self, value: Any, wanted: float, at: str, rule: Schema) -> Iterator[str]:
-        if _is(value, "number") and value > wanted:
-            yield f"{at}: is {value}, above {wanted}"
+    def maximum(self, value: Any, constraint: float, path: str, rule: Schema) -> Iterator[str]:
+        if _is(value, "number") and value > constraint:
+            yield f"{path}: is {value}, above {constraint}"
 
-    def least(self, value: Any, wanted: int, at: str, rule: Schema) -> Iterator[str]:
-        if isinstance(value, str | list | dict) and len(value) < wanted:
-            yield f"{at}: is too short"
+    def min_length(self, value: Any, constraint: int, path: str, rule: Schema) -> Iterator[str]:
+        if isinstance(value, str | list | dict) and len(value) < constraint:
+            yield f"{path}: is too short"
 
-    def most(self, value: Any, wanted: int, at: str, rule: Schema) -> Iterator[str]:
-        if isinstance(value, str) and len(value) > wanted:
-            yield f"{at}: is too long"
+    def max_length(self, value: Any, constraint: int, path: str, rule: Schema) -> Iterator[str]:
+        if isinstance(value, str) and len(value) > constraint:
+            yield f"{path}: is too long"
 
-    def pattern(self, value: Any, wanted: str, at: str, rule: Schema) -> Iterator[str]:
-        if isinstance(value, str) and not re.search(wanted, value):
-            yield f"{at}: is {shown(value, 40)}, which has another form"
+    def pattern(self, value: Any, constraint: str, path: str, rule: Schema) -> Iterator[str]:
+        if isinstance(value, str) and not re.search(constraint, value):
+            yield f"{path}: is {shown(value, 40)}, which has another form"
 
 
 _CHECKS = {
@@ -228,22 +245,22 @@ _CHECKS = {
     "allOf": _Validator.all_of,
     "anyOf": _Validator.any_of,
     "oneOf": _Validator.one_of,
-    "not": _Validator.no,
+    "not": _Validator.must_not,
     "if": _Validator.condition,
     "then": _Validator.part_of_condition,
     "else": _Validator.part_of_condition,
     "minimum": _Validator.minimum,
     "maximum": _Validator.maximum,
-    "minLength": _Validator.least,
-    "minItems": _Validator.least,
-    "minProperties": _Validator.least,
-    "maxLength": _Validator.most,
+    "minLength": _Validator.min_length,
+    "minItems": _Validator.min_length,
+    "minProperties": _Validator.min_length,
+    "maxLength": _Validator.max_length,
     "pattern": _Validator.pattern,
 }
 
 
 def _is(value: Any, name: str) -> bool:
-    """Whether a value is of a type of JSON; true and false are no numbers, 1.0 is a whole number."""
+    """Whether a value is of a type of JSON; true and false are not numbers, 1.0 is a whole number."""
     if isinstance(value, bool):
         return name == "boolean"
     if name == "integer" and isinstance(value, float):

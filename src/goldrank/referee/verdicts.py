@@ -19,12 +19,12 @@ MOSTLY = 0.05
 SHOWN = 8
 """Cases of each kind that a report shows."""
 QUOTED = 3
-"""Lines that are no answers of which a report shows the beginning."""
+"""Lines that are not answers of which a report shows the beginning."""
 
 
 @dataclass(frozen=True)
 class ProgramAnswer:
-    """What a program said of a case: a number (NaN: no finite value), that it skips it, or that it failed."""
+    """A program's answer to a case: a number (NaN: no finite value), that it skips the case, or that it failed."""
 
     value: float = math.nan
     skipped: bool = False
@@ -32,13 +32,9 @@ class ProgramAnswer:
 
 
 def read_answer(line: bytes | str) -> tuple[str, ProgramAnswer] | None:
-    """The id and answer of a line; None if it is no answer."""
-    if isinstance(line, bytes):
-        text = line.decode("utf-8", "replace")
-    else:
-        text = line
+    """The id and answer of a line; None if it is not an answer."""
     try:
-        data = json.loads(text)
+        data = json.loads(_text(line))
     except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict) or not isinstance(data.get("id"), str):
@@ -56,7 +52,15 @@ def read_answer(line: bytes | str) -> tuple[str, ProgramAnswer] | None:
         return name, ProgramAnswer()
     if isinstance(value, bool) or not isinstance(value, int | float):
         return name, ProgramAnswer(error=f"its value is {shown(value, 40)}, not a number")
-    return name, ProgramAnswer(float(value) if abs(value) < 1e308 else math.nan)
+    if not abs(value) < 1e308:
+        return name, ProgramAnswer()
+    return name, ProgramAnswer(float(value))
+
+
+def _text(line: bytes | str) -> str:
+    if isinstance(line, bytes):
+        return line.decode("utf-8", "replace")
+    return line
 
 
 @dataclass
@@ -66,27 +70,23 @@ class ProgramAnswers:
     by_case: dict[str, ProgramAnswer] = field(default_factory=dict)
     repeated: int = 0
     unknown: int = 0
-    """ProgramAnswers to cases that it was not asked."""
+    """Answers to cases that it was not asked."""
     noise: list[str] = field(default_factory=list)
-    """Lines that are no answers."""
+    """Lines that are not answers."""
 
-    def add(self, lines: Iterable[bytes | str], asked: Mapping[str, ConformanceCase]) -> None:
-        """Take lines in any order; of two answers to a case the first counts."""
+    def add(self, lines: Iterable[bytes | str], case_of: Mapping[str, ConformanceCase]) -> None:
+        """Add lines in any order; of two answers to a case the first counts."""
         for line in lines:
             if not line.strip():
                 continue
 
-            read = read_answer(line)
-            if read is None:
-                if isinstance(line, bytes):
-                    text = line.decode("utf-8", "replace")
-                else:
-                    text = line
-                self.noise.append(text)
+            parsed = read_answer(line)
+            if parsed is None:
+                self.noise.append(_text(line))
                 continue
 
-            name, answer = read
-            if name not in asked:
+            name, answer = parsed
+            if name not in case_of:
                 self.unknown += 1
             elif name in self.by_case:
                 self.repeated += 1
@@ -95,7 +95,7 @@ class ProgramAnswers:
 
 
 def same(first: float, second: float, tolerance: float) -> bool:
-    """Whether two values are the same; all that are not finite are."""
+    """Whether two values are the same; values that are not finite are all the same."""
     if not math.isfinite(first) or not math.isfinite(second):
         return math.isfinite(first) == math.isfinite(second)
     return abs(first - second) <= tolerance * max(1.0, abs(second))
@@ -113,13 +113,27 @@ class WrongAnswer:
         """Whether no measure of the kit can have such a value."""
         return self.answer.error is None and (self.answer.value > 1 + 1e-9 or self.answer.value < -1e-9)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The case, the answer and the right value, as plain values."""
+        value = None
+        if math.isfinite(self.answer.value):
+            value = self.answer.value
+        return {
+            "id": self.case.id,
+            "measure": self.case.measure,
+            "value": value,
+            "error": self.answer.error,
+            "right": self.case.value,
+            "impossible": self.is_impossible,
+        }
+
     def __str__(self) -> str:
-        said = f"{self.answer.value:.10g}"
+        answer_words = f"{self.answer.value:.10g}"
         if self.answer.error is not None:
-            said = f"an error ({shown(self.answer.error, 80)})"
+            answer_words = f"an error ({shown(self.answer.error, 80)})"
         elif math.isnan(self.answer.value):
-            said = "no finite value"
-        return f"{self.case.id} {self.case.measure}: {said}, right is {self.case.value:.10g}. {self.case.why}"
+            answer_words = "no finite value"
+        return f"{self.case.id} {self.case.measure}: {answer_words}, right is {self.case.value:.10g}. {self.case.why}"
 
 
 @dataclass(frozen=True)
@@ -128,9 +142,9 @@ class Fit:
 
     rival: str
     explained: int
-    """Differences that are just what it would give."""
+    """Differences that are what it would give."""
     contradicted: int
-    """ProgramAnswers that are not what it would give."""
+    """Answers that are not what it would give."""
 
 
 @dataclass(frozen=True)
@@ -153,13 +167,22 @@ class MeasureVerdict:
 
         wrong = len(self.differences)
         best = self.fits[0]
-        enough = best.explained >= min(2, wrong)
-        said = f"{best.rival}: explains {best.explained} of {wrong}, contradicted by {best.contradicted}"
-        if enough and best.contradicted == 0:
-            return f"fits {said}"
-        if enough and best.contradicted <= MOSTLY * self.answered:
-            return f"mostly fits {said}"
+        is_enough = best.explained >= min(2, wrong)
+        fit_words = f"{best.rival}: explains {best.explained} of {wrong}, contradicted by {best.contradicted}"
+        if is_enough and best.contradicted == 0:
+            return f"fits {fit_words}"
+        if is_enough and best.contradicted <= MOSTLY * self.answered:
+            return f"mostly fits {fit_words}"
         return "fits no known convention"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers and the diagnosis, as plain values."""
+        return {
+            "name": self.name,
+            "answered": self.answered,
+            "differences": len(self.differences),
+            "diagnosis": self.diagnosis or None,
+        }
 
 
 @dataclass(frozen=True)
@@ -171,15 +194,15 @@ class ConformanceReport:
     measures: Sequence[MeasureVerdict]
     tolerance: float = TOLERANCE
     ended: str = ""
-    """Why the program was ended before its time."""
+    """Why the program was stopped early."""
     errors: str = ""
     """The end of what it wrote to standard error, if it did not answer everything."""
 
     @property
     def differences(self) -> list[WrongAnswer]:
         """All answers that are not right; impossible values first."""
-        every = [difference for measure in self.measures for difference in measure.differences]
-        return sorted(every, key=lambda difference: not difference.is_impossible)
+        all_differences = [difference for measure in self.measures for difference in measure.differences]
+        return sorted(all_differences, key=lambda difference: not difference.is_impossible)
 
     @property
     def skipped(self) -> list[ConformanceCase]:
@@ -210,34 +233,21 @@ class ConformanceReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
+        measures = [measure.to_dict() for measure in self.measures]
+        differences = [difference.to_dict() for difference in self.differences]
+        skipped = [case.id for case in self.skipped]
+        unanswered = [case.id for case in self.unanswered]
+
         return {
             "format": "goldrank-conformance-report",
             "version": 1,
             "cases": len(self.cases),
             "agreeing": self.agreeing,
             "tolerance": self.tolerance,
-            "measures": [
-                {
-                    "name": measure.name,
-                    "answered": measure.answered,
-                    "differences": len(measure.differences),
-                    "diagnosis": measure.diagnosis or None,
-                }
-                for measure in self.measures
-            ],
-            "differences": [
-                {
-                    "id": difference.case.id,
-                    "measure": difference.case.measure,
-                    "value": difference.answer.value if math.isfinite(difference.answer.value) else None,
-                    "error": difference.answer.error,
-                    "right": difference.case.value,
-                    "impossible": difference.is_impossible,
-                }
-                for difference in self.differences
-            ],
-            "skipped": [case.id for case in self.skipped],
-            "unanswered": [case.id for case in self.unanswered],
+            "measures": measures,
+            "differences": differences,
+            "skipped": skipped,
+            "unanswered": unanswered,
             "not_answers": len(self.answers.noise),
             "ended": self.ended or None,
         }
@@ -253,9 +263,9 @@ class ConformanceReport:
 
         lines += [f"! impossible: {difference}" for difference in self.differences if difference.is_impossible][:SHOWN]
         for measure in self.measures:
-            right = measure.answered - len(measure.differences)
+            agreeing = measure.answered - len(measure.differences)
             lines.append(
-                f"  {measure.name}: {right}/{measure.answered}{'; ' * bool(measure.diagnosis)}{measure.diagnosis}"
+                f"  {measure.name}: {agreeing}/{measure.answered}{'; ' * bool(measure.diagnosis)}{measure.diagnosis}"
             )
             possible = [difference for difference in measure.differences if not difference.is_impossible]
             lines += [f"    {difference}" for difference in possible[:SHOWN]]
@@ -278,7 +288,7 @@ class ConformanceReport:
 
         if self.answers.noise:
             quoted = ", ".join(shown(line, 60) for line in self.answers.noise[:QUOTED])
-            lines.append(f"  lines that are no answers: {len(self.answers.noise)}: {quoted}")
+            lines.append(f"  lines that are not answers: {len(self.answers.noise)}: {quoted}")
 
         if self.answers.repeated or self.answers.unknown:
             lines.append(f"  answered twice: {self.answers.repeated}; not asked: {self.answers.unknown}")
@@ -297,38 +307,41 @@ def judged(
     errors: str = "",
 ) -> ConformanceReport:
     """The report on a program's answers."""
-    names = dict.fromkeys(case.name for case in cases)
-    measures = [_verdict(name, [case for case in cases if case.name == name], answers, tolerance) for name in names]
+    cases_of: dict[str, list[ConformanceCase]] = {}
+    for case in cases:
+        cases_of.setdefault(case.name, []).append(case)
+    measures = [_verdict(name, of_measure, answers, tolerance) for name, of_measure in cases_of.items()]
     answered = [measure for measure in measures if measure.answered]
     return ConformanceReport(cases, answers, answered, tolerance, ended, errors)
 
 
 def _verdict(name: str, cases: Sequence[ConformanceCase], answers: ProgramAnswers, tolerance: float) -> MeasureVerdict:
-    given = [(case, answers.by_case[case.id]) for case in cases if case.id in answers.by_case]
-    given = [(case, answer) for case, answer in given if not answer.skipped]
+    answered = [(case, answers.by_case[case.id]) for case in cases if case.id in answers.by_case]
+    answered = [(case, answer) for case, answer in answered if not answer.skipped]
     differences = [
         WrongAnswer(case, answer)
-        for case, answer in given
+        for case, answer in answered
         if answer.error is not None or not same(answer.value, case.value, tolerance)
     ]
+
     fits: list[Fit] = []
     if differences:
-        rivals = dict.fromkeys(rival for case, _ in given for rival in case.rivals)
-        fits = [_fit(rival, given, differences, tolerance) for rival in rivals]
+        rivals = dict.fromkeys(rival for case, _ in answered for rival in case.rivals)
+        fits = [_fit(rival, answered, differences, tolerance) for rival in rivals]
         fits.sort(key=lambda fit: (fit.contradicted, -fit.explained))
-    return MeasureVerdict(name, len(given), differences, [fit for fit in fits if fit.explained])
+    return MeasureVerdict(name, len(answered), differences, [fit for fit in fits if fit.explained])
 
 
 def _fit(
     rival: str,
-    given: Sequence[tuple[ConformanceCase, ProgramAnswer]],
+    answered: Sequence[tuple[ConformanceCase, ProgramAnswer]],
     differences: Sequence[WrongAnswer],
     tolerance: float,
 ) -> Fit:
     slack = max(tolerance, SLACK_OF_RIVALS)
     wrong = {difference.case.id for difference in differences}
     explained = contradicted = 0
-    for case, answer in given:
+    for case, answer in answered:
         predicted = case.rivals.get(rival, case.value)
         if answer.error is not None or not same(answer.value, predicted, slack):
             contradicted += 1

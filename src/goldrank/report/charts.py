@@ -1,6 +1,6 @@
 """Charts as SVG, drawn in Python: inline in the HTML report, or alone for a paper.
 
-Colours are classes, so that a page can show them light or dark; a chart that stands alone brings its own.
+Colours are classes, so that a page can show them light or dark; a chart in a separate file brings its own.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing with a name and a description for those who cannot see it."""
+    """A drawing with a name and a description for people who cannot see it."""
 
     title: str
     description: str
@@ -59,15 +59,15 @@ class Chart:
         return self._svg("")
 
     def alone(self) -> str:
-        """A file of its own."""
+        """A separate file."""
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + self._svg(f"<style>{STYLE}</style>")
 
     def placed(self, top: float) -> str:
-        """For a drawing that has the styles, so far below its top."""
+        """For a drawing that has the styles, at a distance from its top."""
         return self._svg("", f' y="{top:g}" width="{self.width:g}" height="{self.height:g}"')
 
-    def _svg(self, style: str, place: str = "") -> str:
-        size = f'viewBox="0 0 {self.width:g} {self.height:g}"{place}'
+    def _svg(self, style: str, position: str = "") -> str:
+        size = f'viewBox="0 0 {self.width:g} {self.height:g}"{position}'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="chart" role="img">'
             f"<title>{escape_html(self.title, 300)}</title><desc>{escape_html(self.description, 1000)}</desc>"
@@ -81,28 +81,27 @@ def stacked(charts: Sequence[Drawing]) -> str:
         return charts[0].alone()
 
     width = max(chart.width for chart in charts)
-    drawn: list[str] = []
+    parts: list[str] = []
     top = 0.0
     for chart in charts:
-        drawn.append(f'<text x="8" y="{top + 20:g}">{escape_html(chart.title, 300)}</text>')
-        drawn.append(chart.placed(top + 32))
+        parts.append(f'<text x="8" y="{top + 20:g}">{escape_html(chart.title, 300)}</text>')
+        parts.append(chart.placed(top + 32))
         top += chart.height + 48
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {top:g}"><style>{STYLE}</style>'
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}{"".join(drawn)}</svg>'
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {top:g}"><style>{STYLE}</style>'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{opening}{"".join(parts)}</svg>'
 
 
 def all_charts(c: Comparison) -> dict[str, Chart]:
     """Every chart of a comparison, by a name for its file."""
+    ranks = None
     if c.placed:
         ranks = locate(c.placed)
-    else:
-        ranks = None
     charts = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
     charts |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
     for pair in c.of(c.measures[0]):
         letters = f"{c.letters[pair.a]}-{c.letters[pair.b]}"
-        for kind, drawn in zip(("deltas", "scatter", "ranks"), of_pair(c, pair, ranks), strict=False):
-            charts[f"{kind}-{letters}"] = drawn
+        for kind, chart in zip(("deltas", "scatter", "ranks"), of_pair(c, pair, ranks), strict=False):
+            charts[f"{kind}-{letters}"] = chart
     return charts
 
 
@@ -145,48 +144,55 @@ def measures_forest(comparison: Comparison, pairs: Sequence[Pair]) -> Chart:
     return _pairs_forest(names, comparison, pairs, labels)
 
 
-def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, higher_is_better: bool) -> Chart:
+def slices_forest(differences: Sequence[SliceDifference], alpha: float, level: float, higher_is_better: bool) -> Chart:
     """One pair's difference on each group of queries, with its interval."""
     rows = []
-    for part in found:
-        better = (part.difference > 0) == higher_is_better
+    for part in differences:
+        is_better = (part.difference > 0) == higher_is_better
         sign = "even"
-        if part.p_adjusted <= alpha:
-            sign = "up" if better else "down"
-        label = f"{escape_html(f'{part.attribute}: {part.value}', 44)} ({part.n:,})"
-        brief = f"{part.attribute}: {part.value}, {part.n:,} queries: {number(part.difference, signed=True)}"
+        if part.p_adjusted <= alpha and is_better:
+            sign = "up"
+        elif part.p_adjusted <= alpha:
+            sign = "down"
+        group = f"{part.attribute}: {part.value}"
+        label = f"{escape_html(group, 44)} ({part.n:,})"
+        brief = f"{group}, {part.n:,} queries: {number(part.difference, signed=True)}"
         rows.append(ForestRow(label, part.difference, part.interval, sign, brief))
-    names = f"{ids.show(found[0].b, 40)} − {ids.show(found[0].a, 40)}, {found[0].measure}"
-    return forest_chart(
-        f"{names}: slices with {percent(level)} intervals", rows, "; ".join(row.brief for row in rows[:8])
-    )
+
+    first = differences[0]
+    names = f"{ids.show(first.b, 40)} − {ids.show(first.a, 40)}, {first.measure}"
+    title = f"{names}: slices with {percent(level)} intervals"
+    return forest_chart(title, rows, "; ".join(row.brief for row in rows[:8]))
 
 
-def _pairs_forest(about: str, comparison: Comparison, pairs: Sequence[Pair], labels: Sequence[str]) -> Chart:
+def _pairs_forest(subject: str, comparison: Comparison, pairs: Sequence[Pair], labels: Sequence[str]) -> Chart:
     rows = []
     for pair, label in zip(pairs, labels, strict=True):
-        if math.isnan(pair.interval.low):
-            within = ""
-        else:
-            within = f" ({interval(pair.interval, signed=True)})"
-        brief = f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{within}"
+        interval_words = ""
+        if not math.isnan(pair.interval.low):
+            interval_words = f" ({interval(pair.interval, signed=True)})"
+        brief = f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{interval_words}"
         sign = {"better": "up", "worse": "down"}.get(pair.verdict, "even")
         rows.append(ForestRow(label, pair.difference, pair.interval, sign, brief))
-    title = f"{about}: differences with {percent(comparison.statistics.level)} intervals"
+    title = f"{subject}: differences with {percent(comparison.statistics.level)} intervals"
     return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
 
 
 def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Chart:
     """Differences with their intervals, one below the other; no line crosses the labels. Labels are escaped."""
-    shown = rows[:MOST_ROWS]
-    ends = [v for row in shown for v in (row.difference, *row.interval) if not math.isnan(v)]
+    shown_rows = rows[:MOST_ROWS]
+    ends = [end for row in shown_rows for end in (row.difference, *row.interval) if not math.isnan(end)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
-    low, high = (low - 0.05 * (high - low), high + 0.05 * (high - low)) if high > low else (-1.0, 1.0)
+    if high > low:
+        low, high = low - 0.05 * (high - low), high + 0.05 * (high - low)
+    else:
+        low, high = -1.0, 1.0
+
     left, right, top, step = 8.0, WIDTH - 64.0, 4.0, 38.0
-    bottom = top + step * len(shown)
+    bottom = top + step * len(shown_rows)
     x = scale(low, high, left, right)
-    labels = {tick: f"{tick:+g}" if abs(tick) > 1e-12 else "0" for tick in ticks(low, high)}
-    bands = [top + step * i for i in range(len(shown))]
+    labels = {tick: _signed_tick(tick) for tick in ticks(low, high)}
+    bands = [top + step * i for i in range(len(shown_rows))]
     grid = "".join(f"M{x(tick):.1f} {y + 17:g}v20" for tick in labels for y in bands)
     zero = "".join(f"M{x(0):.1f} {y + 17:g}v20" for y in bands)
     parts = [f'<path class="grid" d="{grid}"/><path class="zero" d="{zero}"/>']
@@ -194,7 +200,7 @@ def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Cha
         if x(tick) < right + 20:
             parts.append(f'<text class="mid dim" x="{max(x(tick), 14):.1f}" y="{bottom + 14:g}">{label}</text>')
 
-    for top_of_row, row in zip(bands, shown, strict=True):
+    for top_of_row, row in zip(bands, shown_rows, strict=True):
         y = top_of_row + 27
         parts.append(f'<text class="lab" x="{left:g}" y="{y - 13:.1f}">{row.label}</text>')
         parts.append(f'<g class="{row.sign}"><title>{escape_html(row.brief, 300)}</title>')
@@ -207,11 +213,14 @@ def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Cha
         parts.append(f'<text class="end" x="{WIDTH - 4}" y="{y + 4:g}">{value}</text>')
 
     if len(rows) > MOST_ROWS:
-        left_out = f" (the first {MOST_ROWS} of {len(rows)})"
-    else:
-        left_out = ""
+        title += f" (the first {MOST_ROWS} of {len(rows)})"
+    return Chart(title, description, bottom + 22, "".join(parts))
 
-    return Chart(title + left_out, description, bottom + 22, "".join(parts))
+
+def _signed_tick(value: float) -> str:
+    if abs(value) <= 1e-12:
+        return "0"
+    return f"{value:+g}"
 
 
 def curves(
@@ -227,43 +236,50 @@ def curves(
 
     `bands` are intervals of the points. Points that are not `joined` by a line have their intervals as strokes.
     """
-    recall = name.startswith("IPrec")
+    bands = bands or {}
     xs = [k for line in points.values() for k, _ in line]
-    upper = [high for band in (bands or {}).values() for _, high in band]
-    ys = [v for v in (*(v for line in points.values() for _, v in line), *upper) if not math.isnan(v)]
-    top_value = _nice_top(max(ys, default=1.0))
+    ys = [value for line in points.values() for _, value in line]
+    ys += [high for band in bands.values() for _, high in band]
+    top_value = _nice_top(max((value for value in ys if not math.isnan(value)), default=1.0))
     lowest, highest = min(xs), max(xs)
     left, right, top, bottom = 40.0, WIDTH - 12.0 - 4 * max(0, len(f"{highest:g}") - 3), 10.0, 210.0
-    if recall:
-        x = scale(0.0, 1.0, left, right)
-    else:
-        x = log_scale(lowest, highest, left, right)
     y = scale(0.0, top_value, bottom, top)
+    if name.startswith("IPrec"):
+        x, x_ticks = scale(0.0, 1.0, left, right), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+        usual_label, usual_title = "recall", "Precision over recall"
+    else:
+        x, x_ticks = log_scale(lowest, highest, left, right), sorted(set(xs))
+        usual_label, usual_title = "first k documents", f"{name} over cut-offs"
+
     parts = [y_axis(y, ticks(0.0, top_value), left, right)]
-    for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs)):
+    for tick in x_ticks:
         parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16:g}">{tick:g}</text>')
     for i, (run, line) in enumerate(points.items()):
-        reach = [(x(k), y(low), y(high)) for (k, _), (low, high) in zip(line, (bands or {}).get(run, ()), strict=False)]
-        if reach and joined:
-            up = "L".join(f"{a:.1f} {high:.1f}" for a, _, high in reach)
-            down = "L".join(f"{a:.1f} {low:.1f}" for a, low, _ in reversed(reach))
-            parts.append(f'<path class="band s{i % COLOURS}" d="M{up}L{down}z"/>')
-        elif reach:
-            strokes = "".join(f"M{a + 3 * i:.1f} {low:.1f}V{high:.1f}" for a, low, high in reach)
-            parts.append(f'<path class="line s{i % COLOURS}" d="{strokes}"/>')
+        ends_of_points = zip(line, bands.get(run, ()), strict=False)
+        intervals = [(x(k), y(low), y(high)) for (k, _), (low, high) in ends_of_points]
+        if intervals:
+            parts.append(_intervals(intervals, i, joined))
+
+    shift = 3
     if joined:
         shift = 0
-    else:
-        shift = 3
-    drawn = {
-        run: [(x(k) + shift * i, y(v)) for k, v in line if not math.isnan(v)]
-        for i, (run, line) in enumerate(points.items())
-    }
-    label = label or ("recall" if recall else "first k documents")
-    lines, row = _lines(drawn, label, left, right, bottom, joined)
-    title = title or ("Precision over recall" if recall else f"{name} over cut-offs")
+    drawn = {}
+    for i, (run, line) in enumerate(points.items()):
+        drawn[run] = [(x(k) + shift * i, y(value)) for k, value in line if not math.isnan(value)]
+    lines, row = _lines(drawn, label or usual_label, left, right, bottom, joined)
     ends = "; ".join(f"{run}: {line[-1][1]:.4f} at {line[-1][0]:g}" for run, line in list(points.items())[:10])
-    return Chart(title, ends, row, "".join(parts) + lines)
+    return Chart(title or usual_title, ends, row, "".join(parts) + lines)
+
+
+def _intervals(intervals: Sequence[tuple[float, float, float]], index: int, joined: bool) -> str:
+    """The intervals of a line's points (x, low, high): an area if points are joined, else a stroke each."""
+    if not joined:
+        strokes = "".join(f"M{x + 3 * index:.1f} {low:.1f}V{high:.1f}" for x, low, high in intervals)
+        return f'<path class="line s{index % COLOURS}" d="{strokes}"/>'
+
+    upper = "L".join(f"{x:.1f} {high:.1f}" for x, _, high in intervals)
+    lower = "L".join(f"{x:.1f} {low:.1f}" for x, low, _ in reversed(intervals))
+    return f'<path class="band s{index % COLOURS}" d="M{upper}L{lower}z"/>'
 
 
 def _lines(
@@ -279,17 +295,22 @@ def _lines(
     parts = [f'<text class="mid dim" x="{middle:.1f}" y="{bottom + 32:g}">{escape_html(label, NAME_LIMIT)}</text>']
     for i, (name, points) in enumerate(drawn.items()):
         line = f'<path class="line s{i % COLOURS}"{dash(i)}'
-        path = "L".join(f"{a:.1f} {b:.1f}" for a, b in points)
+        path = "L".join(f"{point_x:.1f} {point_y:.1f}" for point_x, point_y in points)
         parts.append(f"<g><title>{escape_html(name, NAME_LIMIT)}</title>")
-        parts.append(f'{line} d="M{path}"/>' if joined and points else "")
-        parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in points]
-        if i % 2:
-            at = middle
-        else:
-            at = left
-        parts.append(f'{line} d="M{at:.1f} {row - 4:g}h22"/>')
-        parts.append(f'<text x="{at + 28:.1f}" y="{row:g}">{escape_html(name, 22)}</text></g>')
-        row += 18 if i % 2 or i == len(drawn) - 1 else 0
+        if joined and points:
+            parts.append(f'{line} d="M{path}"/>')
+        parts += [
+            f'<circle class="s{i % COLOURS}" cx="{point_x:.1f}" cy="{point_y:.1f}" r="2.5"/>'
+            for point_x, point_y in points
+        ]
+        is_right = bool(i % 2)
+        key_x = left
+        if is_right:
+            key_x = middle
+        parts.append(f'{line} d="M{key_x:.1f} {row - 4:g}h22"/>')
+        parts.append(f'<text x="{key_x + 28:.1f}" y="{row:g}">{escape_html(name, 22)}</text></g>')
+        if is_right or i == len(drawn) - 1:
+            row += 18
 
     return "".join(parts), row
 
@@ -297,19 +318,27 @@ def _lines(
 def powers(title: str, label: str, series: Mapping[str, Sequence[tuple[float, float]]]) -> Chart:
     """Lines on axes in powers of ten, where what grows in proportion has the slope of the diagonal."""
     points = [point for line in series.values() for point in line if min(point) > 0]
-    ends_of = [[math.log10(point[axis]) for point in points] for axis in (0, 1)]
-    (x_low, x_high), (y_low, y_high) = (
-        (math.floor(min(logs)), max(math.ceil(max(logs)), math.floor(min(logs)) + 1)) for logs in ends_of
-    )
+    x_low, x_high = _powers_of_ten([point[0] for point in points])
+    y_low, y_high = _powers_of_ten([point[1] for point in points])
     left, right, top, bottom = 48.0, WIDTH - 16.0, 10.0, 230.0
     x, y = log_scale(10.0**x_low, 10.0**x_high, left, right), log_scale(10.0**y_low, 10.0**y_high, bottom, top)
     axes = y_axis(y, [10.0**power for power in range(y_low, y_high + 1)], left, right)
     axes += x_axis(x, {10.0**power: f"1e{power}" for power in range(x_low, x_high + 1)}, bottom, top)
-    drawn = {name: [(x(a), y(b)) for a, b in line if min(a, b) > 0] for name, line in series.items()}
+
+    drawn = {}
+    for name, line in series.items():
+        drawn[name] = [(x(point_x), y(point_y)) for point_x, point_y in line if min(point_x, point_y) > 0]
     lines, row = _lines(drawn, label, left, right, bottom)
     ends = "; ".join(f"{name}: {line[-1][1]:.3g} at {line[-1][0]:g}" for name, line in series.items())
 
     return Chart(title, ends, row, axes + lines)
+
+
+def _powers_of_ten(values: Sequence[float]) -> tuple[int, int]:
+    """The powers of ten between which positive values lie, at least one apart."""
+    low = math.floor(math.log10(min(values)))
+    high = math.ceil(math.log10(max(values)))
+    return low, max(high, low + 1)
 
 
 def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
@@ -318,11 +347,11 @@ def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
     drawn = values
     if len(values) > MOST_BARS:
         drawn = np.array([part.mean() for part in np.array_split(values, MOST_BARS)])
-    most = float(np.abs(drawn).max(initial=0)) or 1.0
+    largest = float(np.abs(drawn).max(initial=0)) or 1.0
     left, right, top, bottom = 44.0, WIDTH - 8.0, 10.0, 190.0
     middle = (top + bottom) / 2
     step = (right - left) / len(drawn)
-    heights = middle - drawn / most * (bottom - top) / 2
+    heights = middle - drawn / largest * (bottom - top) / 2
 
     def bars(low: int, high: int) -> str:
         rows = "".join(f"V{y:.1f}h{step:.5g}" for y in heights[low:high].tolist())
@@ -331,44 +360,45 @@ def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
         return ""
 
     ups, downs = bars(0, int((drawn > 0).sum())), bars(int((drawn >= 0).sum()), len(drawn))
-    parts = [_labels([(top + 4, f"{most:+.2f}"), (middle + 4, "0"), (bottom + 4, f"{-most:+.2f}")], left - 6)]
+    parts = [_labels([(top + 4, f"{largest:+.2f}"), (middle + 4, "0"), (bottom + 4, f"{-largest:+.2f}")], left - 6)]
     parts.append(f'<path class="axis" d="M{left:g} {middle:g}H{right:g}M{left:g} {top:g}V{bottom:g}"/>')
     parts.append(f'<path class="bars up" d="{ups}"/><path class="bars down" d="{downs}"/>')
-    what = f"{pair.wins:,} better, {pair.ties:,} equal, {pair.losses:,} worse"
-    parts.append(f'<text class="mid dim" x="{(left + right) / 2:g}" y="{bottom + 18:g}">{what}</text>')
+    counts_words = f"{pair.wins:,} better, {pair.ties:,} equal, {pair.losses:,} worse"
+    parts.append(f'<text class="mid dim" x="{(left + right) / 2:g}" y="{bottom + 18:g}">{counts_words}</text>')
     return Chart(
         f"{pair.measure} of {pair.b} minus {pair.a}, query by query",
-        f"{what} of {pair.n:,} queries; largest gain {values[0]:+.4f}, largest loss {values[-1]:+.4f}",
+        f"{counts_words} of {pair.n:,} queries; largest gain {values[0]:+.4f}, largest loss {values[-1]:+.4f}",
         bottom + 26,
         "".join(parts),
     )
 
 
 def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
-    """A dot per query: above the diagonal B is higher. Queries at the same place make a larger dot."""
-    known = ~(np.isnan(a) | np.isnan(b))
-    a, b = a[known], b[known]
+    """A dot per query: above the diagonal B is higher. Queries at the same point make a larger dot."""
+    defined = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[defined], b[defined]
     low = float(min(a.min(), b.min(), 0.0))
     high = _nice_top(float(max(a.max(), b.max())))
     side, left, top = 192.0, 60.0, 8.0
-    cells = 48  # of 4 units each, so that places are whole numbers
+    cells = 48  # of 4 units each, so that positions are whole numbers
 
-    def place(values: np.ndarray) -> np.ndarray:
+    def rounded_share(values: np.ndarray) -> np.ndarray:
         scaled: np.ndarray = (values - low) / ((high - low) or 1.0)
         return np.round(scaled * cells) / cells
 
-    spots, counts = np.unique(np.stack([place(a), place(b)], axis=1), axis=0, return_counts=True)
+    spots, counts = np.unique(np.stack([rounded_share(a), rounded_share(b)], axis=1), axis=0, return_counts=True)
     parts = [f'<path class="grid" d="M{left:g} {top + side:g}L{left + side:g} {top:g}"/>']
     parts.append(f'<rect class="axis" x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}"/>')
-    # Few queries are dots that grow; many are a map, the darker the more there are at a place.
+    # Few queries are dots that grow; many are a map, darker where there are more of them.
     sizes = [(1, 5, ""), (2, 8, ""), (6, 12, "")]
     if len(a) > MANY_DOTS:
         sizes = [(1, 4, " d0"), (2, 4, " d1"), (4, 4, " d2"), (16, 6, " d3"), (64, 9, " d3")]
-    level = np.searchsorted([least for least, *_ in sizes], counts, side="right") - 1
+    level = np.searchsorted([fewest for fewest, *_ in sizes], counts, side="right") - 1
     for i, (_, size, shade) in enumerate(sizes):
         dots = "".join(f"M{left + x * side:.0f} {top + side - y * side:.0f}h0" for x, y in spots[level == i].tolist())
         if dots:
             parts.append(f'<path class="dots{shade}" stroke-width="{size}" d="{dots}"/>')
+
     parts.append(_labels([(top + 10, f"{high:g}"), (top + side, f"{low:g}")], left - 6))
     parts.append(f'<text class="dim" x="{left:g}" y="{top + side + 14:g}">{low:g}</text>')
     parts.append(f'<text class="end dim" x="{left + side:g}" y="{top + side + 14:g}">{high:g}</text>')
@@ -394,7 +424,7 @@ BANDS = ("1", "2–3", "4–10", "11–100", "> 100", "absent")
 
 
 def _band(ranks: np.ndarray) -> list[int]:
-    """The places of ranks in `BANDS`; a rank of 0 is absent."""
+    """The positions of ranks in `BANDS`; a rank of 0 is absent."""
     bands: list[int] = np.where(ranks == 0, len(BANDS) - 1, np.searchsorted((1, 3, 10, 100), ranks)).tolist()
     return bands
 
@@ -402,7 +432,7 @@ def _band(ranks: np.ndarray) -> list[int]:
 def rank_shift(
     names: tuple[str, str], ranks: Ranks, before: int, after: int, only: Collection[str] | None = None
 ) -> Chart:
-    """Where relevant documents went: a band from their rank before to their rank after, as wide as they are many.
+    """Where relevant documents went: a band from their rank before to their rank after, wider for more documents.
 
     `only` draws the documents of some queries; the chart says of how many.
     """
@@ -410,7 +440,7 @@ def rank_shift(
     relevant = (ranks.grade >= 1) & np.repeat(drawn, np.diff(ranks.start))
     old, new = ranks.rank[before][relevant], ranks.rank[after][relevant]
     flows = Counter(zip(_band(old), _band(new), strict=True))
-    most = max(flows.values(), default=1)
+    largest_flow = max(flows.values(), default=1)
     left, right, top, step = 66.0, WIDTH - 66.0, 34.0, 30.0
     parts = [
         f'<text x="8" y="14">{escape_html(names[0], 28)}</text>',
@@ -428,31 +458,29 @@ def rank_shift(
             sign = "up"
         else:
             sign = "down"
-        width = 1 + 17 * count / most
-        what = f"{count:,} documents from {BANDS[i]} to {BANDS[j]}"
+        width = 1 + 17 * count / largest_flow
+        flow_words = f"{count:,} documents from {BANDS[i]} to {BANDS[j]}"
         parts.append(
             f'<path class="flow {sign}" stroke-width="{width:.1f}" '
             f'd="M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}">'
-            f"<title>{what}</title></path>"
+            f"<title>{flow_words}</title></path>"
         )
+
     ups = sum(count for (i, j), count in flows.items() if j < i)
     downs = sum(count for (i, j), count in flows.items() if j > i)
     description = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
-    if only is None:
-        sampled = ""
-    else:
-        sampled = f"in {int(drawn.sum()):,} of the queries"
     bottom = top + len(BANDS) * step
     parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{description}</text>')
-    if sampled:
+    if only is not None:
+        sample_words = f"in {int(drawn.sum()):,} of the queries"
         bottom += 16
-        parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{sampled}</text>')
-        description += f", {sampled}"
+        parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{sample_words}</text>')
+        description += f", {sample_words}"
     return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", description, bottom + 10, "".join(parts))
 
 
 def dash(index: int) -> str:
-    """How a line is dashed, so that more lines than colours can be told apart."""
+    """How a line is dashed, so that more lines than colours stay distinct."""
     pattern = ("", "6 3", "2 3", "8 3 2 3")[index // COLOURS % 4]
     if pattern:
         return f' stroke-dasharray="{pattern}"'
@@ -490,7 +518,7 @@ def scale(low: float, high: float, start: float, end: float) -> Scale:
 
 
 def log_scale(low: float, high: float, start: float, end: float) -> Scale:
-    """The same where equal ratios are equal distances."""
+    """`scale` on a logarithmic axis: equal ratios are equal distances."""
     span = math.log(high / low) or 1.0
     return lambda value: start + math.log(value / low) / span * (end - start)
 
@@ -504,10 +532,10 @@ def x_axis(x: Scale, labels: Mapping[float, str], bottom: float, top: float) -> 
     )
 
 
-def y_axis(y: Scale, at: Sequence[float], left: float, right: float) -> str:
+def y_axis(y: Scale, values: Sequence[float], left: float, right: float) -> str:
     """Lines across the chart at some values, with their numbers."""
     return "".join(
         f'<path class="grid" d="M{left:g} {y(tick):.1f}H{right:g}"/>'
         f'<text class="end dim" x="{left - 6:g}" y="{y(tick) + 4:.1f}">{tick:g}</text>'
-        for tick in at
+        for tick in values
     )

@@ -34,27 +34,27 @@ MARKED = ("secondary", "diagnostic")
 """Roles of rows that are named in the table."""
 
 
-def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
-    """What people read, the answer first; `whole` with all pairs, and with the slices of all measures."""
-    if whole:
-        shown: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
+def parts(comparison: Comparison, complete: bool = False) -> list[Part]:
+    """What people read, the answer first; if `complete`, with all pairs, and with the slices of all measures."""
+    if complete:
+        shown_parts: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, complete)]
     elif len(comparison.runs) == 2:
         pair = comparison.of(comparison.primary)[0]
-        shown = [Sentence(pair.sentence, style(pair)), two_systems(comparison), *reasons(pair)]
+        shown_parts = [Sentence(pair.sentence, style(pair)), two_systems(comparison), *reasons(pair)]
     elif _has_board(comparison):
-        shown = many_systems(comparison)
+        shown_parts = many_systems(comparison)
     else:
-        shown = [*verdicts(comparison), systems(comparison), differences(comparison)]
+        shown_parts = [*verdicts(comparison), systems(comparison), differences(comparison)]
 
-    if whole or not _has_board(comparison):
-        shown += caveats(comparison)
+    if complete or not _has_board(comparison):
+        shown_parts += caveats(comparison)
 
-    shown += queries(comparison)
+    shown_parts += queries(comparison)
     if comparison.slices is not None:
-        shown += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
+        shown_parts += [slices(comparison, complete), *note_sentences(comparison.slices.notes)]
 
     method = Sentence(f"{count(len(comparison.queries), 'query')}. {comparison.method}.", "remark")
-    return [*shown, method, *note_sentences(comparison.notes)]
+    return [*shown_parts, method, *note_sentences(comparison.notes)]
 
 
 def markdown_text(comparison: Comparison) -> str:
@@ -68,8 +68,12 @@ def latex_text(comparison: Comparison) -> str:
 
 
 def _narrow(comparison: Comparison, *left_out: str) -> list[Part]:
-    whole = parts(comparison, whole=True)
-    return [part.without(*left_out) if isinstance(part, Table) else part for part in whole]
+    narrow: list[Part] = []
+    for part in parts(comparison, complete=True):
+        if isinstance(part, Table):
+            part = part.without(*left_out)
+        narrow.append(part)
+    return narrow
 
 
 def charts(comparison: Comparison) -> list[ChartPart]:
@@ -81,56 +85,62 @@ def charts(comparison: Comparison) -> list[ChartPart]:
 
 def reasons(pair: Pair) -> list[Sentence]:
     """What a verdict rests on and what would change it."""
-    told = [Sentence(text, "remark") for text in pair.reasons]
-    return told + [Sentence(note.sentence, "warning" if note.is_warning else "remark") for note in pair.caveats]
+    sentences = [Sentence(text, "remark") for text in pair.reasons]
+    for note in pair.caveats:
+        note_style = "remark"
+        if note.is_warning:
+            note_style = "warning"
+        sentences.append(Sentence(note.sentence, note_style))
+    return sentences
 
 
 def _has_board(comparison: Comparison) -> bool:
-    """Whether the systems are told in order: there are several, and none is the baseline of all."""
+    """Whether the systems are shown in order: there are several, and none is the baseline of all."""
     is_diagnostic = comparison.of(comparison.primary)[0].role == "diagnostic"
     return len(comparison.runs) > 2 and comparison.baseline is None and not is_diagnostic
 
 
-def verdicts(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
+def verdicts(comparison: Comparison, limit: int = MOST_VERDICTS) -> list[Sentence]:
     """Which system is best, if there are several, and the verdicts about the measure that decides."""
     pairs = comparison.of(comparison.primary)
-    shown = [Sentence(pair.words, style(pair)) for pair in pairs[:most]]
+    sentences = [Sentence(pair.words, style(pair)) for pair in pairs[:limit]]
     if _has_board(comparison):
-        shown.insert(0, Sentence(comparison.leaderboard().words, "strong"))
-    return shown
+        sentences.insert(0, Sentence(comparison.leaderboard().words, "strong"))
+    return sentences
 
 
 def many_systems(comparison: Comparison) -> list[Part]:
-    """The order of several systems, what would tell the first two apart, and where all pairs are."""
+    """The order of several systems, what would separate the first two, and where all pairs are."""
     from goldrank.report.leaderboard import systems as board_table
 
     board = comparison.leaderboard()
-    others = [measure for measure in comparison.measures if measure != board.measure]
+    other_measures = [measure for measure in comparison.measures if measure != board.measure]
     table = board_table(board)
     rows = []
-    for standing, (place, name, _, *ranks) in zip(board.standings, table.cells, strict=True):
+    for standing, (position, name, _, *ranks) in zip(board.standings, table.cells, strict=True):
         best = "best" * (standing.run in comparison.best(board.measure))
-        cells = [place, name, Cell(format_value(standing.value, "mean"), standing.value, best), *ranks]
-        for measure in others:
+        cells = [position, name, Cell(format_value(standing.value, "mean"), standing.value, best), *ranks]
+        for measure in other_measures:
             summary = comparison.summaries[measure, standing.run]
             best = "best" * (standing.run in comparison.best(measure))
             cells.append(Cell(format_value(summary.shown, summary.average), summary.mean, best))
         rows.append(cells)
+
     level = f"{100 * comparison.statistics.level:g} of 100 cases"
-    told = f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart"
-    caption = f"* best mean. Ranks hold together in {level}; {told}."
-    shown: list[Part] = [
+    separated = f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart"
+    caption = f"* best mean. Ranks hold together in {level}; {separated}."
+    shown_parts: list[Part] = [
         Sentence(board.words, "strong"),
-        replace(table, heads=[*table.heads, *Head.numbers(*others)], rows=rows, caption=caption),
+        replace(table, heads=[*table.heads, *Head.numbers(*other_measures)], rows=rows, caption=caption),
     ]
     sentences = [board.contenders_words, _first_two(board), _to_judge(board)]
-    shown += [Sentence(text, "remark") for text in sentences if text]
+    shown_parts += [Sentence(text, "remark") for text in sentences if text]
     pairs = f"All {count(len(comparison.pairs), 'pair')} and measures: -o pairs.csv, or a page: -o page.html. "
-    return [*shown, Sentence(f"{pairs}Two systems: goldrank compare QRELS A.run B.run.", "remark")]
+    return [*shown_parts, Sentence(f"{pairs}Two systems: goldrank compare QRELS A.run B.run.", "remark")]
 
 
 def _first_two(board: Leaderboard) -> str:
-    """How many queries would tell the first two apart, and which difference is told apart now."""
+    """How many queries would separate the first two, and which difference these queries show."""
     first, second = (standing.run for standing in board.standings[:2])
     pair = next(pair for pair in board.pairs if {pair.a, pair.b} == {first, second})
     needed = ""
@@ -148,11 +158,10 @@ def _to_judge(board: Leaderboard) -> str:
     if not waiting:
         return ""
     documents = {(document.query, document.doc) for pair in waiting for document in pair.judge_first}
+    words = f"Judge first for {count(len(waiting), 'pair')}"
     if documents:
-        first = f": {len(documents):,} documents first"
-    else:
-        first = ""
-    return f"Judge first for {count(len(waiting), 'pair')}{first}."
+        words += f": {len(documents):,} documents first"
+    return f"{words}."
 
 
 def two_systems(comparison: Comparison) -> Table:
@@ -162,12 +171,15 @@ def two_systems(comparison: Comparison) -> Table:
     rows: list[Cells] = []
     for measure in comparison.measures:
         pair = pairs[measure]
-        means = [comparison.summaries[measure, run] for run in (pair.a, pair.b)]
-        best = ["best" * (run in comparison.best(measure)) for run in (pair.a, pair.b)]
+        means = []
+        for run in (pair.a, pair.b):
+            summary = comparison.summaries[measure, run]
+            best = "best" * (run in comparison.best(measure))
+            means.append(Cell(format_value(summary.shown, summary.average), summary.mean, best))
         rows.append(
             [
-                pair.measure + (f" ({pair.role})" if pair.role in MARKED else ""),
-                *(Cell(format_value(m.shown, m.average), m.mean, mark) for m, mark in zip(means, best, strict=True)),
+                _measure_words(pair),
+                *means,
                 Cell(number(pair.difference, signed=True), pair.difference),
                 interval(pair.interval, signed=True),
                 win_tie_loss(pair),
@@ -183,6 +195,13 @@ def two_systems(comparison: Comparison) -> Table:
     return Table([*Head.texts("measure"), *Head.numbers(*numbers), *Head.texts("word")], rows)
 
 
+def _measure_words(pair: Pair) -> str:
+    """The measure, with its role where that is not the usual one."""
+    if pair.role in MARKED:
+        return f"{pair.measure} ({pair.role})"
+    return pair.measure
+
+
 def style(pair: Pair) -> str:
     """How a verdict is shown."""
     if pair.verdict == "diagnostic":
@@ -190,25 +209,25 @@ def style(pair: Pair) -> str:
     return pair.verdict
 
 
-def caveats(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
-    """What keeps rows from being trusted that no verdict is worded for, said once for rows that share it."""
-    said: dict[str, list[str]] = {}
+def caveats(comparison: Comparison, limit: int = MOST_VERDICTS) -> list[Sentence]:
+    """Warnings about rows that have no sentence, once for all rows that share one."""
+    rows_by_note: dict[str, list[str]] = {}
     for pair in comparison.pairs:
-        if pair.measure != comparison.primary and pair.role != "diagnostic":
-            for note in pair.caveats:
-                if note.is_warning:
-                    row = f"{pair.measure} ({ids.show(pair.b)} against {ids.show(pair.a)})"
-                    said.setdefault(str(note), []).append(row)
+        if pair.measure == comparison.primary or pair.role == "diagnostic":
+            continue
+        row = f"{pair.measure} ({ids.show(pair.b)} against {ids.show(pair.a)})"
+        for note in pair.caveats:
+            if note.is_warning:
+                rows_by_note.setdefault(str(note), []).append(row)
 
-    shown = []
-    for words, rows in list(said.items())[:most]:
+    sentences = []
+    for words, rows in list(rows_by_note.items())[:limit]:
+        row_words = ", ".join(rows[:3])
         if len(rows) > 3:
-            more = f" and {len(rows) - 3:,} more rows"
-        else:
-            more = ""
-        shown.append(Sentence(f"{', '.join(rows[:3])}{more}: {words}", "warning"))
+            row_words += f" and {len(rows) - 3:,} more rows"
+        sentences.append(Sentence(f"{row_words}: {words}", "warning"))
 
-    return shown
+    return sentences
 
 
 def queries(comparison: Comparison) -> list[Table]:
@@ -249,9 +268,9 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
             cells = [Cell(f"{letter} {run}", detail="baseline" * is_baseline)]
         for measure in comparison.measures:
             summary = comparison.summaries[measure, run]
-            shown, best = format_value(summary.shown, summary.average), "best" * (run in comparison.best(measure))
+            value_words, best = format_value(summary.shown, summary.average), "best" * (run in comparison.best(measure))
             letters = " ".join(comparison.beats(measure, run))
-            cells.append(Cell(shown, summary.mean, best, letters, interval(summary.shown_interval)))
+            cells.append(Cell(value_words, summary.mean, best, letters, interval(summary.shown_interval)))
         rows.append(cells)
 
     if merged:
@@ -262,24 +281,22 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
 
 
 def paper_systems(comparison: Comparison) -> Table:
-    """The table of systems with all that a paper has to say about it in the caption."""
+    """The table of systems, with the method in its caption, for a paper."""
     caption = f"A raised letter: clearly better than that system. {comparison.method}."
     return replace(
         systems(comparison), title=f"{count(len(comparison.queries), 'query')}; best in bold", caption=caption
     )
 
 
-def differences(comparison: Comparison, whole: bool = False) -> Table:
+def differences(comparison: Comparison, complete: bool = False) -> Table:
     """A row per measure and pair of systems; secondary measures and diagnostics are marked."""
-    if whole:
-        pairs = comparison.pairs
-    else:
-        pairs = comparison.pairs[:MOST_ROWS]
+    pairs = comparison.pairs
+    if not complete:
+        pairs = pairs[:MOST_ROWS]
+    title = "Differences, B minus A"
     if len(pairs) < len(comparison.pairs):
-        more = f" (the first {len(pairs)} of {len(comparison.pairs):,})"
-    else:
-        more = ""
-    return _differences(pairs, comparison.statistics, f"Differences, B minus A{more}")
+        title += f" (the first {len(pairs)} of {len(comparison.pairs):,})"
+    return _differences(pairs, comparison.statistics, title)
 
 
 def pair_parts(pair: Pair) -> list[Part]:
@@ -294,7 +311,7 @@ def _differences(pairs: Sequence[Pair], statistics: Statistics, title: str) -> T
     heads = [*Head.texts("measure"), *Head.names("A", "B"), *Head.numbers(*numbers, "p", "corrected p")]
     rows: list[Cells] = [
         [
-            pair.measure + (f" ({pair.role})" if pair.role in MARKED else ""),
+            _measure_words(pair),
             pair.a,
             pair.b,
             number(pair.difference, signed=True),
@@ -316,30 +333,32 @@ def win_tie_loss(pair: Pair) -> str:
     return f"{pair.wins:,} / {pair.ties:,} / {pair.losses:,}"
 
 
-def slices(comparison: Comparison, whole: bool = False) -> Table:
+def slices(comparison: Comparison, complete: bool = False) -> Table:
     """Means on groups of queries; small groups are dim, and those that go the other way than all queries flagged."""
     assert comparison.slices is not None
     first = comparison.measures[0]
-    turned = {(d.attribute, d.value, d.measure) for d in comparison.slices.differences if d.reversed}
+    reversed_slices = {
+        (difference.attribute, difference.value, difference.measure)
+        for difference in comparison.slices.differences
+        if difference.reversed
+    }
     rows = []
     for group in comparison.slices.slices:
-        if not whole and group.measure != first:
+        if not complete and group.measure != first:
             continue
         count = Cell(f"{group.n:,}" + " (few)" * group.small, group.n)
         cells: list[Cell | str] = [group.attribute, group.value, group.measure, count]
         for run in comparison.runs:
             cells.append(Cell(number(group.means[run]), group.means[run], detail=interval(group.intervals[run])))
-        is_turned = (group.attribute, group.value, group.measure) in turned
+        row_style = ""
         if group.small:
-            style = "dim"
-        elif is_turned:
-            style = "flag"
-        else:
-            style = ""
-        rows.append(Row(cells, style, {"measure": group.measure}))
+            row_style = "dim"
+        elif (group.attribute, group.value, group.measure) in reversed_slices:
+            row_style = "flag"
+        rows.append(Row(cells, row_style, {"measure": group.measure}))
 
     heads = [*Head.names("attribute", "value"), *Head.texts("measure"), *Head.numbers("queries", *comparison.runs)]
-    if whole:
+    if complete:
         return Table(heads, rows, "Slices")
     return Table(heads, rows, f"Slices, {first}").without("measure")
 
@@ -358,10 +377,10 @@ def agreement_parts(comparison: Comparison, runs: Mapping[str, Run]) -> list[Par
         means = rank_agreement(runs[a], runs[b]).mean
         rows.append([f"{ids.show(a)}, {ids.show(b)}", *(number(means[name]) for name in STATISTICS)])
     title = "How alike the rankings are (jaccard of the first 10)"
-    shown: list[Part] = [Table([*Head.texts("rankings"), *Head.numbers(*STATISTICS)], rows, title)]
-    alike = measures_agree(comparison)
-    if alike and len(comparison.runs) > 2:
-        taus = [[f"{a}, {b}", number(tau)] for (a, b), tau in alike.items()]
+    shown_parts: list[Part] = [Table([*Head.texts("rankings"), *Head.numbers(*STATISTICS)], rows, title)]
+    taus_of_measures = measures_agree(comparison)
+    if taus_of_measures and len(comparison.runs) > 2:
+        taus = [[f"{a}, {b}", number(tau)] for (a, b), tau in taus_of_measures.items()]
         heads = [*Head.texts("order of systems"), *Head.numbers("tau")]
-        shown.append(Table(heads, taus, "How alike the measures order the systems"))
-    return shown
+        shown_parts.append(Table(heads, taus, "How alike the measures order the systems"))
+    return shown_parts

@@ -38,7 +38,7 @@ MOST_FORESTS = 12
 MOST_LINES = 16
 """Systems in a chart of curves."""
 SAMPLE = 1_000
-"""So many queries, at even distances, tell where documents went if there are more than twice as many."""
+"""How many queries, at even distances, show where documents went if there are more than twice as many."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Lead:
     """Of more than two systems."""
     words: str
     style: str
-    more: list[Sentence]
+    other_verdicts: list[Sentence]
     """Verdicts on other pairs."""
 
 
@@ -63,6 +63,17 @@ def render(comparison: Comparison) -> str:
     sample = _sample(c)
     ranks = _ranks(c, listed.with_documents, sample)
     first = [lead.pair, *(pair for pair in c.of(c.primary) if pair != lead.pair)]
+    board = None
+    if lead.board is not None:
+        board = _board(lead.board)
+    slices = None
+    if c.slices:
+        slices = _slices(c, lead.pair)
+    chosen_measure = ""
+    if len(c.runs) > 2 and len(c.measures) > 1:
+        chosen_measure = c.primary
+    curves = [charts.curves(name, dict(list(points.items())[:MOST_LINES])) for name, points in c.curves.items()]
+
     values = {
         "c": c,
         "lead": lead,
@@ -73,27 +84,37 @@ def render(comparison: Comparison) -> str:
         "letters_note": letters_note(c),
         "first_queries": comparison_queries.first_queries(c, lead.pair, ranks, listed),
         "by_pair": _by_pair(c, first, ranks, sample),
-        "board": _board(lead.board) if lead.board is not None else None,
+        "board": board,
         "systems": replace(systems(c, merged=True), stacks=True),
         "many": len(c.measures) > 5,
         "differences": _differences(c),
         "more_pairs": max(0, len(c.pairs) - MOST_PAIRS),
-        "chosen": c.primary if len(c.runs) > 2 and len(c.measures) > 1 else "",
+        "chosen": chosen_measure,
         "verdict_words": list(dict.fromkeys(pair.word for pair in c.pairs)),
         "forests": _forests(c),
-        "curves": [charts.curves(name, dict(list(points.items())[:MOST_LINES])) for name, points in c.curves.items()],
-        "slices": _slices(c, lead.pair) if c.slices else None,
+        "curves": curves,
+        "slices": slices,
         "small": SMALL,
         "listed": listed,
         "notes": warnings_first([*_method(c, lead.board), *note_sentences(c.notes)]),
         "data": "",
     }
-    title = " vs ".join(ids.show(run, 40 if len(c.runs) < 4 else 24) for run in c.runs[:3])
-    title += f" and {len(c.runs) - 3} more" * (len(c.runs) > 3)
+    title = _title(c)
     room = MOST_BYTES - len(html.render(TEMPLATE, title, values).encode()) - 500
     values["data"] = comparison_queries.data(c, lead.pair, ranks, listed, room)
 
     return html.render(TEMPLATE, title, values)
+
+
+def _title(c: Comparison) -> str:
+    """The names of the first three systems."""
+    limit = 40
+    if len(c.runs) > 3:
+        limit = 24
+    title = " vs ".join(ids.show(run, limit) for run in c.runs[:3])
+    if len(c.runs) > 3:
+        title += f" and {len(c.runs) - 3} more"
+    return title
 
 
 def _lead(c: Comparison) -> _Lead:
@@ -104,22 +125,23 @@ def _lead(c: Comparison) -> _Lead:
         return _Lead(pair, None, f"{pair.short_words}.", style(pair), _verdicts(pairs[1:]))
 
     board = leaderboard(c)
-    place = {standing.run: i for i, standing in enumerate(board.standings)}
-    pair = min(pairs, key=lambda pair: sorted((place[pair.a], place[pair.b])))
-    more = _verdicts(pairs)
+    position_of = {standing.run: i for i, standing in enumerate(board.standings)}
+    pair = min(pairs, key=lambda pair: sorted((position_of[pair.a], position_of[pair.b])))
+    verdict_style = "unclear"
     if c.baseline is None:
         if len(board.may_be_best) == 1:
-            kind = "better"
-        else:
-            kind = "unclear"
-        return _Lead(pair, board, board.words, kind, more)
+            verdict_style = "better"
+        return _Lead(pair, board, board.words, verdict_style, _verdicts(pairs))
 
-    pair = min(pairs, key=lambda pair: place[pair.b])
-    better, worse = (sum(compared.verdict == verdict for compared in pairs) for verdict in ("better", "worse"))
-    others = len(pairs) - better - worse
+    pair = min(pairs, key=lambda pair: position_of[pair.b])
+    better = sum(compared.verdict == "better" for compared in pairs)
+    worse = sum(compared.verdict == "worse" for compared in pairs)
+    undecided = len(pairs) - better - worse
     words = f"Of {count(len(pairs), 'system')}, {better:,} better than {ids.show(c.baseline)} by {c.primary}, "
-    words += f"{worse:,} worse, {others:,} not told apart."
-    return _Lead(pair, board, words, "better" if better else "unclear", more)
+    words += f"{worse:,} worse, {undecided:,} not told apart."
+    if better:
+        verdict_style = "better"
+    return _Lead(pair, board, words, verdict_style, _verdicts(pairs))
 
 
 def _verdicts(pairs: Sequence[Pair]) -> list[Sentence]:
@@ -127,44 +149,42 @@ def _verdicts(pairs: Sequence[Pair]) -> list[Sentence]:
 
 
 def _facts(c: Comparison, lead: _Lead) -> list[tuple[str, str, str]]:
-    """The numbers behind the verdict: what, value, and more of it."""
+    """The numbers behind the verdict: name, value, and an explanation."""
     pair = lead.pair
-    shown = [
+    rows = [
         ("difference", number(pair.difference, signed=True), f"{pair.measure}, B − A"),
         (f"{percent(c.statistics.level)} interval", interval(pair.interval, signed=True), "other queries like these"),
         ("queries", win_tie_loss(pair), "better / equal / worse"),
     ]
     if not math.isnan(pair.p_adjusted):
         p = p_value(pair.p_adjusted, pair.at_most, c.statistics.alpha)
-        shown.append(("p, corrected", p, f"alpha {c.statistics.alpha:g}"))
+        rows.append(("p, corrected", p, f"alpha {c.statistics.alpha:g}"))
 
     if not math.isnan(pair.probability):
-        shown.append(("probability", format_probability(pair.probability), "that B is better"))
+        rows.append(("probability", format_probability(pair.probability), "that B is better"))
 
     if not math.isnan(pair.effect):
-        shown.append(("d", number(pair.effect, 2), f"{pair.moved:.0%} of the queries moved"))
+        rows.append(("d", number(pair.effect, 2), f"{pair.moved:.0%} of the queries moved"))
 
-    return shown
+    return rows
 
 
 def _caveats(c: Comparison, lead: _Lead) -> list[Sentence]:
     """Why not to trust the verdict, or why to."""
     words = {pair.words: pair for pair in c.of(c.primary)}
-    shown = reasons(lead.pair)
-    turned = [pair for pair in words.values() if pair.could_be_turned and pair != lead.pair]
-    if turned:
-        names = ", ".join(f"{ids.show(pair.b)} against {ids.show(pair.a)}" for pair in turned[:3])
-        if len(turned) > 3:
-            more = f" and {len(turned) - 3:,} more"
-        else:
-            more = ""
-        shown.append(Sentence(f"Unjudged documents could decide {names}{more} too.", "warning"))
+    sentences = reasons(lead.pair)
+    open_pairs = [pair for pair in words.values() if pair.could_be_turned and pair != lead.pair]
+    if open_pairs:
+        names = ", ".join(_pair_name(pair.a, pair.b) for pair in open_pairs[:3])
+        if len(open_pairs) > 3:
+            names += f" and {len(open_pairs) - 3:,} more"
+        sentences.append(Sentence(f"Unjudged documents could decide {names} too.", "warning"))
 
     serious = sum(note.is_warning for note in c.notes)
     if serious:
-        shown.append(Sentence(f"{count(serious, 'warning')} about the data below, in the notes.", "remark"))
+        sentences.append(Sentence(f"{count(serious, 'warning')} about the data below, in the notes.", "remark"))
 
-    return warnings_first(shown) or [Sentence("Nothing was found that speaks against it.", "remark")]
+    return warnings_first(sentences) or [Sentence("Nothing was found that speaks against it.", "remark")]
 
 
 def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
@@ -181,7 +201,7 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
                 Cell(document.doc, detail=excerpt(c.documents.get(document.doc, Document()).line())),
                 Cell(str(document.before or "-"), float(document.before or math.nan)),
                 Cell(str(document.after or "-"), float(document.after or math.nan)),
-                Cell(number(document.move, signed=True), document.move, "rise" if document.move > 0 else "fall"),
+                Cell(number(document.move, signed=True), document.move, _direction(document.move > 0)),
             ]
         )
 
@@ -197,9 +217,19 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
 def _method(c: Comparison, board: Leaderboard | None) -> list[Sentence]:
     effect = "d is the mean difference in units of its standard deviation over queries."
     conventions = ", ".join(sorted({scores.convention for scores in c.systems} - {""}))
-    texts = [f"{c.method}.", effect, f"Convention {conventions}." if conventions else ""]
-    texts += [board.contenders_words] if board is not None else []
-    return [Sentence(text, "remark") for text in texts if text]
+    texts = [f"{c.method}.", effect]
+    if conventions:
+        texts.append(f"Convention {conventions}.")
+    if board is not None and board.contenders_words:
+        texts.append(board.contenders_words)
+    return [Sentence(text, "remark") for text in texts]
+
+
+def _direction(is_rise: bool) -> str:
+    """The style of a change."""
+    if is_rise:
+        return "rise"
+    return "fall"
 
 
 def _board(board: Leaderboard) -> dict[str, Any]:
@@ -218,83 +248,104 @@ def _differences(c: Comparison) -> Table:
     rows = []
     for pair in c.pairs[:MOST_PAIRS]:
         alone = p_value(pair.p, alpha=alpha)
+        role = ""
+        if pair.role in (*MARKED, "primary"):
+            role = pair.role
+        verdict_style = pair.verdict
+        if pair.verdict == "diagnostic":
+            verdict_style = "dim"
+        row_style = ""
+        if pair.role == "diagnostic":
+            row_style = "dim"
+
         cells = [
             Cell(pair.b, detail=f"against {ids.show(pair.a)}"),
-            Cell(pair.measure, detail=pair.role if pair.role in (*MARKED, "primary") else ""),
-            Cell(pair.word, style=pair.verdict if pair.verdict != "diagnostic" else "dim"),
+            Cell(pair.measure, detail=role),
+            Cell(pair.word, style=verdict_style),
             Cell(number(pair.difference, signed=True), pair.difference, detail=interval(pair.interval, signed=True)),
             Cell(number(pair.effect, 2), pair.effect, detail=f"{pair.moved:.0%} moved"),
             Cell(win_tie_loss(pair), pair.wins),
             Cell(p_value(pair.p_adjusted, pair.at_most, alpha), pair.p_adjusted, detail=f"{alone} alone"),
         ]
-        if pair.role == "diagnostic":
-            row_style = "dim"
-        else:
-            row_style = ""
         rows.append(Row(cells, row_style, {"measure": pair.measure, "verdict": pair.word}))
 
     return Table(heads, rows, id="pairs", sortable=True, stacks=True)
 
 
 def _forests(c: Comparison) -> list[charts.Chart]:
-    """One chart for all measures of a single pair, else one per measure; measures on another scale apart."""
+    """One chart for all measures of a single pair, else one per measure; measures on another scale separately."""
     if len(c.of(c.primary)) > 1:
         return [charts.forest(c, measure) for measure in c.measures[:MOST_FORESTS]]
-    alike = [pair for pair in c.pairs if max(map(abs, pair.interval), default=0) <= 1 or math.isnan(pair.interval.low)]
-    apart = [charts.forest(c, pair.measure) for pair in c.pairs if pair not in alike]
-    together = [alike[i : i + charts.MOST_ROWS] for i in range(0, len(alike), charts.MOST_ROWS)]
-    return [*(charts.measures_forest(c, part) for part in together), *apart[:MOST_FORESTS]]
+    on_unit_scale = [
+        pair for pair in c.pairs if max(map(abs, pair.interval), default=0) <= 1 or math.isnan(pair.interval.low)
+    ]
+    other_charts = [charts.forest(c, pair.measure) for pair in c.pairs if pair not in on_unit_scale]
+    groups = [on_unit_scale[i : i + charts.MOST_ROWS] for i in range(0, len(on_unit_scale), charts.MOST_ROWS)]
+    return [*(charts.measures_forest(c, part) for part in groups), *other_charts[:MOST_FORESTS]]
 
 
 def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
     """A row per slice and pair of systems: the means and the difference with its interval."""
     assert c.slices is not None
     means = {(part.attribute, part.value, part.measure): part.means for part in c.slices.slices}
-    differences = [d for d in c.slices.differences if d.measure == c.primary or (d.a, d.b) == (lead.a, lead.b)]
-    differences.sort(key=lambda d: (d.measure != c.primary, (d.a, d.b) != (lead.a, lead.b)))
-    numbers = {pair: i for i, pair in enumerate(dict.fromkeys((d.a, d.b) for d in differences[:MOST_SLICES]))}
-    several = len(numbers) > 1
+    differences = [
+        difference
+        for difference in c.slices.differences
+        if difference.measure == c.primary or (difference.a, difference.b) == (lead.a, lead.b)
+    ]
+    differences.sort(
+        key=lambda difference: (difference.measure != c.primary, (difference.a, difference.b) != (lead.a, lead.b))
+    )
+    pairs = dict.fromkeys((difference.a, difference.b) for difference in differences[:MOST_SLICES])
+    numbers = {pair: i for i, pair in enumerate(pairs)}
+    has_several_pairs = len(numbers) > 1
     rows = []
     for part in differences[:MOST_SLICES]:
-        of_slice = means[part.attribute, part.value, part.measure]
-        clear = part.p_adjusted <= c.statistics.alpha
-        higher = (part.difference > 0) == c.higher_is_better(part.measure)
+        means_of_slice = means[part.attribute, part.value, part.measure]
+        is_clear = part.p_adjusted <= c.statistics.alpha
+        is_higher = (part.difference > 0) == c.higher_is_better(part.measure)
         sign = ""
-        if clear:
-            sign = "rise" if higher else "fall"
-        about = f"against {ids.show(part.a)}"
+        if is_clear:
+            sign = _direction(is_higher)
         cells = [
-            Cell(f"{part.attribute}: {part.value}", detail=f"{ids.show(part.b)} {about}" * several),
+            Cell(f"{part.attribute}: {part.value}", detail=_pair_name(part.a, part.b) * has_several_pairs),
             Cell(part.measure),
             Cell(f"{part.n:,}" + " (few)" * part.small, part.n),
-            Cell(number(of_slice[part.a]), of_slice[part.a]),
-            Cell(number(of_slice[part.b]), of_slice[part.b]),
+            Cell(number(means_of_slice[part.a]), means_of_slice[part.a]),
+            Cell(number(means_of_slice[part.b]), means_of_slice[part.b]),
             Cell(
                 number(part.difference, signed=True), part.difference, sign, detail=interval(part.interval, signed=True)
             ),
             Cell(p_value(part.p_adjusted), part.p_adjusted),
         ]
-        if part.small and not clear:
+        row_style = ""
+        if part.small and not is_clear:
             row_style = "dim"
         elif part.reversed:
             row_style = "flag"
-        else:
-            row_style = ""
         rows.append(Row(cells, row_style, {"measure": part.measure, "pair": str(numbers[part.a, part.b])}))
 
-    if several:
+    names = (f"A: {ids.show(lead.a, 30)}", f"B: {ids.show(lead.b, 30)}")
+    pair_names: list[str] = []
+    if has_several_pairs:
         names = ("A", "B")
-    else:
-        names = (f"A: {ids.show(lead.a, 30)}", f"B: {ids.show(lead.b, 30)}")
+        pair_names = [_pair_name(*pair) for pair in pairs]
 
     heads = [*Head.names("Slice"), *Head.texts("Measure"), *Head.numbers("queries", *names, "B − A", "p corrected")]
-    drawn = [d for d in differences if d.measure == c.primary and (d.a, d.b) == (lead.a, lead.b)]
+    lead_differences = [
+        difference
+        for difference in differences
+        if difference.measure == c.primary and (difference.a, difference.b) == (lead.a, lead.b)
+    ]
     level, higher_is_better = c.statistics.level, c.higher_is_better(c.primary)
+    chart = None
+    if lead_differences:
+        chart = charts.slices_forest(lead_differences, c.statistics.alpha, level, higher_is_better)
     return {
         "table": Table(heads, rows, id="slice-table", sortable=True, stacks=True),
-        "chart": charts.slices_forest(drawn, c.statistics.alpha, level, higher_is_better) if drawn else None,
-        "measures": list(dict.fromkeys(d.measure for d in differences[:MOST_SLICES])),
-        "pairs": [_pair_name(*pair) for pair in numbers] if several else [],
+        "chart": chart,
+        "measures": list(dict.fromkeys(difference.measure for difference in differences[:MOST_SLICES])),
+        "pairs": pair_names,
         "notes": note_sentences(c.slices.notes),
         "more": len(c.slices.differences) - len(rows),
     }
@@ -304,15 +355,14 @@ def _pair_name(a: str, b: str) -> str:
     return f"{ids.show(b)} against {ids.show(a)}"
 
 
-def _ranks(c: Comparison, wanted: np.ndarray, sample: set[str] | None) -> Ranks | None:
-    """Where the judged documents of the wanted queries and of the sample are; of all queries without a sample."""
+def _ranks(c: Comparison, listed_queries: np.ndarray, sample: set[str] | None) -> Ranks | None:
+    """The ranks of the judged documents of listed queries and of the sample; of all queries without a sample."""
     if not c.placed:
         return None
-    if sample is None:
-        only = None
-    else:
-        only = sample.union(c.queries[i] for i in wanted.tolist())
-    return rank_changes.locate(c.placed, only)
+    chosen = None
+    if sample is not None:
+        chosen = sample.union(c.queries[i] for i in listed_queries.tolist())
+    return rank_changes.locate(c.placed, chosen)
 
 
 def _sample(c: Comparison) -> set[str] | None:

@@ -21,26 +21,29 @@ def parts(changes: Diff, count: int = 10) -> list[Part]:
         [cause, f"{number:,}", Cell(CAUSES[cause], style="dim")] for cause, number in changes.causes.items()
     ]
     heads = [*Head.texts("cause"), *Head.numbers("documents"), *Head.texts("")]
-    why = Table(heads, rows, "What happened to the relevant documents")
-    return [Sentence(changes.words, "strong"), why, *(_documents(change) for change in changes.read_first(count))]
+    causes = Table(heads, rows, "What happened to the relevant documents")
+    return [Sentence(changes.words, "strong"), causes, *(_documents(change) for change in changes.read_first(count))]
 
 
 def _documents(change: QueryChange) -> Table:
-    ranks = [["-" if r is None else f"{r:,}" for r in (d.before, d.after)] for d in change.documents]
-    rows: list[Cells] = [
-        [document.doc, f"{document.grade:g}", *both, document.cause]
-        for document, both in zip(change.documents[:MOST_DOCUMENTS], ranks, strict=False)
-    ]
-    rows += [
-        [hole.doc, "unjudged", "-" if hole.before is None else f"{hole.before:,}", f"{hole.after:,}", "intruder"]
-        for hole in change.intruders[:MOST_INTRUDERS]
-    ]
-    left_out = max(0, len(change.documents) - MOST_DOCUMENTS) + max(0, len(change.intruders) - MOST_INTRUDERS)
-    both = f"{change.before:.4f} to {change.after:.4f}"
+    rows: list[Cells] = []
+    for document in change.documents[:MOST_DOCUMENTS]:
+        before, after = _rank(document.before), _rank(document.after)
+        rows.append([document.doc, f"{document.grade:g}", before, after, document.cause])
+    for intruder in change.intruders[:MOST_INTRUDERS]:
+        rows.append([intruder.doc, "unjudged", _rank(intruder.before), _rank(intruder.after), "intruder"])
 
-    return Table(
-        [*Head.names("document"), *Head.numbers("grade", "before", "after"), *Head.texts("cause")],
-        rows,
-        f"{ids.show(change.query)}  {change.difference:+.4f}  {both}  {change.cause}",
-        f"and {left_out:,} more" if left_out > 0 else "",
-    )
+    heads = [*Head.names("document"), *Head.numbers("grade", "before", "after"), *Head.texts("cause")]
+    values = f"{change.before:.4f} to {change.after:.4f}"
+    title = f"{ids.show(change.query)}  {change.difference:+.4f}  {values}  {change.cause}"
+    left_out = max(0, len(change.documents) - MOST_DOCUMENTS) + max(0, len(change.intruders) - MOST_INTRUDERS)
+    caption = ""
+    if left_out > 0:
+        caption = f"and {left_out:,} more"
+    return Table(heads, rows, title, caption)
+
+
+def _rank(rank: int | None) -> str:
+    if rank is None:
+        return "-"
+    return f"{rank:,}"

@@ -1,4 +1,4 @@
-"""The words of commands for the forms of `goldrank.report.show`: what a terminal shows is a `table` to them."""
+"""The words of commands for the forms of `goldrank.report.show`: they call what a terminal shows a `table`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ NOT_PRINTED = ("svg", "parquet")
 
 def command_words(forms: Forms = FORMS) -> dict[str, str]:
     """The form that each word of a command means."""
-    return {"table" if form == "terminal" else form: form for form in forms if form not in NOT_PRINTED}
+    words = {form: form for form in forms if form not in (*NOT_PRINTED, "terminal")}
+    if "terminal" in forms:
+        words = {"table": "terminal", **words}
+    return words
 
 
 def writers(forms: Forms = FORMS) -> dict[str, Callable[[Result], str]]:

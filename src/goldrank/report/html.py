@@ -50,28 +50,28 @@ def render(
     styles: Sequence[str] = (),
     scripts: Sequence[str] = (),
 ) -> str:
-    """A whole page from a template that extends page.html.jinja; `scripted` for tables that sort and filter.
+    """A complete page from a template that extends page.html.jinja; `scripted` for tables that sort and filter.
 
     `styles` and `scripts` are assets that come after those of all pages.
     """
     style = "".join(without_comments(assets()[name]) for name in ("goldrank.css", "report.css", *styles))
+    script, script_hash = "", ""
     if scripted:
         script = "".join(without_comments(assets()[name]) for name in ("report.js", *scripts))
-    else:
-        script = ""
-    head = {
+        script_hash = _csp_hash(script)
+    page_fields = {
         "title": title,
         "version": __version__,
         "style": style,
         "script": script,
         "style_hash": _csp_hash(style),
-        "script_hash": _csp_hash(script) if script else "",
+        "script_hash": script_hash,
     }
-    return _environment().get_template(template).render({**head, **values})
+    return _environment().get_template(template).render({**page_fields, **values})
 
 
 def page(title: str, body: str) -> str:
-    """A page without any script. `body` is HTML, and whoever made it has escaped what needed it."""
+    """A page without any script. `body` is HTML; its maker has escaped all text in it."""
     return render("page.html.jinja", title, {"body": body}, scripted=False)
 
 

@@ -6,5 +6,5 @@ from goldrank.data.showing import Result
 
 
 def render(result: Result) -> str:
-    """Everything that the result holds; NaN is null."""
+    """Everything in the result; NaN is null."""
     return result.to_json() + "\n"

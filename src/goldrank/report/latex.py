@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from goldrank.base import ids
 from goldrank.base.escaping import log_line
 from goldrank.data.showing import Result
-from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table, told
+from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table, without_charts
 
 _NAMED = {
     "\\": "backslash",
@@ -19,11 +19,10 @@ _NAMED = {
     '"': "quotedbl",
     "|": "bar",
 }
-_SPECIAL = str.maketrans(
-    {sign: rf"\text{name}{{}}" for sign, name in _NAMED.items()}
-    | {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    | {sign: f"{{{sign}}}" for sign in "[]-"}
-)
+_COMMANDS = {sign: rf"\text{name}{{}}" for sign, name in _NAMED.items()}
+_ESCAPED = {sign: f"\\{sign}" for sign in "&%$#_{}"}
+_BRACED = {sign: f"{{{sign}}}" for sign in "[]-"}
+_SPECIAL = str.maketrans(_COMMANDS | _ESCAPED | _BRACED)
 _SIGNED = re.compile(r"[+-]\d[\d.,]*")
 
 
@@ -38,9 +37,9 @@ def render(result: Result) -> str:
 
 
 def write(parts: Iterable[Part]) -> str:
-    """Each table as a float of its own; sentences, which papers word themselves, as comments."""
+    """Each table as a separate float; sentences, which papers word themselves, as comments."""
     lines = [r"% needs \usepackage{booktabs,textcomp} and a T1 font encoding"]
-    for part in told(parts):
+    for part in without_charts(parts):
         if isinstance(part, Table):
             lines += ["", *_table(part)]
         elif isinstance(part, Fold):
@@ -54,7 +53,8 @@ def _table(table: Table) -> list[str]:
     kinds = "".join("r" if head.kind == "number" else "l" for head in table.heads)
     caption = " ".join(f"{escape(text).rstrip('.')}." for text in (table.title, table.caption) if text)
     lines = [r"\begin{table}", r"  \centering"]
-    lines += [rf"  \caption{{{caption}}}"] if caption else []
+    if caption:
+        lines.append(rf"  \caption{{{caption}}}")
     lines += [rf"  \begin{{tabular}}{{{kinds}}}", r"    \toprule"]
     if table.has_heads:
         lines += [_row(escape(head.text) for head in table.heads), r"    \midrule"]
@@ -73,8 +73,6 @@ def _cell(cell: Cell, head: Head) -> str:
         text = escape(cell.text, head.limit())
     if cell.style == "best":
         text = rf"\textbf{{{text}}}"
-    else:
-        text = text
     if cell.raised:
         return rf"{text}\textsuperscript{{{escape(cell.raised.replace(' ', ','))}}}"
     return text

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from goldrank.base import ids
 from goldrank.data.showing import Result
-from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sentence, Table, told
+from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sentence, Table, without_charts
 
 SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔", "judge": "❔"}
 
@@ -22,15 +22,16 @@ def escape(text: str, limit: int = TEXT_LIMIT) -> str:
 
     Backslashes do not keep GitHub from linking `@name`, `#1` or an address; code does.
     """
-    shown = ids.show(text, limit)
-    if _RISKY.search(shown):
-        return " ".join(map(_word, shown.split(" ")))
-    return shown
+    plain_text = ids.show(text, limit)
+    if _RISKY.search(plain_text):
+        return " ".join(map(_word, plain_text.split(" ")))
+    return plain_text
 
 
 def _word(word: str) -> str:
     if _LINKED.search(word):
-        return f"<code>{''.join(c if c.isalnum() else f'&#{ord(c)};' for c in word)}</code>"
+        code = "".join(letter if letter.isalnum() else f"&#{ord(letter)};" for letter in word)
+        return f"<code>{code}</code>"
     return _SPECIAL.sub(r"\\\g<0>", word.replace("&", "&amp;")).replace("<", "&lt;")
 
 
@@ -46,7 +47,7 @@ def write(parts: Iterable[Part]) -> str:
 
 def _lines(parts: Iterable[Part]) -> list[str]:
     lines: list[str] = []
-    for part in told(parts):
+    for part in without_charts(parts):
         if isinstance(part, Sentence) and part.style in LISTED:
             if lines and not lines[-1].startswith("- "):
                 lines.append("")
@@ -63,24 +64,24 @@ def _lines(parts: Iterable[Part]) -> list[str]:
 
 
 def _words(sentence: Sentence) -> str:
+    label = sentence.label
     if sentence.style == "warning":
         label = "Warning:"
-    else:
-        label = sentence.label
     if label:
         return f"**{escape(label)}** {escape(sentence.text)}"
     return _LINE_START.sub(r"\1\\", escape(sentence.text))
 
 
 def _table(table: Table) -> list[str]:
+    lines: list[str] = []
     if table.title:
-        lines = ["", f"### {escape(table.title)}"]
-    else:
-        lines = []
+        lines += ["", f"### {escape(table.title)}"]
     ruler = "".join("---:|" if head.kind == "number" else "---|" for head in table.heads)
     lines += ["", _row(escape(head.text) for head in table.heads), "|" + ruler]
     lines += map(_row, table.texts(_cell))
-    return lines + (["", escape(table.caption)] if table.caption else [])
+    if table.caption:
+        lines += ["", escape(table.caption)]
+    return lines
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -91,12 +92,8 @@ def _cell(cell: Cell, head: Head) -> str:
     text = escape(cell.text, head.limit())
     if cell.style == "best":
         text = f"**{text}**"
-    else:
-        text = text
     if cell.style in SIGNS:
         text = f"{SIGNS[cell.style]} {text}"
-    else:
-        text = text
     if cell.raised:
         return f"{text} <sup>{escape(cell.raised)}</sup>"
     return text

@@ -46,8 +46,12 @@ def counted(value: int) -> Cell:
 
 
 def figures(title: str, rows: Mapping[str, int | float | Cell]) -> Table:
-    """What is known in numbers: a name and a number in each row; amounts have four decimals."""
-    cells = [[name, counted(value) if isinstance(value, int) else value] for name, value in rows.items()]
+    """A table of numbers: a name and a number in each row; amounts have four decimals."""
+    cells = []
+    for name, value in rows.items():
+        if isinstance(value, int):
+            value = counted(value)
+        cells.append([name, value])
     return Table([*Head.texts(title), *Head.numbers("")], cells)
 
 
@@ -62,12 +66,11 @@ def sparkline(values: Iterable[float], low: float = 0.0, high: float = 1.0) -> s
     for value in values:
         if math.isnan(value):
             bars.append(MISSING)
-        else:
-            if span > 0:
-                share = min(1.0, max(0.0, (value - low) / span))
-            else:
-                share = 0.0
-            bars.append(BARS[min(len(BARS) - 1, int(share * len(BARS)))])
+            continue
+        share = 0.0
+        if span > 0:
+            share = min(1.0, max(0.0, (value - low) / span))
+        bars.append(BARS[min(len(BARS) - 1, int(share * len(BARS)))])
     return "".join(bars)
 
 

@@ -19,26 +19,25 @@ from goldrank.report.forms import command_words
 from goldrank.report.numbers import interval
 
 
-def parts(found: RunIntervals, titled: bool = False) -> list[Part]:
+def parts(intervals: RunIntervals, titled: bool = False) -> list[Part]:
     """A table of measures, and a table of each attribute's slices."""
-    level = f"{percent(found.level)} interval"
+    level = f"{percent(intervals.level)} interval"
     rows: list[Cells] = [
         [part.measure, _mean(part), interval(part.interval), Cell(f"{part.n:,}", part.n)]
-        for part in found.of
+        for part in intervals.of
         if not part.attribute
     ]
     heads = [*Head.texts("measure"), *Head.numbers("mean", level, "queries")]
-    shown: list[Part] = [Table(heads, rows, ids.show(found.run) if titled else "")]
-    for attribute in found.attributes:
-        shown.append(_slices(found, attribute))
+    title = ""
+    if titled:
+        title = ids.show(intervals.run)
+    shown_parts: list[Part] = [Table(heads, rows, title)]
+    for attribute in intervals.attributes:
+        shown_parts.append(_slices(intervals, attribute))
 
-    small = any(part.small for part in found.of if part.attribute)
-    if small:
-        remarks = [Sentence("dim: fewer than ten queries, from which nothing follows", "remark")]
-    else:
-        remarks = []
-
-    return [*shown, *remarks, *note_sentences(found.notes)]
+    if any(part.small for part in intervals.of if part.attribute):
+        shown_parts.append(Sentence("dim: fewer than ten queries, from which nothing follows", "remark"))
+    return [*shown_parts, *note_sentences(intervals.notes)]
 
 
 def _slices(run: RunIntervals, attribute: str) -> Table:
@@ -53,12 +52,15 @@ def _slices(run: RunIntervals, attribute: str) -> Table:
         heads += Head.numbers(measure, percent(run.level))
 
     rows = []
-    for value, of in by_value.items():
-        most = max(part.n for part in of.values())
-        cells: list[Cell | str | float] = [value, Cell(f"{most:,}", most)]
+    for value, part_of in by_value.items():
+        queries = max(part.n for part in part_of.values())
+        cells: list[Cell | str | float] = [value, Cell(f"{queries:,}", queries)]
         for measure in run.measures:
-            cells += [_mean(of[measure]), interval(of[measure].interval)]
-        rows.append(Row(cells, "dim" if all(part.small for part in of.values()) else ""))
+            cells += [_mean(part_of[measure]), interval(part_of[measure].interval)]
+        row_style = ""
+        if all(part.small for part in part_of.values()):
+            row_style = "dim"
+        rows.append(Row(cells, row_style))
 
     return Table(heads, rows, f"by {attribute}")
 
@@ -67,24 +69,22 @@ def _mean(part: MeanInterval) -> Cell:
     return Cell(format_value(part.mean, part.average), part.mean)
 
 
-def long_table(found: Sequence[RunIntervals]) -> Table:
+def long_table(runs: Sequence[RunIntervals]) -> Table:
     """A row per run, measure and slice, for programs."""
-    sliced = any(run.attributes for run in found)
-    if sliced:
+    texts = ["run", "measure"]
+    if any(run.attributes for run in runs):
         texts = ["run", "attribute", "value", "measure"]
-    else:
-        texts = ["run", "measure"]
     rows: list[Cells] = []
-    for run in found:
+    for run in runs:
         for row in run.rows():
             numbers = [float(row[name]) for name in ("mean", "low", "high")]
             rows.append([*(str(row[name]) for name in texts), Cell(str(row["queries"]), row["queries"]), *numbers])
     return Table([*Head.texts(*texts), *Head.numbers("queries", "mean", "low", "high")], rows)
 
 
-def all_parts(found: Sequence[RunIntervals]) -> list[Part]:
+def all_parts(runs: Sequence[RunIntervals]) -> list[Part]:
     """What people read, run by run."""
-    return [part for run in found for part in parts(run, titled=len(found) > 1)]
+    return [part for run in runs for part in parts(run, titled=len(runs) > 1)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +108,7 @@ class IntervalTables(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Those of all runs, each once."""
+        """The notes of all runs, each once."""
         return tuple(dict.fromkeys(note for run in self.runs for note in run.notes))
 
     @property
@@ -136,7 +136,9 @@ class IntervalTables(Result):
         import json
 
         objects = [without_nan(run.to_dict()) for run in self.runs]
-        return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2)
+        if len(objects) == 1:
+            return json.dumps(objects[0], indent=2)
+        return json.dumps(objects, indent=2)
 
 
 def markdown_text(tables: IntervalTables) -> str:

@@ -9,5 +9,5 @@ from goldrank.report import WIDTH
 
 def render(result: Result) -> str:
     """Tables, sentences and the first notes; charts are left out."""
-    shown, notes = split_notes(result.parts())
-    return plain([*shown, *few_notes(notes, "result.notes")], WIDTH) + "\n"
+    shown_parts, notes = split_notes(result.parts())
+    return plain([*shown_parts, *few_notes(notes, "result.notes")], WIDTH) + "\n"

@@ -1,7 +1,8 @@
-"""How many queries differences need, and how sure a gate is."""
+"""How many queries differences need, and how certain a gate is."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from goldrank.base import ids
@@ -11,71 +12,84 @@ from goldrank.report.forms import writers
 from goldrank.report.numbers import counted, number
 
 FEW = 30
-"""Queries of a pilot below which what it does not tell is a warning."""
+"""With fewer queries in a pilot, its uncertainty is a warning."""
 
 
 def parts(plan: Plan) -> list[Part]:
-    """Queries by difference, what so many find, and a gate's outcomes."""
-    shown: list[Part] = [_needed(plan)]
+    """Queries by difference, differences by number of queries, and a gate's outcomes."""
+    shown_parts: list[Part] = [_needed(plan)]
     if any(row.found for row in plan.planned):
-        shown.append(_found(plan))
+        shown_parts.append(_detectable(plan))
 
     if plan.gate:
-        shown += [_gate(plan), Sentence(_OUTCOMES, "remark")]
+        shown_parts += [_gate(plan), Sentence(_OUTCOMES, "remark")]
 
-    if plan.pilot is None:
-        source = "from Bonferroni's bound, without a pilot"
-    else:
+    source = "from Bonferroni's bound, without a pilot"
+    if plan.pilot is not None:
         source = f"from a pilot of {plan.pilot:,} queries"
-
-    told = f"found with a chance of {plan.power:.0%}, alpha {plan.alpha:g} corrected for {count(plan.tests, 'test')}"
-    shown.append(Sentence(f"{told}, {source}", "remark"))
+    words = f"found with a chance of {plan.power:.0%}, alpha {plan.alpha:g} corrected for {count(plan.tests, 'test')}"
+    shown_parts.append(Sentence(f"{words}, {source}", "remark"))
     if plan.times is not None and plan.pilot is not None:
-        least, most = plan.times
-        told = f"a pilot tells how much queries differ only roughly: in truth {least:.1f} to {most:.1f} times as many"
-        shown.append(Sentence(f"{told} may be needed", "warning" if plan.pilot < FEW else "remark"))
+        low, high = plan.times
+        words = f"a pilot tells how much queries differ only roughly: in truth {low:.1f} to {high:.1f} times as many"
+        style = "remark"
+        if plan.pilot < FEW:
+            style = "warning"
+        shown_parts.append(Sentence(f"{words} may be needed", style))
 
-    return shown
+    return shown_parts
 
 
 def _needed(plan: Plan) -> Table:
-    differences = [f"{need.difference:g}" for need in plan.planned[0].needed]
+    differences = [f"{needed.difference:g}" for needed in plan.planned[0].needed]
 
     def cells(row: PlannedRow) -> list[Cell]:
-        return [Cell("-" if need.queries is None else f"{need.queries:,}", need.queries) for need in row.needed]
+        cells_of_row = []
+        for needed in row.needed:
+            text = "-"
+            if needed.queries is not None:
+                text = f"{needed.queries:,}"
+            cells_of_row.append(Cell(text, needed.queries))
+        return cells_of_row
 
     return _table(plan, "queries needed, by difference", differences, cells)
 
 
-def _found(plan: Plan) -> Table:
-    sizes = [least.queries for least in plan.planned[0].found]
-    same = all([least.queries for least in row.found] == sizes for row in plan.planned)
+def _detectable(plan: Plan) -> Table:
+    sizes = _sizes(plan.planned[0])
+    has_same_sizes = all(_sizes(row) == sizes for row in plan.planned)
 
     def cells(row: PlannedRow) -> list[Cell]:
-        both = [[counted(least.queries), Cell(number(least.detectable), least.detectable)] for least in row.found]
-        return [cell for pair in both for cell in pair[same:]]
+        cells_of_row = []
+        for size in row.found:
+            if not has_same_sizes:
+                cells_of_row.append(counted(size.queries))
+            cells_of_row.append(Cell(number(size.detectable), size.detectable))
+        return cells_of_row
 
-    if same:
+    heads = ["queries", "difference"]
+    if has_same_sizes:
         heads = [f"{size:,} queries" for size in sizes]
-    else:
-        heads = ["queries", "difference"]
     return _table(plan, "smallest difference found, by queries", heads, cells)
+
+
+def _sizes(row: PlannedRow) -> list[int]:
+    return [size.queries for size in row.found]
 
 
 def _table(plan: Plan, title: str, heads: Sequence[str], cells: Callable[[PlannedRow], list[Cell]]) -> Table:
     """A row for each measure and pair of the pilot, with its deviation."""
     rows: list[Cells] = []
     for row in plan.planned:
-        if plan.pilot is None:
-            about = []
-        else:
-            about = [row.measure, f"{ids.show(row.b)} - {ids.show(row.a)}"]
-        rows.append([*about, Cell(number(row.deviation), row.deviation), *cells(row)])
-    if plan.pilot is None:
-        named = []
-    else:
-        named = [*Head.texts("measure"), *Head.names("pair")]
-    return Table([*named, *Head.numbers("deviation", *heads)], rows, title)
+        row_names: list[str] = []
+        if plan.pilot is not None:
+            row_names = [row.measure, f"{ids.show(row.b)} - {ids.show(row.a)}"]
+        rows.append([*row_names, Cell(number(row.deviation), row.deviation), *cells(row)])
+
+    name_heads: list[Head] = []
+    if plan.pilot is not None:
+        name_heads = [*Head.texts("measure"), *Head.names("pair")]
+    return Table([*name_heads, *Head.numbers("deviation", *heads)], rows, title)
 
 
 def _gate(plan: Plan) -> Table:
@@ -93,7 +107,9 @@ def _gate(plan: Plan) -> Table:
 
 
 def _chance(value: float) -> Cell:
-    return Cell("-" if value != value else f"{value:.0%}", value)
+    if math.isnan(value):
+        return Cell("-", value)
+    return Cell(f"{value:.0%}", value)
 
 
 def _size(value: float, plan: Plan) -> str:
@@ -104,6 +120,6 @@ def _size(value: float, plan: Plan) -> str:
 
 _OUTCOMES = (
     "fails: a drop of more than the tolerance is shown; shown to hold: one of less is; not shown: neither, and the "
-    "gate passes unless it is strict. Holes in the judgements are not part of it."
+    "gate passes unless it is strict. Unjudged documents are not part of it."
 )
 WRITERS = writers()

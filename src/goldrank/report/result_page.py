@@ -1,4 +1,4 @@
-"""A result as a page: its sentences, tables and charts. Kinds of results with more to show have pages of their own."""
+"""A result as a page: its sentences, tables and charts. Kinds of results with more to show have their own pages."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from goldrank.report.html import page
 
 
 def render(result: Result) -> str:
-    """One file for any browser, which loads nothing from anywhere and needs no script."""
+    """One file for any browser, which loads nothing else and needs no script."""
     return page(result.title, html(result.parts()))

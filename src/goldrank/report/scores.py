@@ -43,7 +43,7 @@ class ScoreTables(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Those of all runs, each once."""
+        """The notes of all runs, each once."""
         return tuple(dict.fromkeys(note for scores in self.scores for note in scores.notes))
 
     @property
@@ -85,7 +85,9 @@ class ScoreTables(Result):
         import json
 
         objects = [without_nan(self._plain(scores)) for scores in self.scores]
-        return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2)
+        if len(objects) == 1:
+            return json.dumps(objects[0], indent=2)
+        return json.dumps(objects, indent=2)
 
 
 def markdown_text(tables: ScoreTables) -> str:
@@ -99,7 +101,7 @@ def latex_text(tables: ScoreTables) -> str:
 
 
 def json_lines(tables: ScoreTables) -> str:
-    """A line per run, and before it one per query if they are asked for."""
+    """A line per run, and before it a line per query if `by_query` is set."""
     import json
 
     lines = []
@@ -113,30 +115,32 @@ def json_lines(tables: ScoreTables) -> str:
 
 
 def parts(scores: Sequence[Scores], by_query: bool = False) -> list[Part]:
-    """What people read: summaries, runs side by side, and before them each run's queries if they are asked for."""
+    """What people read: summaries, runs side by side, and before them each run's queries if `by_query` is set."""
+    tables: list[Part] = []
     if by_query:
-        listed = [by_query_table(run, titled=len(scores) > 1) for run in scores]
-    else:
-        listed = []
-    return [*listed, *score_parts(scores)]
+        tables += [by_query_table(run, titled=len(scores) > 1) for run in scores]
+    return [*tables, *score_parts(scores)]
 
 
 def notes(scores: Sequence[Scores]) -> list[Sentence]:
-    """Notes of all runs, for forms that have no place for them."""
+    """Notes of all runs, for forms that do not show them."""
     return notes_by_run({run.run: run.notes for run in scores})
 
 
 def by_query_table(scores: Scores, titled: bool = False) -> Table:
     """A row per query, a column per measure."""
     rows: list[Cells] = list(zip(scores.queries, *map(_cells, scores.columns.values()), strict=True))
-    return Table([*Head.names("query"), *Head.numbers(*scores.measures)], rows, ids.show(scores.run) if titled else "")
+    title = ""
+    if titled:
+        title = ids.show(scores.run)
+    return Table([*Head.names("query"), *Head.numbers(*scores.measures)], rows, title)
 
 
 def one_query_table(scores: Scores, query: str) -> Table:
     """A row per measure, for one query."""
-    at = scores.queries.index(query)
+    row = scores.queries.index(query)
     rows: list[Cells] = [
-        [name, _cell(float(column.values[at]), column.average)] for name, column in scores.columns.items()
+        [name, _cell(float(column.values[row]), column.average)] for name, column in scores.columns.items()
     ]
     return Table([*Head.names(""), *Head.numbers("")], rows)
 

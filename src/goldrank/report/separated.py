@@ -13,7 +13,7 @@ from goldrank.data.table import Cell, Head, Table
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _FORMULA = re.compile(r"\s*[=+@\-＝＋＠－]")
 _INNER_FORMULA = re.compile(r"(?<=[,;|])(?=\s*(?:[=@＝＠]|[+\-＋－](?!\d)))")
-"""What would begin a cell for a program that splits at another sign than this file does."""
+"""The beginning of a cell for a program that splits at another sign than this file."""
 _QUOTED = re.compile(r"[\s,;|\"']")
 
 
@@ -22,10 +22,10 @@ def escape(text: str) -> str:
 
     A formula gets a quote in front; commands and control characters are shown with escapes.
     """
-    shown = _INNER_FORMULA.sub("'", log_line(text, len(text)))
-    if _FORMULA.match(shown) and not _NUMBER.fullmatch(shown):
-        return "'" + shown
-    return shown
+    escaped = _INNER_FORMULA.sub("'", log_line(text, len(text)))
+    if _FORMULA.match(escaped) and not _NUMBER.fullmatch(escaped):
+        return "'" + escaped
+    return escaped
 
 
 def csv(result: Result) -> str:
@@ -41,7 +41,10 @@ def tsv(result: Result) -> str:
 def rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Flat records as a table of exact numbers; empty where there is no value."""
     heads = list(dict.fromkeys(key for row in rows for key in row))
-    return Table(Head.texts(*heads), [[_cell(row.get(key)) for key in heads] for row in rows])
+    cells = []
+    for row in rows:
+        cells.append([_cell(row.get(key)) for key in heads])
+    return Table(Head.texts(*heads), cells)
 
 
 def _cell(value: Any) -> Cell | str:
@@ -63,14 +66,20 @@ def write(table: Table, delimiter: str = ",") -> str:
 
 def _line(cells: Iterable[Cell | str | float], delimiter: str) -> str:
     fields = list(map(_field, cells))
-    return (delimiter.join(fields) if fields != [""] else '""') + "\n"  # an empty line is no row to most readers
+    if fields == [""]:
+        return '""\n'  # most readers skip an empty line
+    return delimiter.join(fields) + "\n"
 
 
 def _field(cell: Cell | str | float) -> str:
-    value = cell.value if isinstance(cell, Cell) else cell
+    value: object = cell
+    text = str(cell)
+    if isinstance(cell, Cell):
+        value, text = cell.value, cell.text
     if isinstance(value, float | int):
         return str(value)
-    text = escape(cell.text if isinstance(cell, Cell) else str(cell))
+
+    text = escape(text)
     if _QUOTED.search(text):
         return '"' + text.replace('"', '""') + '"'
     return text

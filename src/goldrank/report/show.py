@@ -71,7 +71,7 @@ def render(result: Result, form: str) -> str:
     chosen = _form(result, form)
     if chosen.binary:
         hint = f"Save it: result.save('result{chosen.endings[0]}')."
-        raise OptionError(f"{form} is no text", hint=hint, code="binary-form")
+        raise OptionError(f"{form} is not text", hint=hint, code="binary-form")
 
     text = _writer(chosen)(result)
     assert isinstance(text, str)
@@ -104,28 +104,27 @@ def forms_of(result: Result | type[Result]) -> dict[str, Form]:
 
 def form_of(path: Path, result: Result | type[Result] | None = None) -> str:
     """The name of the form that a file's ending names, of all forms or of those that a result has."""
-    if result is None:
-        forms = FORMS
-    else:
+    forms = FORMS
+    if result is not None:
         forms = forms_of(result)
-
     endings = {ending: name for name, form in forms.items() for ending in form.endings}
     file = file_name(path)
     ending = PurePath(file).suffix.lower()
     if ending not in endings:
+        message = "the name has no ending, which names the form"
         if ending:
-            what = f"the ending {ending!r} names no form"
-        else:
-            what = "the name has no ending, which names the form"
-        raise OptionError(what, where=file, hint=f"Endings are {', '.join(endings)}.", code="unknown-ending")
+            message = f"the ending {ending!r} names no form"
+        raise OptionError(message, where=file, hint=f"Endings are {', '.join(endings)}.", code="unknown-ending")
 
     return endings[ending]
 
 
 def _form(result: Result, form: str) -> Form:
     of_type(result, Result, "what is shown", "a result", "Results are what verbs return: Scores, a Comparison ...")
-    if form != "svg" and isinstance(form, str) and form in (known := FORMS | dict(result.own_forms)):
-        return known[form]
+    if form != "svg" and isinstance(form, str):  # svg depends on the parts, which take time to make
+        declared = FORMS | dict(result.own_forms)
+        if form in declared:
+            return declared[form]
     forms = forms_of(result)
     return forms[one_of(form, forms, "form")]
 

@@ -8,5 +8,5 @@ from goldrank.report.charts import stacked
 
 
 def render(result: Result) -> str:
-    """A file with all charts; each has its title and a description for those who cannot see it."""
+    """A file with all charts; each has its title and a description for people who cannot see it."""
     return stacked([chart.draw() for chart in charts_of(result.parts())])

@@ -1,4 +1,4 @@
-"""Templates, styles and scripts are written for those who read them; pages do not carry what is only for these."""
+"""Templates, styles and scripts as pages carry them: without what is only for the readers of their source."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 _PIECE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<(?=[a-zA-Z/!])|>|\s*\n\s*", re.DOTALL)
 """What decides on a line break: what jinja reads, where a tag begins and ends, the break and the space around it."""
 _EDGES = ("", "<", ">", "{", "}")
-"""What may stand beside a line break that is no text: the file's end, a tag, and what jinja reads."""
+"""What may be beside a line break and is not text: the file's end, a tag, and what jinja reads."""
 _COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
-"""A comment of a style, or one of a script that has a line of its own."""
+"""A comment of a style, or a comment of a script on a separate line."""
 
 
 def without_line_breaks(template: str) -> str:
     """A template without the line breaks and the indentation that are there for its readers.
 
-    White space between elements can be seen on a page, so the rule must be simple. It is that of JSX:
+    White space between elements can be seen on a page, so the rule must be simple. It is the rule of JSX:
     between two words a line break is a space, and inside of a tag too; beside a tag, a statement or an
-    expression it is nothing. A space that is wanted there is written `{{ " " }}`.
+    expression it is nothing. A space there is written `{{ " " }}`.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ def without_line_breaks(template: str) -> str:
 
     def shortened(piece: re.Match[str]) -> str:
         nonlocal inside_tag
-        found = piece[0]
-        if found in ("<", ">"):
-            inside_tag = found == "<"
-        if not found.isspace():
-            return found
+        text = piece[0]
+        if text in ("<", ">"):
+            inside_tag = text == "<"
+        if not text.isspace():
+            return text
 
         if inside_tag:
             return " "
@@ -68,7 +68,7 @@ def without_comments(source: str) -> str:
     Returns
     -------
     str
-        The same, with fewer characters.
+        The source with fewer characters.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from goldrank.base.escaping import log_line
 from goldrank.base.packages import needed
-from goldrank.data.table import Cell, Head, Part, Sentence, Table, is_apart, plain, told
+from goldrank.data.table import Cell, Head, Part, Sentence, Table, is_apart, plain, without_charts
 
 with needed("rich"):
     from rich import table as rich_table
@@ -33,15 +33,19 @@ def view(parts: Iterable[Part]) -> RenderableType:
     """Parts as rich shows them."""
     drawn: list[RenderableType] = []
     before: Part | None = None
-    for part in told(parts):
+    for part in without_charts(parts):
         if is_apart(before, part):
             drawn.append(Text(""))
         before = part
         if isinstance(part, Sentence):
             drawn.append(_sentence(part))
         elif isinstance(part, Table):
-            drawn.append(_table(part) if len(part.rows) <= MOST_ROWS else Text(plain([replace(part, caption="")])))
-            drawn += [Text(log_line(part.caption), style="dim")] if part.caption else []
+            if len(part.rows) <= MOST_ROWS:
+                drawn.append(_table(part))
+            else:
+                drawn.append(Text(plain([replace(part, caption="")])))
+            if part.caption:
+                drawn.append(Text(log_line(part.caption), style="dim"))
         else:
             drawn += [Text(log_line(part.title), style="bold"), view(part.parts)]
 
@@ -57,20 +61,16 @@ def _sentence(sentence: Sentence) -> Text:
 
 
 def _table(table: Table) -> rich_table.Table:
+    title = None
     if table.title:
         title = Text(log_line(table.title), style="bold")
-    else:
-        title = None
-
     drawn = rich_table.Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     drawn.show_header = table.has_heads
     for head in table.heads:
         is_number = head.kind == "number"
-        justify: JustifyMethod
+        justify: JustifyMethod = "left"
         if is_number:
             justify = "right"
-        else:
-            justify = "left"
         drawn.add_column(Text(log_line(head.text)), justify=justify, no_wrap=is_number, overflow="fold")
 
     for row in table.full_rows:
@@ -80,7 +80,10 @@ def _table(table: Table) -> rich_table.Table:
 
 
 def _cell(cell: Cell, head: Head) -> Text:
-    text = Text(("*" if cell.style == "best" else "") + log_line(cell.text, head.limit()), style=STYLES[cell.style])
+    content = log_line(cell.text, head.limit())
+    if cell.style == "best":
+        content = f"*{content}"
+    text = Text(content, style=STYLES[cell.style])
     if cell.raised:
         return text.append(f" {cell.raised}", style="green")
     return text

@@ -54,15 +54,17 @@ def _names_this_machine(host: str) -> bool:
 async def checked_address(host: str, port: int, allow_private: Collection[str]) -> str:
     """The address of a host that takes connections; one that is not allowed is a failure."""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise AskFailed("connect", f"{ids.show(host)} cannot be found: {error}") from None
 
-    addresses = list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
+    addresses = list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in entries))
     for address in addresses:
         if not is_allowed(host, ipaddress.ip_address(address), allow_private):
-            what = f"{ids.show(host)} is at the private address {address}"
-            raise AskFailed("address-refused", f'{what}; if that is meant, write allow_private = ["{ids.show(host)}"]')
+            message = f"{ids.show(host)} is at the private address {address}"
+            hint = f'if that is meant, write allow_private = ["{ids.show(host)}"]'
+            raise AskFailed("address-refused", f"{message}; {hint}")
+
     if len(addresses) > 1:
         for address in addresses:
             if await _answers(address, port):
@@ -71,7 +73,7 @@ async def checked_address(host: str, port: int, allow_private: Collection[str]) 
 
 
 async def _answers(address: str, port: int) -> bool:
-    """Whether anybody takes connections there."""
+    """Whether a server takes connections there."""
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             _, writer = await asyncio.open_connection(address, port)

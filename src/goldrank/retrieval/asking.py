@@ -22,7 +22,7 @@ FIRST_PAUSE = 0.5
 """Seconds before the second attempt, doubled before each further one, a fifth more or less."""
 LONGEST_PAUSE = 60.0
 ALIKE = 5
-"""If so many queries fail first, all for one reason, the rest is not asked."""
+"""If the first queries, as many as this, all fail for one reason, no more are asked."""
 
 Tell = Callable[[int, int], None]
 
@@ -37,12 +37,12 @@ class Askable(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections and programs."""
+        """Close connections and end programs."""
         ...
 
 
 def opened(engine: SearchEngine) -> Askable:
-    """What asks an engine of this kind."""
+    """The client that asks an engine of this kind."""
     if engine.kind == "command":
         return CommandEngine(engine)
     if engine.kind == "python":
@@ -52,7 +52,7 @@ def opened(engine: SearchEngine) -> Askable:
 
 @dataclass
 class _Pace:
-    """Not more than so many requests a second."""
+    """At most `per_second` requests a second; 0 for any number."""
 
     per_second: float
     _next: float = 0.0
@@ -68,81 +68,82 @@ class _Pace:
 
 @dataclass
 class EngineJob:
-    """One engine, what it is asked, and what it answered."""
+    """One engine, its questions, and the journal of its answers."""
 
     engine: SearchEngine
     limits: EngineLimits
     questions: Sequence[EngineQuery]
     journal: Journal
-    _asked: Askable | None = None
+    _client: Askable | None = None
     _pace: _Pace = field(default_factory=lambda: _Pace(0))
     _first_failures: list[AskFailed] = field(default_factory=list)
     _has_answered: bool = False
 
     def open(self) -> None:
-        """Make what asks; inside a running loop."""
-        self._asked = opened(self.engine)
+        """Make the client; an event loop must be running."""
+        self._client = opened(self.engine)
         self._pace = _Pace(self.limits.per_second)
 
     async def close(self) -> None:
-        if self._asked is not None:
-            await self._asked.close()
+        if self._client is not None:
+            await self._client.close()
 
     @property
     def pending(self) -> list[EngineQuery]:
-        """What was not answered yet."""
+        """The questions without an answer yet."""
         answered = self.journal.answered
         return [question for question in self.questions if question.id not in answered]
 
     async def warm(self, count: int) -> None:
         """Ask some queries without keeping anything."""
-        assert self._asked is not None
+        assert self._client is not None
         for question in self.questions[:count]:
             await self._pace.wait()
             try:
-                await self._asked.ask(question)
+                await self._client.ask(question)
             except AskFailed:
                 return
 
     async def ask(self, question: EngineQuery) -> None:
-        """Ask a query until it is answered or there is no hope, and keep the outcome."""
-        assert self._asked is not None
+        """Ask a query until it is answered or no attempt is left, and record the outcome."""
+        assert self._client is not None
         attempt = 0
         while True:
             attempt += 1
             await self._pace.wait()
             try:
-                reply = await self._asked.ask(question)
+                reply = await self._client.ask(question)
             except AskFailed as failure:
-                if failure.again and attempt <= self.limits.retries:
+                if failure.can_retry and attempt <= self.limits.retries:
                     await _pause(_seconds_before(attempt, failure))
                     continue
                 self._failed(question, failure, attempt)
                 return
+
             self._has_answered = True
             self.journal.add(_answer_record(question, reply, attempt))
             return
 
     def _failed(self, question: EngineQuery, failure: AskFailed, attempts: int) -> None:
-        assert self._asked is not None
-        text = self._asked.secrets.clean(failure.text)
+        assert self._client is not None
+        text = self._client.secrets.clean(failure.text)
         error = {"code": failure.code, "what": text}
         self.journal.add({"id": question.id, "question": question.text, "error": error, "attempts": attempts})
         if self._has_answered:
             return
+
         self._first_failures.append(failure)
         codes = {first.code for first in self._first_failures}
         if len(self._first_failures) >= ALIKE and len(codes) == 1:
-            what = f"{self.engine.name}: the first {ALIKE} queries failed alike: {FAILURES[failure.code]} ({text})"
-            raise RetrievalError(
-                what, hint="Nothing more was asked. Try the engine file on one query.", code=failure.code
-            )
+            message = f"{self.engine.name}: the first {ALIKE} queries failed alike: {FAILURES[failure.code]} ({text})"
+            hint = "Nothing more was asked. Try the engine file on one query."
+            raise RetrievalError(message, hint=hint, code=failure.code)
 
 
 def _seconds_before(attempt: int, failure: AskFailed) -> float:
     """How long to wait before the next attempt."""
-    if failure.after is not None:
-        return failure.after
+    if failure.retry_after is not None:
+        return failure.retry_after
     pause: float = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE)
     return pause * random.uniform(0.8, 1.2)  # noqa: S311 - so that not all come back at once
 
@@ -220,22 +221,22 @@ async def _several_at_a_time(job: EngineJob, one_more: Callable[[], None]) -> No
 
 
 WARMUP_IN_TURNS = 5
-"""Queries that each engine is asked first where engines are compared, unless its file says more."""
+"""Queries that warm up each engine where engines are compared, unless its file has a higher number."""
 
 
 async def _in_turns(jobs: Sequence[EngineJob], one_more: Callable[[], None]) -> None:
-    """One query at a time, by every engine; who is asked first changes from query to query: AB, BA, AB."""
+    """One query at a time, to every engine; the first engine changes from query to query: AB, BA, AB."""
     for job in jobs:
         if job.pending:
             await job.warm(max(job.limits.warmup, min(WARMUP_IN_TURNS, len(job.questions))))
 
     answered = [job.journal.answered for job in jobs]
     for number in range(len(jobs[0].questions)):
-        for which in _turn(len(jobs), number):
-            question = jobs[which].questions[number]
-            if question.id in answered[which]:
+        for engine_index in _turn(len(jobs), number):
+            question = jobs[engine_index].questions[number]
+            if question.id in answered[engine_index]:
                 continue
-            await jobs[which].ask(question)
+            await jobs[engine_index].ask(question)
             one_more()
 
 

@@ -46,7 +46,7 @@ class JudgeNext(NamedTuple):
     weight : float
         How far nDCG's sum moves towards `before` (or, below zero, `after`) for each unit of gain.
     rank_before, rank_after : int or None
-        Where it stands; None beyond the first k.
+        Its ranks; None beyond the first k.
     """
 
     query: str
@@ -58,7 +58,7 @@ class JudgeNext(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryChurn:
-    """What became of one query's results.
+    """How the results of one query changed.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class QueryChurn:
 
     @property
     def first_changed(self) -> bool:
-        """Whether another document stands first."""
+        """Whether another document is at rank 1."""
         return self.before[:1] != self.after[:1]
 
     @property
@@ -116,14 +116,14 @@ class QueryChurn:
 
 @dataclass(frozen=True)
 class ScoreSpread:
-    """Quartiles of an engine's scores over queries. They say something within one engine only.
+    """Quartiles of an engine's scores over queries. Scores of two engines cannot be compared.
 
     Attributes
     ----------
     first : tuple of float
-        Of the first document's score.
+        Quartiles of the first document's score.
     gap : tuple of float
-        Of the gap between the first two.
+        Quartiles of the gap between the first two scores.
     """
 
     first: tuple[float, float, float]
@@ -152,7 +152,7 @@ class LatencyShift:
 
 @dataclass(frozen=True, repr=False)
 class Churn(Result, Mapping[str, QueryChurn]):
-    """What changed between two rankings of the same queries: `churn["q1"]` is what became of a query."""
+    """What changed between two rankings of the same queries: `churn["q1"]` is the change of one query."""
 
     before: str
     after: str
@@ -192,7 +192,7 @@ class Churn(Result, Mapping[str, QueryChurn]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """There are none: what is to know stands among the sentences."""
+        """Always empty: `parts` has all remarks as sentences."""
         return ()
 
     def __getitem__(self, query: str) -> QueryChurn:
@@ -255,9 +255,9 @@ class Churn(Result, Mapping[str, QueryChurn]):
     def judge_first(self, n: int = 40) -> list[JudgeNext]:
         """The documents whose judgements tell the two rankings apart soonest, by what they weigh in nDCG@k.
 
-        The best document of each query comes first, then the second of each, and so on. One that stands at the same
-        rank in both is never asked for. Such a set is chosen: it says which ranking is better on these queries, and not
-        how good either is.
+        The document of each query that weighs most comes first, then the second of each, and so on. A document at the
+        same rank in both is never in the list. Such a set is chosen: it says which ranking is better on these queries,
+        and not how good either is.
 
         Parameters
         ----------
@@ -294,10 +294,12 @@ class Churn(Result, Mapping[str, QueryChurn]):
 
     @cached_property
     def _rounds(self) -> list[JudgeNext]:
-        """Every pair that weighs something, round by round."""
-        ranked = [sorted(_weighed(change), key=_order) for change in self.changes]
-        rounds = zip_longest(*ranked)
-        return [pair for one in rounds for pair in sorted(filter(None, one), key=_order)]
+        """Every pair with a weight, round by round."""
+        by_query = [sorted(_weighed(change), key=_order) for change in self.changes]
+        pairs: list[JudgeNext] = []
+        for one_of_each_query in zip_longest(*by_query):
+            pairs += sorted(filter(None, one_of_each_query), key=_order)
+        return pairs
 
     @property
     def words(self) -> str:
@@ -311,24 +313,12 @@ class Churn(Result, Mapping[str, QueryChurn]):
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a query."""
-        return [
-            {
-                "query": change.query,
-                "overlap": change.overlap,
-                "rbo": change.rbo,
-                "tau": None if math.isnan(change.tau) else change.tau,
-                "came": len(change.came),
-                "went": len(change.went),
-                "results_before": change.lengths[0],
-                "results_after": change.lengths[1],
-                "first_changed": change.first_changed,
-                "lacking": change.lacking or None,
-            }
-            for change in self.changes
-        ]
+        return [_row(change) for change in self.changes]
 
     def to_dict(self) -> dict[str, Any]:
-        latency = self.latency
+        latency = None
+        if self.latency is not None:
+            latency = vars(self.latency)
 
         return {
             "before": self.before,
@@ -340,12 +330,31 @@ class Churn(Result, Mapping[str, QueryChurn]):
             "tau": self.tau,
             "first_changed": self.first_changed,
             "vanished": list(self.vanished),
-            "latency": None if latency is None else vars(latency),
+            "latency": latency,
             "queries": [
                 {**row, "came": list(change.came), "went": list(change.went)}
                 for row, change in zip(self.rows(), self.changes, strict=True)
             ],
         }
+
+
+def _row(change: QueryChurn) -> dict[str, Any]:
+    tau: float | None = change.tau
+    if math.isnan(change.tau):
+        tau = None
+
+    return {
+        "query": change.query,
+        "overlap": change.overlap,
+        "rbo": change.rbo,
+        "tau": tau,
+        "came": len(change.came),
+        "went": len(change.went),
+        "results_before": change.lengths[0],
+        "results_after": change.lengths[1],
+        "first_changed": change.first_changed,
+        "lacking": change.lacking or None,
+    }
 
 
 def _order(pair: JudgeNext) -> tuple[float, bytes, bytes]:
@@ -394,7 +403,7 @@ def compare_rankings(
     MismatchError
         If the runs have no query in common.
     OptionError
-        If `k` is no whole number from 1.
+        If `k` is not a whole number from 1.
 
     Examples
     --------
@@ -406,13 +415,16 @@ def compare_rankings(
     """
     whole_number(k, "k", 1)
     first, second = _side(before), _side(after)
-    texts = {} if queries is None else {query: one.text for query, one in read_queries(queries).items()}
-    names = sorted({*first.run, *second.run}, key=ids.encode)
-    if not any(query in first.run and query in second.run for query in names):
-        what = "the two runs have no query in common"
-        raise MismatchError(what, where=f"{first.run.name}, {second.run.name}", code="no-common-queries")
+    texts: dict[str, str] = {}
+    if queries is not None:
+        texts = {query_id: query.text for query_id, query in read_queries(queries).items()}
 
-    changes = tuple(_change(query, texts.get(query, ""), first.run, second.run, k) for query in names)
+    query_ids = sorted({*first.run, *second.run}, key=ids.encode)
+    if not any(query in first.run and query in second.run for query in query_ids):
+        message = "the two runs have no query in common"
+        raise MismatchError(message, where=f"{first.run.name}, {second.run.name}", code="no-common-queries")
+
+    changes = tuple(_change(query, texts.get(query, ""), first.run, second.run, k) for query in query_ids)
     spreads = (_spread(first.run), _spread(second.run))
     return Churn(first.run.name, second.run.name, k, changes, spreads, _latency(first.latency_ms, second.latency_ms))
 
@@ -422,17 +434,20 @@ class _Side(NamedTuple):
     latency_ms: Mapping[str, float]
 
 
-def _side(given: RunLike | EngineRun) -> _Side:
-    if isinstance(given, EngineRun):
-        return _Side(given.run, given.latency_ms)
-    run = io.as_run(given).drop_duplicates()
-    is_path = isinstance(given, str | os.PathLike)
-    records = f"{os.fspath(given)}.jsonl" if is_path else ""  # type: ignore[arg-type]
-    return _Side(run, _recorded(records) if is_path and os.path.isfile(records) else {})
+def _side(source: RunLike | EngineRun) -> _Side:
+    if isinstance(source, EngineRun):
+        return _Side(source.run, source.latency_ms)
+
+    run = io.as_run(source).drop_duplicates()
+    if isinstance(source, str | os.PathLike):
+        records = f"{os.fspath(source)}.jsonl"
+        if os.path.isfile(records):
+            return _Side(run, _recorded(records))
+    return _Side(run, {})
 
 
 def _recorded(path: str) -> dict[str, float]:
-    """Latencies of the records beside a run."""
+    """Latencies from the file of records beside a run."""
     times: dict[str, float] = {}
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
@@ -441,34 +456,47 @@ def _recorded(path: str) -> dict[str, float]:
                 if isinstance(record.get("latency_ms"), int | float):
                     times[str(record["id"])] = float(record["latency_ms"])
             except (ValueError, KeyError, AttributeError, RecursionError):
-                what = "is no record of a run, though it stands beside one"
-                raise InputError(what, where=f"{path}:{number}", hint="Move it away.", code="not-a-journal") from None
+                message = "is not a record of a run, though it is beside one"
+                raise InputError(
+                    message, where=f"{path}:{number}", hint="Move it away.", code="not-a-journal"
+                ) from None
     return times
 
 
 def _change(query: str, text: str, first: Run, second: Run, k: int) -> QueryChurn:
-    before = first.ranking(query) if query in first else []
-    after = second.ranking(query) if query in second else []
+    before, after = _ranking(first, query), _ranking(second, query)
+    top_before, top_after = before[:k], after[:k]
+    shared = set(top_before) & set(top_after)
+    shared_before = [doc for doc in top_before if doc in shared]
+    shared_after = [doc for doc in top_after if doc in shared]
+
     lacking: Lacking = ""
+    overlap = overlap_of_ranks = 0.0
     if query not in first:
         lacking = "before"
     elif query not in second:
         lacking = "after"
+    else:
+        overlap = _overlap(top_before, top_after)
+        overlap_of_ranks = rbo(before, after, PATIENCE)
 
-    top_before, top_after = before[:k], after[:k]
-    shared = set(top_before) & set(top_after)
-    orders = [[doc for doc in ranking if doc in shared] for ranking in (top_before, top_after)]
     return QueryChurn(
         query=query,
         text=text,
         before=tuple(top_before),
         after=tuple(top_after),
-        overlap=0.0 if lacking else _overlap(top_before, top_after),
-        rbo=0.0 if lacking else rbo(before, after, PATIENCE),
-        tau=kendall_tau(*orders),
+        overlap=overlap,
+        rbo=overlap_of_ranks,
+        tau=kendall_tau(shared_before, shared_after),
         lengths=(len(before), len(after)),
         lacking=lacking,
     )
+
+
+def _ranking(run: Run, query: str) -> list[str]:
+    if query not in run:
+        return []
+    return run.ranking(query)
 
 
 def _overlap(first: Sequence[str], second: Sequence[str]) -> float:
@@ -479,14 +507,18 @@ def _overlap(first: Sequence[str], second: Sequence[str]) -> float:
 
 
 def _spread(run: Run) -> ScoreSpread | None:
-    """Quartiles of a run's scores; None if they only number the places."""
+    """Quartiles of a run's scores; None if they are only ranks: -1, -2, and so on."""
     rows = [sorted(row.values(), reverse=True) for row in run.values()]
     filled = [row for row in rows if row]
-    are_places = all(row == [-float(place) for place in range(1, len(row) + 1)] for row in filled)
-    if not run.has_scores or are_places:
+    if not run.has_scores or all(_are_ranks(row) for row in filled):
         return None
+
     gaps = [row[0] - row[1] for row in filled if len(row) > 1]
     return ScoreSpread(_quartiles([row[0] for row in filled]), _quartiles(gaps))
+
+
+def _are_ranks(scores: Sequence[float]) -> bool:
+    return scores == [-float(rank) for rank in range(1, len(scores) + 1)]
 
 
 def _quartiles(values: Sequence[float]) -> tuple[float, float, float]:
@@ -500,14 +532,18 @@ def _latency(before: Mapping[str, float], after: Mapping[str, float]) -> Latency
     common = sorted(before.keys() & after.keys())
     if not common:
         return None
-    first, second = [before[query] for query in common], [after[query] for query in common]
+
+    first = [before[query] for query in common]
+    second = [after[query] for query in common]
     logs = [math.log(b / a) for a, b in zip(first, second, strict=True) if a > 0 and b > 0]
-    ratio = math.exp(math.fsum(logs) / len(logs)) if logs else math.nan
+    ratio = math.nan
+    if logs:
+        ratio = math.exp(math.fsum(logs) / len(logs))
     return LatencyShift(len(common), _usual_and_slow(first), _usual_and_slow(second), ratio)
 
 
 def _usual_and_slow(times: Sequence[float]) -> tuple[float, float]:
     """The median and the 95th percentile, by nearest rank."""
     ordered = sorted(times)
-    places = [math.ceil(share * len(ordered) / 100) - 1 for share in (50, 95)]
-    return ordered[places[0]], ordered[places[1]]
+    positions = [math.ceil(share * len(ordered) / 100) - 1 for share in (50, 95)]
+    return ordered[positions[0]], ordered[positions[1]]

@@ -13,27 +13,28 @@ MOST_NAMED = 5
 
 
 def parts(churn: Churn) -> list[Part]:
-    """What changed on average, which queries moved most, and what cannot be said."""
+    """What changed on average, which queries moved most, and that nothing here says which is better."""
     shown: list[Part] = [Sentence(f"{churn.words}.", "strong"), _means(churn)]
     shown += [Sentence(text, "remark") for text in _remarks(churn)]
     moved = churn.moved_most(MOST_SHOWN)
     if moved:
-        heads = [*Head.names("query"), *Head.texts("text"), *Head.numbers("overlap", "RBO", "results")]
-        heads += Head.texts("came", "went")
+        columns = [*Head.names("query"), *Head.texts("text"), *Head.numbers("overlap", "RBO", "results")]
+        columns += Head.texts("came", "went")
         title = "The queries that moved most"
-        shown.append(Table(heads, [_moved_row(change) for change in moved], title=title))
+        shown.append(Table(columns, [_moved_row(change) for change in moved], title=title))
+
     shown.append(Sentence("No judgements were used: nothing here says which is better.", "remark"))
     return shown
 
 
 def _means(churn: Churn) -> Table:
-    heads = [*Head.names("before", "after"), *Head.numbers(f"overlap@{churn.k}", "RBO (p=0.9)", "tau on common")]
+    columns = [*Head.names("before", "after"), *Head.numbers(f"overlap@{churn.k}", "RBO (p=0.9)", "tau on common")]
     if math.isnan(churn.tau):
         tau = Cell("-")
     else:
         tau = Cell(f"{churn.tau:.4f}", churn.tau)
     row: Cells = [churn.before, churn.after, churn.overlap, churn.rbo, tau]
-    return Table(heads, [row])
+    return Table(columns, [row])
 
 
 def _remarks(churn: Churn) -> list[str]:
@@ -79,24 +80,24 @@ def _moved_row(change: QueryChurn) -> Cells:
 
 
 def _named(docs: tuple[str, ...]) -> str:
+    names = " ".join(docs[:MOST_NAMED])
     if len(docs) > MOST_NAMED:
-        more = f" and {len(docs) - MOST_NAMED:,} more"
-    else:
-        more = ""
-    return " ".join(docs[:MOST_NAMED]) + more
+        names += f" and {len(docs) - MOST_NAMED:,} more"
+    return names
 
 
 def judging_parts(churn: Churn, n: int) -> list[Part]:
     """What to judge, and how much remains open then."""
     pairs = churn.judge_first(n)
-    heads = [*Head.names("query", "document"), *Head.numbers("before", "after", "weight")]
+    columns = [*Head.names("query", "document"), *Head.numbers("before", "after", "weight")]
     title = "Judge these first"
-    left = churn.remaining(n)
-    words = f"What is left can make a mean difference of {left:.4f} at most, for each unit of gain, in the sums of "
-    words += f"nDCG@{churn.k}."
+    words = (
+        f"What is left can make a mean difference of {churn.remaining(n):.4f} at most, for each unit of gain, "
+        f"in the sums of nDCG@{churn.k}."
+    )
     chosen = "These are chosen: they say which is better on these queries, not how good either is."
     return [
-        Table(heads, [_judging_row(pair) for pair in pairs], title=title),
+        Table(columns, [_judging_row(pair) for pair in pairs], title=title),
         Sentence(words, "remark"),
         Sentence(chosen, "remark"),
     ]

@@ -1,6 +1,6 @@
 """`SearchEngine`: how a search engine is asked, from a TOML file.
 
-One engine a file. Keys that are not known are errors, and so is a secret that stands in the file itself.
+One engine a file. Unknown keys are errors, and so is a secret that is written in the file itself.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ Kind: TypeAlias = Literal[
 ]  # fmt: skip
 Method: TypeAlias = Literal["GET", "POST"]
 BY_SHAPE = AnswerPaths()
-"""Nothing is named: the shape of an answer tells."""
+"""No paths are named: the shape of an answer decides."""
 
 
 @dataclass(frozen=True)
 class KnownKind:
-    """What is known of an engine before its file says more."""
+    """What is known of a kind of engine; the file of an engine may add to it."""
 
     paths: AnswerPaths = BY_SHAPE
     shape: str | None = None
@@ -91,7 +91,7 @@ class EngineLimits(Options):
     retries : int
         How often a query is asked again after a broken connection or the codes 429, 502, 503 and 504.
     per_second : float
-        At most so many requests a second; 0 for any number.
+        The most requests a second; 0 for any number.
     max_bytes : int
         Bytes of an answer, packed and unpacked.
     warmup : int
@@ -121,11 +121,11 @@ class EngineLimits(Options):
         whole_number(self.max_bytes, "max_bytes", 1, 1_000_000_000)
         whole_number(self.warmup, "warmup", 0, 1_000_000)
         if not _is_number(self.timeout_s) or not 0 < self.timeout_s <= 86_400:
-            what = f"timeout_s is {shown(self.timeout_s, 40)}; it must be seconds, above 0 and up to 86,400"
-            raise OptionError(what, code="bad-number")
+            message = f"timeout_s is {shown(self.timeout_s, 40)}; it must be seconds, above 0 and up to 86,400"
+            raise OptionError(message, code="bad-number")
         if not _is_number(self.per_second) or self.per_second < 0:
-            what = f"per_second is {shown(self.per_second, 40)}; it must be a number from 0"
-            raise OptionError(what, code="bad-number")
+            message = f"per_second is {shown(self.per_second, 40)}; it must be a number from 0"
+            raise OptionError(message, code="bad-number")
 
 
 def _is_number(value: object) -> bool:
@@ -137,12 +137,12 @@ USUAL_LIMITS = EngineLimits()
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """What is sent for each query; texts may have fields such as {query}."""
+    """The request for each query; texts may have fields such as {query}."""
 
     url: str
     method: Method = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)
-    """A value `env:NAME` is that of a variable."""
+    """A value `env:NAME` is read from that variable of the environment."""
     params: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
     form: Mapping[str, Any] | None = None
@@ -181,7 +181,7 @@ class SearchEngine:
 
     @property
     def shape(self) -> AnswerShape | None:
-        """The shape of its answers, if the kind tells."""
+        """The shape of its answers, if its kind has one."""
         name = KINDS[self.kind].shape
         if name is None:
             return None
@@ -194,17 +194,17 @@ class SearchEngine:
 
     @property
     def digest(self) -> str:
-        """A hash of what answers depend on; limits, the name and secrets are not among it."""
-        told = {key: value for key, value in self.table.items() if key not in ("limits", "name")}
-        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+        """A hash of the keys that answers depend on; limits, the name and secrets are left out."""
+        relevant_keys = {key: value for key, value in self.table.items() if key not in ("limits", "name")}
+        return hashlib.sha256(json.dumps(relevant_keys, sort_keys=True, default=str).encode()).hexdigest()
 
     @property
     def required_fields(self) -> set[str]:
         """Fields that every query must have: those of addresses, parameters and arguments."""
-        places: list[Any] = [self.argv]
+        templates: list[Any] = [self.argv]
         if self.request is not None:
-            places += [self.request.url, self.request.params, self.request.form]
-        return {name for place in places for name in fields_in(place)} - {"query", "id", "k"}
+            templates += [self.request.url, self.request.params, self.request.form]
+        return {name for template in templates for name in fields_in(template)} - {"query", "id", "k"}
 
     @classmethod
     def load(cls, path: Path) -> SearchEngine:
@@ -237,14 +237,14 @@ class SearchEngine:
         try:
             table = tomllib.loads(raw.decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"is no TOML: {error}", where=name, code="not-toml") from None
+            raise InputError(f"is not TOML: {error}", where=name, code="not-toml") from None
 
         stem = os.path.basename(name).removesuffix(".toml")
         return cls.from_table(table, name=stem, where=name)
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any], *, name: str = "engine", where: str = "engine") -> SearchEngine:
-        """An engine of what a file says.
+        """Make an engine from the keys of an engine file.
 
         Parameters
         ----------
@@ -270,13 +270,14 @@ class SearchEngine:
             raise InputError(f"is {shown(table, 60)}, not a table", where=where, code="wrong-type")
         _check_keys(table, _TOP, where)
         if table.get("format", FORMAT) != FORMAT:
-            what = f"format is {shown(table['format'], 40)}; this version reads {FORMAT}"
-            raise InputError(what, where=where, code="unknown-format")
+            message = f"format is {shown(table['format'], 40)}; this version reads {FORMAT}"
+            raise InputError(message, where=where, code="unknown-format")
 
         kind: Kind = one_of(table.get("kind", "http"), get_args(Kind), f"{where}: kind")  # type: ignore[assignment]
         k = table.get("k")
         if k is not None:
             whole_number(k, f"{where}: k", 1)
+
         program = _OF_PROGRAMS.get(kind)
         request = None
         if program is None:
@@ -308,8 +309,8 @@ _EXAMPLES = {
 def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
     for key in table:
         if key not in known:
-            what = f"{shown(key, 60)} is not known here; there are: {', '.join(known)}"
-            raise InputError(what, where=where, hint=did_you_mean(str(key), known), code="unknown-key")
+            message = f"{shown(key, 60)} is not known here; there are: {', '.join(known)}"
+            raise InputError(message, where=where, hint=did_you_mean(str(key), known), code="unknown-key")
 
 
 def _table(table: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
@@ -336,8 +337,8 @@ def _function(value: Any, where: str) -> str:
         return ""
     module, colon, name = _text(value, "function", where).partition(":")
     if not colon or not all(part.isidentifier() for part in (*module.split("."), name)):
-        what = f"function is {shown(value, 60)}; it must be module:function"
-        raise InputError(what, where=where, hint=_EXAMPLES["function"], code="wrong-type")
+        message = f"function is {shown(value, 60)}; it must be module:function"
+        raise InputError(message, where=where, hint=_EXAMPLES["function"], code="wrong-type")
     return str(value)
 
 
@@ -358,31 +359,33 @@ def _paths(table: Mapping[str, Any], kind: Kind, where: str) -> AnswerPaths:
         for path in listed:
             if not is_path(_text(path, f"response.{name}", where)):
                 hint = 'Paths have dots, [0] and [*]: "hits.hits", "rows[*]".'
-                raise InputError(f"response.{name} is {shown(path, 60)}, no path", where=where, hint=hint)
-        paths[name] = tuple(listed) if name == "partial" else value
+                raise InputError(f"response.{name} is {shown(path, 60)}, not a path", where=where, hint=hint)
+        paths[name] = value
+        if name == "partial":
+            paths[name] = tuple(listed)
 
     return AnswerPaths(**paths)
 
 
 def _request(table: Mapping[str, Any], where: str) -> HttpRequest:
     url = _url(table.get("url"), where)
-    given = _table(table, "request", where)
-    _check_keys(given, _REQUEST, f"{where}: request")
-    if "body" in given and "form" in given:
+    request_table = _table(table, "request", where)
+    _check_keys(request_table, _REQUEST, f"{where}: request")
+    if "body" in request_table and "form" in request_table:
         raise InputError("request has a body and a form", where=where, hint="Give one of them.", code="two-bodies")
 
-    has_body = "body" in given or "form" in given
-    if has_body:
+    usual = "GET"
+    if "body" in request_table or "form" in request_table:
         usual = "POST"
-    else:
-        usual = "GET"
-    method: Method = one_of(given.get("method", usual), get_args(Method), f"{where}: method")  # type: ignore[assignment]
-    headers = {name: _header(name, value, where) for name, value in _table(given, "headers", where).items()}
-    if "form" in given:
-        form = _table(given, "form", where)
-    else:
-        form = None
-    request = HttpRequest(url, method, headers, dict(_table(given, "params", where)), given.get("body"), form)
+    chosen = request_table.get("method", usual)
+    method: Method = one_of(chosen, get_args(Method), f"{where}: method")  # type: ignore[assignment]
+
+    headers = {name: _header(name, value, where) for name, value in _table(request_table, "headers", where).items()}
+    form = None
+    if "form" in request_table:
+        form = _table(request_table, "form", where)
+    params = dict(_table(request_table, "params", where))
+    request = HttpRequest(url, method, headers, params, request_table.get("body"), form)
 
     parts = (request.url, request.params, request.body, request.form)
     if not any(name != "k" for part in parts for name in fields_in(part)):
@@ -393,10 +396,9 @@ def _request(table: Mapping[str, Any], where: str) -> HttpRequest:
 
 def _url(value: Any, where: str) -> str:
     hint = "For example http://localhost:9200/products/_search."
+    url = ""
     if value is not None:
         url = _text(value, "url", where)
-    else:
-        url = ""
 
     try:
         parts = urlsplit(url)
@@ -405,16 +407,16 @@ def _url(value: Any, where: str) -> str:
         parts, has_port = urlsplit(""), False
 
     if "@" in parts.netloc:
-        what = "url has a user or a password in it"
+        message = "url has a user or a password in it"
         hint = 'Secrets are headers: Authorization = "env:NAME".'
-        raise OptionError(what, where=Position(where), hint=hint, code="secret-in-file")
+        raise OptionError(message, where=Position(where), hint=hint, code="secret-in-file")
 
     if parts.scheme not in ("http", "https") or not parts.hostname or not has_port or parts.fragment:
         raise InputError(f"url is {shown(url, 80)}; it must be http or https", where=where, hint=hint, code="bad-url")
 
     if next(fields_in(parts.netloc), None) is not None:
-        what = "url has a field in its host"
-        raise InputError(what, where=where, hint="Fields stand behind the host.", code="bad-url")
+        message = "url has a field in its host"
+        raise InputError(message, where=where, hint="Put fields after the host.", code="bad-url")
 
     return url
 
@@ -426,7 +428,8 @@ def _header(name: str, value: Any, where: str) -> str:
     elif looks_secret(name):
         hint = f'Write {name} = "env:NAME", and put the secret into the environment.'
         raise OptionError(f"{where}: the header {name} is written out", hint=hint, code="secret-in-file")
+
     is_token = all(sign.isascii() and (sign.isalnum() or sign in "-_") for sign in name)
     if not is_token or not text.isascii():
-        raise InputError(f"{shown(name, 40)} can be no header", where=where, code="bad-header")
+        raise InputError(f"{shown(name, 40)} cannot be a header", where=where, code="bad-header")
     return text

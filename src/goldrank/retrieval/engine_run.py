@@ -1,4 +1,4 @@
-"""`run_engine`: every query to a search engine, and what came back."""
+"""`run_engine`: ask a search engine every query, and keep its answers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class EngineAnswer:
     """The failure in words."""
     latency_ms: float | None = None
     took_ms: float | None = None
-    """The engine's own word."""
+    """How long the answer took, as the engine reports it."""
     is_partial: bool = False
     """Whether the engine says that not all of it answered."""
     attempts: int = 1
@@ -75,7 +75,7 @@ class EngineRun(Result, Mapping[str, EngineAnswer]):
     k: int
     concurrency: int
     records: tuple[Mapping[str, Any], ...]
-    """What was kept of each query, in their order."""
+    """The record of each query, in the order of the queries."""
 
     @cached_property
     def _answers(self) -> dict[str, EngineAnswer]:
@@ -89,7 +89,7 @@ class EngineRun(Result, Mapping[str, EngineAnswer]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """There are none: what is to know stands among the sentences."""
+        """Always empty: `parts` has all remarks as sentences."""
         return ()
 
     def __getitem__(self, query: str) -> EngineAnswer:
@@ -173,7 +173,7 @@ class EngineRun(Result, Mapping[str, EngineAnswer]):
             parts.append(f"{len(self.partial):,} only in part")
         if self.failures:
             counted = Counter(self.failures.values()).most_common()
-            listed = ", ".join(f"{code} {often:,}" for code, often in counted)
+            listed = ", ".join(f"{code} {times:,}" for code, times in counted)
             parts.append(f"{len(self.failures):,} failed ({listed})")
         return ", ".join(parts)
 
@@ -193,6 +193,7 @@ class EngineRun(Result, Mapping[str, EngineAnswer]):
         ]
 
     def to_dict(self) -> dict[str, Any]:
+        shares = percentiles(len(self.latency_ms))
         return {
             "name": self.name,
             "k": self.k,
@@ -201,8 +202,8 @@ class EngineRun(Result, Mapping[str, EngineAnswer]):
             "failures": dict(Counter(self.failures.values())),
             "empty": len(self.empty),
             "partial": len(self.partial),
-            "latency_ms": {f"p{share}": self.percentile(share / 100) for share in percentiles(len(self.latency_ms))},
-            "records": [dict(record) for record in self.records],
+            "latency_ms": {f"p{share}": self.percentile(share / 100) for share in shares},
+            "records": list(map(dict, self.records)),
         }
 
     def save_records(self, path: Path) -> None:
@@ -211,14 +212,14 @@ class EngineRun(Result, Mapping[str, EngineAnswer]):
         Parameters
         ----------
         path : str or path
-            The file. What stood there is replaced.
+            The file. An older one is replaced.
         """
         lines = (json.dumps(record, ensure_ascii=True).encode() + b"\n" for record in self.records)
         write_whole(path, b"".join(lines))
 
 
 def percentiles(count: int) -> tuple[int, ...]:
-    """Which percentiles of so many values say something."""
+    """The percentiles that `count` values are enough for."""
     if count >= 100:
         return (50, 95, 99)
     return (50, 95)
@@ -263,14 +264,14 @@ def run_engine(
     limits : EngineLimits, optional
         How many queries at a time, how long, how often; by default what the file says.
     output : str or path, optional
-        Where to write the run. Records with latencies and failures stand beside it, with `.jsonl` after its name. What
-        was answered is kept in a file with `.part` after it, so that nothing is lost when the program is stopped.
+        Where to write the run. Records with latencies and failures are written beside it, with `.jsonl` after its name.
+        Answers are kept in a file with `.part` after its name, so that nothing is lost when the program is stopped.
     allow_commands : bool
         Whether the engine file may name a program or a function, which are then run.
     restart : bool
         Forget what was answered before.
     progress : function, optional
-        Told after each query how many are done, and of how many.
+        Called after each query with the number of queries that are done and of all.
 
     Returns
     -------
@@ -316,43 +317,46 @@ def run_engines(
     restart: bool,
     progress: Progress | None,
 ) -> list[EngineRun]:
-    """Ask engines in turns, query by query, so that all meet the same load."""
+    """Ask engines in turns, query by query, so that the load is equal for all."""
     if k is not None:
         whole_number(k, "k", 1)
     if limits is not None:
         of_type(limits, EngineLimits, "limits", "EngineLimits", hint="For example limits=EngineLimits(concurrency=1).")
     if progress is not None and not callable(progress):
         raise OptionError(f"progress is {shown(progress, 40)}, not a function", code="wrong-type")
-    read = [_engine(engine) for engine in engines]
+
+    search_engines = [_engine(engine) for engine in engines]
     known = read_queries(queries)
     if not len(known):
         raise InputError("no queries", where=known.name, code="empty-input")
-    for engine in read:
+    for engine in search_engines:
         _check_programs(engine, allow_commands)
 
     with ExitStack() as opened:
         jobs = [
             _job(engine, known, k, limits, output, restart, opened)
-            for engine, output in zip(read, outputs, strict=True)
+            for engine, output in zip(search_engines, outputs, strict=True)
         ]
-        _asked(jobs, progress)
+        _ask(jobs, progress)
         return [_finished(job, output, len(jobs)) for job, output in zip(jobs, outputs, strict=True)]
 
 
-def _engine(given: SearchEngine | Path | Mapping[str, Any]) -> SearchEngine:
-    if isinstance(given, SearchEngine):
-        return given
-    if isinstance(given, Mapping):
-        return SearchEngine.from_table(given)
-    return SearchEngine.load(given)
+def _engine(source: SearchEngine | Path | Mapping[str, Any]) -> SearchEngine:
+    if isinstance(source, SearchEngine):
+        return source
+    if isinstance(source, Mapping):
+        return SearchEngine.from_table(source)
+    return SearchEngine.load(source)
 
 
 def _check_programs(engine: SearchEngine, allow_commands: bool) -> None:
     of_type(allow_commands, bool, "allow_commands", "True or False")
     if engine.runs_programs and not allow_commands:
         program = " ".join(engine.argv) or engine.function
-        what = f"the engine file {ids.show(engine.name)} runs a program: {ids.show(program, 100)}"
-        raise OptionError(what, hint="If that is meant: --allow-commands (allow_commands=True).", code="runs-programs")
+        message = f"the engine file {ids.show(engine.name)} runs a program: {ids.show(program, 100)}"
+        raise OptionError(
+            message, hint="If that is meant: --allow-commands (allow_commands=True).", code="runs-programs"
+        )
 
 
 def _job(
@@ -366,15 +370,12 @@ def _job(
 ) -> EngineJob:
     depth = k or engine.k or USUAL_K
     questions = _questions(queries, engine, depth)
-    if output is None:
-        journal = None
-    else:
-        journal = f"{file_name(output)}.part"
+    journal_path = None
+    if output is not None:
+        journal_path = f"{file_name(output)}.part"
 
-    key = _key(engine, questions)
-    return EngineJob(
-        engine, limits or engine.limits, questions, opened.enter_context(Journal(journal, key, restart=restart))
-    )
+    journal = opened.enter_context(Journal(journal_path, _key(engine, questions), restart=restart))
+    return EngineJob(engine, limits or engine.limits, questions, journal)
 
 
 def _questions(queries: Queries, engine: SearchEngine, k: int) -> list[EngineQuery]:
@@ -383,27 +384,31 @@ def _questions(queries: Queries, engine: SearchEngine, k: int) -> list[EngineQue
     questions = []
     for query, fields in queries.fields.items():
         text = fields.get("text", "")
-        others = {name: value for name, value in fields.items() if name != "text"}
-        missing = sorted(required - others.keys())
+        extra_fields = {name: value for name, value in fields.items() if name != "text"}
+        missing = sorted(required - extra_fields.keys())
         if missing:
-            what = f"query '{ids.show(query)}' has no {missing[0]}, which the engine file {ids.show(engine.name)} names"
-            raise InputError(what, where=queries.name, hint="Fields are columns of the queries.", code="missing-field")
-        if not text.strip() and "vector" not in others:
+            message = (
+                f"query '{ids.show(query)}' has no {missing[0]}, which the engine file {ids.show(engine.name)} names"
+            )
+            raise InputError(
+                message, where=queries.name, hint="Fields are columns of the queries.", code="missing-field"
+            )
+        if not text.strip() and "vector" not in extra_fields:
             raise InputError(f"query '{ids.show(query)}' has no text", where=queries.name, code="missing-field")
-        questions.append(EngineQuery(query, text, k, others))
+        questions.append(EngineQuery(query, text, k, extra_fields))
 
     return questions
 
 
 def _key(engine: SearchEngine, questions: Sequence[EngineQuery]) -> str:
-    """A hash of what is asked."""
+    """A hash of the engine and its questions."""
     digest = hashlib.sha256(engine.digest.encode())
     for question in questions:
         digest.update(json.dumps(question.values, sort_keys=True, default=str).encode() + b"\n")
     return digest.hexdigest()
 
 
-def _asked(jobs: Sequence[EngineJob], progress: Progress | None) -> None:
+def _ask(jobs: Sequence[EngineJob], progress: Progress | None) -> None:
     loop = EventLoop()
     try:
         loop.result(ask_all(jobs, progress or _silent), None)
@@ -412,22 +417,22 @@ def _asked(jobs: Sequence[EngineJob], progress: Progress | None) -> None:
 
 
 def _silent(done: int, total: int) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 def _finished(job: EngineJob, output: Path | None, engines: int) -> EngineRun:
     """The result, written where it was asked for; the journal stays while there are failures to ask again."""
     depth = job.questions[0].k
     records = tuple(job.journal.records[question.id] for question in job.questions)
+    concurrency = 1
     if engines == 1:
         concurrency = job.limits.concurrency
-    else:
-        concurrency = 1
+
     result = EngineRun(job.engine.name, depth, concurrency, records)
     if len(result.failures) == len(result):
         first = result[next(iter(result))]
-        what = f"{result.name}: every query failed; the first with {first.failure}: {first.what}"
-        raise RetrievalError(what, hint="Try the engine file on one query.", code=first.failure)
+        message = f"{result.name}: every query failed; the first with {first.failure}: {first.what}"
+        raise RetrievalError(message, hint="Try the engine file on one query.", code=first.failure)
 
     if output is not None:
         name = file_name(output)
@@ -439,7 +444,7 @@ def _finished(job: EngineJob, output: Path | None, engines: int) -> EngineRun:
 
 
 class ProgressLines:
-    """Says how far things are on standard error: in place on a terminal, else at every tenth."""
+    """Writes to standard error how many queries were asked: one line that changes on a terminal, else ten lines."""
 
     def __init__(self) -> None:
         self._tenth = -1
@@ -448,11 +453,9 @@ class ProgressLines:
         is_terminal = sys.stderr is not None and sys.stderr.isatty()
         tenth = 10 * done // total
         if is_terminal:
+            sys.stderr.write(f"\r{done:,} of {total:,} queries asked")
             if done == total:
-                end = "\n"
-            else:
-                end = ""
-            sys.stderr.write(f"\r{done:,} of {total:,} queries asked{end}")
+                sys.stderr.write("\n")
             sys.stderr.flush()
         elif sys.stderr is not None and tenth != self._tenth:
             sys.stderr.write(log_line(f"{done:,} of {total:,} queries asked") + "\n")

@@ -22,7 +22,7 @@ FAILURES: dict[FailureCode, str] = {
     "too-large": "the answer has more bytes than the limit",
     "too-deep": "the answer is nested too deeply",
     "bad-encoding": "the answer is not packed as it says, or in a way that was not asked for",
-    "not-json": "the answer is no JSON",
+    "not-json": "the answer is not JSON",
     "no-hits-path": "there is no list of results where it should be",
     "bad-id": "a result has no id that a run can hold",
     "engine-error": "the engine answered with an error",
@@ -34,14 +34,16 @@ FAILURES: dict[FailureCode, str] = {
 assert set(FAILURES) == set(get_args(FailureCode))
 
 
-class AskFailed(Exception):  # noqa: N818 - it says what happened, and is caught by who asked
+class AskFailed(Exception):  # noqa: N818 - it says what happened, and the caller of `ask` catches it
     """A query that an engine did not answer."""
 
-    def __init__(self, code: FailureCode, text: str, *, again: bool = False, after: float | None = None) -> None:
+    def __init__(
+        self, code: FailureCode, text: str, *, can_retry: bool = False, retry_after: float | None = None
+    ) -> None:
         self.code = code
         self.text = text
-        self.again = again
+        self.can_retry = can_retry
         """Whether another attempt may help."""
-        self.after = after
-        """Seconds that the engine asks to wait before it."""
+        self.retry_after = retry_after
+        """Seconds that the engine asks to wait before the next attempt."""
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""What an engine answered -> ranked documents: by the shape of a known engine, or by paths that the file names."""
+"""Ranked documents from an engine's answer: by the shape of a known engine, or by paths that the file names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AnswerPaths:
     """Where things are in an answer, by dotted paths with `[0]` for a position and `[*]` for all of them."""
 
     hits: str | None = None
-    """None: told by the shape of the answer."""
+    """None: the shape of the answer decides."""
     id: str | None = None
     score: str | None = None
     text: str | None = None
@@ -69,7 +69,7 @@ def parsed(body: str) -> Any:
     except RecursionError:
         raise AskFailed("too-deep", "the answer is nested too deeply") from None
     except ValueError as error:
-        raise AskFailed("not-json", f"the answer is no JSON ({error}); it begins {ids.show(body[:80])!r}") from None
+        raise AskFailed("not-json", f"the answer is not JSON ({error}); it begins {ids.show(body[:80])!r}") from None
     _check_depth(data)
     return data
 
@@ -80,7 +80,13 @@ def _check_depth(data: Any) -> None:
         containers = [node for node in level if isinstance(node, dict | list)]
         if not containers:
             return
-        level = [child for node in containers for child in (node.values() if isinstance(node, dict) else node)]
+        level = []
+        for node in containers:
+            if isinstance(node, dict):
+                level += node.values()
+            else:
+                level += node
+
     if any(isinstance(node, dict | list) for node in level):
         raise AskFailed("too-deep", f"the answer is nested more than {MOST_DEPTH} deep")
 
@@ -88,17 +94,16 @@ def _check_depth(data: Any) -> None:
 def read_answer(data: Any, paths: AnswerPaths, shape: AnswerShape | None, k: int) -> ReadAnswer:
     """The first `k` results of an answer."""
     if paths.error:
-        reason = at(data, paths.error)
-    else:
-        reason = None
-    if reason:
-        raise AskFailed("engine-error", f"the engine says: {ids.show(_reason_text(reason), 200)}")
+        reason = value_at(data, paths.error)
+        if reason:
+            raise _engine_error(reason)
 
     if paths.hits is None:
         hits, is_partial = _by_shape(data, shape)
     else:
         hits, is_partial = _by_path(data, paths), False
-    is_partial = is_partial or any(at(data, path) for path in paths.partial)
+    if any(value_at(data, path) for path in paths.partial):
+        is_partial = True
 
     ranked = _ranked(hits[:MOST_HITS], paths, k)
     return ReadAnswer(ranked.documents, _took_ms(data, paths), is_partial, ranked.has_scores)
@@ -107,14 +112,16 @@ def read_answer(data: Any, paths: AnswerPaths, shape: AnswerShape | None, k: int
 def _by_shape(data: Any, shape: AnswerShape | None) -> tuple[list[_Hit], bool]:
     known = shape or shape_of(data)
     if known is None:
+        keys = ""
         if isinstance(data, Mapping):
             keys = ", ".join(ids.show(str(key), 40) for key in list(data)[:12])
-        else:
-            keys = ""
-        what = f"the answer is of no engine that is known; it has: {keys or type(data).__name__}"
-        raise AskFailed("no-hits-path", what + "; name the path of its results: [response] hits")
-    if isinstance(data, Mapping) and (reason := known.failure(data)) is not None:
-        raise AskFailed("engine-error", f"the engine says: {ids.show(_reason_text(reason), 200)}")
+        message = f"the answer is of no engine that is known; it has: {keys or type(data).__name__}"
+        raise AskFailed("no-hits-path", message + "; name the path of its results: [response] hits")
+
+    if isinstance(data, Mapping):
+        reason = known.failure(data)
+        if reason is not None:
+            raise _engine_error(reason)
 
     try:
         page = known.page(data, "the answer")
@@ -124,51 +131,51 @@ def _by_shape(data: Any, shape: AnswerShape | None) -> tuple[list[_Hit], bool]:
 
 
 def _by_path(data: Any, paths: AnswerPaths) -> list[_Hit]:
-    listed = at(data, paths.hits or "")
+    listed = value_at(data, paths.hits or "")
     if not isinstance(listed, list):
-        what = f"there is no list of results at {paths.hits}"
-        raise AskFailed("no-hits-path", f"{what}; the answer begins {ids.show(json.dumps(data)[:120], 120)}")
+        message = f"there is no list of results at {paths.hits}"
+        raise AskFailed("no-hits-path", f"{message}; the answer begins {ids.show(json.dumps(data)[:120], 120)}")
     return [_Hit(record, None, None) for record in listed]
 
 
 def _ranked(hits: Sequence[_Hit], paths: AnswerPaths, k: int) -> ReadAnswer:
-    """Each document once, at its first place; by the engine's scores where they descend, else by the list's order."""
+    """Each document once, at its first rank; by the engine's scores where they descend, else by the list's order."""
     documents: dict[str, tuple[Any, str | None]] = {}
     for hit in hits:
         doc = _doc(hit, paths)
         if paths.score:
-            score = at(hit.record, paths.score)
+            score = value_at(hit.record, paths.score)
         else:
             score = hit.score
+        text = None
         if paths.text:
-            text = at(hit.record, paths.text)
-        else:
+            text = value_at(hit.record, paths.text)
+        if not isinstance(text, str):
             text = None
-        documents.setdefault(doc, (_number(score), text if isinstance(text, str) else None))
+        documents.setdefault(doc, (_number(score), text))
 
-    kept = list(documents.items())[:k]
-    scores = [score for _, (score, _) in kept]
+    first_k = list(documents.items())[:k]
+    scores = [score for _, (score, _) in first_k]
     has_scores = None not in scores and all(first >= second for first, second in pairwise(scores))
-    ranked = []
-    for place, (doc, (score, text)) in enumerate(kept, 1):
-        ranked.append(RankedDocument(doc, score if has_scores else -float(place), text))
+    if not has_scores:
+        scores = [-float(rank) for rank in range(1, len(first_k) + 1)]
+
+    ranked = [RankedDocument(doc, score, text) for (doc, (_, text)), score in zip(first_k, scores, strict=True)]
     return ReadAnswer(tuple(ranked), has_scores=has_scores)
 
 
 def _doc(hit: _Hit, paths: AnswerPaths) -> str:
     doc = hit.doc
     if paths.id is not None:
-        doc = at(hit.record, paths.id)
+        doc = value_at(hit.record, paths.id)
     elif doc is None and not isinstance(hit.record, Mapping | list):
         doc = hit.record
     if isinstance(doc, list) and len(doc) == 1:  # a field with several values
         doc = doc[0]
 
-    is_id = isinstance(doc, str | int) and not isinstance(doc, bool)
-    if is_id:
+    text = ""
+    if isinstance(doc, str | int) and not isinstance(doc, bool):
         text = str(doc)
-    else:
-        text = ""
     if not text or not text.isprintable() or any(sign.isspace() for sign in text):
         raise AskFailed("bad-id", f"a result has no id that a run can hold: {ids.show(repr(doc)[:80])}")
     if len(ids.encode(text)) > ids.MAX_ID_BYTES:
@@ -177,7 +184,7 @@ def _doc(hit: _Hit, paths: AnswerPaths) -> str:
 
 
 def _number(score: Any) -> float | None:
-    """A score as a number; Weaviate writes it as text. None where it is none."""
+    """A score as a number; Weaviate writes it as text. None where it is not a finite number."""
     if isinstance(score, bool) or not isinstance(score, int | float | str):
         return None
     try:
@@ -191,13 +198,17 @@ def _number(score: Any) -> float | None:
 
 def _took_ms(data: Any, paths: AnswerPaths) -> float | None:
     if paths.took_s is not None:
-        seconds = _number(at(data, paths.took_s))
+        seconds = _number(value_at(data, paths.took_s))
         if seconds is None:
             return None
         return seconds * 1000
     if paths.took_ms:
-        return _number(at(data, paths.took_ms))
+        return _number(value_at(data, paths.took_ms))
     return None
+
+
+def _engine_error(reason: Any) -> AskFailed:
+    return AskFailed("engine-error", f"the engine says: {ids.show(_reason_text(reason), 200)}")
 
 
 def _reason_text(reason: Any) -> str:
@@ -206,10 +217,11 @@ def _reason_text(reason: Any) -> str:
     return json.dumps(reason)[:500]
 
 
-def at(data: Any, path: str) -> Any:
-    """What stands at a path; None if nothing does.
+def value_at(data: Any, path: str) -> Any:
+    """The value at a path; None if there is no such path.
 
-    >>> at({"a": [{"b": 1}, {"b": 2}]}, "a[1].b"), at({"a": [{"b": 1}, {"b": 2}]}, "a[*].b"), at([7, 8], "[0]")
+    >>> data = {"a": [{"b": 1}, {"b": 2}]}
+    >>> value_at(data, "a[1].b"), value_at(data, "a[*].b"), value_at([7, 8], "[0]")
     (2, [1, 2], 7)
     """
     if isinstance(data, Mapping) and path in data:

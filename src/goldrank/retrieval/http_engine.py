@@ -1,7 +1,7 @@
 """Asks an engine over HTTP (httpx), within limits of time and bytes, at an address that was checked.
 
-Answers are read as they were sent and unpacked with a limit. Secrets are sent in headers, and are taken out of
-every text of an answer before anybody looks at it.
+Answers are read as they were sent and unpacked with a limit. Secrets are sent in headers, and are taken out of every
+text of an answer before it is read.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class EngineReply:
     latency_ms: float
     """From the first byte of the request to the last of the answer."""
     connect_ms: float | None = None
-    """What setting up a new connection took."""
+    """How long setting up a new connection took."""
 
 
 @dataclass
 class _Clock:
-    """When things of one request happened, by the events that httpcore tells."""
+    """The times of one request's events, which httpcore reports."""
 
     times: dict[str, float] = field(default_factory=dict)
 
@@ -86,6 +86,7 @@ class HttpEngine:
         assert engine.request is not None
         self._engine = engine
         self._request: HttpRequest = engine.request
+
         variables = {
             name: variable_of(value, engine.name) for name, value in self._request.headers.items() if is_secret(value)
         }
@@ -95,11 +96,12 @@ class HttpEngine:
         }
         self.secrets = Secrets(tuple(self._secret_headers.values()))
         self._address: str | None = None
-        self._looking = asyncio.Lock()
-        most = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+        self._address_lock = asyncio.Lock()
+
+        no_limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
         # There is one deadline for all that a request does (`ask`), and no proxy of the environment.
         self._client = httpx.AsyncClient(
-            limits=most,
+            limits=no_limits,
             timeout=None,  # noqa: S113
             follow_redirects=False,
             trust_env=False,
@@ -144,17 +146,16 @@ class HttpEngine:
     async def _exchanged(
         self, url: str, params: Any, headers: Mapping[str, str], content: bytes | None, clock: _Clock
     ) -> _Received:
-        """Send one request to the address that was checked, and read its answer as far as the limit goes."""
+        """Send one request to the address that was checked, and read its answer up to the limit."""
         with needed("httpx"):
             import httpx
 
         parts = urlsplit(url)
         host = parts.hostname or ""
+        full_url = httpx.URL(url)
         if params:
-            whole = httpx.URL(url, params=params)
-        else:
-            whole = httpx.URL(url)
-        pinned = whole.copy_with(host=await self._checked(host, parts.port or _PORTS[parts.scheme]))
+            full_url = httpx.URL(url, params=params)
+        pinned = full_url.copy_with(host=await self._checked(host, parts.port or _PORTS[parts.scheme]))
         most = self._engine.limits.max_bytes
         clock.times.clear()
         sent = {**headers, "Host": parts.netloc, "Accept": "application/json", "Accept-Encoding": "gzip"}
@@ -178,12 +179,13 @@ class HttpEngine:
             raise self._broken(error) from None
         if len(body) > most:
             raise AskFailed("too-large", f"the answer has more than {most:,} bytes when it is unpacked")
+
         text = self.secrets.clean(body.decode("utf-8", "replace"))
         return _Received(response.status_code, response.headers, text)
 
     async def _checked(self, host: str, port: int) -> str:
         """The address, looked up once."""
-        async with self._looking:
+        async with self._address_lock:
             if self._address is None:
                 self._address = await checked_address(host, port, self._engine.allow_private)
             return self._address
@@ -195,22 +197,26 @@ class HttpEngine:
                 return AskFailed("tls", self.secrets.clean(str(error)))
             reason = reason.__cause__ or reason.__context__
         words = self.secrets.clean(str(error)) or type(error).__name__
-        return AskFailed("connect", words, again=True)
+        return AskFailed("connect", words, can_retry=True)
 
     def _followed(self, url: str, received: _Received) -> str:
         """Where a redirect leads, if that is the same server and the request can be repeated there."""
         location = received.headers.get("location", "")
-        here = urlsplit(url)
+        origin = urlsplit(url)
         try:
             following = urljoin(url, location)
-            there = urlsplit(following)
-            same = (there.scheme, there.hostname, there.port) == (here.scheme, here.hostname, here.port)
+            target = urlsplit(following)
+            is_same_server = (target.scheme, target.hostname, target.port) == (
+                origin.scheme,
+                origin.hostname,
+                origin.port,
+            )
         except ValueError:
-            same, following = False, ""
+            is_same_server, following = False, ""
 
-        if not location or not same or "@" in urlsplit(following).netloc:
-            what = f"the engine sends elsewhere ({received.status}): {ids.show(self.secrets.clean(location), 100)}"
-            raise AskFailed("redirect-refused", what)
+        if not location or not is_same_server or "@" in urlsplit(following).netloc:
+            message = f"the engine sends elsewhere ({received.status}): {ids.show(self.secrets.clean(location), 100)}"
+            raise AskFailed("redirect-refused", message)
 
         if self._request.method == "POST" and received.status not in (307, 308):
             raise AskFailed("redirect-refused", f"the engine redirects without the request's body ({received.status})")
@@ -218,12 +224,18 @@ class HttpEngine:
 
     def _refused(self, received: _Received) -> AskFailed:
         status = received.status
-        what = f"{status}: {ids.show(' '.join(received.text.split())[:300], 200)}"
+        message = f"{status}: {ids.show(' '.join(received.text.split())[:300], 200)}"
         if status == 429:
-            return AskFailed("rate-limited", what, again=True, after=_seconds(received.headers.get("retry-after", "")))
+            return AskFailed(
+                "rate-limited", message, can_retry=True, retry_after=_seconds(received.headers.get("retry-after", ""))
+            )
         if status in RETRIED:
-            return AskFailed("http-5xx", what, again=True, after=_seconds(received.headers.get("retry-after", "")))
-        return AskFailed("http-5xx" if status >= 500 else "http-4xx", what)
+            return AskFailed(
+                "http-5xx", message, can_retry=True, retry_after=_seconds(received.headers.get("retry-after", ""))
+            )
+        if status >= 500:
+            return AskFailed("http-5xx", message)
+        return AskFailed("http-4xx", message)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -263,7 +275,7 @@ def _folder(url: str) -> str:
 
 
 def _seconds(header: str) -> float | None:
-    """The seconds that an engine asks to wait, as far as anybody would."""
+    """The seconds that an engine asks to wait, at most `LONGEST_WAIT`."""
     try:
         seconds = float(header)
     except ValueError:

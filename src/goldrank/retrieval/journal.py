@@ -1,7 +1,7 @@
-"""What was answered so far, in a file that outlives a kill: one record a line, each written at once.
+"""The answers so far, in a file that survives a kill: one record a line, each written at once.
 
-The first line has a key of what is asked. A line that was torn is cut off; a file of other queries, of another
-engine or of a process that still writes is refused.
+The first line has a key of the engine and its questions. An incomplete last line is cut off; a file of other queries,
+of another engine or of a process that still writes is refused.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from goldrank.base.errors import GoldrankError, InputError, cannot_open
 
 FORMAT = "goldrank-journal/1"
 _OPENING = json.dumps({"format": FORMAT})[:-1].encode()
-"""How every such file begins."""
+"""The first bytes of every such file."""
 SYNC_SECONDS = 1.0
-"""How long a record may be in the system's memory alone."""
+"""How long a record may be only in the system's memory."""
 
 
 class Journal:
@@ -52,15 +52,15 @@ class Journal:
         return {query for query, record in self.records.items() if "error" not in record}
 
     def _begin(self, key: str, restart: bool) -> None:
-        """Read what is there; a file without a whole first line is begun anew."""
+        """Read the records of the file; one without a complete first line starts again."""
         assert self._file is not None
         assert self.path is not None
-        if restart:
-            raw = b""
-        else:
+        raw = b""
+        if not restart:
             raw = _all_of(self._file)
         if not (raw.startswith(_OPENING) or _OPENING.startswith(raw)):
             raise _other_file(self.path, 1)
+
         end = raw.rfind(b"\n") + 1
         lines = raw[:end].splitlines()
         os.ftruncate(self._file, end)
@@ -74,9 +74,10 @@ class Journal:
         if header.get("key") == key:
             return
         if self.answered:
-            what = "is what was answered by another engine, or to other queries, or for another k"
-            raise InputError(what, where=self.path, hint=_HINT, code="other-journal")
-        self.records.clear()  # nothing is lost with failures
+            message = "has answers of another engine, or to other queries, or for another k"
+            raise InputError(message, where=self.path, hint=_HINT, code="other-journal")
+
+        self.records.clear()  # they are all failures: nothing is lost
         os.ftruncate(self._file, 0)
         self._write({"format": FORMAT, "key": key})
 
@@ -111,7 +112,7 @@ class Journal:
             raise GoldrankError("cannot be written: there is no room", where=self.path, code="cannot-write")
 
     def close(self) -> None:
-        """Have everything on the disk, and let others have the file."""
+        """Write everything to the disk, and release the file."""
         if self._file is not None:
             file, self._file = self._file, None
             try:
@@ -120,7 +121,7 @@ class Journal:
                 os.close(file)
 
     def remove(self) -> None:
-        """Everything stands elsewhere now."""
+        """Delete the file, when its answers are written elsewhere."""
         if self.path is not None:
             self.close()
             os.unlink(self.path)
@@ -136,10 +137,8 @@ class Journal:
 
 def _all_of(file: int) -> bytes:
     os.lseek(file, 0, os.SEEK_SET)
-    pieces = []
-    while piece := os.read(file, 1 << 20):
-        pieces.append(piece)
-    return b"".join(pieces)
+    with os.fdopen(file, "rb", closefd=False) as stream:
+        return stream.read()
 
 
 _HINT = "Start anew with --restart, or take another name for the output."
@@ -156,11 +155,11 @@ def _record(line: bytes, path: str, number: int) -> dict[str, Any]:
 
 
 def _other_file(path: str, number: int) -> InputError:
-    return InputError("is no record of a run", where=f"{path}:{number}", hint=_HINT, code="not-a-journal")
+    return InputError("is not a record of a run", where=f"{path}:{number}", hint=_HINT, code="not-a-journal")
 
 
 def _lock(file: int, path: str) -> None:
-    """Nobody else writes the file while it is open here."""
+    """Keep other processes from writing the file while it is open here."""
     try:
         if os.name == "posix":
             import fcntl

@@ -29,7 +29,7 @@ _IDS = AnswerPaths(hits="retrieved_ids")
 
 
 class CommandEngine:
-    """A program that is started once, without a shell, in a group of its own.
+    """A program that is started once, without a shell, in its own process group.
 
     It reads {"id", "query", "k", ...} a line and writes {"id", "retrieved": [{"id", "score", "text"}]} or
     {"id", "retrieved_ids": [...]} a line, in any order; {"id", "error"} where it failed.
@@ -43,11 +43,11 @@ class CommandEngine:
         self._reader: asyncio.Task[None] | None = None
         self._waiting: dict[str, asyncio.Future[str]] = {}
         self._starting = asyncio.Lock()
-        self._strangers = 0
-        """Answers to queries that were not asked."""
+        self._unasked_answers = 0
+        """The number of answers to queries that were not asked."""
 
     async def ask(self, question: EngineQuery) -> EngineReply:
-        """Write a line, and wait for the one with the same id."""
+        """Write a line, and wait for the line with the same id."""
         process = await self._started(question)
         line = json.dumps({**question.fields, "id": question.id, "query": question.text, "k": question.k}, default=str)
         waiting: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -62,12 +62,12 @@ class CommandEngine:
                 await process.stdin.drain()
                 text = await waiting
         except TimeoutError:
-            if self._strangers:
-                what = f"no answer within {seconds:g} s, and {self._strangers} to queries that were not asked"
-                raise AskFailed("wrong-id", what) from None
+            if self._unasked_answers:
+                message = f"no answer within {seconds:g} s, and {self._unasked_answers} to queries that were not asked"
+                raise AskFailed("wrong-id", message) from None
             raise AskFailed("timeout", f"no answer within {seconds:g} s") from None
         except OSError:
-            raise AskFailed("command-died", "the program ended", again=True) from None
+            raise AskFailed("command-died", "the program ended", can_retry=True) from None
         finally:
             self._waiting.pop(question.id, None)
         return EngineReply(_read_record(parsed(text), question.k), (time.perf_counter() - begin) * 1000)
@@ -94,11 +94,11 @@ class CommandEngine:
             return self._process
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
-        """Hand lines to who waits for them, until there are no more."""
+        """Hand each line to the question that waits for it, until there are no more."""
         assert process.stdout is not None
-        failure = AskFailed("command-died", "the program ended without an answer", again=True)
+        failure = AskFailed("command-died", "the program ended without an answer", can_retry=True)
         try:
-            while line := await process.stdout.readline():
+            async for line in process.stdout:
                 self._handed(line.decode("utf-8", "replace"))
         except ValueError:
             failure = AskFailed("too-large", f"a line has more than {self._engine.limits.max_bytes:,} bytes")
@@ -117,18 +117,15 @@ class CommandEngine:
             record = None
 
         if isinstance(record, Mapping):
-            asked = self._waiting.get(str(record.get("id")))
+            recipient = self._waiting.get(str(record.get("id")))
+            if recipient is None:
+                self._unasked_answers += 1
         else:
-            asked = None
+            # The line has no id: it goes to the question that waits longest.
+            recipient = next((waiting for waiting in self._waiting.values() if not waiting.done()), None)
 
-        if asked is None and isinstance(record, Mapping):
-            self._strangers += 1
-        elif asked is None:
-            # Nobody knows whose line this is: the one who waits longest is told.
-            asked = next((waiting for waiting in self._waiting.values() if not waiting.done()), None)
-
-        if asked is not None and not asked.done():
-            asked.set_result(text)
+        if recipient is not None and not recipient.done():
+            recipient.set_result(text)
 
     async def close(self) -> None:
         """End the program and all that it started."""
@@ -153,14 +150,15 @@ def _read_record(record: Any, k: int) -> ReadAnswer:
     """The results in a line of a program."""
     if isinstance(record, Mapping) and record.get("error"):
         raise AskFailed("engine-error", f"the program says: {ids.show(as_text(record['error']), 200)}")
-    has_ids = isinstance(record, Mapping) and "retrieved_ids" in record
-    return read_answer(record, _IDS if has_ids else _OBJECTS, None, k)
+    if isinstance(record, Mapping) and "retrieved_ids" in record:
+        return read_answer(record, _IDS, None, k)
+    return read_answer(record, _OBJECTS, None, k)
 
 
 class FunctionEngine:
     """A function of Python: search(query, k) -> ids, pairs (id, score) or dicts of id, score and text.
 
-    One that has a parameter `fields` gets what else is known of the query.
+    A function with a parameter `fields` also gets the other fields of the query.
     """
 
     secrets = Secrets()
@@ -174,33 +172,33 @@ class FunctionEngine:
             self._takes_fields = False
 
     async def ask(self, question: EngineQuery) -> EngineReply:
-        """Call it in a thread; one that does not return in time is given up, though it goes on."""
+        """Call the function in a thread; after the time limit the call is given up, though the thread goes on."""
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[tuple[Any, float]] = loop.create_future()
 
-        def told(result: tuple[Any, float] | None, error: BaseException | None) -> None:
+        def deliver(result: tuple[Any, float] | None, error: BaseException | None) -> None:
             if outcome.done():
                 return
             if error is not None:
-                what = f"{type(error).__name__}: {ids.show(str(error), 200)}"
-                outcome.set_exception(AskFailed("function-error", what))
+                message = f"{type(error).__name__}: {ids.show(str(error), 200)}"
+                outcome.set_exception(AskFailed("function-error", message))
             elif result is not None:
                 outcome.set_result(result)
 
         def call() -> None:
+            more = {}
             if self._takes_fields:
                 more = {"fields": dict(question.fields)}
-            else:
-                more = {}
+
             begin = time.perf_counter()
             result, failure = None, None
             try:
-                found = self._function(question.text, question.k, **more)
-                result = (list(found), (time.perf_counter() - begin) * 1000)
+                returned = self._function(question.text, question.k, **more)
+                result = (list(returned), (time.perf_counter() - begin) * 1000)
             except BaseException as error:
                 failure = error
             with contextlib.suppress(RuntimeError):  # the loop may be gone
-                loop.call_soon_threadsafe(told, result, failure)
+                loop.call_soon_threadsafe(deliver, result, failure)
 
         threading.Thread(target=call, daemon=True).start()
         seconds = self._engine.limits.timeout_s
@@ -215,7 +213,7 @@ class FunctionEngine:
 
 
 def _as_record(results: Iterable[Any]) -> dict[str, Any]:
-    """Results of a function as a program would write them."""
+    """Results of a function, in the form that programs write."""
     retrieved: list[dict[str, Any]] = []
     for result in results:
         if isinstance(result, Mapping):
@@ -233,10 +231,11 @@ def _imported(engine: SearchEngine) -> Callable[..., Any]:
     try:
         function = getattr(import_module(module), name, None)
     except Exception as error:
-        what = f"the module {module} cannot be imported: {type(error).__name__}: {error}"
-        raise InputError(what, where=engine.name, hint="It is looked for beside the engine file.") from None
+        message = f"the module {module} cannot be imported: {type(error).__name__}: {error}"
+        raise InputError(message, where=engine.name, hint="It is looked for beside the engine file.") from None
     finally:
         sys.path.remove(engine.folder)
+
     if not callable(function):
         raise InputError(f"the module {module} has no function {name}", where=engine.name, code="no-function")
     return function  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""`goldrank run`: every query to a search engine."""
+"""`goldrank run`: ask a search engine every query."""
 
 from __future__ import annotations
 
@@ -46,17 +46,20 @@ def command(
         raise click.UsageError("two engines cannot write the same output")
     most = _share(max_failures)
 
-    read = [SearchEngine.load(engine) for engine in engines]
+    search_engines = [SearchEngine.load(engine) for engine in engines]
+    progress = None
+    if not output.is_quiet:
+        progress = ProgressLines()
     try:
         results = run_engines(
             queries,
-            read,
+            search_engines,
             k=one_number(k, "-k"),
             limits=None,
             outputs=outputs,
             allow_commands=allow_commands,
             restart=restart,
-            progress=None if output.is_quiet else ProgressLines(),
+            progress=progress,
         )
     except BaseException as error:
         if not isinstance(error, Exception):  # Ctrl-C, or a signal to end
@@ -73,9 +76,11 @@ def command(
 def _share(text: str) -> float:
     """A share such as 1% or 0.01."""
     try:
-        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        share = float(text.removesuffix("%"))
     except ValueError:
         share = -1.0
+    if text.endswith("%"):
+        share /= 100
     if not 0 <= share <= 1:
-        raise click.BadParameter(f"{text!r} is no share such as 1%", param_hint="--max-failures")
+        raise click.BadParameter(f"{text!r} is not a share such as 1%", param_hint="--max-failures")
     return share

@@ -1,4 +1,4 @@
-"""Questions for a retriever of any framework, shared out among threads, each asked again after a failure."""
+"""Ask a retriever of any framework questions, in several threads; a question is asked again after a failure."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 """Seconds before the second attempt, doubled before each further one, up to the longest."""
 
-_KEPT = ("references", "evidence", "sources", "expected_ids", "reference", "answerable", "no_answer")
-"""What a question comes with that is kept under goldrank's names; everything that is not known is kept as it is."""
+_KEPT_ROLES = ("references", "evidence", "sources", "expected_ids", "reference", "answerable", "no_answer")
+"""Known fields of a question that are kept under goldrank's names; unknown fields are kept as they are."""
 _PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, SyntaxError, GoldrankError)
 """Errors that another attempt will not remove."""
 
 
 class RetrievalInterrupted(KeyboardInterrupt):
-    """Ctrl-C while retrieving. `items` holds what was done; the rest is among its failures."""
+    """Ctrl-C while retrieving. `items` holds every question; those without an answer are among its failures."""
 
     def __init__(self, items: Items) -> None:
         self.items = items
@@ -111,25 +111,28 @@ def run_retriever(
     >>> [(item.query, item.retrieved) for item in found]
     [('1', ('a man', 'a plan'))]
     """
-    whole_number(1 if k is None else k, "k", 1)
+    if k is not None:
+        whole_number(k, "k", 1)
     whole_number(concurrency, "concurrency", 1)
     whole_number(retries, "retries", 0)
     if timeout is not None and not _is_time(timeout):
         raise OptionError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
     one_of(strings, get_args(Strings), "strings")
+
     call, name = _caller_of(retriever, k)
-    asked = list(_questions(questions))
-    if not asked:
+    asked_questions = list(_questions(questions))
+    if not asked_questions:
         raise InputError("no questions", where=getattr(questions, "name", "questions"))
 
-    runner = _Runner(call, asked, k, strings, retries, timeout)
-    with _progress(progress, len(asked)) as tell:
-        answers = runner.run(min(concurrency, len(asked)), tell)
-    items = Items([_record(question, answers.get(i)) for i, question in enumerate(asked)], name=name)
+    runner = _Runner(call, asked_questions, k, strings, retries, timeout)
+    with _progress(progress, len(asked_questions)) as tell:
+        answers = runner.run(min(concurrency, len(asked_questions)), tell)
+
+    items = Items([_record(question, answers.get(i)) for i, question in enumerate(asked_questions)], name=name)
     if runner.interrupted is not None:
         raise RetrievalInterrupted(items) from runner.interrupted
     if len(items.failures) == len(items):
-        raise _all_failed(items, asked, answers) from runner.first_error
+        raise _all_failed(items, asked_questions, answers) from runner.first_error
     return items
 
 
@@ -137,10 +140,12 @@ def _is_time(seconds: object) -> bool:
     return isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
 
 
-def _all_failed(items: Items, asked: Sequence[_AskedQuestion], answers: Mapping[int, _Answer]) -> RetrievalError:
+def _all_failed(items: Items, questions: Sequence[_AskedQuestion], answers: Mapping[int, _Answer]) -> RetrievalError:
     reason = type(answers[0].error).__name__ + f": {ids.show(str(answers[0].error), 300)}"
-    what = f"retrieving failed for every question ({len(asked):,}); the first, '{ids.show(asked[0].query)}', "
-    error = RetrievalError(f"{what}with {reason}", hint="Try the retriever on one question by itself.")
+    message = (
+        f"retrieving failed for every question ({len(questions):,}); the first, '{ids.show(questions[0].query)}', "
+    )
+    error = RetrievalError(f"{message}with {reason}", hint="Try the retriever on one question by itself.")
     error.items = items
     return error
 
@@ -151,31 +156,28 @@ def _pause(seconds: float) -> None:
 
 
 class _AskedQuestion(NamedTuple):
-    """A question, its id, and all else that it came with."""
+    """A question, its id, and its other fields."""
 
     query: str
     text: str
-    others: dict[str, Any]
+    extra_fields: dict[str, Any]
 
 
-def _questions(given: ItemsLike | Sequence[str]) -> Iterator[_AskedQuestion]:
-    """Questions with their ids and all that they came with, but for what was retrieved before."""
-    if isinstance(given, str) and not os.path.exists(given) and (" " in given or given.endswith("?")):
-        raise InputError(f"'{ids.show(given)}' is one question", hint="Give a list of questions, or a path.")
+def _questions(source: ItemsLike | Sequence[str]) -> Iterator[_AskedQuestion]:
+    """Questions with their ids and other fields; results that were retrieved before are left out."""
+    if isinstance(source, str) and not os.path.exists(source) and (" " in source or source.endswith("?")):
+        raise InputError(f"'{ids.show(source)}' is one question", hint="Give a list of questions, or a path.")
 
-    if isinstance(given, Items):
-        fields = reader_of(given).fields
+    if isinstance(source, Items):
+        reader = reader_of(source)
+        fields, records = reader.fields, reader.records
     else:
         fields = ItemFields()
-
-    if isinstance(given, Items):
-        records = reader_of(given).records
-    else:
-        records = open_records(given, fields)
+        records = open_records(source, fields)
 
     seen: dict[str, str] = {}
     for number, record in records.rows(Counter()):
-        where = records.place(number)
+        where = records.position(number)
         question = _question(record, where, fields, len(seen) + 1)
         if question.query in seen:
             shown, first = ids.show(question.query), seen[question.query]
@@ -185,14 +187,14 @@ def _questions(given: ItemsLike | Sequence[str]) -> Iterator[_AskedQuestion]:
 
 
 def _question(record: Any, where: str, fields: ItemFields, number: int) -> _AskedQuestion:
-    asked = _AskedQuestion(str(number), record, {})
+    question = _AskedQuestion(str(number), record, {})
     if isinstance(record, TextItem):
-        asked = _AskedQuestion(record.query, record.question, expected(record))
+        question = _AskedQuestion(record.query, record.question, expected(record))
     elif not isinstance(record, str):
-        asked = _of_record(as_mapping(record, where), where, fields, number)
-    if not isinstance(asked.text, str) or not asked.text.strip():
-        raise InputError(f"the question is {asked.text!r:.60}, not text", where=where)
-    return asked
+        question = _of_record(as_mapping(record, where), where, fields, number)
+    if not isinstance(question.text, str) or not question.text.strip():
+        raise InputError(f"the question is {question.text!r:.60}, not text", where=where)
+    return question
 
 
 def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number: int) -> _AskedQuestion:
@@ -200,28 +202,21 @@ def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number
     if "question" not in by_role or absent(by_role["question"].value):
         raise fields.missing("question", record, where)
 
-    if "query" in by_role:
-        query = by_role["query"].value
-    else:
-        query = None
-
-    others: dict[str, Any] = {}
-    others |= {role: by_role[role].value for role in _KEPT if role in by_role}
-    if "sources" in others and not isinstance(others["sources"], Mapping):
-        del others["sources"]  # they belong to the texts that were retrieved before
+    extra_fields: dict[str, Any] = {role: by_role[role].value for role in _KEPT_ROLES if role in by_role}
+    if "sources" in extra_fields and not isinstance(extra_fields["sources"], Mapping):
+        del extra_fields["sources"]  # they belong to the texts that were retrieved before
 
     used = {field.path for field in by_role.values()}
     dropped = ("retrieved", "query", "question", "latency", FAILED)
     for key, value in record.items():
         if isinstance(key, str) and "$" + step(key) not in used and key not in dropped:
-            others[key] = value
+            extra_fields[key] = value
 
-    if absent(query):
-        text_id = str(number)
-    else:
-        text_id = ids.as_text(query, "query id")
+    query = str(number)
+    if "query" in by_role and not absent(by_role["query"].value):
+        query = ids.as_text(by_role["query"].value, "query id")
 
-    return _AskedQuestion(text_id, by_role["question"].value, others)
+    return _AskedQuestion(query, by_role["question"].value, extra_fields)
 
 
 @dataclass
@@ -237,7 +232,7 @@ class _Runner:
     """Questions shared out among threads."""
 
     call: Callable[[str], Any]
-    asked: Sequence[_AskedQuestion]
+    questions: Sequence[_AskedQuestion]
     k: int | None
     strings: Strings
     retries: int
@@ -251,7 +246,7 @@ class _Runner:
 
     def run(self, concurrency: int, tell: Callable[[int, int], None]) -> dict[int, _Answer]:
         """Every answer by the question's position; fewer if interrupted."""
-        for i in range(len(self.asked)):
+        for i in range(len(self.questions)):
             self._waiting.put(i)
 
         answers: dict[int, _Answer] = {}
@@ -259,7 +254,7 @@ class _Runner:
             for _ in range(concurrency):
                 # Daemons: a call that never ends does not keep the interpreter from ending.
                 threading.Thread(target=self._work, daemon=True).start()
-            while len(answers) < len(self.asked):
+            while len(answers) < len(self.questions):
                 try:
                     i, answer = self._answers.get(timeout=0.5)  # where waiting for ever cannot be interrupted
                 except queue.Empty:
@@ -267,7 +262,7 @@ class _Runner:
                 if answer.error is not None and not isinstance(answer.error, Exception):
                     raise answer.error
                 answers[i] = answer
-                tell(len(answers), len(self.asked))
+                tell(len(answers), len(self.questions))
         except KeyboardInterrupt as error:
             self.interrupted = error
         finally:
@@ -287,7 +282,7 @@ class _Runner:
                 i = self._waiting.get_nowait()
             except queue.Empty:
                 return
-            self._answers.put((i, self._answer(self.asked[i].text)))
+            self._answers.put((i, self._answer(self.questions[i].text)))
 
     def _answer(self, question: str) -> _Answer:
         attempt = 0
@@ -313,7 +308,10 @@ class _Runner:
             try:
                 return self._loop.result(raw, self.timeout)
             except TimeoutError:
-                raise TimeoutError(f"no answer within {self.timeout:g} s" if self.timeout else "timed out") from None
+                message = "timed out"
+                if self.timeout:
+                    message = f"no answer within {self.timeout:g} s"
+                raise TimeoutError(message) from None
         return raw
 
     def _call_in_time(self, question: str, timeout: float) -> Any:
@@ -332,25 +330,29 @@ class _Runner:
         return answer.result()
 
 
-def _record(asked: _AskedQuestion, answer: _Answer | None) -> dict[str, Any]:
-    record: dict[str, Any] = {"query": asked.query, "question": asked.text}
+def _record(question: _AskedQuestion, answer: _Answer | None) -> dict[str, Any]:
+    record: dict[str, Any] = {"query": question.query, "question": question.text}
     if answer is not None and answer.error is None:
-        return record | {"retrieved": answer.retrieved, "latency": answer.seconds} | asked.others
+        return record | {"retrieved": answer.retrieved, "latency": answer.seconds} | question.extra_fields
     error: dict[str, Any] = {"type": "NotAsked", "text": "interrupted before it was answered", "attempts": 0}
     if answer is not None:
         error = {"type": type(answer.error).__name__, "text": str(answer.error), "attempts": answer.attempts}
-    return record | {"retrieved": [], FAILED: error} | asked.others
+    return record | {"retrieved": [], FAILED: error} | question.extra_fields
 
 
 @contextmanager
 def _progress(progress: bool | Callable[[int, int], None] | None, total: int) -> Iterator[Callable[[int, int], None]]:
-    """What to tell how far things are: a bar on a terminal, somebody's function, or nothing."""
+    """The function that is called after each question: the user's, a bar on a terminal, or one that does nothing."""
     if callable(progress):
         yield progress
         return
-    if progress is False or (progress is None and not (sys.stderr.isatty() and installed("rich"))):
+
+    if progress is None:
+        progress = sys.stderr.isatty() and installed("rich")
+    if progress is False:
         yield lambda done, total: None
         return
+
     with needed("rich"):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -365,23 +367,22 @@ def _progress(progress: bool | Callable[[int, int], None] | None, total: int) ->
 
 
 def _caller_of(retriever: Any, k: int | None) -> tuple[Callable[[str], Any], str]:
-    """How to ask, and what to call the answers."""
+    """The function that asks the retriever, and the name of the result."""
+    owner = retriever
     if inspect.ismethod(retriever):
         owner = retriever.__self__
-    else:
-        owner = retriever
 
     name = getattr(owner, "__name__", None) or type(owner).__name__
-    if name.isidentifier():
-        name = name
-    else:
+    if not name.isidentifier():
         name = "retrieved"
 
     if not inspect.isclass(retriever):
-        for method in ("invoke", "retrieve", "ainvoke", "aretrieve"):
-            if callable(asks := getattr(retriever, method, None)):
-                return asks, name
-        if callable(run := getattr(retriever, "run", None)):
+        for method_name in ("invoke", "retrieve", "ainvoke", "aretrieve"):
+            method = getattr(retriever, method_name, None)
+            if callable(method):
+                return method, name
+        run = getattr(retriever, "run", None)
+        if callable(run):
             return _haystack(run, name, k), name
         if callable(retriever):
             return retriever, name
@@ -392,15 +393,15 @@ def _caller_of(retriever: Any, k: int | None) -> tuple[Callable[[str], Any], str
 
 def _haystack(run: Callable[..., Any], name: str, k: int | None) -> Callable[[str], Any]:
     parameters = inspect.signature(run).parameters
-    open_ended = any(given.kind is inspect.Parameter.VAR_KEYWORD for given in parameters.values())
+    open_ended = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
     if parameters and "query" not in parameters and not open_ended:
         hint = "Wrap it in a function, for example: "
         hint += "lambda question: retriever.run(query_embedding=embed(question))['documents']."
         raise RetrievalError(f"{name}.run takes {', '.join(parameters)}, not query", hint=hint)
+
+    more = {}
     if k is not None and ("top_k" in parameters or open_ended):
         more = {"top_k": k}
-    else:
-        more = {}
     return lambda question: run(query=question, **more)
 
 
@@ -409,8 +410,8 @@ def _plain_results(raw: Any, k: int | None, strings: str) -> list[Any]:
     if isinstance(raw, Mapping):
         named = [key for key in ("documents", "retrieved", "nodes", "source_nodes") if key in raw]
         if len(named) != 1:
-            what = f"the retriever returned an object with {', '.join(map(str, raw)) or 'nothing'}"
-            raise InputError(what, hint="Return a list of texts or documents.")
+            message = f"the retriever returned an object with {', '.join(map(str, raw)) or 'nothing'}"
+            raise InputError(message, hint="Return a list of texts or documents.")
         raw = raw[named[0]]
     elif hasattr(raw, "source_nodes"):  # LlamaIndex's query engines
         raw = raw.source_nodes
@@ -423,7 +424,7 @@ def _plain_results(raw: Any, k: int | None, strings: str) -> list[Any]:
     return [_plain(result, f"result {rank}", strings) for rank, result in enumerate(islice(raw, k), 1)]
 
 
-def _plain(result: Any, at: str, strings: str) -> Any:
+def _plain(result: Any, where: str, strings: str) -> Any:
     """A result as text alone, if there is no more to it, or as a plain object."""
     if isinstance(result, str) and strings == "texts":
         return result
@@ -433,17 +434,19 @@ def _plain(result: Any, at: str, strings: str) -> Any:
     if isinstance(result, tuple | list) and len(result) == 2 and isinstance(result[1], int | float):
         inner, score = result[0], float(result[1])
 
-    is_id = isinstance(inner, str) and strings == "ids"
-    if is_id or (isinstance(inner, int) and not isinstance(inner, bool)):
+    is_text_id = isinstance(inner, str) and strings == "ids"
+    is_number_id = isinstance(inner, int) and not isinstance(inner, bool)
+    if is_text_id or is_number_id:
         return _without_none(id=ids.as_text(inner, "document id"), score=score)
 
-    text = retrieved_text(result, at)
+    text = retrieved_text(result, where)
     if text.text is None and text.id is None:
-        raise InputError(f"is {result!r:.60}, without a text and without an id", where=at)
+        raise InputError(f"is {result!r:.60}, without a text and without an id", where=where)
 
-    span = text.span
     plain = _without_none(text=text.text, id=text.id, source=text.source, score=text.score)
-    return plain | ({"start": span.start, "end": span.end} if span else {})
+    if text.span:
+        plain |= {"start": text.span.start, "end": text.span.end}
+    return plain
 
 
 def _without_none(**values: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from goldrank.base.escaping import shown
 PREFIX = "env:"
 HIDDEN = "***"
 SHORTEST = 6
-"""Shorter words, such as "x", are what local servers are given that ask for any: they are no secrets."""
+"""Shorter words, such as "x", are not secrets: people write them where a local server needs any value."""
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _TELLING = re.compile(r"authorization|cookie|token|secret|password|api-?key|(^|-)key$|(^|-)auth($|-)", re.IGNORECASE)
@@ -45,7 +45,7 @@ def variable_of(value: str, where: str) -> str:
 
 
 def value_of(variable: str, where: str) -> str:
-    """What the environment holds, fit for a header."""
+    """The value of a variable of the environment; raise if a header cannot hold it."""
     value = os.environ.get(variable, "")
     if not value:
         hint = f"Set it before: export {variable}=..."
@@ -57,7 +57,7 @@ def value_of(variable: str, where: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
-    """Values that nobody may see. They show themselves as stars."""
+    """Secret values. Their `repr` is stars."""
 
     values: tuple[str, ...] = ()
     _pattern: re.Pattern[str] | None = field(init=False, default=None)
@@ -72,7 +72,7 @@ class Secrets:
         return HIDDEN
 
     def clean(self, text: str) -> str:
-        """Text without any of them, however it writes them."""
+        """Text without the secrets, in any of the forms that JSON and addresses write them in."""
         if self._pattern is None:
             return text
         return self._pattern.sub(HIDDEN, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -14,17 +14,17 @@ _FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 @dataclass(frozen=True)
 class EngineQuery:
-    """One query, as an engine is asked it."""
+    """One query for an engine."""
 
     id: str
     text: str
     k: int
     fields: Mapping[str, Any]
-    """What else the file of queries says of it."""
+    """Its other fields in the file of queries."""
 
     @property
     def values(self) -> dict[str, Any]:
-        """What stands for each field of a template."""
+        """The value of each field of a template."""
         return {**self.fields, "query": self.text, "id": self.id, "k": self.k}
 
 
@@ -43,8 +43,8 @@ def fields_in(template: Any) -> Iterator[str]:
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
     """A template with values in its strings. They are data: none of them can add a key or end a string.
 
-    A string that is one field and nothing else becomes the value itself. Names that are no field stay as they are,
-    because other languages have braces too.
+    A string that is one field and nothing else becomes the value itself. Names in braces that are not fields stay as
+    they are, because other languages have braces too.
 
     >>> filled({"size": "{k}", "q": ["say {query}", "{other}"]}, {"query": 'a "b"', "k": 5})
     {'size': 5, 'q': ['say a "b"', '{other}']}
@@ -56,21 +56,34 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
     if not isinstance(template, str):
         return template
 
-    whole = _FIELD.fullmatch(template)
-    if whole is not None and whole[1] in values:
-        if whole[1] == "vector":
-            return _vector(values[whole[1]])
-        return values[whole[1]]
-    return _FIELD.sub(lambda name: as_text(values[name[1]]) if name[1] in values else name[0], template)
+    only_field = _FIELD.fullmatch(template)
+    if only_field is not None and only_field[1] in values:
+        name = only_field[1]
+        if name == "vector":
+            return _vector(values[name])
+        return values[name]
+    return _replaced(template, values, as_text)
+
+
+def _replaced(template: str, values: Mapping[str, Any], written: Callable[[Any], str]) -> str:
+    """A string with a written value for each field that has one."""
+
+    def replacement(field: re.Match[str]) -> str:
+        name = field[1]
+        if name in values:
+            return written(values[name])
+        return field[0]
+
+    return _FIELD.sub(replacement, template)
 
 
 def filled_address(template: str, values: Mapping[str, Any]) -> str:
-    """An address with values in it, none of which can leave its place.
+    """An address with values in it; a value with slashes is still one step of the path.
 
     >>> filled_address("http://localhost/{index}/_search", {"index": "a/../b?c"})
     'http://localhost/a%2F..%2Fb%3Fc/_search'
     """
-    return _FIELD.sub(lambda name: _quoted(values[name[1]]) if name[1] in values else name[0], template)
+    return _replaced(template, values, _quoted)
 
 
 def _quoted(value: Any) -> str:

@@ -34,7 +34,7 @@ from goldrank.evaluation.inputs import as_judgements, resolve_measures, whole_de
 from goldrank.measures import Measure
 
 SORTED_IS_BEST = ("nDCG", "DCG", "AP", "P", "R", "RR", "Success", "RBP", "ERR")
-"""Measures that no order of the same documents makes higher than that by grade."""
+"""Measures for which no order of a list's documents is better than the order by grade."""
 LEVEL = 0.95
 NOTHING = 1e-12
 """A difference of means below this is the rounding of the machine."""
@@ -59,13 +59,13 @@ class QueryStages:
     promoted: tuple[str, ...]
     """Relevant documents in the first k of the last stage, which are candidates below k."""
     demoted: tuple[str, ...]
-    """Relevant documents in the first k of the candidates, and not in those of the last stage."""
+    """Relevant documents in the first k of the candidates, and not in the first k of the last stage."""
     thrown_out: tuple[str, ...]
     """Relevant candidates that the last stage does not have."""
     added: tuple[str, ...]
-    """Relevant documents in the first k of the last stage, which are no candidates."""
+    """Relevant documents in the first k of the last stage, which are not candidates."""
     never_retrieved: tuple[str, ...]
-    """Relevant documents that are no candidates."""
+    """Relevant documents that are not candidates."""
     unjudged: tuple[str, ...]
     """Candidates without a judgement: they count as grade 0, so the ceiling may be too low."""
 
@@ -81,7 +81,7 @@ class QueryStages:
 
     @property
     def missed_before(self) -> float:
-        """What no later stage could make good: relevant documents are no candidates."""
+        """What no later stage could make good: relevant documents that are not candidates."""
         return self.perfect - self.ceiling
 
     @property
@@ -223,6 +223,7 @@ class Stages(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
         names = "base got ceiling kept perfect missed_before order gained taken"
+        queries = [_with_documents(each) for each in self.per_query]
 
         return {
             "format": "goldrank-stages",
@@ -231,16 +232,15 @@ class Stages(Result):
             "stages": list(self.stages),
             "mean": {**attributes(self, names), "thrown": list(self.thrown)},
             "taken_interval": {"level": self.level, **attributes(self.taken_interval, "low high")},
-            "queries": [
-                {
-                    **each.row(),
-                    "ceilings": list(each.ceilings),
-                    "documents": {name: list(getattr(each, name)) for name in DOCUMENTS},
-                }
-                for each in self.per_query
-            ],
+            "queries": queries,
             "notes": [note.to_dict() for note in self.notes],
         }
+
+
+def _with_documents(query: QueryStages) -> dict[str, Any]:
+    """The flat record of a query, with its ceilings and its documents."""
+    documents = {name: list(getattr(query, name)) for name in DOCUMENTS}
+    return {**query.row(), "ceilings": list(query.ceilings), "documents": documents}
 
 
 def share_taken(base: float, got: float, ceiling: float) -> float | None:
@@ -299,12 +299,15 @@ def stages(
     rules = conventions.get(convention).with_policies(missing="zero", overlap="allow")
     if rules.duplicates == "error":
         rules = rules.with_policies(duplicates="first")
-    wanted, *others = resolve_measures(measure, rules)
+
+    only_measure, *others = resolve_measures(measure, rules)
     if others:
         raise MeasureError("stages are measured by one measure", hint="Name one.", code="several-measures")
-    if wanted.declaration.name not in SORTED_IS_BEST:
+    if only_measure.declaration.name not in SORTED_IS_BEST:
         hint = f"Measures for which it is: {', '.join(SORTED_IS_BEST)}."
-        raise MeasureError(f"the order by grade need not be the best for {wanted}", hint=hint, code="not-by-grade")
+        raise MeasureError(
+            f"the order by grade need not be the best for {only_measure}", hint=hint, code="not-by-grade"
+        )
 
     judged = as_judgements(qrels, rules)
     if not isinstance(judged, Qrels):
@@ -316,14 +319,15 @@ def stages(
     if len(opened) < 2:
         raise InputError("stages are at least two", hint="Give the candidates, then what a later stage returned.")
 
-    measured = _Measured(judged, wanted, rules)
+    measured = _Measured(judged, only_measure, rules)
     placed = [pipeline.place(judged, run, rules) for run in opened]
     depths = [whole_depth(depth), *[None] * (len(opened) - 1)]
-    lists = [_lists(of_stage, cut) for of_stage, cut in zip(placed, depths, strict=True)]
+    lists = [_lists(placed_stage, cut) for placed_stage, cut in zip(placed, depths, strict=True)]
     names = tuple(numbered([run.name for run in opened]))
     per_query = measured.stages(lists)
+
     return Stages(
-        measure=str(wanted),
+        measure=str(only_measure),
         stages=names,
         per_query=per_query,
         taken_interval=_taken_interval(per_query),
@@ -336,8 +340,8 @@ def _lists(placed: pipeline.Placed, depth: int | None) -> Lists:
     """The documents of each judged query, each once, in the run's own order."""
     longest = int(placed.placements.retrieved.max(initial=0))
     rows = placed.top_documents(longest)
-    once = [list(dict.fromkeys(row))[:depth] for row in rows]
-    return dict(zip(placed.placements.queries, once, strict=True))
+    distinct = [list(dict.fromkeys(row))[:depth] for row in rows]
+    return dict(zip(placed.placements.queries, distinct, strict=True))
 
 
 @dataclass(frozen=True)
@@ -349,9 +353,9 @@ class _Measured:
     rules: Convention
 
     def values(self, lists: Lists) -> dict[str, float]:
-        """The measure of each query's list; queries with an empty list have that of a query without results."""
-        run = Run({query: {doc: -float(i) for i, doc in enumerate(docs)} for query, docs in lists.items() if docs})
-        placed = pipeline.place(self.qrels, run, self.rules)
+        """The measure of each query's list; a query with an empty list counts as a query without results."""
+        rankings = {query: _falling_scores(docs) for query, docs in lists.items() if docs}
+        placed = pipeline.place(self.qrels, Run(rankings), self.rules)
         scores = pipeline.score(placed, [self.measure])
         return dict(zip(scores.queries, scores.values_of(self.measure).tolist(), strict=True))
 
@@ -365,22 +369,25 @@ class _Measured:
     def stages(self, lists: Sequence[Lists]) -> tuple[QueryStages, ...]:
         """All queries that count, with their values and documents."""
         base, got = self.values(lists[0]), self.values(lists[-1])
-        every = {query: list(self.qrels[query]) for query in lists[0]}
-        perfect = self.values(self.by_grade(every))
-        ceilings = [self.values(self.by_grade(of_stage)) for of_stage in lists]
+        all_judged = {query: list(self.qrels[query]) for query in lists[0]}
+        perfect = self.values(self.by_grade(all_judged))
+        ceilings = [self.values(self.by_grade(stage)) for stage in lists]
 
-        return tuple(
-            QueryStages(
-                query=query,
-                base=base[query],
-                got=got[query],
-                perfect=perfect[query],
-                ceilings=tuple(of_stage[query] for of_stage in ceilings),
-                **self._documents(query, lists[0][query], lists[-1][query]),
+        per_query = []
+        for query in lists[0]:
+            if math.isnan(perfect[query]):
+                continue
+            per_query.append(
+                QueryStages(
+                    query=query,
+                    base=base[query],
+                    got=got[query],
+                    perfect=perfect[query],
+                    ceilings=tuple(values[query] for values in ceilings),
+                    **self._documents(query, lists[0][query], lists[-1][query]),
+                )
             )
-            for query in lists[0]
-            if not math.isnan(perfect[query])
-        )
+        return tuple(per_query)
 
     def _documents(self, query: str, candidates: Sequence[str], output: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """What became of the relevant documents between the first and the last stage."""
@@ -394,27 +401,38 @@ class _Measured:
             k = None
         else:
             k = int(self.measure.k)
-        before, after = set(candidates[:k]), set(output[:k])
-        every_before, every_after = set(candidates), set(output)
 
-        def those(docs: set[str]) -> tuple[str, ...]:
+        top_before, top_after = set(candidates[:k]), set(output[:k])
+        all_before, all_after = set(candidates), set(output)
+
+        def relevant_in(docs: set[str]) -> tuple[str, ...]:
             return tuple(doc for doc in relevant if doc in docs)
 
+        never_retrieved = tuple(doc for doc in relevant if doc not in all_before)
+        unjudged = tuple(doc for doc in candidates if doc not in self.qrels[query])
         return {
-            "promoted": those((after - before) & every_before),
-            "demoted": those(before - after),
-            "thrown_out": those(every_before - every_after),
-            "added": those(after - every_before),
-            "never_retrieved": tuple(doc for doc in relevant if doc not in every_before),
-            "unjudged": tuple(doc for doc in candidates if doc not in self.qrels[query]),
+            "promoted": relevant_in((top_after - top_before) & all_before),
+            "demoted": relevant_in(top_before - top_after),
+            "thrown_out": relevant_in(all_before - all_after),
+            "added": relevant_in(top_after - all_before),
+            "never_retrieved": never_retrieved,
+            "unjudged": unjudged,
         }
+
+
+def _falling_scores(docs: Sequence[str]) -> dict[str, float]:
+    """Scores that keep documents in the order of a list."""
+    return {doc: -float(index) for index, doc in enumerate(docs)}
 
 
 def _taken_interval(per_query: Sequence[QueryStages]) -> Interval:
     """The bootstrap interval of the share that was taken, over queries."""
-    base, got, ceiling = (np.array([getattr(each, name) for each in per_query]) for name in ("base", "got", "ceiling"))
+    base = np.array([each.base for each in per_query])
+    got = np.array([each.got for each in per_query])
+    ceiling = np.array([each.ceiling for each in per_query])
     if len(per_query) < 2 or abs((ceiling - base).sum()) < NOTHING:
         return UNKNOWN
+
     gained, possible = resampled_means(np.array([got - base, ceiling - base]), SAMPLES).T
     shares = np.full(len(gained), np.nan)
     is_defined = np.abs(possible) > NOTHING
@@ -426,10 +444,11 @@ def _notes(
     placed: Sequence[pipeline.Placed], names: Sequence[str], per_query: Sequence[QueryStages]
 ) -> tuple[Note, ...]:
     notes = []
-    for of_stage, name in zip(placed, names, strict=True):
-        answered = of_stage.placements.answered
-        absent = [query for query, has in zip(of_stage.placements.queries, answered, strict=True) if not has]
-        repeated = int(of_stage.counts.repeated)
+    for placed_stage, name in zip(placed, names, strict=True):
+        placements = placed_stage.placements
+        pairs = zip(placements.queries, placements.answered, strict=True)
+        absent = [query for query, is_answered in pairs if not is_answered]
+        repeated = int(placed_stage.counts.repeated)
         if repeated:
             notes.append(Note.of("repeated-documents", count=repeated, about=name))
         if absent:

@@ -15,8 +15,8 @@ MEANINGS = {
     "promoted": "relevant, moved into the first k",
     "demoted": "relevant, lost from the first k",
     "thrown_out": "relevant candidates that the last stage lacks",
-    "added": "relevant, in the first k, and no candidates",
-    "never_retrieved": "relevant, and no candidates",
+    "added": "relevant, in the first k, and not candidates",
+    "never_retrieved": "relevant, and not candidates",
     "unjudged": "candidates without a judgement",
 }
 
@@ -52,6 +52,7 @@ def values(stages: Stages) -> Table:
     rows.append([f"{stages.stages[-1]} as ranked", stages.got])
     rows.append([f"{stages.stages[0]} as ranked", stages.base])
     rows.append([f"{stages.stages[0]} in the best order", stages.ceiling])
+
     caption = ""
     if stages.taken is not None:
         within = f"{percent(stages.level)} interval {interval(stages.taken_interval, 3)}"
@@ -102,12 +103,13 @@ def waterfall(stages: Stages) -> Chart:
 
     bar(0, "perfect", (0.0, stages.perfect), "even", number(stages.perfect))
     level = stages.perfect
-    for row, each in enumerate(lost, 1):
-        if each.value < 0:
+    for row, loss in enumerate(lost, 1):
+        if loss.value < 0:
             colour = "up"
         else:
             colour = "down"
-        bar(row, each.label, (level, level - each.value), colour, number(-each.value, signed=True))
-        level -= each.value
+        bar(row, loss.label, (level, level - loss.value), colour, number(-loss.value, signed=True))
+        level -= loss.value
+
     bar(len(lost) + 1, stages.stages[-1], (0.0, stages.got), "s0", number(stages.got))
     return Chart(f"{stages.measure}: where the value is lost", stages.words, bottom + 22, "".join(drawn))

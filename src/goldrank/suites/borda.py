@@ -16,6 +16,21 @@ def borda_ranks(scores: Cells) -> dict[str, int]:
 
     A collection that a system lacks gives it 0. Systems with equal sums share the smaller rank.
 
+    Parameters
+    ----------
+    scores : mapping
+        Values by system and collection.
+
+    Returns
+    -------
+    dict
+        The rank of each system.
+
+    Raises
+    ------
+    OptionError
+        If a value is not a number.
+
     Examples
     --------
     >>> borda_ranks({"A": {"t1": 0.9, "t2": 0.5}, "B": {"t1": 0.6, "t2": 0.6}, "C": {"t1": 0.1, "t2": 0.1}})
@@ -27,6 +42,7 @@ def borda_ranks(scores: Cells) -> dict[str, int]:
         for value in values.values():
             if value is not None:
                 real_number(value, "a value")
+
     collections = dict.fromkeys(name for values in scores.values() for name in values)
     sums = dict.fromkeys(scores, 0.0)
     for collection in collections:
@@ -36,7 +52,11 @@ def borda_ranks(scores: Cells) -> dict[str, int]:
             higher = sum(other > value for other in present.values())
             equal = sum(other == value for other in present.values())
             sums[system] += len(scores) - (higher + (equal + 1) / 2)
-    return {system: 1 + sum(other > own for other in sums.values()) for system, own in sums.items()}
+
+    ranks = {}
+    for system, total in sums.items():
+        ranks[system] = 1 + sum(other > total for other in sums.values())
+    return ranks
 
 
 def mean_of_all(values: Mapping[str, float | None], collections: int) -> float | None:

@@ -1,4 +1,4 @@
-"""Which system is best on many collections? On these with other questions, and on others like them."""
+"""Which system is best on many collections: on these with other questions, and on others like them?"""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Collections: TypeAlias = Mapping[str, tuple[JudgementsLike, RunsLike] | ScoresBy
 def compare_collections(
     collections: Collections, measure: MeasureLike = "nDCG@10", *, statistics: Statistics = Statistics()
 ) -> CollectionComparison:
-    """Compare systems on many collections, such as those of BEIR or MTEB.
+    """Compare systems on many collections, such as BEIR's or MTEB's.
 
-    Ranks are told for two questions: would they be so with other questions to these collections, and on other
-    collections like these? Signs of differences are flipped for each query, or for each collection, jointly for all
-    pairs. With 5 collections or fewer no flip test can decide the second; it is then a paired t-test with Holm's
-    correction, which assumes that differences are normal.
+    Each system gets two intervals of ranks: with other questions to these collections, and on other collections like
+    these. Signs of differences are flipped for each query, or for each collection, jointly for all pairs. With 5
+    collections or fewer no flip test can decide the second; it is then a paired t-test with Holm's correction, which
+    assumes that differences are normal.
 
     Parameters
     ----------
@@ -67,13 +67,14 @@ def compare_collections(
     of_type(statistics, Statistics, "statistics", "Statistics(...)")
     if not collections:
         raise InputError("there are no collections", hint="Give {'name': (qrels, runs)}.", code="empty-input")
-    scored = {name: _scores(given, measure) for name, given in collections.items()}
+
+    scored = {name: _scores(collection, measure) for name, collection in collections.items()}
     tables = {name: _Table.of(scores) for name, scores in scored.items()}
     systems = list(dict.fromkeys(system for table in tables.values() for system in table.values))
     if len(systems) < 2:
         raise InputError("there are fewer than two systems", hint="Each collection has runs by system.")
 
-    complete = tuple(name for name, table in tables.items() if all(system in table.values for system in systems))
+    complete = tuple(name for name, table in tables.items() if table.values.keys() >= set(systems))
     if not complete:
         raise InputError("no collection has all systems", hint="Macro means need one.", code="no-complete-collection")
 
@@ -83,13 +84,14 @@ def compare_collections(
         sign = 1
     else:
         sign = -1
-    macro = {system: float(np.mean([tables[name].mean(system) for name in complete])) for system in systems}
+    complete_tables = [tables[name] for name in complete]
+    macro = {system: _macro_mean(system, complete_tables) for system in systems}
     ordered = sorted(systems, key=lambda system: -sign * macro[system])
-    every = list(combinations(range(len(ordered)), 2))
-    tested = _Tested.of(ordered, every, list(tables.values()), statistics)
+    index_pairs = list(combinations(range(len(ordered)), 2))
+    tested = _Tested.of(ordered, index_pairs, list(tables.values()), statistics)
 
     standings = []
-    ranks = [_ranks(ordered, every, sign * tested.difference, p, statistics.alpha) for p in tested.p_values]
+    ranks = [_ranks(ordered, index_pairs, sign * tested.difference, p, statistics.alpha) for p in tested.p_values]
     for i, system in enumerate(ordered):
         standings.append(CollectionStanding(system, macro[system], ranks[0][i], ranks[1][i]))
     pairs = [
@@ -101,12 +103,17 @@ def compare_collections(
             float(tested.p_queries[i]),
             float(tested.p_collections[i]),
         )
-        for i, (a, b) in enumerate(every)
+        for i, (a, b) in enumerate(index_pairs)
     ]
+
+    cells = {}
+    for name, table in tables.items():
+        cells[name] = {system: table.mean(system) for system in ordered}
+
     return CollectionComparison(
         measure=column.measure,
         standings=tuple(standings),
-        cells={name: {system: table.mean(system) for system in ordered} for name, table in tables.items()},
+        cells=cells,
         queries={name: table.size for name, table in tables.items()},
         complete=complete,
         pairs=tuple(pairs),
@@ -116,12 +123,12 @@ def compare_collections(
     )
 
 
-def _scores(given: tuple[JudgementsLike, RunsLike] | ScoresByRun, measure: MeasureLike) -> Mapping[str, Scores]:
-    if isinstance(given, ScoresByRun):
-        return {system: _only(scores, measure) for system, scores in given.items()}
-    if not isinstance(given, tuple | list) or len(given) != 2:
+def _scores(collection: tuple[JudgementsLike, RunsLike] | ScoresByRun, measure: MeasureLike) -> Mapping[str, Scores]:
+    if isinstance(collection, ScoresByRun):
+        return {system: _only(scores, measure) for system, scores in collection.items()}
+    if not isinstance(collection, tuple | list) or len(collection) != 2:
         raise InputError("a collection is a pair of judgements and runs", hint="Give {'name': (qrels, runs)}.")
-    qrels, runs = given
+    qrels, runs = collection
     return evaluate(qrels, io.as_runs(runs), measure)
 
 
@@ -140,14 +147,21 @@ class _Table:
     @classmethod
     def of(cls, scores: Mapping[str, Scores]) -> _Table:
         rows = {}
-        for system, of_system in scores.items():
-            column = next(iter(of_system.columns.values()))
-            rows[system] = dict(zip(of_system.queries, column.values.tolist(), strict=True))
-        first = next(iter(rows.values()))
-        common = [query for query in first if all(not math.isnan(row.get(query, math.nan)) for row in rows.values())]
+        for system, system_scores in scores.items():
+            column = next(iter(system_scores.columns.values()))
+            pairs = zip(system_scores.queries, column.values.tolist(), strict=True)
+            rows[system] = {query: value for query, value in pairs if not math.isnan(value)}
+
+        common = list(next(iter(rows.values())))
+        for row in rows.values():
+            common = [query for query in common if query in row]
         if not common:
             raise InputError("the systems of a collection have no query in common", code="no-common-queries")
-        return cls({system: np.array([row[query] for query in common]) for system, row in rows.items()})
+
+        values = {}
+        for system, row in rows.items():
+            values[system] = np.array([row[query] for query in common])
+        return cls(values)
 
     @property
     def size(self) -> int:
@@ -184,9 +198,11 @@ class _Tested:
 
     @classmethod
     def of(
-        cls, ordered: list[str], every: list[tuple[int, int]], tables: list[_Table], statistics: Statistics
+        cls, ordered: list[str], index_pairs: list[tuple[int, int]], tables: list[_Table], statistics: Statistics
     ) -> _Tested:
-        parts = [np.array([table.differences(ordered[a], ordered[b]) for a, b in every]) for table in tables]
+        parts = []
+        for table in tables:
+            parts.append(np.array([table.differences(ordered[a], ordered[b]) for a, b in index_pairs]))
         means = np.array([part.mean(axis=1) for part in parts]).T
         counts = (~np.isnan(means)).sum(axis=1)
         difference = np.nansum(means, axis=1) / np.maximum(counts, 1)
@@ -206,16 +222,23 @@ class _Tested:
         return cls(difference, counts, p_queries, p_collections, method)
 
 
+def _macro_mean(system: str, tables: list[_Table]) -> float:
+    return float(np.mean([table.mean(system) for table in tables]))
+
+
 def _ranks(
-    ordered: list[str], every: list[tuple[int, int]], difference: np.ndarray, p: np.ndarray, alpha: float
+    ordered: list[str], index_pairs: list[tuple[int, int]], difference: np.ndarray, p: np.ndarray, alpha: float
 ) -> list[tuple[int, int]]:
     """The ranks that each system may have; `difference` is positive where the second of a pair is better."""
-    better = np.zeros((len(ordered), len(ordered)), bool)
-    for (a, b), gain, p_of_pair in zip(every, difference.tolist(), p.tolist(), strict=True):
-        if p_of_pair <= alpha and gain != 0:
-            ahead, behind = (b, a) if gain > 0 else (a, b)
-            better[ahead, behind] = True
-    low, high = rank_intervals(better)
+    is_ahead = np.zeros((len(ordered), len(ordered)), bool)
+    for (a, b), gain, p_of_pair in zip(index_pairs, difference.tolist(), p.tolist(), strict=True):
+        if p_of_pair > alpha:
+            continue
+        if gain > 0:
+            is_ahead[b, a] = True
+        if gain < 0:
+            is_ahead[a, b] = True
+    low, high = rank_intervals(is_ahead)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
@@ -223,8 +246,9 @@ def _notes(
     tables: Mapping[str, _Table], systems: list[str], complete: tuple[str, ...], tested: _Tested
 ) -> tuple[Note, ...]:
     notes = []
-    lacking = [f"{system} on {name}" for name, table in tables.items() for system in systems
-               if system not in table.values]  # fmt: skip
+    lacking = []
+    for name, table in tables.items():
+        lacking += [f"{system} on {name}" for system in systems if system not in table.values]
     if lacking:
         left_out = ", ".join(name for name in tables if name not in complete)
         notes.append(Note.of("missing-cells", count=len(lacking), left_out=left_out, samples=lacking))

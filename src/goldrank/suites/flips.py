@@ -13,12 +13,12 @@ import numpy as np
 from goldrank.comparison.paired import t_test
 
 EXACT_UP_TO = 13
-"""With at most so many collections all flips are looked at."""
+"""With this number of collections or fewer all flips are looked at."""
 FEWEST = 6
 """With fewer collections no flip test can reach 5%: 2 / 2^5 is 0.063."""
 SAMPLES = 9_999
 BLOCK = 4_000_000
-"""Signs that are drawn at a time."""
+"""The number of signs that are drawn at a time."""
 NOTHING = 1e-12
 
 
@@ -32,15 +32,17 @@ def by_queries(collections: Sequence[np.ndarray], samples: int, seed: int) -> np
     generator = np.random.default_rng(seed)
     most = max(1, BLOCK // max(1, sum(part.shape[1] for part in collections)))
     observed = _macro_t([part.mean(axis=1)[None] for part in collections], collections)[0]
-    reached = []
+
+    blocks = []
     for first in range(0, samples, most):
         draws = min(most, samples - first)
         means = []
         for part in collections:
             signs = generator.choice(np.array([-1.0, 1.0]), (draws, part.shape[1]))
             means.append(signs @ np.nan_to_num(part).T / part.shape[1])
-        reached.append(np.abs(_macro_t(means, collections)))
-    flipped = np.concatenate([np.abs(observed)[None], *reached])
+        blocks.append(np.abs(_macro_t(means, collections)))
+
+    flipped = np.concatenate([np.abs(observed)[None], *blocks])
     if pairs:
         return step_down(np.abs(observed), flipped)
     return np.zeros(0)
@@ -72,6 +74,7 @@ def by_collections(differences: np.ndarray, samples: int, seed: int) -> np.ndarr
     else:
         drawn = np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), (samples, size))
         signs = np.concatenate([np.ones((1, size)), drawn])
+
     present = ~np.isnan(differences)
     n = np.maximum(present.sum(axis=1), 1)
     filled = np.nan_to_num(differences)
@@ -83,8 +86,12 @@ def by_collections(differences: np.ndarray, samples: int, seed: int) -> np.ndarr
 
 def by_t(differences: np.ndarray) -> np.ndarray:
     """Uncorrected p-values of paired t-tests over collections, which assume that differences are normal."""
-    rows = [row[~np.isnan(row)] for row in differences]
-    return np.array([t_test(row) if len(row) > 1 else 1.0 for row in rows])
+    p_values = np.ones(len(differences))
+    for i, row in enumerate(differences):
+        present = row[~np.isnan(row)]
+        if len(present) > 1:
+            p_values[i] = t_test(present)
+    return p_values
 
 
 def _ratio(value: np.ndarray, error: np.ndarray) -> np.ndarray:

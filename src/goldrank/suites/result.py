@@ -73,28 +73,27 @@ class CollectionComparison(Result):
 
     @property
     def missing(self) -> tuple[tuple[str, str], ...]:
-        """The cells that lack, as system and collection."""
-        return tuple(
-            (system, collection)
-            for collection, values in self.cells.items()
-            for system, value in values.items()
-            if math.isnan(value)
-        )
+        """The cells without a value, as system and collection."""
+        cells: list[tuple[str, str]] = []
+        for collection, values in self.cells.items():
+            cells += [(system, collection) for system, value in values.items() if math.isnan(value)]
+        return tuple(cells)
 
     @property
     def borda(self) -> dict[str, int]:
         """MTEB's ranks by Borda counts, for comparison with its tables only: other systems can change their order."""
-        systems = [standing.system for standing in self.standings]
-        return borda_ranks({system: {name: self.cells[name][system] for name in self.cells} for system in systems})
+        values = {}
+        for standing in self.standings:
+            system = standing.system
+            values[system] = {name: self.cells[name][system] for name in self.cells}
+        return borda_ranks(values)
 
     @property
     def words(self) -> str:
-        """Who leads, and for how many collections that holds."""
+        """Which system leads, and how many may be best on these collections and on others."""
         first = self.standings[0]
-        here, elsewhere = (
-            sum(getattr(standing, name)[0] == 1 for standing in self.standings)
-            for name in ("rank_queries", "rank_collections")
-        )
+        here = sum(standing.rank_queries[0] == 1 for standing in self.standings)
+        elsewhere = sum(standing.rank_collections[0] == 1 for standing in self.standings)
         return (
             f"{ids.show(first.system)} leads by {self.measure}, {first.mean:.4f} in the mean of "
             f"{len(self.complete):,} collections. {here} of {len(self.standings)} may be best on these collections, "
@@ -119,14 +118,11 @@ class CollectionComparison(Result):
 
     def _collections(self) -> Table:
         systems = [standing.system for standing in self.standings]
-        rows: list[Cells] = [
-            [
-                name,
-                Cell(f"{self.queries[name]:,}", self.queries[name]),
-                *(Cell(number(values[system]), values[system]) for system in systems),
-            ]
-            for name, values in self.cells.items()
-        ]
+        rows: list[Cells] = []
+        for name, values in self.cells.items():
+            cells = [Cell(number(values[system]), values[system]) for system in systems]
+            rows.append([name, Cell(f"{self.queries[name]:,}", self.queries[name]), *cells])
+
         heads = [*Head.names("collection"), *Head.numbers("queries", *(ids.show(system, 20) for system in systems))]
         return Table(heads, rows, f"Collections, {self.measure}")
 
@@ -169,21 +165,26 @@ class CollectionComparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
         names = "a b difference collections p_queries p_collections"
+        cells = {name: dict(values) for name, values in self.cells.items()}
+        missing = [list(cell) for cell in self.missing]
+        pairs = [attributes(pair, names) for pair in self.pairs]
 
         return {
             "format": "goldrank-collections",
             "version": 1,
             **attributes(self, "measure method alpha words"),
             "systems": self.rows(),
-            "cells": {name: dict(values) for name, values in self.cells.items()},
+            "cells": cells,
             "queries": dict(self.queries),
             "complete": list(self.complete),
-            "missing": [list(cell) for cell in self.missing],
-            "pairs": [attributes(pair, names) for pair in self.pairs],
+            "missing": missing,
+            "pairs": pairs,
             "notes": [note.to_dict() for note in self.notes],
         }
 
 
 def _ranks(ranks: tuple[int, int]) -> Cell:
     low, high = ranks
-    return Cell(f"{low}" if low == high else f"{low} to {high}", low)
+    if low == high:
+        return Cell(f"{low}", low)
+    return Cell(f"{low} to {high}", low)

@@ -23,8 +23,8 @@ from goldrank.report.numbers import interval as shown_interval
 from goldrank.report.numbers import number
 
 LEVEL = 0.95
-MANY = 1e9
-"""Degrees of freedom at which Student's quantile is the normal one."""
+INFINITE_FREEDOM = 1e9
+"""Degrees of freedom at which Student's quantile equals the normal one."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,11 @@ class ScoreTail(Result):
         """The first measure in a sentence."""
         first = self.of[0]
         if first.higher_is_better:
-            is_low = "at most"
+            limit = "at most"
         else:
-            is_low = "at least"
-        worst = f"the worst {self.at:.0%} of the queries have {is_low} {first.tail:.4f}"
+            limit = "at least"
+        worst = f"the worst {self.at:.0%} of the queries have {limit} {first.tail:.4f}"
+
         reached = ""
         if first.share is not None:
             reached = f", {first.share:.1%} reach {self.target:g}"
@@ -132,25 +133,30 @@ class ScoreTail(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
+        measures = [_with_worst_queries(tail) for tail in self.of]
+
         return {
             "format": "goldrank-score-tail",
             "version": 1,
             **attributes(self, "run at target level words"),
-            "measures": [
-                {**tail.row(), "worst": [attributes(each, "query value") for each in tail.worst]} for tail in self.of
-            ],
+            "measures": measures,
             "notes": [note.to_dict() for note in self.notes],
         }
+
+
+def _with_worst_queries(tail: MeasureTail) -> dict[str, Any]:
+    """The flat record of a measure, and its worst queries."""
+    return {**tail.row(), "worst": [attributes(each, "query value") for each in tail.worst]}
 
 
 @named_arguments
 def score_tail(
     scores: Scores, *, at: float = 0.05, target: float | None = None, worst: int = 10, level: float = LEVEL
 ) -> ScoreTail:
-    """Say what a mean hides: the median, a bad percentile, who reaches a target, and the worst queries.
+    """Say what a mean hides: the median, a bad percentile, the share that reaches a target, and the worst queries.
 
-    Intervals of percentiles are those of order statistics, which assume nothing of the values; those of the share are
-    Wilson's.
+    Percentiles have intervals between order statistics, which assume nothing of the values; the share has Wilson's
+    interval.
 
     Parameters
     ----------
@@ -184,31 +190,32 @@ def score_tail(
     (0.75, 0.5, 'r')
     """
     of_type(scores, Scores, "scores", "what `evaluate` returns")
-    at, level = _share(at, "at"), _share(level, "level")
+    tail_share, level = _share(at, "at"), _share(level, "level")
     if target is not None:
         target = real_number(target, "target")
     most = whole_number(worst, "worst")
-    asked = _TailRequest(at, target, most, level)
-    tails = tuple(_tail(scores, column, asked) for column in scores.columns.values())
-    return ScoreTail(scores.run, tails, at, target, level)
+
+    request = _TailRequest(tail_share, target, most, level)
+    tails = tuple(_tail(scores, column, request) for column in scores.columns.values())
+    return ScoreTail(scores.run, tails, tail_share, target, level)
 
 
-def _share(value: float, what: str) -> float:
-    number = real_number(value, what, 0.0, 1.0)
-    if number in (0.0, 1.0):
-        raise OptionError(f"{what} is {value!r}; it must be between 0 and 1", hint="For example 0.05.")
-    return number
+def _share(value: float, name: str) -> float:
+    share = real_number(value, name, 0.0, 1.0)
+    if share in (0.0, 1.0):
+        raise OptionError(f"{name} is {value!r}; it must be between 0 and 1", hint="For example 0.05.")
+    return share
 
 
 @dataclass(frozen=True)
 class _TailRequest:
-    at: float
+    tail_share: float
     target: float | None
     worst: int
     level: float
 
 
-def _tail(scores: Scores, column: Column, asked: _TailRequest) -> MeasureTail:
+def _tail(scores: Scores, column: Column, request: _TailRequest) -> MeasureTail:
     values = dict(zip(scores.queries, column.values.tolist(), strict=True))
     counted: Mapping[str, float] = {query: value for query, value in values.items() if not math.isnan(value)}
     if not counted:
@@ -217,27 +224,27 @@ def _tail(scores: Scores, column: Column, asked: _TailRequest) -> MeasureTail:
     ordered = np.sort(np.array(list(counted.values())))
     if column.higher_is_better:
         sign = 1
+        share_below = request.tail_share
     else:
         sign = -1
-    if column.higher_is_better:
-        share_below = asked.at
-    else:
-        share_below = 1 - asked.at
+        share_below = 1 - request.tail_share
     bounds = _bounds(column.measure)
-    worst = sorted(counted.items(), key=lambda item: (sign * item[1], item[0]))[: asked.worst]
+    worst = sorted(counted.items(), key=lambda item: (sign * item[1], item[0]))[: request.worst]
+
     share, share_interval = None, UNKNOWN
-    if asked.target is not None:
-        reached = int((sign * ordered >= sign * asked.target).sum())
+    if request.target is not None:
+        reached = int((sign * ordered >= sign * request.target).sum())
         share = reached / len(ordered)
-        share_interval = wilson(reached, len(ordered), asked.level)
+        share_interval = wilson(reached, len(ordered), request.level)
+
     return MeasureTail(
         measure=column.measure,
         n=len(ordered),
         mean=float(ordered.mean()),
         median=float(np.median(ordered)),
-        median_interval=quantile_interval(ordered, 0.5, asked.level, bounds),
+        median_interval=quantile_interval(ordered, 0.5, request.level, bounds),
         tail=float(np.quantile(ordered, share_below)),
-        tail_interval=quantile_interval(ordered, share_below, asked.level, bounds),
+        tail_interval=quantile_interval(ordered, share_below, request.level, bounds),
         worst=tuple(WorstQuery(query, value) for query, value in worst),
         higher_is_better=column.higher_is_better,
         share=share,
@@ -250,32 +257,42 @@ def _bounds(measure: str) -> Interval:
     parsed = known_measure(measure)
     if parsed is None:
         return UNKNOWN
-    ends = (parsed.declaration.low, parsed.declaration.high)
-    return Interval(*(end if math.isfinite(end) else math.nan for end in ends))
+    return Interval(_finite(parsed.declaration.low), _finite(parsed.declaration.high))
+
+
+def _finite(end: float) -> float:
+    """The end of a scale; NaN if it is infinite."""
+    if math.isfinite(end):
+        return end
+    return math.nan
 
 
 def quantile_interval(ordered: np.ndarray, share: float, level: float, bounds: Interval = UNKNOWN) -> Interval:
     """The interval of a quantile between two order statistics, by the binomial distribution.
 
-    With too few values for an order statistic on one side, the end is that of the scale.
+    With too few values for an order statistic on one side, the interval goes to the end of the scale.
     """
     n = len(ordered)
     count = np.arange(n + 1)
     logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in count.tolist()]
     at_most = np.cumsum(np.exp(np.array(logs) + count * math.log(share) + (n - count) * math.log1p(-share)))
+
     outside = (1 - level) / 2
-    # The i-th value from below is above the quantile if fewer than i values are below that.
-    low = int(np.searchsorted(at_most, outside, side="right"))
-    high = int(np.searchsorted(at_most, 1 - outside, side="left")) + 1
-    return Interval(
-        float(ordered[low - 1]) if low >= 1 else bounds.low,
-        float(ordered[high - 1]) if high <= n else bounds.high,
-    )
+    # The i-th value from below is above the quantile if fewer than i values are below the quantile.
+    low_rank = int(np.searchsorted(at_most, outside, side="right"))
+    high_rank = int(np.searchsorted(at_most, 1 - outside, side="left")) + 1
+
+    low, high = bounds
+    if low_rank >= 1:
+        low = float(ordered[low_rank - 1])
+    if high_rank <= n:
+        high = float(ordered[high_rank - 1])
+    return Interval(low, high)
 
 
 def wilson(hits: int, n: int, level: float) -> Interval:
     """Wilson's interval of a share."""
-    z = t_quantile((1 + level) / 2, MANY)
+    z = t_quantile((1 + level) / 2, INFINITE_FREEDOM)
     share, square = hits / n, z * z / n
     middle = (share + square / 2) / (1 + square)
     half = z / (1 + square) * math.sqrt(share * (1 - share) / n + square / (4 * n))

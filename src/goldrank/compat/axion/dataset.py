@@ -1,4 +1,4 @@
-"""What Axion's metrics take and return: items and results."""
+"""Items and results of Axion's metrics."""
 
 from __future__ import annotations
 
@@ -28,29 +28,27 @@ _OTHER_FIELDS = (
 
 
 class ItemTypeError(InputError, TypeError):
-    """Something that is no list of items where one is needed."""
+    """A value that is not a list of items, where a list is needed."""
 
 
-# `Any`: what a field holds is looked at here.
-def listed(given: Any, name: str, whose: str) -> list[Mapping[str, Any]] | None:
+# `Any`: the value of a field is checked here.
+def listed(value: Any, name: str, whose: str) -> list[Mapping[str, Any]] | None:
     """The entries of a ranking or a reference as dictionaries; `name` and `whose` are for the message."""
-    if given is None:
+    if value is None:
         return None
 
-    is_unordered = name == "actual_ranking" and has_no_order(given)
-    if is_unordered or not has_entries(given):
-        raise InputError(f"{whose}: {name} is a {type(given).__name__}, not a list")
+    is_unordered = name == "actual_ranking" and has_no_order(value)
+    if is_unordered or not has_entries(value):
+        raise InputError(f"{whose}: {name} is a {type(value).__name__}, not a list")
 
-    entries = list(given)
+    entries = list(value)
     if all(entry is None or isinstance(entry, str) for entry in entries):
-        return [{"id": entry} for entry in entries]  # a metric says of None that it is no id
+        return [{"id": entry} for entry in entries]  # a metric refuses None as an id
 
-    for at, entry in enumerate(entries, 1):
+    for number, entry in enumerate(entries, 1):
         if not isinstance(entry, Mapping):
-            raise InputError(
-                f"{whose}: entry {at} of {name} is {entry!r}, not a dictionary",
-                hint="Give [{'id': 'doc1'}, ...] or a list of ids that are all text.",
-            )
+            message = f"{whose}: entry {number} of {name} is {entry!r}, not a dictionary"
+            raise InputError(message, hint="Give [{'id': 'doc1'}, ...] or a list of ids that are all text.")
 
     return entries
 
@@ -67,7 +65,7 @@ def other_name(field: str) -> property:
 class DatasetItem:
     """One query: what was retrieved, best first, and what should have been.
 
-    `actual_ranking` is a list of {"id": ...} or of plain text ids; `expected_reference` the same with an
+    `actual_ranking` is a list of {"id": ...} or of plain text ids; `expected_reference` is such a list with an
     optional "relevance" (1.0 if left out; relevant means above 0). `actual_reference` and `expected_ranking`
     are other names of the two. `retrieved_content` (the retrieved texts) and `expected_output` (the reference
     answer) are for the metrics that ask a judge. `additional_input`, `additional_output` and `metadata` hold anything
@@ -95,23 +93,26 @@ class DatasetItem:
         metadata: Mapping[str, Any] | str | None = None,
         **others: Any,
     ) -> None:
-        self.id = str(uuid.uuid4()) if id is None else id
+        if id is None:
+            id = str(uuid.uuid4())
+        self.id = id
         whose = f"item {self.id!r}"
         self.actual_ranking = _by_either_name(whose, actual_ranking=actual_ranking, actual_reference=actual_reference)
         self.expected_reference = _by_either_name(
             whose, expected_reference=expected_reference, expected_ranking=expected_ranking
         )
         self.query = query
-        texts = () if retrieved_content is None else retrieved_content
-        if not isinstance(texts, str) and not is_list(texts):
-            raise InputError(f"{whose}: retrieved_content is a {type(texts).__name__}, not a list")
-
-        self.retrieved_content = [texts] if isinstance(texts, str) else list(texts)  # one may stand alone, as in Axion
+        self.retrieved_content = _texts(retrieved_content, whose)
         self.expected_output = expected_output
         self.actual_output = actual_output
-        self.additional_input = _held(additional_input, f"{whose}: additional_input")
-        self.additional_output = _held(additional_output, f"{whose}: additional_output")
-        self.metadata = metadata if isinstance(metadata, str) else _held(metadata, f"{whose}: metadata")
+        self.additional_input = _as_dict(additional_input, f"{whose}: additional_input")
+        self.additional_output = _as_dict(additional_output, f"{whose}: additional_output")
+        self.metadata: str | dict[str, Any]
+        if isinstance(metadata, str):
+            self.metadata = metadata
+        else:
+            self.metadata = _as_dict(metadata, f"{whose}: metadata")
+
         for name, value in others.items():
             if name not in _OTHER_FIELDS:
                 raise InputError(f"{whose}: there is no field {name!r}", hint=did_you_mean(name, self.fields()))
@@ -120,7 +121,8 @@ class DatasetItem:
     @classmethod
     def fields(cls) -> list[str]:
         """The names of all fields."""
-        return [*(name for name in cls.__init__.__annotations__ if name not in ("others", "return")), *_OTHER_FIELDS]
+        arguments = [name for name in cls.__init__.__annotations__ if name not in ("others", "return")]
+        return [*arguments, *_OTHER_FIELDS]
 
     actual_reference = other_name("actual_ranking")
     expected_ranking = other_name("expected_reference")
@@ -136,25 +138,40 @@ class DatasetItem:
         return f"DatasetItem(id={self.id!r})"
 
 
-def _by_either_name(whose: str, **given: Entries | None) -> list[Mapping[str, Any]] | None:
-    """The entries of a field that has two names; given by both, they must be the same."""
-    field = next(iter(given))
-    lists = [entries for entries in (listed(value, field, whose) for value in given.values()) if entries is not None]
+def _by_either_name(whose: str, **by_name: Entries | None) -> list[Mapping[str, Any]] | None:
+    """The entries of a field that has two names; if both are given, they must be equal."""
+    field = next(iter(by_name))
+    lists = []
+    for value in by_name.values():
+        entries = listed(value, field, whose)
+        if entries is not None:
+            lists.append(entries)
     if len(lists) > 1 and lists[0] != lists[1]:
-        what = f"{whose}: {' and '.join(given)} are one field, and they differ"
-        raise InputError(what, hint="Give one.", code="fields-differ")
+        message = f"{whose}: {' and '.join(by_name)} are one field, and they differ"
+        raise InputError(message, hint="Give one.", code="fields-differ")
     if lists:
         return lists[0]
     return None
 
 
-def _held(given: object, what: str) -> dict[str, Any]:
-    """A copy of what a field holds by name; None holds nothing."""
-    if given is None:
+def _texts(texts: Any, whose: str) -> list[str]:
+    """A list of texts; one text may be there without a list, as in Axion."""
+    if texts is None:
+        return []
+    if isinstance(texts, str):
+        return [texts]
+    if not is_list(texts):
+        raise InputError(f"{whose}: retrieved_content is a {type(texts).__name__}, not a list")
+    return list(texts)
+
+
+def _as_dict(value: object, noun: str) -> dict[str, Any]:
+    """A copy of a dictionary; empty for None."""
+    if value is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise InputError(f"{what} is {given!r:.60}, not a dict", code="wrong-type")
-    return dict(given)
+    if not isinstance(value, Mapping):
+        raise InputError(f"{noun} is {value!r:.60}, not a dict", code="wrong-type")
+    return dict(value)
 
 
 def _is_plain(value: object) -> bool:
@@ -167,50 +184,51 @@ def _is_plain(value: object) -> bool:
 
 @dataclass(frozen=True)
 class NoItem:
-    """Something that was given as an item and is none, and why."""
+    """A value that is not an item, and why."""
 
-    given: Any
-    """`Any`: it is what it is."""
+    value: Any
+    """`Any`: it is anything but an item."""
     reason: str
 
     @property
     def id(self) -> str | None:
-        """The id that it gives, if it gives one."""
-        if isinstance(self.given, Mapping):
-            return self.given.get("id")
-        return getattr(self.given, "id", None)
+        """Its id, if it has one."""
+        if isinstance(self.value, Mapping):
+            return self.value.get("id")
+        return getattr(self.value, "id", None)
 
 
-# `Any` in both: what is given may be anything; what makes no item is kept, with the reason.
-def as_item(given: Any) -> DatasetItem | NoItem:
+# `Any` in both: the source may be anything; what is not an item is kept, with the reason.
+def as_item(source: Any) -> DatasetItem | NoItem:
     """An item, or the dictionary of its fields, as an item."""
-    if isinstance(given, DatasetItem | NoItem):
-        return given
-    if not isinstance(given, Mapping):
-        return NoItem(given, f"a {type(given).__name__} is no DatasetItem")
+    if isinstance(source, DatasetItem | NoItem):
+        return source
+    if not isinstance(source, Mapping):
+        return NoItem(source, f"a {type(source).__name__} is not a DatasetItem")
     try:
-        return DatasetItem(**given)
+        return DatasetItem(**source)
+    except InputError as error:
+        why = error.what
+        if error.hint:
+            why += f". {error.hint}"
     except (TypeError, ValueError) as error:
-        hint = error.hint if isinstance(error, InputError) else None
-        why = f"{error.what if isinstance(error, InputError) else error}" + (f". {hint}" if hint else "")
-        return NoItem(given, f"a {type(given).__name__} that makes no DatasetItem: {why}")
+        why = str(error)
+    return NoItem(source, f"a {type(source).__name__} that makes no DatasetItem: {why}")
 
 
-def as_items(given: Any) -> list[DatasetItem | NoItem]:
+def as_items(source: Any) -> list[DatasetItem | NoItem]:
     """Items from a list of items or dictionaries, or from a data frame."""
-    rows = rows_of(given)
+    rows = rows_of(source)
     is_scalar = isinstance(rows, np.ndarray) and not rows.ndim
     if is_scalar or isinstance(rows, str | bytes | Mapping | DatasetItem) or not isinstance(rows, Iterable):
-        raise ItemTypeError(
-            f"Invalid input type '{type(given).__name__}'. "
-            "Expected one of: Dataset, List[DatasetItem], or pandas.DataFrame."
-        )
+        expected = "Expected one of: Dataset, List[DatasetItem], or pandas.DataFrame."
+        raise ItemTypeError(f"Invalid input type '{type(source).__name__}'. {expected}")
     return [as_item(row) for row in rows]
 
 
 @dataclass(frozen=True)
 class KDetail:
-    """What a metric found at one k; None where it does not count that."""
+    """The values of a metric at one k; None where it does not count that."""
 
     score: float
     hits_in_top_k: int | None = None
@@ -223,7 +241,7 @@ class KDetail:
 
 @dataclass(frozen=True)
 class MultiKResult:
-    """What a metric found at every k."""
+    """The values of a metric at every k."""
 
     k_values: list[int]
     results_by_k: dict[int, KDetail]
@@ -233,7 +251,7 @@ class MultiKResult:
 
 @dataclass(frozen=True)
 class MeanReciprocalRankResult:
-    """Where the first relevant document stands; None if there is none."""
+    """The rank of the first relevant document; None if there is no relevant one."""
 
     rank_of_first_relevant: int | None
     score: float
@@ -250,7 +268,7 @@ class JudgedChunk:
 
 @dataclass(frozen=True)
 class JudgedResult:
-    """What a judge said of an item's texts (or of the sentences of its expected output)."""
+    """The answers of a judge for an item's texts (or for the sentences of its expected output)."""
 
     overall_score: float
     total_chunks: int
@@ -267,7 +285,7 @@ class MetricEvaluationResult:
     score: float
     explanation: str
     signals: Any = None
-    """`Any`: every metric has a type of its own."""
+    """`Any`: every metric has another type."""
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -293,7 +311,7 @@ class TestResult:
 
     __test__ = False
     test_case: Any
-    """`Any`: what was given, also if it is no item."""
+    """`Any`: the input, also if it is not an item."""
     score_results: list[MetricScore]
     metadata: dict[str, Any] = field(default_factory=dict)
     """`skipped`: the metrics that were left out because the item lacks their fields, if the runner does so."""

@@ -1,4 +1,4 @@
-"""Axion's metrics that ask a judge: a function of one's own, which may call a language model."""
+"""Axion's metrics that ask a judge: a function of the user, which may call a language model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class JudgedMetric(RetrievalMetric):
     tags = ("retrieval", "judged")
     required_fields: tuple[str, ...] = ("retrieved_content",)
     measure: str
-    """What is made of the verdicts, with these `options`."""
+    """The measure of the verdicts, with these `options`."""
     options: Mapping[str, str | float] = {}
     graded: bool = False
     """Whether the judge's numbers are grades, rather than yes from `useful_from` up."""
@@ -62,11 +62,8 @@ class JudgedMetric(RetrievalMetric):
         """
         super().__init__(**options)
         if judge is None or not (callable(judge) or is_judge(judge)):
-            raise OptionError(
-                f"judge is {judge!r}, which cannot be called",
-                hint="Give judge=, a function of an item and a text; it may ask a language model.",
-                code="not-a-function",
-            )
+            hint = "Give judge=, a function of an item and a text; it may ask a language model."
+            raise OptionError(f"judge is {judge!r}, which cannot be called", hint=hint, code="not-a-function")
         if not is_number(useful_from) or not useful_from > 0:
             raise OptionError(f"useful_from is {useful_from!r}; it must be a number above 0")
         self.judge = judge
@@ -77,45 +74,56 @@ class JudgedMetric(RetrievalMetric):
         return (*super().parameters, same_object(self.judge), self.useful_from)
 
     def score_all(self, items: Sequence[Any]) -> list[MetricEvaluationResult]:
-        """The same of several items; an asynchronous judge is asked about several texts at once."""
-        given = [self._given(item) for item in items]
-        pairs = [
-            (at, item, text) for at, row in enumerate(given) if isinstance(row, tuple) for item, texts in [row]
-            for text in texts
-        ]  # fmt: skip
-        if is_judge(self.judge):
-            answers = iter(judged(self.judge, [self._about(item, text) for _, item, text in pairs]))
-        else:
-            calls = [partial(self.judge, item, text) for _, item, text in pairs]
-            answers = iter(outcomes(calls, [at for at, _, _ in pairs]))
+        """The values of several items; an asynchronous judge is asked about several texts at once."""
+        prepared = [self._prepared(item) for item in items]
+        pairs: list[tuple[DatasetItem, str]] = []
+        item_numbers: list[int] = []
+        for number, row in enumerate(prepared):
+            if isinstance(row, tuple):
+                item, texts = row
+                pairs += [(item, text) for text in texts]
+                item_numbers += [number] * len(texts)
 
-        return [
-            self._scored(*row, list(islice(answers, len(row[1])))) if isinstance(row, tuple) else row for row in given
-        ]
+        if is_judge(self.judge):
+            answers = iter(judged(self.judge, [self._about(item, text) for item, text in pairs]))
+        else:
+            answers = iter(outcomes([partial(self.judge, item, text) for item, text in pairs], item_numbers))
+
+        results = []
+        for row in prepared:
+            if isinstance(row, tuple):
+                item, texts = row
+                results.append(self._scored(item, texts, list(islice(answers, len(texts)))))
+            else:
+                results.append(row)
+        return results
 
     async def execute(self, item: Any, **_: object) -> MetricEvaluationResult:
         """The value of one item. Texts are asked about one by one: a runner has several items under way."""
         if is_judge(self.judge):
             return await asyncio.to_thread(self.score, item)
 
-        given = self._given(item)
-        if not isinstance(given, tuple):
-            return given
+        prepared = self._prepared(item)
+        if not isinstance(prepared, tuple):
+            return prepared
 
+        case, texts = prepared
         answers: list[Any] = []
-        for text in given[1]:
+        for text in texts:
             try:
-                answer = self.judge(given[0], text)
-                answers.append(await answer if inspect.isawaitable(answer) else answer)
+                answer: Any = self.judge(case, text)
+                if inspect.isawaitable(answer):
+                    answer = await answer
+                answers.append(answer)
             except Exception as error:  # a judge may fail in any way, and other items go on
                 answers.append(FailedCall(error))
                 break
 
-        return self._scored(*given, answers)
+        return self._scored(case, texts, answers)
 
-    def _given(self, given: Any) -> tuple[DatasetItem, list[str]] | MetricEvaluationResult:
-        """An item and what the judge is asked about, or the result of an item that has none."""
-        item = as_item(given)
+    def _prepared(self, source: Any) -> tuple[DatasetItem, list[str]] | MetricEvaluationResult:
+        """An item and the texts for the judge, or the result of an item that cannot be judged."""
+        item = as_item(source)
         try:
             self.require_fields(item)
             assert isinstance(item, DatasetItem)
@@ -124,19 +132,21 @@ class JudgedMetric(RetrievalMetric):
             return self._result(math.nan, str(error))
 
     def _scored(self, item: DatasetItem, texts: list[str], answers: Sequence[Any]) -> MetricEvaluationResult:
-        """What is made of the judge's answers, up to the first `FailedCall`."""
+        """The result of the judge's answers, up to the first `FailedCall`."""
         try:
             verdicts = [
-                _verdict(answer, f"text {at} of item {item.id!r}, '{ids.show(text)}'")
-                for at, (text, answer) in enumerate(zip(texts, answers, strict=False), 1)
+                _verdict(answer, f"text {number} of item {item.id!r}, '{ids.show(text)}'")
+                for number, (text, answer) in enumerate(zip(texts, answers, strict=False), 1)
             ]
         except BadItemError as error:
             return self._result(math.nan, str(error))
 
         useful = [verdict >= self.useful_from for verdict in verdicts]
-        placed = placed_verdicts(verdicts if self.graded else useful)
-        score = float(values(self.measure, None, placed, AXION, **self.options)[0])
-        first = next((at for at, is_useful in enumerate(useful, 1) if is_useful), None)
+        grades: Sequence[float] = useful
+        if self.graded:
+            grades = verdicts
+        score = float(values(self.measure, None, placed_verdicts(grades), AXION, **self.options)[0])
+        first = next((number for number, is_useful in enumerate(useful, 1) if is_useful), None)
         chunks = [JudgedChunk(*chunk) for chunk in zip(texts, verdicts, useful, strict=True)]
         signals = JudgedResult(score, len(texts), sum(useful), first, chunks)
         return self._result(score, f"The judge accepted {sum(useful)} of {len(texts)} texts.", signals)
@@ -150,20 +160,19 @@ class JudgedMetric(RetrievalMetric):
 
     def _checked(self, item: DatasetItem, name: str) -> list[str]:
         """A field that holds texts."""
-        given = self.get_field(item, name)
-        if isinstance(given, str):
-            texts = [given]
-        else:
-            texts = given
+        value = self.get_field(item, name)
+        texts = value
+        if isinstance(value, str):
+            texts = [value]
         if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-            raise BadItemError(f"{FAILED}`{name}` is {ids.show(repr(given))}, not a list of texts")
+            raise BadItemError(f"{FAILED}`{name}` is {ids.show(repr(value))}, not a list of texts")
         return list(texts)
 
 
 class ContextualPrecision(JudgedMetric):
     """Average precision over the retrieved texts that `judge(item, text)` calls useful, divided by those seen.
 
-    Axion's released code makes the same of its verdicts, so that `as_released` changes nothing.
+    Axion's released code computes this too, so that `as_released` changes nothing.
 
     >>> item = DatasetItem(query="q", retrieved_content=["no", "yes"])
     >>> ContextualPrecision(judge=lambda item, text: text == "yes").score(item).score
@@ -211,7 +220,7 @@ class ContextualRanking(JudgedMetric):
 class ContextualRecall(JudgedMetric):
     """The share of the expected output's sentences that `judge(item, sentence)` finds in the retrieved texts.
 
-    Axion's released code makes the same of its statements, so that `as_released` changes nothing.
+    Axion's released code computes this too, so that `as_released` changes nothing.
 
     >>> item = DatasetItem(retrieved_content=["Paris is big."], expected_output="Paris is big. It rains.")
     >>> ContextualRecall(judge=lambda item, text: text in item.retrieved_content).score(item).score
@@ -233,6 +242,7 @@ class ContextualRecall(JudgedMetric):
 
     def _texts(self, item: DatasetItem) -> list[str]:
         (text,) = self._checked(item, "expected_output")[:1]
-        if not (texts := sentences(text)):
+        texts = sentences(text)
+        if not texts:
             raise BadItemError(f"{FAILED}`expected_output` has no sentence.")
         return texts

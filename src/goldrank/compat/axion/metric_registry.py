@@ -1,4 +1,4 @@
-"""Axion's registry of metrics: by key, by tag, by what an item has, and all of them at a glance."""
+"""Axion's registry of metrics: by key, by tag, by the fields of an item, and all of them in a list."""
 
 from __future__ import annotations
 
@@ -39,13 +39,17 @@ class MetricRegistry:
     # `Any`: an item, or the dictionary of its fields.
     def compatible(self, item: Any) -> list[type[RetrievalMetric]]:
         """The classes whose required fields an item has."""
-        known, case = self._classes.values(), as_item(item)
-        return [metric for metric in known if all(getattr(case, name, None) for name in metric.required_fields)]
+        case = as_item(item)
+        metrics = []
+        for metric in self._classes.values():
+            if all(getattr(case, name, None) for name in metric.required_fields):
+                metrics.append(metric)
+        return metrics
 
     get_compatible_metrics = compatible
 
     def describe(self) -> list[dict[str, object]]:
-        """Every metric at a glance.
+        """A row for every metric.
 
         What it measures, its use case, what it is best for and the question that it answers; its formula and
         values; its group ("coverage" or "quality") and how it relates to others (words, and the other's key).
@@ -53,10 +57,10 @@ class MetricRegistry:
         >>> [row["measures"] for row in registry.describe() if row["key"] == "recall_at_k"]
         ['Fraction of relevant docs in top K']
         """
-        return [
-            {"key": key, "name": metric.default_name, **{name: getattr(metric, name) for name in _SHOWN}}
-            for key, metric in self._classes.items()
-        ]
+        rows = []
+        for key, metric in self._classes.items():
+            rows.append({"key": key, "name": metric.default_name, **{name: getattr(metric, name) for name in _SHOWN}})
+        return rows
 
 
 registry = MetricRegistry(METRICS)

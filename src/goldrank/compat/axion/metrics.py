@@ -1,12 +1,12 @@
 """Axion's metrics over ids: items are read into placements once, and measures of goldrank give the values.
 
-Those that ask a judge are in `judges` and can be had from here too, as in Axion.
+Metrics that ask a judge are in `judges` and can be imported from here too, as in Axion.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class MetricAtK(RetrievalMetric):
-    """A metric at one or several cut-offs; `main_k` (the largest unless given) makes the score."""
+    """A metric at one or several cut-offs; `main_k` (by default the largest) makes the score."""
 
     default_k = 10
     tags = ("retrieval", "heuristic", "multi-k")
@@ -52,29 +52,30 @@ class MetricAtK(RetrievalMetric):
         """Make a metric ready; it keeps nothing between items.
 
         `k` is a cut-off or a list of them, all of which are evaluated in one pass; they are positive integers, and
-        come out sorted, each once. `main_k` is the one that makes the score, the largest unless given; it must be one
-        of them. `threshold` is the score from which a runner says that an item passed (0.5 unless given; 0 counts).
-        `as_released=True` gives the numbers of Axion's released code where they differ from its document (see the
-        package's help), and leaves out what is not positive in a list of k. `name`, `metric_name`,
+        results have them sorted, each once. `main_k` is the one that makes the score, by default the largest; it must
+        be one of them. `threshold` is the score from which a runner says that an item passed (by default 0.5; 0
+        counts). `as_released=True` gives the numbers of Axion's released code where they differ from its document (see
+        the package's help), and leaves out numbers in a list of k that are not positive. `name`, `metric_name`,
         `metric_description`, `required_fields` and `field_mapping` are those of `RetrievalMetric`.
         """
         super().__init__(**options)
+        cuts: list[Any] = [k]
         if has_entries(k):
-            given = list(k)
-        else:
-            given = [k]
-        kept = sorted({int(cut) for cut in given if is_whole(cut) and cut > 0})
-        if not kept:
+            cuts = list(k)
+
+        cutoffs = sorted({int(cut) for cut in cuts if is_whole(cut) and cut > 0})
+        if not cutoffs:
             raise OptionError("k must contain at least one positive integer.", hint=f"It is {k!r}.", code="bad-number")
-        for cut in given:
-            if not is_whole(cut) or (cut < 1 and not self.as_released):
+        for cut in cuts:
+            is_valid = is_whole(cut) and (cut > 0 or self.as_released)
+            if not is_valid:
                 raise OptionError(f"k contains {cut!r}, which is not a positive integer", code="bad-number")
-        if main_k is not None and not (is_whole(main_k) and main_k in kept):
-            raise OptionError(f"main_k ({main_k}) must be one of the specified k values: {kept}")
-        self.k = kept
-        if main_k is None:
-            self.main_k = kept[-1]
-        else:
+
+        self.k = cutoffs
+        self.main_k = cutoffs[-1]
+        if main_k is not None:
+            if not (is_whole(main_k) and main_k in cutoffs):
+                raise OptionError(f"main_k ({main_k}) must be one of the specified k values: {cutoffs}")
             self.main_k = int(main_k)
 
     def __repr__(self) -> str:
@@ -101,17 +102,18 @@ class MetricAtK(RetrievalMetric):
         return MultiKResult(list(self.k), details, score, self.main_k)
 
     def _counted(self, k: int, placed: Placements, scores: np.ndarray) -> list[KDetail]:
-        """Details with the counts that Precision and Recall are made of."""
+        """Details with the counts of Precision and Recall."""
         hits = values("NumRelRet", k, placed, AXION, rel=ABOVE_ZERO).astype(int)
-        columns = (scores, hits, placed.cut(k).retrieved, placed.relevant(ABOVE_ZERO))
-        return [KDetail(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+        retrieved, relevant = placed.cut(k).retrieved, placed.relevant(ABOVE_ZERO)
+        rows = zip(scores.tolist(), hits.tolist(), retrieved.tolist(), relevant.tolist(), strict=True)
+        return [KDetail(*row) for row in rows]
 
 
 class HitRateAtK(MetricAtK):
     """1.0 if any of the first K documents is relevant, else 0.0.
 
-    `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
-    the score that passes. The released code has the same numbers, so that `as_released` changes no score.
+    `k` is the cut-off or a list of them, `main_k` the one that makes the score (by default the largest), `threshold`
+    the score that passes. The released code gives equal numbers, so that `as_released` changes no score.
 
     >>> HitRateAtK(k=[1, 3]).score(DatasetItem(actual_ranking=["x", "a"], expected_reference=["a"])).score
     1.0
@@ -136,10 +138,10 @@ class HitRateAtK(MetricAtK):
 
 
 class MeanReciprocalRank(RetrievalMetric):
-    """1 / rank of the first relevant document of the whole ranking; 0.0 if there is none.
+    """1 / rank of the first relevant document of the whole ranking; 0.0 if no document is relevant.
 
-    It has no k. `threshold` is the score that passes. The released code has the same numbers, so that `as_released`
-    changes no score. The mean over items is `MetricRunner.summary`'s.
+    It has no k. `threshold` is the score that passes. The released code gives equal numbers, so that `as_released`
+    changes no score. `MetricRunner.summary` has the mean over items.
 
     >>> MeanReciprocalRank().score(DatasetItem(actual_ranking=["x", "a"], expected_reference=["a"])).score
     0.5
@@ -170,7 +172,7 @@ class MeanReciprocalRank(RetrievalMetric):
 class NDCGAtK(MetricAtK):
     """Graded relevance, discounted by position, as a share of the best possible.
 
-    `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
+    `k` is the cut-off or a list of them, `main_k` the one that makes the score (by default the largest), `threshold`
     the score that passes. A relevance below 0 is a loss, and the score stops at 0. With `as_released=True` a repeated
     document gains each time; no value passes 1.
 
@@ -188,15 +190,17 @@ class NDCGAtK(MetricAtK):
     formula = "DCG / IDCG"
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
-        scores, gained = (values(name, k, placed, AXION, negative="keep").tolist() for name in ("nDCG", "DCG"))
+        scores = values("nDCG", k, placed, AXION, negative="keep").tolist()
+        gained = values("DCG", k, placed, AXION, negative="keep").tolist()
         best = ideal_dcg(placed, k, ABOVE_ZERO, "linear", "log2", "keep", "judged").tolist()
-        return [KDetail(n, dcg=d, idcg=i) for n, d, i in zip(scores, gained, best, strict=True)]
+        rows = zip(scores, gained, best, strict=True)
+        return [KDetail(score, dcg=dcg, idcg=idcg) for score, dcg, idcg in rows]
 
 
 class PrecisionAtK(MetricAtK):
     """The share of relevant documents among the first K.
 
-    `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
+    `k` is the cut-off or a list of them, `main_k` the one that makes the score (by default the largest), `threshold`
     the score that passes. With `as_released=True` it is the share among min(K, retrieved), and a repeated document
     counts each time.
 
@@ -214,17 +218,16 @@ class PrecisionAtK(MetricAtK):
     formula = "relevant_in_K / K"
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
+        divisor = "k"
         if self.as_released:
             divisor = "retrieved"
-        else:
-            divisor = "k"
         return self._counted(k, placed, values("P", k, placed, AXION, divisor=divisor, rel=ABOVE_ZERO))
 
 
 class RecallAtK(MetricAtK):
     """The share of all relevant documents that is among the first K.
 
-    `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
+    `k` is the cut-off or a list of them, `main_k` the one that makes the score (by default the largest), `threshold`
     the score that passes. Where everything is judged 0 the document leaves the score open: it is 0 here, and the
     explanation says so. With `as_released=True` it is 1 there, and a repeated document counts each time (no value
     passes 1).

@@ -38,7 +38,7 @@ class HasScore(Protocol):
 
 
 class Executable(Protocol):
-    """A metric, goldrank's or one's own."""
+    """A metric, goldrank's or the user's."""
 
     async def execute(self, item: DatasetItem) -> HasScore: ...
 
@@ -50,7 +50,7 @@ class HasSummary(Protocol):
 
 
 class GetAndSet(Protocol):
-    """A cache as Axion's: `get` gives None for what is not there. `Any`: it belongs to the caller."""
+    """A cache as Axion's: `get` gives None for a missing key. `Any`: it belongs to the caller."""
 
     def get(self, key: Any) -> Any: ...
 
@@ -73,21 +73,21 @@ class ErrorConfig:
 
 @dataclass
 class MetricRunner:
-    """Several metrics over several items; one that fails never takes another with it.
+    """Several metrics over several items; a metric that fails does not stop the others.
 
-    `metrics` may hold one's own: anything with `execute(item)`, asynchronous or not, that returns an object with
+    `metrics` may have the user's own: anything with `execute(item)`, asynchronous or not, that returns an object with
     `score`. They run at most `max_concurrent` at a time. `thresholds` maps a metric's class name, key or display name
     to the score that passes. `cache_manager` is any mutable mapping, or an object with `get` and `set`; its keys hold
-    the metric's parameters (of one's own metric its `parameters` if it has them, else the metric itself) and everything
+    the metric's parameters (for a user's metric its `parameters` if it has them, else the metric itself) and everything
     in the item. `error_config` is an `ErrorConfig`. `progress` is called with the number of scores done and to do.
     Items are `DatasetItem`s, dictionaries of their fields, or a data frame.
 
-    `summary_generator` is an object with `execute(results, total_time)`; what it returns is then the `summary`.
+    `summary_generator` is an object with `execute(results, total_time)`, which returns the `summary`.
     `tracer`, `trace_granularity`, `flush_per_metric` and `enable_internal_caching` are Axion's and change nothing:
     there is no tracing here, and items are read once for all metrics.
 
-    `summary` has the statistics of each metric by its name. Metrics of one name are told apart by k, or a number:
-    "NDCG @ K (k=5)". `MetricScore.summary_key` says which is whose.
+    `summary` has the statistics of each metric by its name. Metrics of one name get k, or a number, in their key:
+    "NDCG @ K (k=5)". `MetricScore.summary_key` has the key of each score.
     """
 
     metrics: Sequence[Executable]
@@ -121,19 +121,20 @@ class MetricRunner:
             raise OptionError(f"summary_generator is {self.summary_generator!r}; it must have `execute`")
 
         cache = self.cache_manager
-        is_cache = isinstance(cache, MutableMapping) or (hasattr(cache, "get") and hasattr(cache, "set"))
-        if cache is not None and not is_cache:
+        has_get_and_set = hasattr(cache, "get") and hasattr(cache, "set")
+        if cache is not None and not isinstance(cache, MutableMapping) and not has_get_and_set:
             raise OptionError(f"cache_manager is {cache!r}; it must be a dict, or have `get` and `set`")
 
+        self._check_thresholds()
+
+    def _check_thresholds(self) -> None:
         keys = _summary_keys(self.metrics)
         known = [name for metric, key in zip(self.metrics, keys, strict=True) for name in _threshold_names(metric, key)]
         for name, threshold in (self.thresholds or {}).items():
             if name not in known:
                 listed = ", ".join(dict.fromkeys(known))
-                raise OptionError(
-                    f"thresholds: no metric is called {name!r}; they are called: {listed}",
-                    hint=did_you_mean(str(name), known),
-                )
+                message = f"thresholds: no metric is called {name!r}; they are called: {listed}"
+                raise OptionError(message, hint=did_you_mean(str(name), known))
             if not is_number(threshold):
                 raise OptionError(f"thresholds: {name!r} is {threshold!r}; it must be a number")
 
@@ -162,14 +163,11 @@ class MetricRunner:
                 self.progress(len(cases) * len(columns), len(cases) * len(self.metrics))
 
         self.elapsed_time = time.perf_counter() - began
-        self.summary = {
-            key: _summary([score for score in column if score is not None])
-            for key, column in zip(keys, columns, strict=True)
-        }
-        test_results = [
-            _test_result(case, {key: column[i] for key, column in zip(keys, columns, strict=True)})
-            for i, case in enumerate(cases)
-        ]
+        by_key = dict(zip(keys, columns, strict=True))
+        self.summary = {key: _summary(column) for key, column in by_key.items()}
+        test_results = []
+        for i, case in enumerate(cases):
+            test_results.append(_test_result(case, {key: column[i] for key, column in by_key.items()}))
         if self.summary_generator is not None:
             self.summary = self.summary_generator.execute(test_results, self.elapsed_time)
 
@@ -177,7 +175,7 @@ class MetricRunner:
 
     async def _results(
         self,
-        metric: Any,  # see `_one`
+        metric: Any,  # see `_result_of`
         cases: list[DatasetItem | NoItem],
         batches: dict[tuple[Hashable, ...], Batch],
         slots: asyncio.Semaphore,
@@ -191,9 +189,14 @@ class MetricRunner:
                 results = metric.results(batches[metric.reading])
             except Exception as error:
                 results = [self._failed(metric, case, error) for case in cases]
-            return [None if self._skips(metric, case) else value for case, value in zip(cases, results, strict=True)]
 
-        tried = await asyncio.gather(*(self._one(metric, case, slots) for case in cases), return_exceptions=True)
+            results = list(results)
+            for i, case in enumerate(cases):
+                if self._skips(metric, case):
+                    results[i] = None
+            return results
+
+        tried = await asyncio.gather(*(self._result_of(metric, case, slots) for case in cases), return_exceptions=True)
         for result in tried:
             if isinstance(result, BaseException):
                 raise result
@@ -207,29 +210,35 @@ class MetricRunner:
             return metric.lacks(case) is not None
         return first_lacking(getattr(metric, "required_fields", None) or (), case) is not None
 
-    # `Any`: one's own metric may be anything, and what it does wrong becomes a result.
-    async def _one(self, metric: Any, case: DatasetItem | NoItem, slots: asyncio.Semaphore) -> Any:
+    # `Any`: a user's metric may be anything, and its errors become results.
+    async def _result_of(self, metric: Any, case: DatasetItem | NoItem, slots: asyncio.Semaphore) -> Any:
         try:
             if self._skips(metric, case):
                 return None
-            cache = self.cache_manager
-            if cache is None:
-                key = None
-            else:
+
+            cache, key = self.cache_manager, None
+            if cache is not None:
                 key = _cache_key(metric, case)
-            if cache is not None and key is not None and (kept := cache.get(key)) is not None:
-                return kept
+            if cache is not None and key is not None:
+                cached = cache.get(key)
+                if cached is not None:
+                    return cached
+
+            item: Any = case
+            if isinstance(case, NoItem):
+                item = case.value
             async with slots:
-                result = metric.execute(case.given if isinstance(case, NoItem) else case)
+                result = metric.execute(item)
                 if inspect.isawaitable(result):
                     result = await result
             _checked_score(result)
+
             if cache is not None and key is not None:
                 if isinstance(cache, MutableMapping):
                     cache[key] = result
                 else:
                     cache.set(key, result)
-        except Exception as error:  # one's own metric may fail in any way, and so may a cache; the others go on
+        except Exception as error:  # a user's metric may fail in any way, and so may a cache; the others go on
             return self._failed(metric, case, error)
 
         return result
@@ -249,9 +258,8 @@ class MetricRunner:
 
         try:
             score, explanation = _checked_score(result), str(getattr(result, "explanation", None) or "")
-            if explanation.startswith(ERROR):
-                threshold = None
-            else:
+            threshold = None
+            if not explanation.startswith(ERROR):
                 threshold = self._threshold(metric, key)
             is_better_low = threshold is not None and bool(getattr(metric, "inverse_scoring_metric", False))
             more: dict[str, Any] = {
@@ -262,13 +270,16 @@ class MetricRunner:
             failed = self._failed(metric, case, error)
             score, explanation, threshold, is_better_low, more = math.nan, failed.explanation, None, False, {}
 
+        passed = None
+        if threshold is not None and not math.isnan(score):
+            passed = (score >= threshold) is not is_better_low
         return MetricScore(
             metric_name=_name(metric),
             score=score,
             explanation=explanation,
             **more,
             threshold=threshold,
-            passed=None if math.isnan(score) or threshold is None else (score >= threshold) is not is_better_low,
+            passed=passed,
             item_id=case.id,
             summary_key=key,
         )
@@ -285,33 +296,34 @@ class MetricRunner:
 
 
 def _is_done_in_one_pass(metric: Any) -> bool:
-    """Whether it is a metric over ids that keeps the base's way of going through items."""
-    ways = ("execute", "score", "score_all")
-    return isinstance(metric, RetrievalMetric) and all(
-        getattr(type(metric), way) is getattr(RetrievalMetric, way) for way in ways
-    )
+    """Whether it is a metric over ids that does not override how the base goes through items."""
+    if not isinstance(metric, RetrievalMetric):
+        return False
+    methods = ("execute", "score", "score_all")
+    return all(getattr(type(metric), method) is getattr(RetrievalMetric, method) for method in methods)
 
 
 def _checked_score(result: Any) -> float:
-    """A result's score, or an error that says what is there instead."""
+    """A result's score; raise an error with the value that is there instead."""
     if not hasattr(result, "score"):
-        raise TypeError(
-            f"it returned {ids.show(repr(result))} (of type {type(result).__name__}), not a result with a score"
-        )
+        shown = ids.show(repr(result))
+        raise TypeError(f"it returned {shown} (of type {type(result).__name__}), not a result with a score")
+
     score = result.score
     if not isinstance(score, numbers.Real | np.bool_):
-        said = getattr(result, "explanation", None)
-        raise TypeError(f"its score is {ids.show(repr(score))}, not a number" + (f" ({said})" if said else ""))
+        message = f"its score is {ids.show(repr(score))}, not a number"
+        explanation = getattr(result, "explanation", None)
+        if explanation:
+            message += f" ({explanation})"
+        raise TypeError(message)
     return float(score)
 
 
 def _cache_key(metric: Any, case: DatasetItem | NoItem) -> tuple[Hashable, Hashable] | None:
-    """What a result depends on; None if that cannot be told."""
-    if isinstance(case, DatasetItem):
-        content = case.content
-    else:
-        content = None
-
+    """Everything that a result depends on; None if that is not known."""
+    if not isinstance(case, DatasetItem):
+        return None
+    content = case.content
     if content is None:
         return None
 
@@ -321,28 +333,27 @@ def _cache_key(metric: Any, case: DatasetItem | NoItem) -> tuple[Hashable, Hasha
     except TypeError:
         parameters = None
 
-    if parameters is None:
-        known = same_object(metric)
-    else:
-        known = (type(metric), parameters)
-
-    return known, (type(case), content)
+    metric_key: Hashable = same_object(metric)
+    if parameters is not None:
+        metric_key = (type(metric), parameters)
+    return metric_key, (type(case), content)
 
 
 def _name(metric: Any) -> str:
-    return str(_told(metric, "metric_name") or _told(metric, "name") or type(metric).__name__)
+    return str(_safe_attribute(metric, "metric_name") or _safe_attribute(metric, "name") or type(metric).__name__)
 
 
-def _told(metric: Any, attribute: str) -> Any:
-    """What a metric says of itself; what cannot be had is None."""
+def _safe_attribute(metric: Any, attribute: str) -> Any:
+    """An attribute of a metric; None if it has none, or if reading it fails."""
     with contextlib.suppress(Exception):
         return getattr(metric, attribute, None)
     return None
 
 
 def _threshold_names(metric: Any, summary_key: str) -> tuple[str, ...]:
-    """By what names thresholds are looked up, the first that has one."""
-    return summary_key, type(metric).__name__, str(_told(metric, "key") or ""), _name(metric)
+    """The names that thresholds are looked up by; the first that has one counts."""
+    names = [summary_key, type(metric).__name__, str(_safe_attribute(metric, "key") or ""), _name(metric)]
+    return tuple(names)
 
 
 def _summary_keys(metrics: Sequence[Any]) -> list[str]:
@@ -350,58 +361,61 @@ def _summary_keys(metrics: Sequence[Any]) -> list[str]:
     names = [_name(metric) for metric in metrics]
     shared = {name for name, times in Counter(names).items() if times > 1}
     keys: list[str] = []
-    taken = set(names) - shared
+    used_keys = set(names) - shared
     for metric, name in zip(metrics, names, strict=True):
         key = name
         if name in shared:
-            k = _told(metric, "k")
-            if isinstance(k, list):
-                cuts = k
-            elif k is not None:
-                cuts = [k]
-            else:
+            cuts = _safe_attribute(metric, "k")
+            if cuts is None:
                 cuts = []
+            elif not isinstance(cuts, list):
+                cuts = [cuts]
+            stem = name
             if cuts:
                 stem = f"{name} (k={', '.join(map(str, cuts))})"
-            else:
-                stem = name
+
             key, number = stem, 1
-            while key in taken:
+            while key in used_keys:
                 number += 1
                 key = f"{stem} #{number}"
-        taken.add(key)
+        used_keys.add(key)
         keys.append(key)
 
     return keys
 
 
 def _test_result(case: DatasetItem | NoItem, scores: Mapping[str, MetricScore | None]) -> TestResult:
+    test_case: Any = case
     if isinstance(case, NoItem):
-        given = case.given
-    else:
-        given = case
+        test_case = case.value
+    results = [score for score in scores.values() if score is not None]
+    metadata = {}
     skipped = [key for key, score in scores.items() if score is None]
-    return TestResult(
-        given, [score for score in scores.values() if score is not None], {"skipped": skipped} if skipped else {}
-    )
+    if skipped:
+        metadata["skipped"] = skipped
+    return TestResult(test_case, results, metadata)
 
 
-def _summary(column: Sequence[MetricScore]) -> dict[str, Any]:
-    """Statistics of one metric; items without a score are counted and left out."""
-    scores = np.array([result.score for result in column if not math.isnan(result.score)])
-    passed = np.array([result.passed for result in column if result.passed is not None], np.float64)
-    valid = np.array([not math.isnan(result.score) for result in column], np.float64)
+def _summary(column: Sequence[MetricScore | None]) -> dict[str, Any]:
+    """Statistics of one metric; items without a score are counted, and skipped ones left out."""
+    results = [result for result in column if result is not None]
+    scores = np.array([result.score for result in results if not math.isnan(result.score)])
+    passed = np.array([result.passed for result in results if result.passed is not None], np.float64)
+    valid = np.array([not math.isnan(result.score) for result in results], np.float64)
+    deviation = 0.0
+    if len(scores) > 1:
+        deviation = float(np.std(scores, ddof=1))
 
     return {
         "avg": _or_nan(mean, scores),
         "median": _or_nan(np.median, scores),
-        "std_dev": float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0,
+        "std_dev": deviation,
         "min": _or_nan(np.min, scores),
         "max": _or_nan(np.max, scores),
         "passed": int(passed.sum()),
         "pass_rate": _or_nan(mean, passed),
         "valid_count": len(scores),
-        "total_count": len(column),
+        "total_count": len(results),
         "success_rate": _or_nan(mean, valid),
         "scores": scores.tolist(),
     }

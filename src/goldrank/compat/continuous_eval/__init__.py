@@ -7,8 +7,8 @@ Average precision divides by the number of ground truth contexts, each of which 
 is cut at k where the evaluator has one: the document's formulas. `as_released=True` gives the released codes' numbers:
 those of 0.2.4 by `calculate` and the evaluator, those of the later release by the other form. They divide AP by the
 matches found; the older one counts every pair of a matching chunk and ground truth, where no value passes 1 (F1 is then
-that of a precision of 1). A chunk matches if ROUGE-L recall is at least the threshold; in 0.2.4, if it is more. Not
-imitated: division by zero without ground truth (0 here), results in another order than their queries, means of an
+computed with a precision of 1). A chunk matches if ROUGE-L recall is at least the threshold; in 0.2.4, if it is more.
+Not imitated: division by zero without ground truth (0 here), results in another order than their queries, means of an
 earlier run, and long texts that count as different from themselves.
 
 Without a strategy, `calculate` and the evaluator compare chunks as they are and the later form by overlap, as the two

@@ -1,4 +1,4 @@
-"""What continuous-eval's metrics share: inputs by name, both call forms, batches, and what they say of themselves."""
+"""The base of continuous-eval's metrics: inputs by name, both call forms, batches, and descriptions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from goldrank.compat._common import checked_texts, entries_of, is_list, is_numbe
 Datum: TypeAlias = Mapping[str, Any]
 """Texts by field. `Any`: other fields may hold anything that JSON has."""
 Values: TypeAlias = dict[str, Any]
-"""What a metric found for one query. `Any`: mostly numbers, and lists where a metric explains itself."""
+"""The outputs of a metric for one query. `Any`: mostly numbers, and lists where a metric explains itself."""
 Columns: TypeAlias = Mapping[str, Sequence[Any]]
 """The values of each input (by its first name), one for each query."""
 
@@ -50,7 +50,7 @@ class Arg:
 
 @dataclass(frozen=True)
 class Input:
-    """An input by all its names, and what it must hold: "text", "texts", "text or texts" or "numbers"."""
+    """An input by all its names, and its type: "text", "texts", "text or texts" or "numbers"."""
 
     names: tuple[str, ...]
     """In the document's version, in later ones, and others; an argument is named by the second if there is one."""
@@ -66,29 +66,30 @@ class Input:
         return self.names[0]
 
     def find(self, datum: Datum) -> str | None:
-        """The first of the names that a datum has; None means nothing where nothing is needed."""
-        return next(
-            (name for name in self.names if name in datum and (self.is_required or datum[name] is not None)), None
-        )
+        """The first of the names that a datum has; an input that is not required may be None, as if it were absent."""
+        for name in self.names:
+            if name in datum and (self.is_required or datum[name] is not None):
+                return name
+        return None
 
     def check_names(self, datum: Datum, where: str) -> None:
-        """Raise the error that says that a datum has the field by both of its names, and not the same in them."""
+        """Raise if a datum has the field by both of its names, with different values."""
         if len(self.names) != 2 or not all(name in datum for name in self.names):
             return
-        value, other = (datum[name] for name in self.names)
-        if value is not other and not (len(value) == len(other) and all(map(eq, value, other))):
-            what = f"{where} has {self.names[0]!r} and {self.names[1]!r}, and they differ"
-            raise InputError(what, hint="Give one.", code="fields-differ")
+        value, other_value = datum[self.names[0]], datum[self.names[1]]
+        if value is not other_value and not (len(value) == len(other_value) and all(map(eq, value, other_value))):
+            message = f"{where} has {self.names[0]!r} and {self.names[1]!r}, and they differ"
+            raise InputError(message, hint="Give one.", code="fields-differ")
 
     def check(self, value: Any, where: str) -> None:
-        """Raise the error that says that a value is not what it must be."""
-        if self.holds == "text" or (self.holds == "text or texts" and isinstance(value, str)):
+        """Raise if a value has another type."""
+        if self.holds == "text":
             if not isinstance(value, str):
                 raise InputError(f"{where} is {value!r}, not a text")
         elif self.holds == "numbers":
             if not is_list(value) or not all(map(is_number, value)):
                 raise InputError(f"{where} is {value!r}, not a list of numbers")
-        else:
+        elif self.holds == "texts" or not isinstance(value, str):
             checked_texts(value, f"{where} is")
 
 
@@ -107,17 +108,17 @@ _TYPES = {"text": str, "texts": list[str], "text or texts": list[str] | str, "nu
 
 
 class Metric:
-    """Write one's own by giving `calculate`, or `compute` of later versions; the other follows from it.
+    """The base of all metrics. A new one needs `calculate`, or `compute` of later versions; each calls the other.
 
     `calculate(retrieved_contexts=..., ...)` is the call of the document's version;
-    `metric(retrieved_context=..., ...)`, which is `compute`, is that of later ones. Other fields of a datum are left
-    alone.
+    `metric(retrieved_context=..., ...)`, which is `compute`, is the call of later ones. Other fields of a datum are
+    ignored.
     """
 
     schema: ClassVar[dict[str, Field]] = {}
     inputs: tuple[Input, ...] = ()
 
-    # `Any` in the calls: a metric's own says what it takes.
+    # `Any` in the calls: the metric checks its arguments.
     def calculate(self, *texts: Any, **datum: Any) -> Values:
         """The values of one query, by the call of the document's version."""
         if type(self).compute is Metric.compute:
@@ -138,11 +139,12 @@ class Metric:
         """The values of many queries, in their order, from one column for each input (in order, or by name)."""
         if len(columns) > len(self.inputs):
             raise InputError(f"{len(columns)} columns were given, and {self.name} takes {len(self.inputs)}")
-        given = {**dict(zip((field.argument for field in self.inputs), columns, strict=False)), **named}
+
+        by_name = {**dict(zip((field.argument for field in self.inputs), columns, strict=False)), **named}
         if self.inputs:
-            return self.many(self._named_columns(given), "later")
-        rows = zip(*_equally_long(given).values(), strict=True)
-        return [self.compute(**dict(zip(given, row, strict=True))) for row in rows]
+            return self.many(self._named_columns(by_name), "later")
+        rows = zip(*_equally_long(by_name).values(), strict=True)
+        return [self.compute(**dict(zip(by_name, row, strict=True))) for row in rows]
 
     def batch_calculate(self, dataset: Sequence[Datum]) -> list[Values]:
         """The values of every datum, by the call of the document's version."""
@@ -156,20 +158,24 @@ class Metric:
         """The values of every datum, of the first k contexts if k is given."""
         if self.inputs:
             return self.many(self._rows_of(data), "0.2", k)
-        return [self.calculate(**{key: _cut(key, value, k) for key, value in datum.items()}) for datum in data]
+        cut_data = [{key: _cut(key, value, k) for key, value in datum.items()} for datum in data]
+        return [self.calculate(**datum) for datum in cut_data]
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
         """The values of many queries, by the call `form` of '0.2' or of 'later' releases."""
         raise NotImplementedError
 
-    def _one(self, form: str, **values: Any) -> Values:
-        """The values of one query; an input that is None was not given."""
+    def _values_of_one(self, form: str, **values: Any) -> Values:
+        """The values of one query; an input that is None is absent."""
         for field in self.inputs:
+            name = field.argument
+            if form == "0.2":
+                name = field.names[0]
             value = values.get(field.names[0])
             if value is not None:
-                field.check(value, field.names[0] if form == "0.2" else field.argument)
+                field.check(value, name)
             elif field.is_required:
-                raise InputError(f"{self.name} needs {field.names[0] if form == '0.2' else field.argument}")
+                raise InputError(f"{self.name} needs {name}")
         return self.many({name: [value] for name, value in values.items() if value is not None}, form)[0]
 
     def _rows_of(self, data: Sequence[Datum]) -> Columns:
@@ -181,29 +187,30 @@ class Metric:
             column = columns[field.names[0]] = []
             for i, (name, datum) in enumerate(zip(names, data, strict=True)):
                 if name is None:
+                    hint = _FOR_ALL
                     if field.is_required:
-                        why = f"{self.name} needs it."
-                    else:
-                        why = _FOR_ALL
-                    raise lacking(i, datum, field.names[0], why)
+                        hint = f"{self.name} needs it."
+                    raise lacking(i, datum, field.names[0], hint)
                 field.check(datum[name], f"datum {i}: {name}")
                 field.check_names(datum, f"datum {i}")
                 column.append(datum[name])
 
         return columns
 
-    def _named_columns(self, given: Columns) -> Columns:
+    def _named_columns(self, by_name: Columns) -> Columns:
         columns: dict[str, Sequence[Any]] = {}
         for field in self.inputs:
-            name = field.find(given)
+            name = field.find(by_name)
             if name is not None:
-                field.check_names(given, "the batch")
-                column = entries_of(given[name], name, "Give one value for each query.")
+                field.check_names(by_name, "the batch")
+                column = entries_of(by_name[name], name, "Give one value for each query.")
                 for i, value in enumerate(column):
                     field.check(value, f"{name} of query {i}")
                 columns[field.names[0]] = column
             elif field.is_required:
-                raise InputError(f"{self.name} needs {field.argument}", hint=f"Given: {', '.join(given) or 'nothing'}.")
+                raise InputError(
+                    f"{self.name} needs {field.argument}", hint=f"Given: {', '.join(by_name) or 'nothing'}."
+                )
         return _equally_long(columns)
 
     @staticmethod
@@ -229,7 +236,7 @@ class Metric:
 
     @property
     def args(self) -> dict[str, Arg]:
-        """What the metric takes, by the names of the later call."""
+        """The inputs of the metric, by the names of the later call."""
         return {field.argument: Arg(_TYPES[field.holds], field.description, field.is_required) for field in self.inputs}
 
     @property
@@ -258,8 +265,10 @@ def _cut(key: str, value: Any, k: int | None) -> Any:
 
 def _equally_long(columns: Columns) -> Columns:
     if len({len(column) for column in columns.values()}) != 1:
+        if not columns:
+            raise InputError("there are no columns")
         sizes = ", ".join(f"{name} has {len(column):,}" for name, column in columns.items())
-        raise InputError(f"columns are not equally long: {sizes}" if sizes else "there are no columns")
+        raise InputError(f"columns are not equally long: {sizes}")
     return columns
 
 

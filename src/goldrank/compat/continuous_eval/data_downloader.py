@@ -1,4 +1,4 @@
-"""Example data in the shapes of continuous-eval's own. Nothing is downloaded: they are a few lines, written here."""
+"""Example data in the shapes of continuous-eval's. Nothing is downloaded: they are a few lines in this file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EXAMPLES: dict[str, list[dict[str, object]]] = {
         },
     ],
 }
-"""What there is: one example or two of each shape."""
+"""One example or two of each shape."""
 
 
 def example_data(resource: str = "retrieval") -> Dataset:
@@ -58,15 +58,12 @@ def example_data(resource: str = "retrieval") -> Dataset:
 def example_data_downloader(
     resource: str, destination_dir: str | Path = "data", force_download: bool = False
 ) -> Dataset:
-    """`example_data`, by the name that it has in continuous-eval. No file is written, and nothing is downloaded.
+    """`example_data`, by its name in continuous-eval. No file is written, and nothing is downloaded.
 
     >>> example_data_downloader("retrieval")["question"][0]
     'What is the capital of France?'
     """
     if str(resource).startswith("graham_essays/"):
-        raise OptionError(
-            f"{resource!r} would have to be downloaded, and goldrank downloads nothing",
-            hint=f"There are: {', '.join(EXAMPLES)}.",
-            code="downloads-nothing",
-        )
+        message = f"{resource!r} would have to be downloaded, and goldrank downloads nothing"
+        raise OptionError(message, hint=f"There are: {', '.join(EXAMPLES)}.", code="downloads-nothing")
     return example_data(resource)

@@ -35,8 +35,8 @@ class Dataset(Sequence[Datum]):
 
     They are checked when it is made (`validate`). A datum has at least `answer` and one of `question`, `ground_truths`
     and `retrieved_contexts`; or `retrieved_contexts` and one of `question` and `ground_truth_contexts`. Names of later
-    versions (`retrieved_context`, `ground_truth_context`, `ground_truth_answers`) are known too; other fields are left
-    alone.
+    versions (`retrieved_context`, `ground_truth_context`, `ground_truth_answers`) are known too; other fields are
+    ignored.
 
     >>> data = Dataset([{"question": "?", "retrieved_contexts": ["a"], "ground_truth_contexts": ["a"]}])
     >>> data["question"], data.datum(0)["retrieved_contexts"], len(data)
@@ -58,21 +58,21 @@ class Dataset(Sequence[Datum]):
         return cls(data)
 
     @overload
-    def __getitem__(self, at: int) -> Datum: ...
+    def __getitem__(self, key: int) -> Datum: ...
     @overload
-    def __getitem__(self, at: slice) -> Dataset: ...
+    def __getitem__(self, key: slice) -> Dataset: ...
     @overload
-    def __getitem__(self, at: str) -> list[Any]: ...
-    def __getitem__(self, at: int | slice | str) -> Datum | Dataset | list[Any]:
+    def __getitem__(self, key: str) -> list[Any]: ...
+    def __getitem__(self, key: int | slice | str) -> Datum | Dataset | list[Any]:
         """A datum by its number, some of them by a slice, or a column by its name."""
-        if isinstance(at, str):
+        if isinstance(key, str):
             for i, datum in enumerate(self.data):
-                if at not in datum:
-                    raise lacking(i, datum, at)
-            return [datum[at] for datum in self.data]
-        if isinstance(at, slice):
-            return unchecked(self.data[at])
-        return self.data[at]
+                if key not in datum:
+                    raise lacking(i, datum, key)
+            return [datum[key] for datum in self.data]
+        if isinstance(key, slice):
+            return unchecked(self.data[key])
+        return self.data[key]
 
     def __len__(self) -> int:
         return len(self.data)
@@ -91,7 +91,7 @@ class Dataset(Sequence[Datum]):
         return list(dict.fromkeys(name for datum in self.data for name in datum))
 
     def filter(self, keeps: Callable[[Datum], bool]) -> Dataset:
-        """The data that a function keeps, as a dataset of its own."""
+        """The data that a function keeps, as a new dataset."""
         return unchecked([datum for datum in self.data if keeps(datum)])
 
     def to_pandas(self) -> Any:
@@ -102,23 +102,28 @@ class Dataset(Sequence[Datum]):
         return pandas.DataFrame([dict(datum) for datum in self.data])
 
     def validate(self) -> None:
-        """Raise the error that names the datum and the field that is missing or wrong."""
+        """Raise an error with the datum and the field that is missing or wrong."""
         if not self.data:
             raise InputError("Dataset is empty")
 
-        used = [(field, next((i for i, datum in enumerate(self.data) if field.find(datum)), None)) for field in _FIELDS]
+        first_with = {field: self._first_with(field) for field in _FIELDS}
         for i, datum in enumerate(self.data):
-            for field, first in used:
+            for field, first in first_with.items():
                 name = field.find(datum)
                 if name is not None:
                     field.check(datum[name], f"datum {i}: {name}")
                     field.check_names(datum, f"datum {i}")
                 elif first is not None:
                     raise lacking(i, datum, field.names[0], f"Datum {first} has it.")
-            if not any(all(field.find(datum) for field in shape) for shape in SHAPES):
-                has = ", ".join(map(repr, datum)) or "nothing"
-                sets = "; ".join(", ".join(field.names[0] for field in shape) for shape in SHAPES)
-                raise InputError(f"datum {i} has only: {has}", hint=f"One of these is needed: {sets}.")
+
+            if not any(_has_shape(datum, shape) for shape in SHAPES):
+                fields = ", ".join(map(repr, datum)) or "nothing"
+                sets = "; ".join(map(_shape_text, SHAPES))
+                raise InputError(f"datum {i} has only: {fields}", hint=f"One of these is needed: {sets}.")
+
+    def _first_with(self, field: Input) -> int | None:
+        """The number of the first datum that has a field."""
+        return next((i for i, datum in enumerate(self.data) if field.find(datum)), None)
 
     @classmethod
     def from_jsonl(cls, path: str | Path) -> Dataset:
@@ -131,8 +136,9 @@ class Dataset(Sequence[Datum]):
         data = []
         for line, datum in read_lines(source, counts, _HINT):
             if not isinstance(datum, dict):
-                raise InputError("is no JSON object", where=Position(source.name, line))
+                raise InputError("is not a JSON object", where=Position(source.name, line))
             data.append(datum)
+
         try:
             dataset = cls(data)
         except InputError as error:
@@ -145,8 +151,16 @@ class Dataset(Sequence[Datum]):
         write_jsonl(self.data, path, "datum")
 
 
+def _has_shape(datum: Datum, shape: Sequence[Input]) -> bool:
+    return all(field.find(datum) for field in shape)
+
+
+def _shape_text(shape: Sequence[Input]) -> str:
+    return ", ".join(field.names[0] for field in shape)
+
+
 def unchecked(data: Any) -> Dataset:
-    """Data as they are: a part of a dataset, or what an evaluator's metrics look at themselves."""
+    """A dataset without checks: a part of a checked one, or data that the metrics of an evaluator check."""
     dataset = Dataset.__new__(Dataset)
     dataset.data = _rows(data)
     return dataset
@@ -166,14 +180,14 @@ def _rows(data: Any) -> list[Datum]:
     return listed
 
 
-def write_jsonl(rows: Iterable[Mapping[str, Any]], path: str | Path, what: str, *, ascii_only: bool = False) -> None:
-    """Write one JSON object per line; `what` a row is goes into the message."""
+def write_jsonl(rows: Iterable[Mapping[str, Any]], path: str | Path, noun: str, *, ascii_only: bool = False) -> None:
+    """Write one JSON object per line; `noun` is the name of a row in messages."""
     lines = []
     for i, row in enumerate(rows):
         try:
             lines.append(json.dumps(dict(row), ensure_ascii=ascii_only) + "\n")
         except (TypeError, ValueError) as error:
-            raise InputError(f"{what} {i} cannot be written as JSON: {error}") from None
+            raise InputError(f"{noun} {i} cannot be written as JSON: {error}") from None
     try:
         Path(path).write_text("".join(lines), encoding="utf-8")
     except OSError as error:

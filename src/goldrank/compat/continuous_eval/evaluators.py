@@ -1,4 +1,4 @@
-"""continuous-eval's evaluator of several metrics over a dataset, and tests that its results pass or fail."""
+"""continuous-eval's evaluator of several metrics over a dataset, and tests of its results."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ class RetrievalEvaluator:
     (0.5, 0.75)
     """
 
-    # `Any`: a `Dataset`, or what makes one.
+    # `Any`: a `Dataset`, or the data of one.
     def __init__(self, dataset: Any, metrics: Sequence[Metric]) -> None:
-        if isinstance(dataset, Dataset):
-            self.dataset = dataset
-        else:
-            self.dataset = unchecked(dataset)
+        if not isinstance(dataset, Dataset):
+            dataset = unchecked(dataset)
+        self.dataset: Dataset = dataset
         if not has_entries(metrics):
             raise OptionError(f"metrics is {metrics!r}; it must be a list of metrics")
         self.metrics = list(metrics)
@@ -52,16 +51,16 @@ class RetrievalEvaluator:
 
     @property
     def results_by_metric(self) -> list[list[Values]]:
-        """The values of the last run, metric by metric: also those that `results` has of another metric."""
+        """The values of the last run, metric by metric, also where two metrics have an output of one name."""
         if self._by_metric is None:
             raise GoldrankError("nothing was run yet", hint="Call run() first.")
         return self._by_metric
 
     @property
     def results(self) -> list[Values]:
-        """The values of the last run; where two metrics give the same output, those of the first.
+        """The values of the last run; where two metrics have an output of one name, those of the first.
 
-        Outputs of the last metric stand first, as in 0.2.4.
+        Outputs of the last metric come first, as in 0.2.4.
         """
         return [dict(ChainMap(*row)) for row in zip(*self.results_by_metric, strict=True)]
 
@@ -118,7 +117,7 @@ class GreaterOrEqualThan(_MinimumTest):
         return all(self.each(metrics_per_sample))
 
     def each(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> list[bool]:
-        """One verdict per datum: a list, which is true in an assertion whatever is in it."""
+        """One verdict per datum. A list that is not empty is true in an assertion, also if all verdicts are False."""
         verdicts: list[bool] = (self._column(metrics_per_sample) >= self.min_value).tolist()
         return verdicts
 

@@ -1,10 +1,10 @@
-"""continuous-eval's metrics that ask a judge: a function of one's own, which may call a language model."""
+"""continuous-eval's metrics that ask a judge: a function of the user, which may call a language model."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -32,8 +32,8 @@ from goldrank.match.units import sentences
 Answer: TypeAlias = bool | float | str
 Judge: TypeAlias = Callable[[str, str], Answer | Awaitable[Answer]]
 """A function, asynchronous or not, that answers for a question (or statement) and a text: a bool, a number from 0 to 1
-(yes means above 0.5), or a word as yes or no. It may call a language model. A judge of `goldrank.judging` is taken too,
-with its job, cache and log."""
+(yes means above 0.5), or a word as yes or no. It may call a language model. A judge of `goldrank.judging` can be used
+too, with its job, cache and log."""
 
 RELEVANT_ABOVE = 0.5
 
@@ -46,29 +46,30 @@ class JudgedMetric(Metric):
 
         continuous-eval's `model` is refused: nothing here asks a language model, but `judge` may.
         """
-        if model is not None or judge is None or not (callable(judge) or is_judge(judge)):
-            raise OptionError(
-                f"judge is {judge!r}, which cannot be called" if model is None else "no model is asked from here",
-                hint="Give judge=, a function of a question (or statement) and a text; it may ask a language model.",
-                code="not-a-function",
-            )
+        hint = "Give judge=, a function of a question (or statement) and a text; it may ask a language model."
+        if model is not None:
+            raise OptionError("no model is asked from here", hint=hint, code="not-a-function")
+        if judge is None or not (callable(judge) or is_judge(judge)):
+            raise OptionError(f"judge is {judge!r}, which cannot be called", hint=hint, code="not-a-function")
+
         self.judge = judge
         self.use_few_shot = use_few_shot
 
-    def _asked(self, questions: Sequence[tuple[str, str, str]]) -> Iterator[float]:
-        """The judge's numbers, in order, for what it is asked about, a text, and where that is. Several at once."""
+    def _answers(self, questions: Sequence[tuple[str, str, str]]) -> Iterator[float]:
+        """The judge's numbers for each (question or statement, text, position), in order. Several calls run at once."""
         if is_judge(self.judge):
             answers = judged(self.judge, [(about, text, about) for about, text, _ in questions])
         else:
             calls = [partial(self.judge, about, text) for about, text, _ in questions]
             answers = outcomes(calls, [0] * len(calls))
+
         for answer, (_, text, where) in zip(answers, questions, strict=True):
-            place = f"{where}, '{ids.show(text)}'"
+            text_where = f"{where}, '{ids.show(text)}'"
             if isinstance(answer, FailedCall):  # a judge may fail in any way
                 error = answer.error
-                what = f"the judge failed with {type(error).__name__}: {error}"
-                raise InputError(what, where=place, code="function-failed") from error
-            yield as_number(answer, "the judge", place)
+                message = f"the judge failed with {type(error).__name__}: {error}"
+                raise InputError(message, where=text_where, code="function-failed") from error
+            yield as_number(answer, "the judge", text_where)
 
 
 class LLMBasedContextPrecision(JudgedMetric):
@@ -85,7 +86,7 @@ class LLMBasedContextPrecision(JudgedMetric):
         "LLM_based_context_precision": "SetP",
         "LLM_based_context_average_precision": "AP",
     }
-    """The measure of each output over the verdicts, which are all that is judged."""
+    """The measure of each output over the verdicts."""
     by_context: ClassVar[str] = "LLM_based_context_relevance_by_context"
     schema = fractions(*outputs)
     inputs = (RETRIEVED, QUESTION)
@@ -104,24 +105,21 @@ class LLMBasedContextPrecision(JudgedMetric):
 
     def calculate(self, question: str, retrieved_contexts: Texts, **_: object) -> Values:
         """The values of one query, by the call of the document's version."""
-        return self._one("0.2", retrieved_contexts=retrieved_contexts, question=question)
+        return self._values_of_one("0.2", retrieved_contexts=retrieved_contexts, question=question)
 
     def compute(self, retrieved_context: Texts, question: str, **_: object) -> Values:
         """The values of one query, by the call of later versions."""
-        return self._one("later", retrieved_contexts=retrieved_context, question=question)
+        return self._values_of_one("later", retrieved_contexts=retrieved_context, question=question)
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
         shown = [contexts[:k] for contexts in columns[RETRIEVED.names[0]]]
-        rows = enumerate(zip(columns[QUESTION.names[0]], shown, strict=True))
-        numbers = self._asked(
-            [
-                (question, text, f"query {i}, context {at}")
-                for i, (question, contexts) in rows
-                for at, text in enumerate(contexts, 1)
-            ]
-        )
-        answered = [list(islice(numbers, len(contexts))) for contexts in shown]
-        return [self._valued(row) for row in answered]
+        questions = []
+        for i, (question, contexts) in enumerate(zip(columns[QUESTION.names[0]], shown, strict=True)):
+            for number, text in enumerate(contexts, 1):
+                questions.append((question, text, f"query {i}, context {number}"))
+
+        numbers = self._answers(questions)
+        return [self._valued(list(islice(numbers, len(contexts)))) for contexts in shown]
 
     def _valued(self, numbers: Sequence[float]) -> Values:
         verdicts = [number > RELEVANT_ABOVE for number in numbers]
@@ -129,7 +127,9 @@ class LLMBasedContextPrecision(JudgedMetric):
         result: Values = {
             key: float(values(name, None, placed, CONTINUOUS_EVAL)[0]) for key, name in self.outputs.items()
         }
-        return result | ({self.by_context: verdicts} if self.log_relevance_by_context else {})
+        if self.log_relevance_by_context:
+            result[self.by_context] = verdicts
+        return result
 
 
 class ContextPrecision(LLMBasedContextPrecision):
@@ -146,7 +146,9 @@ class ContextPrecision(LLMBasedContextPrecision):
 
     def _valued(self, numbers: Sequence[float]) -> Values:
         result = super()._valued(numbers)
-        result["context_precision"] = mean(np.array(numbers)) if numbers else 0.0
+        result["context_precision"] = 0.0
+        if numbers:
+            result["context_precision"] = mean(np.array(numbers))
         if self.log_relevance_by_context:
             result[self.by_context] = list(numbers)
         return {key: result[key] for key in (*self.schema, self.by_context) if key in result}
@@ -156,7 +158,7 @@ class LLMBasedContextCoverage(JudgedMetric):
     """The share of the answer's sentences that `judge(statement, contexts)` finds in the contexts.
 
     Of several answers the one with the highest share counts. The answer is the ground truth, as the document says, or
-    `answer` where there is no other. 0.2.4 judged the generated `answer`: `as_released=True` does so.
+    `answer` where there is no other. 0.2.4 judged the generated `answer`, and so does `as_released=True`.
 
     >>> metric = LLMBasedContextCoverage(judge=lambda statement, contexts: statement in contexts)
     >>> found = metric.calculate(retrieved_contexts=["Paris is big."], ground_truths=["Paris is big. It rains."])
@@ -165,10 +167,10 @@ class LLMBasedContextCoverage(JudgedMetric):
     """
 
     share: ClassVar[str] = "LLM_based_context_coverage"
-    said: ClassVar[str] = "LLM_based_context_statements"
+    statements_key: ClassVar[str] = "LLM_based_context_statements"
     released: ClassVar[Input] = Input(("answer",), ANSWERS.holds, ANSWERS.description)
     """The answer that the released code judges."""
-    schema: ClassVar[dict[str, Field]] = {**fractions(share), said: Field(list)}
+    schema: ClassVar[dict[str, Field]] = {**fractions(share), statements_key: Field(list)}
     inputs: tuple[Input, ...] = (
         RETRIEVED,
         ANSWERS,
@@ -181,45 +183,49 @@ class LLMBasedContextCoverage(JudgedMetric):
         """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt."""
         super().__init__(judge, model=model, use_few_shot=use_few_shot)
         if as_released:
-            self.inputs = tuple(self.released if field is ANSWERS else field for field in type(self).inputs)
+            inputs = list(type(self).inputs)
+            inputs[inputs.index(ANSWERS)] = self.released
+            self.inputs = tuple(inputs)
 
     def calculate(self, retrieved_contexts: Texts, **answers: Any) -> Values:
         """The values of one query, by the call of the document's version.
 
         The answer, one or several, is `ground_truths`, `ground_truth_answers`, `ground_truth_answer` or `answer`.
-        A question may be given and is left alone: the judge is asked about statements.
+        A question is allowed and ignored: the judge is asked about statements.
         """
-        return self._one("0.2", **self._given(retrieved_contexts, answers))
+        return self._values_of_one("0.2", **self._inputs_of(retrieved_contexts, answers))
 
     def compute(self, retrieved_context: Texts, **answers: Any) -> Values:
         """The values of one query, by the call of later versions; see `calculate`."""
-        return self._one("later", **self._given(retrieved_context, answers))
+        return self._values_of_one("later", **self._inputs_of(retrieved_context, answers))
 
-    def _given(self, contexts: Texts, answers: dict[str, Any]) -> dict[str, Any]:
-        wanted = self.inputs[1]
-        name = wanted.find(answers)
-        return {RETRIEVED.names[0]: contexts, **({wanted.names[0]: answers[name]} if name else {})}
+    def _inputs_of(self, contexts: Texts, answers: dict[str, Any]) -> dict[str, Any]:
+        answer_input = self.inputs[1]
+        inputs: dict[str, Any] = {RETRIEVED.names[0]: contexts}
+        name = answer_input.find(answers)
+        if name:
+            inputs[answer_input.names[0]] = answers[name]
+        return inputs
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
         joined = ["\n".join(contexts[:k]) for contexts in columns[RETRIEVED.names[0]]]
-        said = [_statements(given, f"query {i}") for i, given in enumerate(columns[self.inputs[1].names[0]])]
-        numbers = self._asked(
-            [
-                (statement, contexts, f"query {i}, statement '{ids.show(statement)}'")
-                for i, (contexts, answers) in enumerate(zip(joined, said, strict=True))
-                for statements in answers
-                for statement in statements
-            ]
-        )
-        return [self._best(answers, numbers) for answers in said]
+        all_answers = columns[self.inputs[1].names[0]]
+        by_query = [_statements(answers, f"query {i}") for i, answers in enumerate(all_answers)]
+        questions = []
+        for i, (contexts, answers) in enumerate(zip(joined, by_query, strict=True)):
+            for statement in chain.from_iterable(answers):
+                questions.append((statement, contexts, f"query {i}, statement '{ids.show(statement)}'"))
+
+        numbers = self._answers(questions)
+        return [self._best(answers, numbers) for answers in by_query]
 
     def _best(self, answers: Sequence[Sequence[str]], numbers: Iterator[float]) -> Values:
-        """Of some answers, as statements, the one with the highest share; `numbers` are the judge's for all of them."""
+        """The values of the answer with the highest share; `numbers` are the judge's for the statements of all."""
         results: list[Values] = []
         for statements in answers:
             supported = [number > RELEVANT_ABOVE for number in islice(numbers, len(statements))]
             share = float(values("SetP", None, placed_verdicts(supported), CONTINUOUS_EVAL)[0])
-            results.append({self.share: share, self.said: self._shown(statements, supported)})
+            results.append({self.share: share, self.statements_key: self._shown(statements, supported)})
         return max(results, key=lambda result: result[self.share])
 
     def _shown(self, statements: Sequence[str], supported: Sequence[bool]) -> list[Any]:
@@ -231,13 +237,17 @@ class LLMBasedContextCoverage(JudgedMetric):
 
 def _statements(answers: str | Sequence[str], where: str) -> list[list[str]]:
     """The sentences of each answer."""
-    pairs = [(answer, sentences(answer)) for answer in ([answers] if isinstance(answers, str) else answers)]
-    for answer, statements in pairs:
+    if isinstance(answers, str):
+        answers = [answers]
+    by_answer = []
+    for answer in answers:
+        statements = sentences(answer)
         if not statements:
             raise InputError(f"the answer {answer!r} has no statement", where=where, code="no-statements")
-    if not pairs:
+        by_answer.append(statements)
+    if not by_answer:
         raise InputError("there is no answer", where=where, code="no-statements")
-    return [statements for _, statements in pairs]
+    return by_answer
 
 
 class ContextCoverage(LLMBasedContextCoverage):
@@ -249,9 +259,9 @@ class ContextCoverage(LLMBasedContextCoverage):
     """
 
     share: ClassVar[str] = "context_coverage"
-    said: ClassVar[str] = "statements"
+    statements_key: ClassVar[str] = "statements"
     released: ClassVar[Input] = ANSWERS
-    schema: ClassVar[dict[str, Field]] = {**fractions(share), said: Field(list)}
+    schema: ClassVar[dict[str, Field]] = {**fractions(share), statements_key: Field(list)}
 
     def _shown(self, statements: Sequence[str], supported: Sequence[bool]) -> list[Any]:
         return list(statements)

@@ -1,4 +1,4 @@
-"""continuous-eval's metrics over texts. Strategies and metrics that ask a judge can be had from here too, as there."""
+"""continuous-eval's metrics over texts. Strategies and metrics that ask a judge can be imported from here, as there."""
 
 from __future__ import annotations
 
@@ -80,10 +80,8 @@ class MatchingMetric(Metric):
         `as_released=True` gives the numbers of the released codes (see the package's help).
         """
         if matching_strategy is not None and not isinstance(matching_strategy, MatchingStrategy):
-            raise OptionError(
-                "Matching strategy must be an instance of MatchingStrategy.",
-                hint=f"It is {matching_strategy!r}; give for example RougeChunkMatch().",
-            )
+            hint = f"It is {matching_strategy!r}; give for example RougeChunkMatch()."
+            raise OptionError("Matching strategy must be an instance of MatchingStrategy.", hint=hint)
         self.matching_strategy = matching_strategy
         self.as_released = as_released
 
@@ -98,8 +96,12 @@ class MatchingMetric(Metric):
 
         `ground_truth_relevance` has a number for each ground truth context; above 0 is relevant.
         """
-        given = (retrieved_contexts, ground_truth_contexts, ground_truth_relevance)
-        return self._one("0.2", **dict(zip((field.names[0] for field in self.inputs), given, strict=True)))
+        return self._values_of_one(
+            "0.2",
+            retrieved_contexts=retrieved_contexts,
+            ground_truth_contexts=ground_truth_contexts,
+            ground_truth_relevance=ground_truth_relevance,
+        )
 
     def compute(
         self,
@@ -109,31 +111,40 @@ class MatchingMetric(Metric):
         **_: object,
     ) -> Values:
         """The values of one query, by the call of later versions; see `calculate`."""
-        given = (retrieved_context, ground_truth_context, ground_truth_relevance)
-        return self._one("later", **dict(zip((field.names[0] for field in self.inputs), given, strict=True)))
+        return self._values_of_one(
+            "later",
+            retrieved_contexts=retrieved_context,
+            ground_truth_contexts=ground_truth_context,
+            ground_truth_relevance=ground_truth_relevance,
+        )
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
-        retrieved, truths = (list(columns[field.names[0]]) for field in (RETRIEVED, TRUTHS))
+        retrieved = [texts[:k] for texts in columns[RETRIEVED.names[0]]]
+        truths = list(columns[TRUTHS.names[0]])
         grades = columns.get(RELEVANCE.names[0])
         if grades is not None:
             if self.as_released:
-                what = "the released codes know no grades"
-                raise OptionError(what, hint="Leave out as_released or the relevance.", code="options-conflict")
+                message = "the released codes have no grades"
+                raise OptionError(message, hint="Leave out as_released or the relevance.", code="options-conflict")
             truths, grades = _relevant(truths, grades)
 
-        release = form if self.as_released else None
-        strategy = self.matching_strategy or (RougeChunkMatch() if form == "later" else ExactChunkMatch())
+        release = None
+        if self.as_released:
+            release = form
+        strategy = self.matching_strategy
+        if strategy is None and form == "later":
+            strategy = RougeChunkMatch()
+        elif strategy is None:
+            strategy = ExactChunkMatch()
         if strategy.type is MatchingStrategyType.SENTENCE_MATCH:
             grades = None  # sentences are relevant or not
-            retrieved, truths = (
-                [[sentence for text in texts for sentence in sentences(text)] for texts in column]
-                for column in ([texts[:k] for texts in retrieved], truths)
-            )
-        else:
-            retrieved = [texts[:k] for texts in retrieved]
+            retrieved = [_sentences(texts) for texts in retrieved]
+            truths = [_sentences(texts) for texts in truths]
 
-        listed = "each" if self._counts_each(release) else "once"
-        pairs = place(retrieved, truths, strategy.in_release(release), repeated_references=listed, grades=grades)
+        repeats = "once"
+        if self._counts_each(release):
+            repeats = "each"
+        pairs = place(retrieved, truths, strategy.in_release(release), repeated_references=repeats, grades=grades)
         measured = self._measured(pairs, release, k, grades is not None)
         rows = zip(*(column.tolist() for column in measured.values()), strict=True)
         return [dict(zip(measured, row, strict=True)) for row in rows]
@@ -149,26 +160,31 @@ class MatchingMetric(Metric):
         raise NotImplementedError
 
 
+def _sentences(texts: Texts) -> list[str]:
+    return [sentence for text in texts for sentence in sentences(text)]
+
+
 def _relevant(truths: Sequence[Texts], relevance: Sequence[Sequence[float]]) -> tuple[list[Texts], list[list[float]]]:
     """The ground truth that is relevant, the most relevant first, and its grades."""
-    kept: list[Texts] = []
+    relevant_texts: list[Texts] = []
     grades: list[list[float]] = []
     for i, (texts, numbers) in enumerate(zip(truths, relevance, strict=True)):
         if len(texts) != len(numbers):
-            raise InputError(
-                f"query {i} has {len(texts):,} ground truth contexts and {len(numbers):,} numbers of relevance"
-            )
+            message = f"query {i} has {len(texts):,} ground truth contexts and {len(numbers):,} numbers of relevance"
+            raise InputError(message)
+
         by_text: dict[str, float] = {}
         for text, number in zip(texts, numbers, strict=True):
             if number < 0:
                 raise InputError(f"query {i}: relevance {number!r} is below 0")
             if by_text.setdefault(text, number) != number:
                 raise InputError(f"query {i}: {text!r} is listed with relevance {by_text[text]!r} and {number!r}")
+
         ordered = sorted((text for text in by_text if by_text[text] > 0), key=lambda text: -by_text[text])
-        kept.append(ordered)
+        relevant_texts.append(ordered)
         grades.append([float(by_text[text]) for text in ordered])
 
-    return kept, grades
+    return relevant_texts, grades
 
 
 class RankedRetrievalMetrics(MatchingMetric):
@@ -196,17 +212,21 @@ class RankedRetrievalMetrics(MatchingMetric):
     def _measured(
         self, pairs: Placements, release: str | None, k: int | None, is_graded: bool
     ) -> Mapping[str, np.ndarray]:
-        relevant: dict[str, Any] = {"rel": ABOVE_ZERO} if is_graded else {}
+        relevant: dict[str, Any] = {}
+        gain: dict[str, Any] = {}
+        if is_graded:
+            relevant, gain = {"rel": ABOVE_ZERO}, {"gain": "linear"}
+
         reciprocal_rank = values("RR", k, pairs.per_rank, CONTINUOUS_EVAL, **relevant)
         if release is None:
-            once = pairs.first_free
-            gain = {"gain": "linear"} if is_graded else {}
-            ap = values("AP", k, once, CONTINUOUS_EVAL, **relevant)
-            ndcg = values("nDCG", k, once, CONTINUOUS_EVAL, **gain)
+            ap = values("AP", k, pairs.first_free, CONTINUOUS_EVAL, **relevant)
+            ndcg = values("nDCG", k, pairs.first_free, CONTINUOUS_EVAL, **gain)
+        elif release == "0.2":
+            ap = values("AP", k, pairs.every_row, CONTINUOUS_EVAL_RELEASED)
+            ndcg = values("nDCG", k, pairs.every_row, CONTINUOUS_EVAL_RELEASED)
         else:
-            by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.first_free)
-            ap = values("AP", k, by_rank, CONTINUOUS_EVAL_RELEASED)
-            ndcg = values("nDCG", k, by_pair, CONTINUOUS_EVAL_RELEASED)
+            ap = values("AP", k, pairs.per_rank, CONTINUOUS_EVAL_RELEASED)
+            ndcg = values("nDCG", k, pairs.first_free, CONTINUOUS_EVAL_RELEASED)
 
         return {"average_precision": ap, "reciprocal_rank": reciprocal_rank, "ndcg": ndcg}
 
@@ -226,8 +246,12 @@ class PrecisionRecallF1(MatchingMetric):
     def _measured(
         self, pairs: Placements, release: str | None, k: int | None, is_graded: bool
     ) -> Mapping[str, np.ndarray]:
-        relevant: dict[str, Any] = {"rel": ABOVE_ZERO} if is_graded else {}
-        counted = pairs.every_row if release == "0.2" else pairs.per_rank
+        relevant: dict[str, Any] = {}
+        if is_graded:
+            relevant["rel"] = ABOVE_ZERO
+        counted = pairs.per_rank
+        if release == "0.2":
+            counted = pairs.every_row
         precision = values("SetP", None, counted, CONTINUOUS_EVAL, **relevant)
         recall = values("SetR", None, pairs.per_label, CONTINUOUS_EVAL, **relevant)
         f1 = harmonic(precision, recall, 1.0)
@@ -238,8 +262,8 @@ class TokenCount(Metric):
     """How many tokens the retrieved contexts have, written one below the other.
 
     `encoder_name` is "approx" (a token for every four characters), the name of an encoding or a model that the
-    package tiktoken knows ("o200k_base", "cl100k_base", "gpt-4o-mini"), or one's own function from a text to tokens, or
-    to their number.
+    package tiktoken knows ("o200k_base", "cl100k_base", "gpt-4o-mini"), or a function from a text to tokens, or to
+    their number.
     continuous-eval's default is "gpt-4o-mini"; here it is "approx", which needs no package and no network. tiktoken
     downloads an encoding when it is first used: without a network that is an error, after 30 seconds at most.
 
@@ -251,52 +275,59 @@ class TokenCount(Metric):
     inputs = (Input(RETRIEVED.names, "text or texts", RETRIEVED.description),)
 
     def __init__(self, encoder_name: str | Callable[[str], Sized | int] = "approx") -> None:
-        if isinstance(encoder_name, str):
-            self._count = approximate_tokens if encoder_name == "approx" else _encoder(encoder_name)
+        self._count: Callable[[str], int]
+        if encoder_name == "approx":
+            self._count = approximate_tokens
+        elif isinstance(encoder_name, str):
+            self._count = _encoder(encoder_name)
         elif callable(encoder_name):
             self._count = token_counter(encoder_name)
         else:
-            raise OptionError(
-                f"encoder_name is {encoder_name!r}; it must be a name or a function from a text to tokens"
-            )
+            message = f"encoder_name is {encoder_name!r}; it must be a name or a function from a text to tokens"
+            raise OptionError(message)
         self.encoder_name = encoder_name
 
     def calculate(self, retrieved_contexts: Texts | str, ground_truth_contexts: object = None, **_: object) -> Values:
-        """The number of tokens of one query's contexts; ground truth is left alone, as other fields are."""
-        return self._one("0.2", **{RETRIEVED.names[0]: retrieved_contexts})
+        """The number of tokens of one query's contexts; ground truth and other fields are ignored."""
+        return self._values_of_one("0.2", **{RETRIEVED.names[0]: retrieved_contexts})
 
     def compute(self, retrieved_context: Texts | str, **_: object) -> Values:
         """The number of tokens of one query's contexts."""
-        return self._one("later", **{RETRIEVED.names[0]: retrieved_context})
+        return self._values_of_one("later", **{RETRIEVED.names[0]: retrieved_context})
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
         (retrieved,) = columns.values()
-        joined = (texts if isinstance(texts, str) else "\n".join(texts[:k]) for texts in retrieved)
-        return [{"num_tokens": self._count(text)} for text in joined]
+        return [{"num_tokens": self._count(_joined(texts, k))} for texts in retrieved]
+
+
+def _joined(texts: Texts | str, k: int | None) -> str:
+    if isinstance(texts, str):
+        return texts
+    return "\n".join(texts[:k])
 
 
 DOWNLOAD_SECONDS = 30.0
-"""How long tiktoken may take to get an encoding, which it downloads unless it has it on the disk already."""
+"""Seconds that tiktoken may take to get an encoding, which it downloads unless it is on the disk already."""
 _OFFLINE = "tiktoken downloads an encoding when it is first used. Without a network give 'approx' as encoder_name."
 
 
 def _encoder(name: str) -> Callable[[str], int]:
-    """How tiktoken counts, by the name of an encoding or a model."""
+    """tiktoken's function that counts tokens, by the name of an encoding or a model."""
     with needed("tiktoken", instead="give 'approx' or a function from a text to tokens as encoder_name"):
         tiktoken = import_module("tiktoken")
     try:
         encoding = within(DOWNLOAD_SECONDS, lambda: _encoding(tiktoken, name))
     except TimeoutError:
-        what = f"tiktoken did not get the encoding {name!r} within {DOWNLOAD_SECONDS:g} seconds"
-        raise GoldrankError(what, hint=_OFFLINE, code="downloads-nothing") from None
-    except OSError as error:  # as all errors of a network are
-        what = f"tiktoken cannot get the encoding {name!r}: {error}"
-        raise GoldrankError(what, hint=_OFFLINE, code="downloads-nothing") from None
+        message = f"tiktoken did not get the encoding {name!r} within {DOWNLOAD_SECONDS:g} seconds"
+        raise GoldrankError(message, hint=_OFFLINE, code="downloads-nothing") from None
+    except OSError as error:  # all errors of a network are such
+        message = f"tiktoken cannot get the encoding {name!r}: {error}"
+        raise GoldrankError(message, hint=_OFFLINE, code="downloads-nothing") from None
     return lambda text: len(encoding.encode(text))
 
 
 def _encoding(tiktoken: Any, name: str) -> Any:
-    """An encoding by its own name, or that of a model."""
+    """An encoding by its name, or by the name of a model."""
     try:
         return tiktoken.get_encoding(name)
     except ValueError:
@@ -304,7 +335,6 @@ def _encoding(tiktoken: Any, name: str) -> Any:
     try:
         return tiktoken.encoding_for_model(name)
     except (KeyError, ValueError):
-        raise OptionError(
-            f"encoder_name is {name!r}, which is no encoding and no model of tiktoken",
-            hint="For example 'o200k_base', 'cl100k_base', 'gpt-4o-mini', or 'approx'.",
-        ) from None
+        message = f"encoder_name is {name!r}, which is not an encoding or a model of tiktoken"
+        hint = "For example 'o200k_base', 'cl100k_base', 'gpt-4o-mini', or 'approx'."
+        raise OptionError(message, hint=hint) from None

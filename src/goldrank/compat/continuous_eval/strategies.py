@@ -14,14 +14,14 @@ from goldrank.match.rouge import reaches, rouge_l_recall
 
 
 class MatchingStrategyType(enum.Enum):
-    """What is compared: whole chunks, or their sentences."""
+    """The unit of comparison: whole chunks, or their sentences."""
 
     CHUNK_MATCH = "chunk"
     SENTENCE_MATCH = "sentence"
 
 
 class MatchingStrategy:
-    """Write one's own by giving `type` and `is_relevant`, which may be asynchronous and answer yes or no in words."""
+    """The base of strategies. A new one has `type` and `is_relevant`, which may be async and answer "yes" or "no"."""
 
     type: MatchingStrategyType = MatchingStrategyType.CHUNK_MATCH
 
@@ -52,8 +52,7 @@ class ExactChunkMatch(MatchingStrategy):
         return same(retrieved_component, ground_truth_component)
 
     def in_release(self, release: str | None) -> TextRule:
-        is_own = type(self).is_relevant is not ExactChunkMatch.is_relevant
-        if is_own:
+        if type(self).is_relevant is not ExactChunkMatch.is_relevant:
             return super().in_release(release)
         return same
 
@@ -76,7 +75,9 @@ class RougeChunkMatch(MatchingStrategy):
     default_threshold: ClassVar[float] = 0.7
 
     def __init__(self, threshold: float | None = None, *, inclusive: bool | None = None) -> None:
-        self.threshold: float = self.default_threshold if threshold is None else threshold
+        self.threshold: float = self.default_threshold
+        if threshold is not None:
+            self.threshold = threshold
         self.inclusive: bool | None = inclusive
         if not is_number(self.threshold) or not 0 <= self.threshold <= 1:
             raise OptionError(f"threshold is {threshold!r}; it must be a number from 0 to 1")
@@ -90,9 +91,9 @@ class RougeChunkMatch(MatchingStrategy):
             return super().in_release(release)
         if release != "0.2":
             return self.is_relevant
-        if self.inclusive is None:
-            more_than = self.type is MatchingStrategyType.CHUNK_MATCH
-        else:
+
+        more_than = self.type is MatchingStrategyType.CHUNK_MATCH
+        if self.inclusive is not None:
             more_than = not self.inclusive
 
         def older(retrieved: str, truth: str) -> bool:

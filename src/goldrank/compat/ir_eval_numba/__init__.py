@@ -2,7 +2,7 @@
 
     from goldrank.compat.ir_eval_numba.metrics import recall
 
-The module is named as theirs; everything can be had from the package, too.
+The module is named as theirs; everything can be imported from the package, too.
 
 The order of arguments is (actual, predicted, k): the relevant ids come first. Ids are integers of any dtype.
 `k` past the end of `predicted` means all of it, as the docstrings of the original promise; the original reads

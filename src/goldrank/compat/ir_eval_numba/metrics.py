@@ -41,7 +41,7 @@ def recall(actual: Array, predicted: Array, k: int, *, as_released: bool = False
     if as_released and is_whole(k) and k < 1:
         everything = _placed([actual], [predicted], len(predicted))
         return float(sliced_values("R", k, everything.per_label, IR_EVAL_NUMBA)[0])
-    return _one("R", actual, predicted, k)
+    return _value("R", actual, predicted, k)
 
 
 def precision(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
@@ -52,7 +52,7 @@ def precision(actual: Array, predicted: Array, k: int, *, as_released: bool = Fa
     >>> precision([1, 3, 5], [1, 2, 3, 4, 5], 5)
     0.6
     """
-    return _one("P", actual, predicted, k)
+    return _value("P", actual, predicted, k)
 
 
 def f1_score(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
@@ -63,7 +63,7 @@ def f1_score(actual: Array, predicted: Array, k: int, *, as_released: bool = Fal
     >>> f1_score([1, 3, 5], [1, 2, 3, 4, 5], 3)
     0.6666666666666666
     """
-    return _one("F", actual, predicted, k)
+    return _value("F", actual, predicted, k)
 
 
 def average_precision(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
@@ -77,7 +77,7 @@ def average_precision(actual: Array, predicted: Array, k: int, *, as_released: b
     >>> average_precision([1, 3, 5], [1, 2, 3, 4, 5], 5)
     0.7555555555555555
     """
-    return _one("AP", actual, predicted, k)
+    return _value("AP", actual, predicted, k)
 
 
 def mean_average_precision(
@@ -90,7 +90,7 @@ def mean_average_precision(
     >>> mean_average_precision([[1, 3, 5], [2]], [[1, 2, 3], [9, 2]], 3)
     0.6666666666666666
     """
-    return _many("AP", actual_list, predicted_list, k)
+    return _mean_value("AP", actual_list, predicted_list, k)
 
 
 def ndcg(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
@@ -101,7 +101,7 @@ def ndcg(actual: Array, predicted: Array, k: int, *, as_released: bool = False) 
     >>> ndcg([1, 3, 5], [1, 2, 3, 4, 5], 5)
     0.8854598815714874
     """
-    return _one("nDCG", actual, predicted, k)
+    return _value("nDCG", actual, predicted, k)
 
 
 def reciprocal_rank(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
@@ -114,7 +114,7 @@ def reciprocal_rank(actual: Array, predicted: Array, k: int, *, as_released: boo
     """
     if as_released and is_whole(k) and k < 1:
         return 0.0
-    return _one("RR", actual, predicted, k)
+    return _value("RR", actual, predicted, k)
 
 
 def mean_reciprocal_rank(
@@ -128,23 +128,22 @@ def mean_reciprocal_rank(
     0.75
     """
     if as_released and is_whole(k) and k < 1:
-        _paired(actual_list, predicted_list)
+        _check_pairs(actual_list, predicted_list)
         return 0.0
-    return _many("RR", actual_list, predicted_list, k)
+    return _mean_value("RR", actual_list, predicted_list, k)
 
 
 def find_relevant_indices(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> np.ndarray:
-    """The places, counted from 0, of the relevant items among the first k predictions.
+    """The indices, from 0, of the relevant items among the first k predictions.
 
     >>> find_relevant_indices([1, 3], [3, 2, 1], 3)
     array([0, 2])
     """
-    if as_released and is_whole(k) and k < 1:
-        depth = 0
-    else:
+    depth = 0
+    if not (as_released and is_whole(k) and k < 1):
         depth = positive(k)
-    places: np.ndarray = _placed([actual], [predicted], depth).rank - 1
-    return places
+    indices: np.ndarray = _placed([actual], [predicted], depth).rank - 1
+    return indices
 
 
 def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
@@ -156,7 +155,7 @@ def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
     try:
         column = np.asarray(array, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"these are no numbers: {error}") from None
+        raise InputError(f"these are not numbers: {error}") from None
     if column.ndim != 1:
         raise InputError(f"the values are an array of {column.ndim} dimensions, not of one")
     if len(column):
@@ -164,7 +163,7 @@ def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
     return 0.0
 
 
-def _one(name: str, actual: Array, predicted: Array, k: object) -> float:
+def _value(name: str, actual: Array, predicted: Array, k: object) -> float:
     depth = positive(k)
     placed = _placed([actual], [predicted], depth)
     if placed.shared and name in ("P", "R", "F"):
@@ -172,36 +171,36 @@ def _one(name: str, actual: Array, predicted: Array, k: object) -> float:
     return float(values(name, depth, placed, IR_EVAL_NUMBA)[0])
 
 
-def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Array], k: object) -> float:
+def _mean_value(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Array], k: object) -> float:
     depth = positive(k)
-    _paired(actual_list, predicted_list)
+    _check_pairs(actual_list, predicted_list)
     if not len(actual_list):
         return 0.0
     return mean(values(name, depth, _placed(actual_list, predicted_list, depth), IR_EVAL_NUMBA))
 
 
-def _paired(actual_list: Sequence[Array], predicted_list: Sequence[Array]) -> None:
-    for what, given in (("actual_list", actual_list), ("predicted_list", predicted_list)):
-        if not has_entries(given) or not hasattr(given, "__len__"):
-            raise InputError(f"{what} is a {type(given).__name__}, not a list of arrays")
+def _check_pairs(actual_list: Sequence[Array], predicted_list: Sequence[Array]) -> None:
+    for name, arrays in (("actual_list", actual_list), ("predicted_list", predicted_list)):
+        if not has_entries(arrays) or not hasattr(arrays, "__len__"):
+            raise InputError(f"{name} is a {type(arrays).__name__}, not a list of arrays")
+
     if len(actual_list) != len(predicted_list):
-        raise InputError(
-            f"actual_list has {len(actual_list):,} queries and predicted_list {len(predicted_list):,}",
-            hint="Give one array of each for every query.",
-        )
+        message = f"actual_list has {len(actual_list):,} queries and predicted_list {len(predicted_list):,}"
+        raise InputError(message, hint="Give one array of each for every query.")
 
 
 def _placed(actual: Sequence[Array], predicted: Sequence[Array], depth: int) -> Placements:
     return place_integers(_arrays(predicted, "predicted"), _arrays(actual, "actual"), depth)
 
 
-def _arrays(given: Sequence[Array], what: str) -> Sequence[np.ndarray]:
+def _arrays(lists: Sequence[Array], noun: str) -> Sequence[np.ndarray]:
     arrays = []
-    for at, array in enumerate(given):
+    for number, array in enumerate(lists):
         try:
             arrays.append(np.asarray(array))
         except ValueError as error:
-            raise InputError(f"{what} of query {at} is no array of ids: {error}") from None
+            raise InputError(f"{noun} of query {number} is not an array of ids: {error}") from None
         if not arrays[-1].ndim:
-            raise InputError(f"{what} of query {at} is {array!r:.60}, no array of ids", hint="Give an array or a list.")
+            message = f"{noun} of query {number} is {array!r:.60}, not an array of ids"
+            raise InputError(message, hint="Give an array or a list.")
     return arrays

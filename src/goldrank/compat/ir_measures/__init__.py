@@ -1,4 +1,4 @@
-"""ir_measures' interface on goldrank: `from goldrank.compat import ir_measures` in place of `import ir_measures`.
+"""ir_measures' interface on goldrank: `from goldrank.compat import ir_measures` instead of `import ir_measures`.
 
 docs/migrating.md lists what differs.
 """

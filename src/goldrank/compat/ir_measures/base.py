@@ -1,4 +1,4 @@
-"""What ir_measures' providers and evaluators are: classes that one may derive one's own from."""
+"""The base classes of ir_measures' providers and evaluators, from which users may derive new ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from goldrank.compat.ir_measures.util import CalcResults, Metric, Qrel, ScoredDo
 
 
 class CwlMetric(NamedTuple):
-    """A query's value with what C/W/L says beside it; kept for its name, as goldrank does not make the rest."""
+    """A query's value with the other values of C/W/L; only for its name, because goldrank does not compute these."""
 
     query_id: str
     measure: Measure
@@ -24,7 +24,7 @@ class CwlMetric(NamedTuple):
 
 
 class Evaluator:
-    """What measures runs. One of one's own has `_iter_calc`; queries that it leaves out get the measure's DEFAULT."""
+    """Measures runs. A new class needs `_iter_calc`; queries that it leaves out get the measure's DEFAULT."""
 
     def __init__(self, measures: Iterable[Measure], qrel_qids: Iterable[str]) -> None:
         self.measures = list(measures)
@@ -36,6 +36,7 @@ class Evaluator:
         for metric in self._iter_calc(run):
             left.discard((metric.measure, metric.query_id))
             yield metric
+
         for measure, query in sorted(left, key=lambda pair: (str(pair[0]), pair[1])):
             yield Metric(query, measure, measure.DEFAULT)
 
@@ -58,17 +59,17 @@ class Evaluator:
 
 
 class Provider:
-    """Who measures. One of one's own has `NAME`, `SUPPORTED_MEASURES` or `supports`, and `_evaluator`."""
+    """Makes evaluators. A new class needs `NAME`, `SUPPORTED_MEASURES` or `supports`, and `_evaluator`."""
 
     NAME: str = ""
     SUPPORTED_MEASURES: Sequence[Measure] = ()
 
     def evaluator(self, measures: Iterable[Measure | str], qrels: Any) -> Evaluator:
-        """What measures runs against these judgements, which are read once."""
-        asked = [parse_measure(measure) for measure in measures]
-        for measure in asked:
+        """The evaluator of runs against these judgements, which are read once."""
+        parsed = [parse_measure(measure) for measure in measures]
+        for measure in parsed:
             measure.validate_params()
-        return self._evaluator(list(dict.fromkeys(asked)), qrels)
+        return self._evaluator(list(dict.fromkeys(parsed)), qrels)
 
     def _evaluator(self, measures: list[Measure], qrels: Any) -> Evaluator:
         raise NotImplementedError
@@ -92,15 +93,15 @@ class Provider:
         yield self.evaluator(measures, qrels).iter_calc
 
     def supports(self, measure: Measure) -> bool:
-        """Whether it can measure this."""
+        """Whether it can compute a measure."""
         measure.validate_params()
-        return any(
-            known.NAME == measure.NAME and all(rule.validate(measure[key]) for key, rule in known.params.items())
-            for known in self.SUPPORTED_MEASURES
-        )
+        for known in self.SUPPORTED_MEASURES:
+            if known.NAME == measure.NAME and all(rule.validate(measure[key]) for key, rule in known.params.items()):
+                return True
+        return False
 
     def is_available(self) -> bool:
-        """Whether all that it needs is installed: goldrank needs nothing more."""
+        """Whether its packages are installed: goldrank needs none."""
         return True
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:

@@ -18,7 +18,7 @@ NOT_PROVIDED: Any = object()
 
 
 class ParamInfo:
-    """What an option may be."""
+    """The values that an option may have."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Agg:
         self._values.extend(values)
 
     def result(self) -> float:
-        """The summary of what was added."""
+        """The summary of the values."""
         return summarise(self.kind, np.array(self._values, np.float64))
 
 
@@ -71,7 +71,7 @@ class MeanAgg(Agg):
         self.default = default
 
     def result(self) -> float:
-        """The mean of what was added."""
+        """The mean of the values."""
         if self._values:
             return super().result()
         return self.default
@@ -84,7 +84,7 @@ class SumAgg(Agg):
 
 
 class Measure:
-    """A measure with its options: `nDCG(dcg='exp-log2') @ 20`. Two of the same spelling are equal."""
+    """A measure with its options: `nDCG(dcg='exp-log2') @ 20`. Two of one spelling are equal."""
 
     NAME: ClassVar[str | None] = None
     AT_PARAM: ClassVar[str] = "cutoff"
@@ -106,14 +106,14 @@ class Measure:
         unknown = [key for key in self.params if key not in self.SUPPORTED_PARAMS]
         if unknown:
             raise MeasureError(f"{self.NAME}: unsupported params found: {unknown}")
+
         for key, rule in self.SUPPORTED_PARAMS.items():
             value = self.params.get(key, NOT_PROVIDED)
             if not rule.validate(value):
+                problem = f"is {value!r}"
                 if value is NOT_PROVIDED:
-                    what = "is missing"
-                else:
-                    what = f"is {value!r}"
-                raise MeasureError(f"{self.NAME}: invalid param {key}, which {what}", hint=rule.desc)
+                    problem = "is missing"
+                raise MeasureError(f"{self.NAME}: invalid param {key}, which {problem}", hint=rule.desc)
 
     def __call__(self, **params: Any) -> Measure:
         return type(self)(**{**self.params, **params})
@@ -139,26 +139,25 @@ class Measure:
         return results._replace(aggregated=results.aggregated[self])
 
     def evaluator(self, qrels: Any) -> Evaluator:
-        """What measures runs against these judgements."""
+        """The evaluator of runs against these judgements."""
         from goldrank.compat.ir_measures.providers import DefaultPipeline
 
         return DefaultPipeline.evaluator([self], qrels)
 
     def aggregator(self) -> Agg:
-        """What a summary is made with."""
+        """A new aggregator of values."""
         return self._aggregator()
 
     def __repr__(self) -> str:
-        shown = [
-            f"{key}={_shown(value)}"
-            for key, value in self.params.items()
-            if key != self.AT_PARAM
-            and (key not in self.SUPPORTED_PARAMS or value != self.SUPPORTED_PARAMS[key].default)
-        ]
+        shown = []
+        for key, value in self.params.items():
+            is_usual = key in self.SUPPORTED_PARAMS and value == self.SUPPORTED_PARAMS[key].default
+            if key != self.AT_PARAM and not is_usual:
+                shown.append(f"{key}={_shown(value)}")
+
+        name = self.__name__
         if shown:
             name = f"{self.__name__}({','.join(shown)})"
-        else:
-            name = self.__name__
         if self.AT_PARAM in self.params:
             return f"{name}@{self.params[self.AT_PARAM]}"
         return name
@@ -193,13 +192,30 @@ def register(measure: Measure, aliases: Any = (), name: str | None = None) -> di
 
 
 def _declared(
-    name: str, *, at: str = "cutoff", cutoff: bool | None = None, aliases: str = "", total: bool = False, **more: Any
+    name: str,
+    *,
+    at_param: str = "cutoff",
+    cutoff: bool | None = None,
+    aliases: str = "",
+    total: bool = False,
+    **more: Any,
 ) -> Measure:
     """A measure; `cutoff` is True if it must have one, False if it may. `more` are options: a default or a rule."""
-    rules = {} if cutoff is None else {at: ParamInfo(float if at == "recall" else int, required=cutoff)}
-    for key, given in more.items():
-        rules[key] = given if isinstance(given, ParamInfo) else ParamInfo(type(given), default=given)
-    body = {"NAME": name, "AT_PARAM": at, "SUPPORTED_PARAMS": rules, "_aggregator": SumAgg if total else MeanAgg}
+    rules: dict[str, ParamInfo] = {}
+    if cutoff is not None:
+        dtype: type = int
+        if at_param == "recall":
+            dtype = float
+        rules[at_param] = ParamInfo(dtype, required=cutoff)
+    for key, rule in more.items():
+        if not isinstance(rule, ParamInfo):
+            rule = ParamInfo(type(rule), default=rule)
+        rules[key] = rule
+
+    aggregator: type[Agg] = MeanAgg
+    if total:
+        aggregator = SumAgg
+    body = {"NAME": name, "AT_PARAM": at_param, "SUPPORTED_PARAMS": rules, "_aggregator": aggregator}
     measure: Measure = type(f"_{name}", (Measure,), body)()
     register(measure, aliases.split())
     return measure
@@ -229,7 +245,7 @@ StRecall = _declared("StRecall", cutoff=False, **_LEVEL)
 infAP = _declared("infAP", **_LEVEL)
 INST = _declared("INST", T=1.0, **_SCALE)
 INSQ = _declared("INSQ", T=1.0, **_SCALE)
-IPrec = _declared("IPrec", at="recall", cutoff=True, **_JUDGED)
+IPrec = _declared("IPrec", at_param="recall", cutoff=True, **_JUDGED)
 Judged = _declared("Judged", cutoff=False)
 nDCG = NDCG = _declared(
     "nDCG",

@@ -1,7 +1,7 @@
-"""ir_measures' providers: who measures what, by whose rules. All of them are goldrank.
+"""ir_measures' providers: each has its measures and its rules. All of them are goldrank.
 
-The default pipeline takes one rule for everything: trec_eval 9's, as pytrec_eval has it. A provider that is asked by
-name takes the order of equal scores, and the options, that it has there.
+The default pipeline uses one rule for everything: trec_eval 9's, as in pytrec_eval. A provider that is asked by its
+name uses the order of equal scores, and the options, that it has in ir_measures.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class _Rules:
-    """What a provider of ir_measures can measure, and how it does that."""
+    """The measures of a provider of ir_measures, and its rules."""
 
     measures: str
     convention: Convention
@@ -62,17 +62,20 @@ class _Rules:
     found_only: bool = False
     """Whether queries without a relevant document in the list have no value."""
     decimals: int | None = None
-    """How many decimals it prints; what it gives is read from there."""
+    """How many decimals it prints; its values are read from what it prints."""
 
     def allows(self, measure: Measure) -> bool:
-        """Whether it can measure this."""
+        """Whether it can compute a measure."""
         if measure.NAME not in self.measures.split():
             return False
-        only = self.only.get(str(measure.NAME), {})
-        given = {key: measure[key] for key in only}
-        return all(
-            given[key] is not NOT_PROVIDED if want == "given" else given[key] is want for key, want in only.items()
-        )
+        for key, required in self.only.get(str(measure.NAME), {}).items():
+            value = measure[key]
+            if required == "given":
+                if value is NOT_PROVIDED:
+                    return False
+            elif value is not required:
+                return False
+        return True
 
 
 def _convention(
@@ -102,7 +105,9 @@ RULES = {
     "judged": _Rules("Judged", _ASCENDING),
     "msmarco": _Rules("RR", _ASCENDING, {"RR": _ALL}),
     "gdeval": _Rules(
-        "nDCG ERR", _convention("ir_measures", nDCG=_EXP2), {"ERR": _CUT, "nDCG": {**_CUT, **_ALL, "dcg": "exp-log2"}},
+        "nDCG ERR",
+        _convention("ir_measures", nDCG=_EXP2),
+        {"ERR": _CUT, "nDCG": {**_CUT, **_ALL, "dcg": "exp-log2"}},
         decimals=5,
     ),
     "accuracy": _Rules("Accuracy", _STABLE, found_only=True),
@@ -112,7 +117,7 @@ RULES = {
         _STABLE,
         {"RR": {**_NO_CUT, **_ALL}, "NumRet": {"rel": "given"}},
     ),
-}  # fmt: skip
+}
 """ir_measures' providers, by name."""
 EVERYTHING = _Rules(f"{_TREC} RBP {_CWL} Compat {_DIVERSITY} Judged ERR Accuracy", _USUAL, found_only=True)
 
@@ -125,54 +130,53 @@ class GoldrankProvider(Provider):
         self._rules = rules
 
     def supports(self, measure: Measure) -> bool:
-        """Whether it can measure this."""
+        """Whether it can compute a measure."""
         measure.validate_params()
         return self._rules.allows(measure)
 
     def _evaluator(self, measures: list[Measure], qrels: Any) -> Evaluator:
         unknown = [measure for measure in measures if measure.NAME not in self._rules.measures.split()]
         if unknown:
-            what = f"Unsupported measures {unknown}"
-            raise MeasureError(what, hint=f"{self.NAME} has {self._rules.measures}.", code="unsupported-measure")
+            message = f"Unsupported measures {unknown}"
+            raise MeasureError(message, hint=f"{self.NAME} has {self._rules.measures}.", code="unsupported-measure")
         return GoldrankEvaluator(measures, qrels, self._rules)
 
 
 class GoldrankEvaluator(Evaluator):
-    """Runs by goldrank: each is ranked once for all measures."""
+    """Measures runs by goldrank: each is ranked once for all measures."""
 
     def __init__(self, measures: list[Measure], qrels: Any, rules: _Rules) -> None:
         self._rules = rules
         tool = tool_of(rules.convention)
         own = [(measure, _parsed(measure)) for measure in measures]
-        self._own = {measure: each.having(tool.options_of(each)) for measure, each in own}
-        by_subtopic = [measure for measure, each in own if each.declaration.over == "aspects"]
-        given = qrels
-        if by_subtopic and len(by_subtopic) < len(measures) and not isinstance(qrels, Mapping):
-            if not hasattr(qrels, "itertuples"):
-                given = list(qrels)
-            else:
-                given = qrels
+        self._own = {measure: own_measure.having(tool.options_of(own_measure)) for measure, own_measure in own}
+        by_subtopic = [measure for measure, own_measure in own if own_measure.declaration.over == "aspects"]
+        judgements = qrels
+        is_read_twice = 0 < len(by_subtopic) < len(measures)
+        if is_read_twice and not isinstance(qrels, Mapping) and not hasattr(qrels, "itertuples"):
+            judgements = list(qrels)
 
         self._judged: list[tuple[Qrels | AspectQrels, list[Measure]]] = []
         if by_subtopic:
-            self._judged.append((AspectQrels(by_aspect(QrelsConverter(given).as_namedtuple_iter())), by_subtopic))
+            self._judged.append((AspectQrels(by_aspect(QrelsConverter(judgements).as_namedtuple_iter())), by_subtopic))
 
         documents = [measure for measure in measures if measure not in by_subtopic]
         if documents:
-            self._judged.append((_qrels_of(given), documents))
+            self._judged.append((_qrels_of(judgements), documents))
 
         super().__init__(measures, list(dict.fromkeys(chain.from_iterable(judged for judged, _ in self._judged))))
 
-    def _columns(self, given: Any) -> Iterator[tuple[Measure, Sequence[str], list[float]]]:
+    def _columns(self, results: Any) -> Iterator[tuple[Measure, Sequence[str], list[float]]]:
         """For each measure the queries that count and their values."""
         rules = self._rules.convention
-        run = _run_of(given)
+        run = _run_of(results)
         for judged, measures in self._judged:
             if not len(judged):
                 yield from ((measure, (), []) for measure in measures)
                 continue
             if isinstance(judged, Qrels):
                 check_kinds(run, judged)
+
             placed = pipeline.place(judged, run, rules)
             tables = pipeline.tables_of(placed, [self._own[measure] for measure in measures])
             queries = placed.placements.queries
@@ -183,9 +187,10 @@ class GoldrankEvaluator(Evaluator):
                 if self._rules.decimals is not None:
                     column = [float(f"{value:.{self._rules.decimals}f}") for value in column]
                 if self._rules.found_only and measure.NAME == "Accuracy":
-                    counts = pipeline.values_of(_found(own), tables, rules)
-                    kept = np.flatnonzero(counts).tolist()
-                    yield measure, [queries[i] for i in kept], [column[i] for i in kept]
+                    counts = pipeline.values_of(_relevant_found(own), tables, rules)
+                    counting = np.flatnonzero(counts).tolist()
+                    column = [column[i] for i in counting]
+                    yield measure, [queries[i] for i in counting], column
                 else:
                     yield measure, queries, column
 
@@ -209,12 +214,12 @@ class GoldrankEvaluator(Evaluator):
 
 
 _parsed = lru_cache(parse)
-"""goldrank's measure for one of ir_measures'; those of one spelling are the same."""
+"""goldrank's measure for one of ir_measures', cached by its spelling."""
 FORGET.append(_parsed.cache_clear)
 
 
 def _metrics(measure: Measure, queries: Sequence[str], values: Sequence[float]) -> Iterator[Metric]:
-    """A `Metric` for each query. There are as many as values, so that they are made without a call in Python each."""
+    """A `Metric` for each query. There may be a million, so that they are made without a call in Python each."""
     return map(tuple.__new__, repeat(Metric), zip(queries, repeat(measure), values))
 
 
@@ -224,28 +229,28 @@ def _summary(measure: Measure, values: Sequence[float]) -> float:
     return adder.result()
 
 
-def _found(accuracy: OwnMeasure) -> OwnMeasure:
-    """How many relevant documents there are in what a measure looks at."""
+def _relevant_found(accuracy: OwnMeasure) -> OwnMeasure:
+    """The measure that counts the relevant documents down to the cut-off of another."""
     return make("NumRelRet", accuracy.k, {"rel": accuracy.option("rel")})
 
 
-def _qrels_of(given: Any) -> Qrels:
-    """Judgements of documents; where there are several of one, the last counts."""
-    if isinstance(given, TrecFile) and given.untouched:
-        return io.read_qrels(given.source, format="trec", judgements="last")
-    converter = QrelsConverter(given)
-    if converter.checked_type() == "pd_dataframe" and len(given):
-        return io.as_qrels(given[list(QrelsConverter.needed)], judgements="last")
+def _qrels_of(source: Any) -> Qrels:
+    """Judgements of documents; of several judgements of one document the last counts."""
+    if isinstance(source, TrecFile) and source.untouched:
+        return io.read_qrels(source.source, format="trec", judgements="last")
+    converter = QrelsConverter(source)
+    if converter.checked_type() == "pd_dataframe" and len(source):
+        return io.as_qrels(source[list(QrelsConverter.needed)], judgements="last")
     return io.as_qrels(converter.as_dict_of_dict(), judgements="last")
 
 
-def _run_of(given: Any) -> Run:
+def _run_of(source: Any) -> Run:
     """A run, which may be empty."""
-    if isinstance(given, TrecFile) and given.untouched:
-        return io.read_run(given.source, format="trec")
-    converter = RunConverter(given)
-    if converter.checked_type() == "pd_dataframe" and len(given):
-        return io.as_run(given[list(RunConverter.needed)])
+    if isinstance(source, TrecFile) and source.untouched:
+        return io.read_run(source.source, format="trec")
+    converter = RunConverter(source)
+    if converter.checked_type() == "pd_dataframe" and len(source):
+        return io.as_run(source[list(RunConverter.needed)])
     scores = converter.as_dict_of_dict()
     if scores:
         return io.as_run(scores)
@@ -256,7 +261,7 @@ def _run_of(given: Any) -> Run:
 
 
 class FallbackProvider(Provider):
-    """The first of several providers that can measure it."""
+    """For each measure, the first of several providers that can compute it."""
 
     NAME = "fallback"
 
@@ -264,23 +269,25 @@ class FallbackProvider(Provider):
         self.providers = providers
 
     def supports(self, measure: Measure) -> bool:
-        """Whether any of them can measure this."""
+        """Whether any of them can compute a measure."""
         return any(provider.supports(measure) for provider in self.providers)
 
     def _evaluator(self, measures: list[Measure], qrels: Any) -> Evaluator:
         chosen: dict[int, list[Measure]] = {}
         for measure in measures:
-            who = next((i for i, provider in enumerate(self.providers) if provider.supports(measure)), None)
-            if who is None:
+            number = next((i for i, provider in enumerate(self.providers) if provider.supports(measure)), None)
+            if number is None:
                 raise MeasureError(f"Unsupported measures {{{measure}}}", hint="See `goldrank measures`.")
-            chosen.setdefault(who, []).append(measure)
-        if len(chosen) == 1:
-            ((who, asked),) = chosen.items()
-            return self.providers[who].evaluator(asked, qrels)
-        kept = _kept(qrels)
-        return FallbackEvaluator(
-            measures, [self.providers[who].evaluator(asked, kept) for who, asked in chosen.items()]
-        )
+            chosen.setdefault(number, []).append(measure)
+
+        if len(chosen) > 1:
+            qrels = _reusable(qrels)
+        evaluators = []
+        for number, provider_measures in chosen.items():
+            evaluators.append(self.providers[number].evaluator(provider_measures, qrels))
+        if len(evaluators) == 1:
+            return evaluators[0]
+        return FallbackEvaluator(measures, evaluators)
 
 
 class FallbackEvaluator(Evaluator):
@@ -292,16 +299,16 @@ class FallbackEvaluator(Evaluator):
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
         """Values by query, evaluator after evaluator."""
-        kept = _kept(run)
+        reusable = _reusable(run)
         for evaluator in self.evaluators:
-            yield from evaluator.iter_calc(kept)
+            yield from evaluator.iter_calc(reusable)
 
 
-def _kept(given: Any) -> Any:
-    """What can be gone through several times."""
-    if isinstance(given, Iterator):
-        return list(given)
-    return given
+def _reusable(rows: Any) -> Any:
+    """Rows that can be read several times."""
+    if isinstance(rows, Iterator):
+        return list(rows)
+    return rows
 
 
 registry: dict[str, Provider] = {}

@@ -11,7 +11,7 @@ from goldrank.compat.ir_measures.util import Metric, Qrel, QrelsConverter, RunCo
 
 
 class RuntimeProvider(Provider):
-    """Calls what `define` and `define_byquery` were given."""
+    """Calls the functions of `define` and `define_byquery`."""
 
     NAME = "runtime"
 
@@ -33,10 +33,10 @@ class RuntimeProvider(Provider):
         return inputs(measures, "QREL_INPUTS", ())
 
 
-def _by_query(frame: Any, what: str, then: Mapping[str, bool]) -> Any:
+def _by_query(frame: Any, noun: str, then: Mapping[str, bool]) -> Any:
     """The rows of a frame in order of their queries, and by the columns `then` that it has: ascending if True."""
     if "query_id" not in frame.columns:
-        raise ValueError(f"Required column query_id not found in {what}. Found columns was {list(frame.columns)}")
+        raise ValueError(f"Required column query_id not found in {noun}. Found columns was {list(frame.columns)}")
     order = {"query_id": True, **{key: up for key, up in then.items() if key in frame.columns}}
     return frame.sort_values(by=list(order), ascending=list(order.values()))
 
@@ -73,9 +73,12 @@ def define(
         for query, value in impl(qrels, run):
             yield Metric(query, self, value)
 
+    supported: dict[str, ParamInfo] = {}
+    if support_cutoff:
+        supported["cutoff"] = ParamInfo(int)
     body: dict[str, Any] = {
         "NAME": name or f"{getattr(impl, '__name__', 'measure')}_{id(impl):x}",  # two without a name are two
-        "SUPPORTED_PARAMS": {"cutoff": ParamInfo(int)} if support_cutoff else {},
+        "SUPPORTED_PARAMS": supported,
         "RUN_INPUTS": run_inputs or list(ScoredDoc._fields),
         "QREL_INPUTS": qrel_inputs or list(Qrel._fields[:3]),
         "PRETTY_NAME": pretty_name,

@@ -70,7 +70,7 @@ def GenericScoredDoc(*args: Any, **kwargs: Any) -> ScoredDoc:  # noqa: N802
 
 
 class TrecFile(Iterator[Any]):
-    """The rows of a file. goldrank's own readers take the file as it is, unless rows were taken from it before."""
+    """The rows of a file. goldrank's own readers read the whole file, unless a row was read before."""
 
     def __init__(self, file: Any, rows: Callable[[Any], Iterator[Any]]) -> None:
         self.source = _source(file)
@@ -79,7 +79,9 @@ class TrecFile(Iterator[Any]):
 
     def __next__(self) -> Any:
         if self._rows is None:
-            self._rows = iter(()) if self.source is None else self._make(self.source)
+            self._rows = iter(())
+            if self.source is not None:
+                self._rows = self._make(self.source)
         return next(self._rows)
 
     @property
@@ -112,13 +114,21 @@ def _results_of(source: Any) -> Iterator[ScoredDoc]:
 
 
 def _source(file: Any) -> Any:
-    """What goldrank's readers take; None if there is no line."""
-    if isinstance(file, os.PathLike) or (isinstance(file, str) and "\n" not in file):
+    """A source for goldrank's readers: a path, or the bytes of a text or an open file; None if there is no line."""
+    if isinstance(file, os.PathLike):
         return file
-    text = file if isinstance(file, str) else file.read()
-    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    if isinstance(file, str) and "\n" not in file:
+        return file
+
+    data: Any = file
+    if not isinstance(file, str):
+        data = file.read()
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogateescape")
     lines = [line for line in data.split(b"\n") if line.strip()]
-    return streams.BytesIO(b"\n".join([*lines, b""])) if lines else None
+    if not lines:
+        return None
+    return streams.BytesIO(b"\n".join([*lines, b""]))
 
 
 def parse_trec_qrels(file: Any) -> TrecFile:
@@ -133,44 +143,45 @@ def parse_trec_run(file: Any) -> TrecFile:
     return read_trec_run(file)
 
 
-# What qrels and runs may be: rows with field names, a data frame, or a mapping.
+# Qrels and runs are rows with field names, a data frame, or a mapping.
 
 
 class _Converter:
-    """One thing in three forms."""
+    """Converts between three forms: rows, a data frame, and a mapping of mappings."""
 
-    what: str
+    noun: str
     row: type[Qrel | ScoredDoc]
     needed: tuple[str, ...]
 
-    def __init__(self, given: Any, strict: bool = True) -> None:
-        self.given = given
+    def __init__(self, source: Any, strict: bool = True) -> None:
+        self.source = source
         self.strict = strict
 
     def predict_type(self) -> tuple[str, str | None]:
-        """The form, and what is wrong with it if it is none of the three."""
-        given = self.given
-        if isinstance(given, Mapping):
+        """The form, and the reason if it is not one of the three."""
+        source = self.source
+        if isinstance(source, Mapping):
             return "dict_of_dict", None
 
-        if hasattr(given, "itertuples"):
-            missing = [name for name in self.needed if name not in given.columns]
+        if hasattr(source, "itertuples"):
+            missing = [name for name in self.needed if name not in source.columns]
             if missing and self.strict:
-                return "UNKNOWN", f"DataFrame missing columns: {missing} (found {list(given.columns)})"
+                return "UNKNOWN", f"DataFrame missing columns: {missing} (found {list(source.columns)})"
             return "pd_dataframe", None
 
-        if not hasattr(given, "__iter__"):
+        if not hasattr(source, "__iter__"):
             return "UNKNOWN", (
                 "unexpected format; please provide either: (1) an iterable of namedtuples (fields "
                 f"{self.needed}, e.g., from ir_measures.{self.row.__name__}); (2) a pandas DataFrame with columns "
                 f"{self.needed}; or (3) a dict-of-dict"
             )
 
-        rows = iter(given)
+        rows = iter(source)
         first = next(rows, None)
-        self.given = given if rows is not given else chain([] if first is None else [first], rows)
         if first is None:
             return "namedtuple_iter", None
+        if rows is source:  # an iterator, from which the first row is gone
+            self.source = chain([first], rows)
         if not isinstance(first, tuple) or not hasattr(first, "_fields"):
             return "UNKNOWN", "iterable not a namedtuple iterator"
 
@@ -180,30 +191,30 @@ class _Converter:
         return "namedtuple_iter", None
 
     def checked_type(self) -> str:
-        """The form, or the error that says why it is none."""
+        """The form; raise if it is unknown."""
         form, error = self.predict_type()
         if form == "UNKNOWN":
-            raise ValueError(f"unknown {self.what} format: {error}")
+            raise ValueError(f"unknown {self.noun} format: {error}")
         return form
 
     def as_namedtuple_iter(self) -> Iterator[Any]:
         """Row by row."""
         form = self.checked_type()
         if form == "namedtuple_iter":
-            yield from self.given
+            yield from self.source
         elif form == "dict_of_dict":
             yield from (
-                self.row(query, doc, value) for query, docs in self.given.items() for doc, value in docs.items()
+                self.row(query, doc, value) for query, docs in self.source.items() for doc, value in docs.items()
             )
         else:
-            fields = [name for name in self.row._fields if name in self.given.columns]
-            yield from (self.row(*row) for row in zip(*(self.given[name].tolist() for name in fields), strict=True))
+            columns = [self.source[name].tolist() for name in self.row._fields if name in self.source.columns]
+            yield from (self.row(*row) for row in zip(*columns, strict=True))
 
     def as_dict_of_dict(self) -> Mapping[str, Mapping[str, Any]]:
         """By query and document; the last of several rows counts."""
         if self.checked_type() == "dict_of_dict":
-            given: Mapping[str, Mapping[str, Any]] = self.given
-            return given
+            by_query: Mapping[str, Mapping[str, Any]] = self.source
+            return by_query
         result: dict[str, dict[str, Any]] = {}
         for query, doc, value, *_ in self.as_namedtuple_iter():
             result.setdefault(query, {})[doc] = value
@@ -213,11 +224,14 @@ class _Converter:
         """A row each, with all columns."""
         if self.checked_type() == "pd_dataframe":
             lacking = {
-                name: [default] * len(self.given)
+                name: [default] * len(self.source)
                 for name, default in self.row._field_defaults.items()
-                if name not in self.given.columns
+                if name not in self.source.columns
             }
-            return self.given.assign(**lacking) if lacking else self.given
+            if lacking:
+                return self.source.assign(**lacking)
+            return self.source
+
         with needed("pandas"):
             import pandas
 
@@ -227,13 +241,13 @@ class _Converter:
 class QrelsConverter(_Converter):
     """Judgements as rows, as a frame, or by query and document."""
 
-    what, row, needed = "qrels", Qrel, ("query_id", "doc_id", "relevance")
+    noun, row, needed = "qrels", Qrel, ("query_id", "doc_id", "relevance")
 
 
 class RunConverter(_Converter):
     """Results as rows, as a frame, or by query and document."""
 
-    what, row, needed = "run", ScoredDoc, ("query_id", "doc_id", "score")
+    noun, row, needed = "run", ScoredDoc, ("query_id", "doc_id", "score")
 
     def as_sorteddict(self) -> dict[str, list[ScoredDoc]]:
         """By query the rows, best first; equal scores keep their order."""
@@ -254,34 +268,37 @@ def parse_measure(measure: str | Measure) -> Measure:
     try:
         tree: ast.expr = ast.parse(measure.strip(), mode="eval").body
         options: dict[str, Any] = {}
-        at = None
+        cutoff = None
         if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
-            at, tree = ast.literal_eval(tree.right), tree.left
+            cutoff, tree = ast.literal_eval(tree.right), tree.left
         if isinstance(tree, ast.Call):
             if tree.args:
                 raise ValueError("options are given by name")
             options = {str(word.arg): ast.literal_eval(word.value) for word in tree.keywords}
             tree = tree.func
         if not isinstance(tree, ast.Name):
-            raise ValueError("it is no name")
+            raise ValueError("it is not a name")
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         raise MeasureError(f"problem parsing measure {measure!r}: {error}", hint="It looks like P(rel=2)@5.") from None
 
     if tree.id not in measures_module.registry:
         raise NameError(f"measure not found: {tree.id}")
 
-    parsed = measures_module.registry[tree.id](**options)
-    return parsed if at is None else parsed @ at
+    parsed: Measure = measures_module.registry[tree.id](**options)
+    if cutoff is None:
+        return parsed
+    cut: Measure = parsed @ cutoff
+    return cut
 
 
 def parse_trec_measure(measure: str) -> list[Measure]:
-    """The measures that one of trec_eval's names, with parameters or without, or one of its nicknames stands for."""
+    """The measures of one of trec_eval's names, with parameters or without, or of one of its nicknames."""
     if measure in trec_names.NICKNAMES:
         measures: list[Measure] = []
         for name in sorted(trec_names.NICKNAMES[measure]):
-            if known := _of_trec(name):
-                measures += known
+            measures += _of_trec(name) or []
         return measures
+
     listed = _of_trec(measure)
     if listed is None:
         raise MeasureError(f"known trec name {measure}, but ir_measures has no such measure")
@@ -295,30 +312,50 @@ def convert_trec_name(measure: str) -> list[Measure]:
 
 
 def _of_trec(text: str) -> list[Measure] | None:
-    """ir_measures' names for a name of trec_eval; None if it has none."""
+    """ir_measures' measures for a name of trec_eval; None if there are none."""
     name, parameters = _split(text)
     if name not in trec_names.TABLE:
         raise MeasureError(f"unknown measure {text}")
     if parameters and trec_names.TABLE[name].parameters == "none":
         raise MeasureError(f"unknown argument for {name}: {parameters}")
 
-    # trec_eval takes the first of several numbers for set_F; here each is a measure of its own.
-    several = parameters.split(",") if trec_names.TABLE[name].parameters == "numbers" else [parameters]
-    lines = [line for part in several for line in trec_names.lines_of([f"{name}.{part}" if part else name])]
+    # trec_eval takes the first of several numbers for set_F; here each is a separate measure.
+    requests = [parameters]
+    if trec_names.TABLE[name].parameters == "numbers":
+        requests = parameters.split(",")
     measures = []
-    for line in lines:
-        own = measures_module.registry.get(str(line.measure))
-        options = {{"weight": "beta"}.get(key, key): value for key, value in line.options.items()}
-        if own is None or any(key not in own.SUPPORTED_PARAMS for key in options):
-            return None
-        own = own(**options)
-        measures.append(own if line.k is None else own @ line.k)
+    for request in requests:
+        spelling = name
+        if request:
+            spelling = f"{name}.{request}"
+        for line in trec_names.lines_of([spelling]):
+            measure = _of_line(line)
+            if measure is None:
+                return None
+            measures.append(measure)
 
     return measures
 
 
+def _of_line(line: Any) -> Measure | None:
+    """ir_measures' measure for a line of trec_eval; None if there is none."""
+    measure = measures_module.registry.get(str(line.measure))
+    options = {_OPTION_NAMES.get(key, key): value for key, value in line.options.items()}
+    if measure is None or any(key not in measure.SUPPORTED_PARAMS for key in options):
+        return None
+    with_options: Measure = measure(**options)
+    if line.k is None:
+        return with_options
+    cut: Measure = with_options @ line.k
+    return cut
+
+
+_OPTION_NAMES = {"weight": "beta"}
+"""ir_measures' names of options that have another name in goldrank."""
+
+
 def _split(text: str) -> tuple[str, str]:
-    """A name and its parameters, which follow a point or, as pytrec_eval has it, an underscore."""
+    """A name and its parameters, which follow a point or, as in pytrec_eval, an underscore."""
     if text in trec_names.TABLE:
         return text, ""
     name, _, parameters = text.partition(".")

@@ -1,7 +1,7 @@
 """ranx's names on goldrank: change `from ranx import ...` to `from goldrank.compat.ranx import ...`.
 
-What differs, and why, is in docs/migrating.md. `plot` and ranxhub are not here: goldrank draws its own curves and
-reads no network.
+docs/migrating.md lists what differs, and why. `plot` and ranxhub are not here: goldrank draws its own curves and does
+not use the network.
 """
 
 from goldrank.compat.ranx.comparing import Report, compare

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class FrozensetDict(MutableMapping[Any, Any]):
 
 
 class Report:
-    """What `compare` found: values, p-values, wins, as a table, LaTeX, a dictionary, a data frame or JSON."""
+    """The result of `compare`: values, p-values, wins, as a table, LaTeX, a dictionary, a data frame or JSON."""
 
     def __init__(
         self,
@@ -88,53 +89,53 @@ class Report:
         return TESTS[stat_test]
 
     def get_metric_label(self, m: str) -> str:
-        """A metric's name for the head of a table."""
-        name, level = m.split("-l") if "-l" in m else (m, "")
+        """A metric's name for the header of a table."""
+        name, _, level = m.partition("-l")
         name, mark, cutoff = name.partition("@")
         label = _LABELS.get(name, name.upper())
-        return f"{label}{mark}{cutoff}" + (f"-l{level}" if level else "")
+        if level:
+            return f"{label}{mark}{cutoff}-l{level}"
+        return f"{label}{mark}{cutoff}"
 
-    def _letters(self, model: str, metric: str, better: bool = True) -> list[str]:
+    def _letters(self, model: str, metric: str, better: bool = True) -> str:
         """The letters of the models that this one is significantly better than; or of the others."""
-        letters = letters_of(len(self.model_names))
-        return [
-            letter
-            for letter, other in zip(letters, self.model_names, strict=True)
-            if other != model and self._beats(model, other, metric) == better
-        ]
+        letters = ""
+        for letter, second in zip(letters_of(len(self.model_names)), self.model_names, strict=True):
+            if second != model and self._beats(model, second, metric) == better:
+                letters += letter
+        return letters
 
-    def _beats(self, model: str, other: str, metric: str) -> bool:
-        significant = bool(self.comparisons[model, other][metric]["significant"])
-        return significant and self.results[model][metric] > self.results[other][metric]
+    def _beats(self, model: str, second: str, metric: str) -> bool:
+        significant = bool(self.comparisons[model, second][metric]["significant"])
+        return significant and self.results[model][metric] > self.results[second][metric]
 
     def to_table(self) -> str:
         """A table as text; raised letters name the models that one is significantly better than."""
         rows = []
         for mark, model in zip(letters_of(len(self.model_names)), self.model_names, strict=True):
-            values = [
-                self.format_score(self.results[model][metric])
-                + "".join(_raised(letter) for letter in self._letters(model, metric))
-                for metric in self.metrics
-            ]
-            rows.append([mark, model, *values])
-        heads = Head.names("#", "Model", *map(self.get_metric_label, self.metrics))
-        return plain([Table(heads, rows)])
+            row = [mark, model]
+            for metric in self.metrics:
+                row.append(self.format_score(self.results[model][metric]) + _raised(self._letters(model, metric)))
+            rows.append(row)
+        columns = Head.names("#", "Model", *map(self.get_metric_label, self.metrics))
+        return plain([Table(columns, rows)])
 
     def to_latex(self) -> str:
         """A LaTeX table to be pasted into a paper."""
         best = {metric: max(self.model_names, key=lambda model: self.results[model][metric]) for metric in self.metrics}
-        head = "".join(f"\n& \\textbf{{{_latex(self.get_metric_label(metric))}}}" for metric in self.metrics)
+        header = "".join(f"\n& \\textbf{{{_latex(self.get_metric_label(metric))}}}" for metric in self.metrics)
         body = []
         for mark, model in zip(letters_of(len(self.model_names)), self.model_names, strict=True):
             cells = []
             for metric in self.metrics:
-                value = self.format_score(self.results[model][metric])
+                cell = self.format_score(self.results[model][metric])
                 if best[metric] == model:
-                    value = f"\\textbf{{{value}}}"
-                else:
-                    value = value
-                raised, hidden = ("".join(self._letters(model, metric, better)) for better in (True, False))
-                cells.append(value + _power(raised) + (f"\\hphantom{{{_power(hidden)}}}" if hidden else ""))
+                    cell = f"\\textbf{{{cell}}}"
+                cell += _power(self._letters(model, metric))
+                hidden = self._letters(model, metric, better=False)
+                if hidden:
+                    cell += f"\\hphantom{{{_power(hidden)}}}"
+                cells.append(cell)
             body.append(f"{mark} &\n{_latex(model)} &\n" + " &\n".join(cells) + " \\\\")
 
         return "\n".join(
@@ -144,7 +145,7 @@ class Report:
                 "The best results are highlighted in boldface.\nSuperscripts denote significant differences in "
                 f"{self.get_stat_test_label(self.stat_test)} with $p \\le {self.max_p}$.\n}}",
                 "\\resizebox{0.8\\textwidth}{!}{\n\\begin{tabular}{c|l" + "|c" * len(self.metrics) + "}\n\\toprule",
-                f"\\textbf{{\\#}}\n& \\textbf{{Model}}{head} \\\\\n\\midrule",
+                f"\\textbf{{\\#}}\n& \\textbf{{Model}}{header} \\\\\n\\midrule",
                 *body,
                 "\\bottomrule\n\\end{tabular}\n}\n\\label{tab:results}\n\\end{table*}",
             )
@@ -158,15 +159,14 @@ class Report:
             "model_names": self.model_names,
         }
         for model in self.model_names:
-            others = [other for other in self.model_names if other != model]
-            report[model] = {
-                "scores": self.results[model],
-                "comparisons": {
-                    other: {metric: self.comparisons[model, other][metric]["p_value"] for metric in self.metrics}
-                    for other in others
-                },
-                "win_tie_loss": {other: self.win_tie_loss[model, other] for other in others},
-            }
+            p_values: dict[str, dict[str, float]] = {}
+            wins: dict[str, Any] = {}
+            for second in self.model_names:
+                if second != model:
+                    tests = self.comparisons[model, second]
+                    p_values[second] = {metric: tests[metric]["p_value"] for metric in self.metrics}
+                    wins[second] = self.win_tie_loss[model, second]
+            report[model] = {"scores": self.results[model], "comparisons": p_values, "win_tie_loss": wins}
 
         return report
 
@@ -206,34 +206,42 @@ def compare(
 ) -> Report:
     """Score several runs and test every pair. p-values of the randomisation test are goldrank's: never 0."""
     one_of(stat_test, TESTS, "stat_test")
-    asked = format_metrics(metrics)
+    metric_names = format_metrics(metrics)
     values: dict[str, dict[str, np.ndarray]] = {}
     for number, run in enumerate(runs, 1):
-        arrays = evaluate(qrels, run, asked, return_mean=False, make_comparable=make_comparable)
-        values[run.name if run.name is not None else f"run_{number}"] = arrays if len(asked) > 1 else {asked[0]: arrays}
+        name = run.name
+        if name is None:
+            name = f"run_{number}"
+        arrays = evaluate(qrels, run, metric_names, return_mean=False, make_comparable=make_comparable)
+        if len(metric_names) < 2:
+            arrays = {metric_names[0]: arrays}
+        values[name] = arrays
 
     models = list(values)
     comparisons = FrozensetDict()
-    for first, other in ((a, b) for i, a in enumerate(models) for b in models[i + 1 :]):
-        comparisons[first, other] = {}
-
-    for metric in asked:
+    for pair in combinations(models, 2):
+        comparisons[pair] = {}
+    for metric in metric_names:
         columns = {model: values[model][metric] for model in models}
         for pair, p_value in _p_values(columns, stat_test, n_permutations, random_seed).items():
             comparisons[pair][metric] = {"p_value": p_value, "significant": p_value <= max_p}
 
+    results: dict[str, dict[str, float]] = {}
+    for model in models:
+        results[model] = {metric: float(np.mean(values[model][metric])) for metric in metric_names}
+    wins: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
+    for first, second in permutations(models, 2):
+        wins[first, second] = {
+            metric: _counts(values[first][metric], values[second][metric]) for metric in metric_names
+        }
+
     return Report(
         model_names=models,
-        results={model: {metric: float(np.mean(values[model][metric])) for metric in asked} for model in models},
+        results=results,
         comparisons=comparisons,
-        metrics=asked,
+        metrics=metric_names,
         max_p=max_p,
-        win_tie_loss={
-            (first, other): {metric: _counts(values[first][metric], values[other][metric]) for metric in asked}
-            for first in models
-            for other in models
-            if first != other
-        },
+        win_tie_loss=wins,
         rounding_digits=rounding_digits,
         show_percentages=show_percentages,
         stat_test=stat_test,
@@ -245,25 +253,25 @@ def _p_values(
 ) -> dict[tuple[str, str], float]:
     """The p-value of each pair of models."""
     names = list(columns)
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    pairs = list(combinations(names, 2))
     if stat_test == "tukey":
         table = tukey_hsd(list(columns.values()))
         return {(a, b): float(table[names.index(a), names.index(b)]) for a, b in pairs}
 
     p_values = {}
-    for first, other in pairs:
-        differences = columns[first] - columns[other]
+    for first, second in pairs:
+        differences = columns[first] - columns[second]
         if stat_test == "student":
-            p_values[first, other] = paired.t_test(differences)
+            p_values[first, second] = paired.t_test(differences)
         else:
             flipped = flips.flip(differences[None, :], samples=samples, seed=seed)
-            p_values[first, other] = float(flips.raw_p(flipped, 0).value)
+            p_values[first, second] = float(flips.raw_p(flipped, 0).value)
 
     return p_values
 
 
-def _counts(values: np.ndarray, other: np.ndarray) -> dict[str, int]:
-    return {"W": int(np.sum(values > other)), "T": int(np.sum(values == other)), "L": int(np.sum(values < other))}
+def _counts(first: np.ndarray, second: np.ndarray) -> dict[str, int]:
+    return {"W": int(np.sum(first > second)), "T": int(np.sum(first == second)), "L": int(np.sum(first < second))}
 
 
 def _raised(letters: str) -> str:

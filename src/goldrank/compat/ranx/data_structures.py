@@ -38,15 +38,15 @@ def get_file_kind(path: str = "run.json", kind: str | None = None) -> str:
         kind = os.path.splitext(path)[1][1:]
         kind = {"txt": "trec", "parq": "parquet"}.get(kind, kind)
     if kind not in KINDS:
-        what = f"`kind` is {kind!r}; it must be one of: {', '.join(KINDS)}"
-        raise QueryMismatchError(what, where=str(path), code="unknown-choice")
+        message = f"`kind` is {kind!r}; it must be one of: {', '.join(KINDS)}"
+        raise QueryMismatchError(message, where=str(path), code="unknown-choice")
     return kind
 
 
 class _Table(Generic[Number]):
-    """What `Qrels` and `Run` share: {query: {document: number}}, queries in order and the highest number first.
+    """The base of `Qrels` and `Run`: {query: {document: number}}, queries in order and the highest number first.
 
-    Measures do not mind the order. So what comes from a file, or is plain, stays goldrank's until somebody looks at it.
+    Measures do not need this order. So data from a file, or plain data, stay a goldrank object until rows are read.
     """
 
     number: ClassVar[type]
@@ -56,7 +56,7 @@ class _Table(Generic[Number]):
         self.sorted = rows is not None
         self._rows: dict[str, dict[str, Number]] = {}
         self._unseen: Any = None
-        """The same as goldrank's `Qrels` or `Run`, until somebody looks at the rows and may change them."""
+        """goldrank's `Qrels` or `Run` with this data, until the rows are read and may be changed."""
         if rows is not None:
             self._unseen = self._plain(rows)
             if self._unseen is None:
@@ -64,25 +64,29 @@ class _Table(Generic[Number]):
 
     @staticmethod
     def _plain(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]] | None:
-        """A copy as goldrank's; None unless ids are text and values are numbers that need no closer look."""
+        """A copy as a goldrank object; None unless ids are text and values are plain numbers."""
         raise NotImplementedError
 
     @classmethod
-    def _kept(cls: type[Made], unseen: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Made:
-        """A table of what is goldrank's."""
-        made = cls(name=name)
-        made._unseen, made.sorted = unseen, True
-        return made
+    def _from_native(cls: type[Made], unseen: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Made:
+        """A table of a goldrank object."""
+        table = cls(name=name)
+        table._unseen, table.sorted = unseen, True
+        return table
 
     def _number(self, value: Any) -> Any:
         return self.number(value)
 
-    def _put_in_order(self, given: Mapping[str, Mapping[str, Any]]) -> None:
+    def _put_in_order(self, rows: Mapping[str, Mapping[str, Any]]) -> None:
         number = self._number
-        for query, row in given.items():
+        for query, row in rows.items():
             if not isinstance(row, Mapping):
                 raise TypeError(f"results of query {query!r:.80} are of type {type(row).__name__}, not a mapping")
-        self.rows = {query: {doc: number(value) for doc, value in row.items()} for query, row in given.items()}
+
+        converted: dict[str, dict[str, Number]] = {}
+        for query, row in rows.items():
+            converted[query] = {doc: number(value) for doc, value in row.items()}
+        self.rows = converted
         self.sort()
 
     @property
@@ -133,10 +137,11 @@ class _Table(Generic[Number]):
         """For each query an array of (hash of the document id, value), sorted."""
         if not self.sorted:
             self.sort()
-        return [
-            np.array([(hash(doc), value) for doc, value in row.items()], np.float64).reshape(-1, 2)
-            for row in self.rows.values()
-        ]
+        arrays = []
+        for row in self.rows.values():
+            hashed = [(hash(doc), value) for doc, value in row.items()]
+            arrays.append(np.array(hashed, np.float64).reshape(-1, 2))
+        return arrays
 
     def to_dict(self) -> dict[str, dict[str, Number]]:
         return {query: dict(row) for query, row in self.rows.items()}
@@ -184,9 +189,8 @@ class _Table(Generic[Number]):
                     raise InputError(f"row {number} has no {column!r}; it has: {', '.join(map(repr, row))}")
             query, doc, value = values
             if not isinstance(query, str) or not isinstance(doc, str):
-                raise QueryMismatchError(
-                    f"row {number} has ids {query!r} and {doc!r}, which are not text", hint="Convert them with str."
-                )
+                message = f"row {number} has ids {query!r} and {doc!r}, which are not text"
+                raise QueryMismatchError(message, hint="Convert them with str.")
             rows[query][doc] = value
 
         return cls(rows, name)
@@ -207,6 +211,7 @@ class _Table(Generic[Number]):
                 import pandas as pd
 
             return cls.from_df(pd.read_parquet(path, **pd_kwargs), q_id_col, doc_id_col, score_col, name)
+
         with needed("polars"):
             import polars as pl
 
@@ -225,8 +230,10 @@ class _Table(Generic[Number]):
 
             rows = [(query, doc, value) for query, row in self.rows.items() for doc, value in row.items()]
             pl.DataFrame(rows, schema=["q_id", "doc_id", "score"], orient="row").write_parquet(path)
+        elif kind == "json":
+            data().save(path, format="json")
         else:
-            data().save(path, format="json" if kind == "json" else "trec")
+            data().save(path, format="trec")
 
 
 class Qrels(_Table[int]):
@@ -239,8 +246,8 @@ class Qrels(_Table[int]):
 
     def _number(self, value: Any) -> int:
         if int(value) != value:
-            what = f"grade {value!r} is not a whole number"
-            raise InputError(what, hint="ranx would make it one by cutting it off.", code="bad-grade")
+            message = f"grade {value!r} is not a whole number"
+            raise InputError(message, hint="ranx would make it one by cutting it off.", code="bad-grade")
         return int(value)
 
     @property
@@ -249,8 +256,11 @@ class Qrels(_Table[int]):
 
     def set_relevance_level(self, rel_lvl: int = 1) -> None:
         """Make a grade of `rel_lvl` the lowest relevant one, by moving all grades."""
-        moved = rel_lvl - 1
-        self.rows = {query: {doc: grade - moved for doc, grade in row.items()} for query, row in self.rows.items()}
+        shift = rel_lvl - 1
+        shifted: dict[str, dict[str, int]] = {}
+        for query, row in self.rows.items():
+            shifted[query] = {doc: grade - shift for doc, grade in row.items()}
+        self.rows = shifted
 
     def save(self, path: str = "qrels.json", kind: str | None = None) -> None:
         """Write JSON, TREC text or Parquet."""
@@ -261,12 +271,10 @@ class Qrels(_Table[int]):
         return plain_qrels(rows)
 
     def native(self) -> goldrank.Qrels:
-        """The same as goldrank's."""
-        qrels: goldrank.Qrels
-        if self._unseen is None:
+        """The judgements as goldrank's `Qrels`."""
+        qrels: goldrank.Qrels = self._unseen
+        if qrels is None:
             qrels = goldrank.Qrels(self._rows)
-        else:
-            qrels = self._unseen
         qrels.name = self.name or "qrels"
         return qrels
 
@@ -280,7 +288,9 @@ class Qrels(_Table[int]):
         kind = get_file_kind(path, kind)
         if kind == "lz4":
             return Qrels(_read_lz4(path))
-        return Qrels._kept(io.read_qrels(path, format={"json": "json", "trec": "trec"}.get(kind), judgements="last"))
+        return Qrels._from_native(
+            io.read_qrels(path, format={"json": "json", "trec": "trec"}.get(kind), judgements="last")
+        )
 
     @staticmethod
     def from_ir_datasets(dataset_id: str) -> Qrels:
@@ -324,17 +334,19 @@ class Run(_Table[float]):
         self._save(path, kind, self.native)
 
     def native(self) -> goldrank.Run:
-        """The same as goldrank's."""
+        """The run as goldrank's `Run`."""
         if not self.sorted:
             self.sort()
         return goldrank.Run(Rankings(self.rows), name=self.name or "run")
 
     def _in_any_order(self) -> tuple[goldrank.Run, Set[str]]:
-        """The same, with documents in any order but for those of equal scores, and its queries."""
+        """The run as goldrank's, with documents in any order except those of equal scores; and its queries."""
         if self._unseen is None:
             return self.native(), self._rows.keys()
         run: goldrank.Run = self._unseen.renamed(self.name or "run")
-        return run, run.source.queries() if isinstance(run.source, ParsedBlocks) else run.results.keys()
+        if isinstance(run.source, ParsedBlocks):
+            return run, run.source.queries()
+        return run, run.results.keys()
 
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Run:
@@ -348,13 +360,13 @@ class Run(_Table[float]):
             return Run(_read_lz4(path), name)
         run = io.read_run(path, format={"json": "json", "trec": "trec"}.get(kind))
         if not isinstance(run.source, BlockSource):
-            return Run._kept(run, name)
+            return Run._from_native(run, name)
         source = ParsedBlocks(run.source)
-        return Run._kept(goldrank.Run(source, name=run.name, notes=run.notes), name or source.first_tag())
+        return Run._from_native(goldrank.Run(source, name=run.name, notes=run.notes), name or source.first_tag())
 
 
 def native_runs(runs: Iterable[Run]) -> list[goldrank.Run]:
-    """goldrank's runs, each with a name of its own."""
+    """goldrank's runs, each with a different name."""
     return [run.native().renamed(run.name or f"run_{number}") for number, run in enumerate(runs, 1)]
 
 
@@ -372,7 +384,7 @@ def _write_lz4(content: Mapping[str, Any], path: str) -> None:
 
 
 def _read_lz4(path: str) -> Any:
-    """The content of a file; what unpacks to far more than runs do is refused before it is held."""
+    """The content of a file; raise if it unpacks to far more than runs do, before it fills the memory."""
     frame, cbor2 = _lz4()
     try:
         data = Path(path).read_bytes()

@@ -37,11 +37,11 @@ def evaluate(
     make_comparable: bool = False,
 ) -> Any:
     """Score a run by ranx's metrics. `threads` has no meaning here. Queries are joined by their ids."""
-    asked = format_metrics(metrics)
+    metric_names = format_metrics(metrics)
     if make_comparable and isinstance(qrels, Qrels) and isinstance(run, Run):
         run = run.make_comparable(qrels)
 
-    queries, columns = _columns(qrels, run, asked)
+    queries, columns = _columns(qrels, run, metric_names)
     means = {metric: float(np.mean(values)) for metric, values in columns.items()}
     if isinstance(run, Run) and save_results_in_run:
         run.mean_scores |= means
@@ -57,35 +57,35 @@ def evaluate(
     else:
         results = dict(means)
 
-    if len(asked) == 1:
-        return results[asked[0]]
+    if len(metric_names) == 1:
+        return results[metric_names[0]]
     return results
 
 
-def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> tuple[Sequence[str], dict[str, np.ndarray]]:
+def _columns(qrels: Any, run: Any, metric_names: Sequence[str]) -> tuple[Sequence[str], dict[str, np.ndarray]]:
     """The queries in order, unless arrays were given, and the values of each metric."""
     if not isinstance(qrels, Qrels | Mapping) or not isinstance(run, Run | Mapping):
-        return (), {metric: named.of_arrays(_arrays(qrels), _arrays(run), metric) for metric in asked}
+        return (), {metric: named.of_arrays(_arrays(qrels), _arrays(run), metric) for metric in metric_names}
 
-    judged = (qrels if isinstance(qrels, Qrels) else Qrels(qrels)).native()
+    if not isinstance(qrels, Qrels):
+        qrels = Qrels(qrels)
+    judged = qrels.native()
     if isinstance(run, Run):
         returned, queries = run._in_any_order()
     else:
         returned, queries = goldrank.Run(run), run.keys()
 
     if set(judged) != queries:
-        raise QueryMismatchError(
-            "qrels and run do not have the same queries",
-            hint="make_comparable=True adds empty results for judged queries and drops those of others.",
-            code="different-queries",
-        )
+        message = "qrels and run do not have the same queries"
+        hint = "make_comparable=True adds empty results for judged queries and drops those of others."
+        raise QueryMismatchError(message, hint=hint, code="different-queries")
 
-    measures = {metric: named.measure_of(metric, named.highest(judged)) for metric in asked}
+    measures = {metric: named.measure_of(metric, named.highest(judged)) for metric in metric_names}
     scores = goldrank.evaluate(judged, returned, list(measures.values()), convention=RULES)
     return scores.queries, {metric: scores.columns[str(measure)].values for metric, measure in measures.items()}
 
 
-def _arrays(given: Any) -> Sequence[np.ndarray]:
-    if isinstance(given, Qrels | Run):
-        return given.to_typed_list()
-    return list(given)
+def _arrays(source: Any) -> Sequence[np.ndarray]:
+    if isinstance(source, Qrels | Run):
+        return source.to_typed_list()
+    return list(source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from goldrank.base.errors import OptionError
@@ -21,7 +22,7 @@ NAMES = {
     **{name: f"comb_{name}" for name in ("anz", "gmnz", "max", "med", "min", "mnz", "sum")},
     "wsum": "weighted_sum", "w_bordafuse": "weighted_bordafuse", "w_condorcet": "weighted_condorcet",
 }  # fmt: skip
-"""What ranx calls a fused run, where it is not the method's name."""
+"""The names of fused runs in ranx, where they are not the name of the method."""
 
 _POSITIONAL = {"rrf": ("k",)}
 
@@ -31,9 +32,9 @@ def fuse(
 ) -> Run:
     """One run from several."""
     _check(runs)
-    given = dict(params or {})
-    name = given.pop("name", None)
-    return _fused(runs, norm, method, given, name)
+    options = dict(params or {})
+    name = options.pop("name", None)
+    return _fused(runs, norm, method, options, name)
 
 
 def _fused(runs: Sequence[Run], norm: str | None, method: str, params: Mapping[str, Any], name: str | None) -> Run:
@@ -44,7 +45,7 @@ def _fused(runs: Sequence[Run], norm: str | None, method: str, params: Mapping[s
 
 
 class OptimizationReport:
-    """What each setting of a method was worth."""
+    """The value of each setting of a method."""
 
     def __init__(self, method: str, configs: list[str], results: list[float], metric: str) -> None:
         self.method = method
@@ -77,11 +78,13 @@ def optimize_fusion(
     for run in runs:
         if run.keys() != qrels.keys():
             raise QueryMismatchError(f"run {run.name!r} and qrels do not have the same queries")
+
     judged = qrels.native()
     measure = named.measure_of(metric, named.highest(judged))
     known: Any = get_method(method).name
     options: Any = {"normalization": norm or "none", "equal": 0.0}
     search = SettingSearch(judged, native_runs(runs), Fusion(known, **options), measure, RULES)
+
     settings = _settings(method, len(runs), ranges)
     tried = search.tried(settings, search.all_queries)
     means = tried.means
@@ -91,12 +94,13 @@ def optimize_fusion(
         return chosen
     if not any(settings):
         raise OptionError(f"{method} has nothing that is tried, so that there is no report")
+
     configs = [str(next(iter(setting.values()))) for setting in settings]
     return chosen, OptimizationReport(method, configs, list(means), metric)
 
 
 def _settings(method: str, runs: int, ranges: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What ranx tries; all weights that sum to 1, of which it loses some by rounding."""
+    """The settings that ranx tries, and all weights that sum to 1; ranx loses some of these by rounding."""
     steps = dict(ranges)
     known = get_method(method).name
     grids: dict[str, tuple[str, float, float, float]] = {
@@ -110,7 +114,7 @@ def _settings(method: str, runs: int, ranges: Mapping[str, Any]) -> list[dict[st
         _refuse_unknown(known, steps)
         return [{name: value} for value in combine.stepped(low, high, step)]
 
-    if any(each.name == "weights" for each in get_method(method).parameters):
+    if any(parameter.name == "weights" for parameter in get_method(method).parameters):
         step = steps.pop("step", 0.1)
         _refuse_unknown(known, steps)
         return [{"weights": weights} for weights in stepped_weights(runs, steps_of(step))]
@@ -133,31 +137,32 @@ def _check(runs: Sequence[Run]) -> None:
 
 
 def _function(method: str) -> Callable[..., Run]:
-    names = _POSITIONAL.get(method, tuple(each.name for each in all_methods()[method].parameters))
+    known = all_methods()[method]
+    names = _POSITIONAL.get(method, tuple(parameter.name for parameter in known.parameters))
 
-    def call(runs: Sequence[Run], *given: Any, name: str | None = None, **params: Any) -> Run:
-        return _fused(runs, None, method, dict(zip(names, given, strict=False)) | params, name)
+    def call(runs: Sequence[Run], *values: Any, name: str | None = None, **params: Any) -> Run:
+        return _fused(runs, None, method, dict(zip(names, values, strict=False)) | params, name)
 
-    call.__doc__ = f"{all_methods()[method].about[0].upper()}{all_methods()[method].about[1:]}."
+    call.__doc__ = f"{known.about[0].upper()}{known.about[1:]}."
     return call
 
 
 def _trainer(method: str) -> Callable[..., Any]:
     known = all_methods()[method]
 
-    def call(qrels: Qrels, runs: Sequence[Run], *given: Any) -> Any:
-        settings = dict(zip((each.name for each in known.settings), given, strict=False))
+    def call(qrels: Qrels, runs: Sequence[Run], *values: Any) -> Any:
+        settings = dict(zip((setting.name for setting in known.settings), values, strict=False))
         name: Any = known.name
         search = SettingSearch(qrels.native(), native_runs(runs), Fusion(name, normalization="none"), "nDCG", RULES)
         return known.trained(search.evidence(), settings)[str(known.learned)]
 
-    call.__doc__ = f"What {method} learns from judged queries."
+    call.__doc__ = f"The parameters that {method} learns from judged queries."
     return call
 
 
 def get_candidates(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> list[list[str]]:
     """For each query, every document that some run returned."""
-    return [list(dict.fromkeys(doc for run in runs for doc in run[query])) for query in runs[0]]
+    return [list(dict.fromkeys(chain.from_iterable(run[query] for run in runs))) for query in runs[0]]
 
 
 def get_results(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> list[list[list[str]]]:
@@ -166,7 +171,7 @@ def get_results(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> list[list[
 
 
 def _estimate_log_odds(hit_lists: Sequence[Sequence[float]], cut_offs: Sequence[int]) -> Any:
-    """What bayesfuse learns of one run: from 0s and 1s of each query's list, by intervals of ranks."""
+    """The log odds that bayesfuse learns for one run: from 0s and 1s of each query's list, by intervals of ranks."""
     return learn_log_odds(TrainingEntries.of_hits([hit_lists]), tuple(cut_offs))[0]
 
 

@@ -1,4 +1,4 @@
-"""ranx's metrics: what each is called in goldrank, and as functions of arrays."""
+"""ranx's metrics: their names in goldrank, and functions of arrays."""
 
 from __future__ import annotations
 
@@ -39,12 +39,14 @@ _SPELLING = re.compile(r"(?P<name>[a-z0-9_-]+?)(?:(?P<mark>[@.])(?P<number>\d+))
 def measure_of(metric: str, highest: int) -> Measure:
     """goldrank's measure for one of ranx's spellings, for judgements whose highest grade is known.
 
-    `ndcg@10-l2` takes grades below 2 for 0: for measures of gain that is a table of gains.
+    In `ndcg@10-l2` grades below 2 count as 0: for measures of gain this is a table of gains.
     """
     matched = _SPELLING.fullmatch(metric)
-    if matched is None or matched["name"] not in METRICS or (matched["mark"] == "." and matched["name"] != "rbp"):
+    is_known = matched is not None and matched["name"] in METRICS
+    if matched is None or not is_known or (matched["mark"] == "." and matched["name"] != "rbp"):
         hint = did_you_mean(metric.split("@")[0].split("-l")[0], METRICS) or f"There are: {', '.join(METRICS)}."
-        raise MeasureError(f"metric {metric!r} is none of ranx's", hint=hint)
+        raise MeasureError(f"metric {metric!r} is not one of ranx's", hint=hint)
+
     name, number, level = matched["name"], matched["number"], int(matched["level"] or 1)
     with_cutoff, without, options = METRICS[name]
     if name == "rbp":
@@ -53,18 +55,16 @@ def measure_of(metric: str, highest: int) -> Measure:
         return make("RBG", None, {"p": float(f"0.{number}"), "rel": level})
     if "gain" in options:
         return make(with_cutoff, _cutoff(number), {"gain": _gains(str(options["gain"]), level, highest)})
-    cut = name not in ("r-precision", "bpref") and int(number or 0) > 0
-    if cut:
-        k = _cutoff(number)
-    elif name == "hit_rate":
-        k = MAX_CUTOFF
-    else:
-        k = None
-    return make(with_cutoff if cut else without, k, {**options, "rel": level})
+
+    if name not in ("r-precision", "bpref") and int(number or 0) > 0:
+        return make(with_cutoff, _cutoff(number), {**options, "rel": level})
+    if name == "hit_rate":
+        return make(without, MAX_CUTOFF, {**options, "rel": level})
+    return make(without, None, {**options, "rel": level})
 
 
 def highest(judged: Qrels) -> int:
-    """The highest grade; 0 if there is none above."""
+    """The highest grade; 0 if no grade is above 0."""
     return int(judged.arrays.grade.max(initial=0))
 
 
@@ -78,8 +78,9 @@ def _gains(gain: str, level: int, highest: int) -> str | dict[int, float]:
     if level <= 1:
         return gain
     grades = np.arange(max(highest, level) + 1)
-    worth = gains(grades, gain, 1)
-    return {grade: float(worth[grade]) if grade >= level else 0.0 for grade in grades.tolist() if grade > 0}
+    by_grade = gains(grades, gain, 1)
+    table = dict.fromkeys(range(1, level), 0.0)
+    return table | {grade: float(by_grade[grade]) for grade in grades.tolist()[level:]}
 
 
 Arrays = Sequence[np.ndarray]
@@ -93,9 +94,13 @@ def of_arrays(qrels: Arrays, run: Arrays, metric: str) -> np.ndarray:
 
 
 def _placed(qrels: Arrays, run: Arrays) -> Placements:
-    judged = [{row[0]: row[1] for row in np.asarray(each).tolist()} for each in qrels]
-    ranked = [[row[0] for row in np.asarray(each).reshape(-1, 2).tolist()] for each in run]
+    judged = [_by_doc(rows) for rows in qrels]
+    ranked = [np.asarray(rows).reshape(-1, 2)[:, 0].tolist() for rows in run]
     return lists.place(ranked, judged).per_label
+
+
+def _by_doc(rows: np.ndarray) -> dict[float, float]:
+    return {row[0]: row[1] for row in np.asarray(rows).tolist()}
 
 
 def _function(metric: str) -> Callable[..., np.ndarray]:

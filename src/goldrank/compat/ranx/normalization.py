@@ -12,11 +12,11 @@ from goldrank.fusion.options import Fusion
 
 def normalize(run: Run, norm: str = "min-max") -> Run:
     """The run with normalised scores."""
-    return Run(combine.normalized(run.native(), _how(norm)).source.results(), run.name)
+    return Run(combine.normalized(run.native(), _fusion_options(norm)).source.results(), run.name)
 
 
-def _how(norm: Any) -> Fusion:
-    """ranx keeps the order of equal scores, and gives them 0."""
+def _fusion_options(norm: Any) -> Fusion:
+    """Options as in ranx: equal scores keep their order, and get 0."""
     return Fusion("sum", normalization=norm, ties="input", equal=0.0)
 
 
@@ -24,8 +24,8 @@ def borda_norm(runs: Sequence[Run]) -> list[Run]:
     """The runs with Borda's scores; every run then has every document of the others."""
     native = native_runs(runs)
     return [
-        Run(combine.normalized(each, _how("borda"), native).source.results(), run.name)
-        for each, run in zip(native, runs, strict=True)
+        Run(combine.normalized(native_run, _fusion_options("borda"), native).source.results(), run.name)
+        for native_run, run in zip(native, runs, strict=True)
     ]
 
 
@@ -38,8 +38,10 @@ def norm_switch(method: str = "min-max") -> Callable[..., Any]:
 
 
 def min_max_norm(run: Run, invert: bool = False) -> Run:
-    """The run with its scores brought into 0 to 1."""
-    return normalize(run, "inverted" if invert else "min-max")
+    """The run with its scores scaled to 0 to 1."""
+    if invert:
+        return normalize(run, "inverted")
+    return normalize(run, "min-max")
 
 
 max_norm, sum_norm, zmuv_norm, rank_norm = map(norm_switch, ("max", "sum", "zmuv", "rank"))

@@ -46,7 +46,7 @@ function sibling(row, step) {
   return next;
 }
 
-// To the other list: to the same document, or else to the same place.
+// To the other list: to the same document, or else to the same rank.
 function across(side) {
   const row = current();
   const list = document.querySelector(`.col.${side} ol`);

@@ -1,1 +1,1 @@
-"""What is known of each id: queries, documents, and where texts stand in large files."""
+"""Readers of data by id: queries, documents, and an index of the texts in large files."""

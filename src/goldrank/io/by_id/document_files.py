@@ -17,13 +17,13 @@ from goldrank.io.by_id.text_index import LineFile, ParquetFile, document_of_colu
 from goldrank.io.sources import open_source
 
 ID_FIELDS = ("doc", "doc_id", "docid", "docno", "document", "_id", "id", "pid")
-"""Where the ids of documents are, the first that a record has."""
+"""Names of the field with the id of a document; the first that a record has counts."""
 FILES_OF_BEIR = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst", "corpus.parquet")
 
 
 @named_arguments
 def read_documents(source: DocumentsLike, *, format: str | None = None, columns: Columns | None = None) -> Documents:
-    """Open texts and titles of documents. A file is read when a document is first asked for.
+    """Open texts and titles of documents. A file is read when a document is first needed.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def read_documents(source: DocumentsLike, *, format: str | None = None, columns:
         BEIR data set; a mapping from ids to texts or to records; a function of an id that returns its text or None; or
         a data set of ir_datasets.
     format : str, optional
-        The format of a file, where its content does not tell.
+        The format of a file, if its content does not show it.
     columns : mapping, optional
-        The names of fields by what they hold, for example {"doc": "sku", "title": "name", "text": "description"}.
+        The names of fields by their role, for example {"doc": "sku", "title": "name", "text": "description"}.
 
     Returns
     -------
@@ -66,22 +66,22 @@ def read_documents(source: DocumentsLike, *, format: str | None = None, columns:
     path = corpus_of(source)
     if not is_records(path):
         hint = "Give a path, a dict from ids to texts, a list of dicts, a data frame or a function of an id."
-        what = f"{type(source).__name__} cannot be read as documents"
-        raise InputError(what, hint=hint, code="unreadable-object")
+        problem = f"{type(source).__name__} cannot be read as documents"
+        raise InputError(problem, hint=hint, code="unreadable-object")
+
+    name = "documents"
     if isinstance(path, str | os.PathLike):
         name = os.fspath(path)
-    else:
-        name = "documents"
     return Documents(_Records(path, named, format, name), name=name)
 
 
-def corpus_of(given: Any) -> Any:
-    """The file with the documents of a BEIR folder; anything else as it is."""
-    return in_folder(given, FILES_OF_BEIR, "corpus")
+def corpus_of(source: Any) -> Any:
+    """The file with the documents of a BEIR folder; any other source unchanged."""
+    return in_folder(source, FILES_OF_BEIR, "corpus")
 
 
 class _Function:
-    """Documents behind a function of an id."""
+    """Documents from a function of an id."""
 
     name = "documents"
 
@@ -89,10 +89,10 @@ class _Function:
         self._function = function
 
     def get(self, doc: str) -> Document | None:
-        given = self._function(doc)
-        if given is None:
+        value = self._function(doc)
+        if value is None:
             return None
-        return document_of(given, f"document '{ids.show(doc)}'")
+        return document_of(value, f"document '{ids.show(doc)}'")
 
     def some(self, wanted: Collection[str]) -> dict[str, Document]:
         known = {doc: self.get(doc) for doc in wanted}
@@ -104,7 +104,7 @@ class _Function:
 
 
 class _Store:
-    """The documents of a data set shaped as those of ir_datasets."""
+    """The documents of a data set with the interface of ir_datasets."""
 
     name = "documents"
 
@@ -134,12 +134,11 @@ class _Store:
 class _Records:
     """Documents in a file, a data frame or a list of records."""
 
-    def __init__(self, given: Any, named: NamedColumns, format: str | None, name: str) -> None:
+    def __init__(self, source: Any, named: NamedColumns, format: str | None, name: str) -> None:
         self.name = name
-        if isinstance(given, Iterator):
-            self._given = list(given)
-        else:
-            self._given = given
+        if isinstance(source, Iterator):
+            source = list(source)
+        self._source = source
         self._named = named
         self._format = format
         self._indexed: LineFile | ParquetFile | dict[str, Document] | None = None
@@ -150,24 +149,25 @@ class _Records:
         return self._indexed.get(doc)
 
     def _index(self) -> LineFile | ParquetFile | dict[str, Document]:
-        """An index of the file, so that a large one need not be held; other forms are held."""
-        path = self._given
+        """An index of a file, so that its texts stay on the disk; texts of other sources are held in memory."""
+        path = self._source
         if not isinstance(path, str | os.PathLike) or self._named.columns or self._format is not None:
             return dict(self._all())
         return indexed(Path(path), None)
 
     def some(self, wanted: Collection[str]) -> dict[str, Document]:
-        chosen = set(wanted)
-        return {doc: document for doc, document in self._all() if doc in chosen}
+        doc_ids = set(wanted)
+        return {doc: document for doc, document in self._all() if doc in doc_ids}
 
     def ids(self) -> Iterator[str]:
         return (doc for doc, _ in self._all())
 
     def _all(self) -> Iterator[tuple[str, Document]]:
-        if isinstance(self._given, str | os.PathLike) and _is_plain_lines(self._given, self._named):
-            yield from _of_lines(self._given)
+        if isinstance(self._source, str | os.PathLike) and _is_plain_lines(self._source, self._named):
+            yield from _of_lines(self._source)
             return
-        for where, record in records_of(self._given, AllFields(ID_FIELDS), self.name, self._format):
+
+        for where, record in records_of(self._source, AllFields(ID_FIELDS), self.name, self._format):
             fields = self._named.renamed(record, where)
             _, doc = id_of(fields, ID_FIELDS, where, "document")
             yield doc, document_of(fields, where)
@@ -191,21 +191,22 @@ def _of_lines(path: Any) -> Iterator[tuple[str, Document]]:
         yield doc, document_of_columns(columns)
 
 
-def indexed(path: Path, wanted: Callable[[], Collection[str]] | None) -> LineFile | ParquetFile:
-    """The documents of a file by an index, which is kept for the next time.
+def indexed(path: Path, needed_docs: Callable[[], Collection[str]] | None) -> LineFile | ParquetFile:
+    """The documents of a file by an index, which is cached for later runs.
 
-    `wanted` says which documents matter, where a compressed file must be unpacked.
+    `needed_docs` returns the ids of the documents that matter; of a compressed file only these are unpacked.
     """
     source = open_source(path)
-    if wanted is None:
-        names = None
-    else:
-        names = wanted()
+    doc_ids = None
+    if needed_docs is not None:
+        doc_ids = needed_docs()
+
     if source.head.startswith(b"PAR1"):
         if source.compression is not None:
-            what = f"is Parquet that was compressed once more ({source.compression.name})"
-            raise InputError(what, where=source.name, hint="Unpack it first: Parquet is compressed inside.")
-        return ParquetFile(path, names)
+            problem = f"is Parquet that was compressed once more ({source.compression.name})"
+            raise InputError(problem, where=source.name, hint="Unpack it first: Parquet is compressed inside.")
+        return ParquetFile(path, doc_ids)
+
     if source.compression is not None:
-        source = plain_copy(source, names)
-    return LineFile(source, names)
+        source = plain_copy(source, doc_ids)
+    return LineFile(source, doc_ids)

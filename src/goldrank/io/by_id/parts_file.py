@@ -9,15 +9,15 @@ from goldrank.io.sources import open_source
 
 
 def read_parts(path: Path) -> dict[str, str]:
-    """The document of each part. Tabs, commas or blanks stand between the columns."""
+    """The document of each part. Tabs, commas or blanks separate the columns."""
     source = open_source(path)
     documents: dict[str, str] = {}
     for number, line in source.filled_lines():
         part, document = _cells(ids.decode(line), Position(source.name, number))
         before = documents.setdefault(part, document)
         if before != document:
-            what = f"'{ids.show(part)}' belongs to '{ids.show(document)}' here and to '{ids.show(before)}' above"
-            raise InputError(what, where=Position(source.name, number), hint="A part has one document.")
+            problem = f"'{ids.show(part)}' belongs to '{ids.show(document)}' here and to '{ids.show(before)}' above"
+            raise InputError(problem, where=Position(source.name, number), hint="A part has one document.")
     return documents
 
 

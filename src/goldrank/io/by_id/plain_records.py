@@ -1,4 +1,4 @@
-"""Records of anything with an id, from any form: what readers of queries and documents share."""
+"""Records with an id, from any source: shared by the readers of queries and documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from goldrank.io.records import RecordFields, open_records
 
 
 class AllFields(RecordFields):
-    """Takes every column of a table; a header is known by an id's name or a column that the user named."""
+    """Reads every column of a table."""
 
     def __init__(self, id_fields: Iterable[str]) -> None:
         super().__init__(None, {})
@@ -28,32 +28,27 @@ class AllFields(RecordFields):
 
 
 class NamedColumns:
-    """Columns that a user named by what they hold, {"cluster": "session"}."""
+    """Columns that a user named by their role, {"cluster": "session"}."""
 
     def __init__(self, columns: Mapping[str, str] | None, roles: Iterable[str]) -> None:
         known = tuple(roles)
         if columns is not None:
             of_type(columns, Mapping, "columns", "a mapping from what a column holds to its name")
-
-        if columns is None:
-            self.columns = {}
-        else:
-            self.columns = dict(columns)
+        self.columns = dict(columns or {})
 
         for role, column in self.columns.items():
             if role not in known:
-                what = f"columns has no role {shown(role)}; there are: {', '.join(known)}"
+                problem = f"columns has no role {shown(role)}; there are: {', '.join(known)}"
+                hint = None
                 if isinstance(role, str):
                     hint = did_you_mean(role, known)
-                else:
-                    hint = None
-                raise OptionError(what, hint=hint, code="unknown-choice")
+                raise OptionError(problem, hint=hint, code="unknown-choice")
             if not isinstance(column, str):
-                what = f"columns: the name for {role!r} is {shown(column)}, not text"
-                raise OptionError(what, hint='For example columns={"query": "qid"}.', code="wrong-type")
+                problem = f"columns: the name for {role!r} is {shown(column)}, not text"
+                raise OptionError(problem, hint='For example columns={"query": "qid"}.', code="wrong-type")
 
     def renamed(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
-        """The fields of a record under goldrank's names."""
+        """The fields of a record, with roles as the names of the columns that the user named."""
         renamed = dict(fields)
         for column in self.columns.values():
             if column not in fields:
@@ -61,42 +56,45 @@ class NamedColumns:
                 hint = did_you_mean(column, map(str, fields))
                 raise InputError(f"has no field '{ids.show(column)}'; there are: {listed}", where=where, hint=hint)
             renamed.pop(column, None)
+
         for role, column in self.columns.items():
             renamed[role] = fields[column]
         return renamed
 
 
-def records_of(given: Any, fields: AllFields, name: str, format: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every record of a file, a data frame or a list, with its place in words."""
-    records = open_records(given, fields, format, name=name)
+def records_of(
+    source: Any, fields: AllFields, name: str, format: str | None
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every record of a file, a data frame or a list, after its position in words."""
+    records = open_records(source, fields, format, name=name)
     for number, record in records.rows(Counter()):
-        where = records.place(number)
+        where = records.position(number)
         yield where, as_mapping(record, where)
 
 
-def id_of(record: Mapping[str, Any], id_fields: Iterable[str], where: str, what: str) -> tuple[str, str]:
+def id_of(record: Mapping[str, Any], id_fields: Iterable[str], where: str, noun: str) -> tuple[str, str]:
     """The field that holds an id, and the id as text."""
     field = next((name for name in id_fields if name in record), None)
     if field is None:
         listed = ", ".join(ids.show(str(name)) for name in list(record)[:20])
         hint = f"Ids are in one of: {', '.join(id_fields)}; or name the field with columns=."
-        raise InputError(f"has no field for the {what} id; there are: {listed}", where=where, hint=hint, code="no-id")
-    return field, ids.as_text(record[field], f"{what} id", where)
+        raise InputError(f"has no field for the {noun} id; there are: {listed}", where=where, hint=hint, code="no-id")
+    return field, ids.as_text(record[field], f"{noun} id", where)
 
 
-def in_folder(given: Any, files: Sequence[str], what: str) -> Any:
-    """The first of some files that a folder has; anything but a folder as it is."""
-    if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
-        return given
-    folder = Path(given)
+def in_folder(source: Any, files: Sequence[str], noun: str) -> Any:
+    """The first of some files that a folder has; any source but a folder unchanged."""
+    if not isinstance(source, str | os.PathLike) or not os.path.isdir(source):
+        return source
+    folder = Path(source)
     for file in files:
         if (folder / file).is_file():
             return folder / file
-    raise InputError(f"the folder has no {what}", where=str(folder), hint=f"Looked for: {', '.join(files)}.")
+    raise InputError(f"the folder has no {noun}", where=str(folder), hint=f"Looked for: {', '.join(files)}.")
 
 
-def is_records(given: Any) -> bool:
-    """Whether records can be read from it: a file, a data frame, a list or an iterator."""
-    if isinstance(given, str | os.PathLike) or hasattr(given, "read") or is_frame(given):
+def is_records(source: Any) -> bool:
+    """Whether records can be read from a source: a file, a data frame, a list or an iterator."""
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read") or is_frame(source):
         return True
-    return isinstance(given, Iterable) and not isinstance(given, bytes | type)
+    return isinstance(source, Iterable) and not isinstance(source, bytes | type)

@@ -15,13 +15,13 @@ from goldrank.io.by_id.plain_records import AllFields, NamedColumns, id_of, in_f
 from goldrank.io.sources import ByteSource, open_source
 
 ID_FIELDS = ("query", "query_id", "qid", "_id", "id")
-"""Where the ids of queries are, the first that a record has."""
+"""Names of the field with the id of a query; the first that a record has counts."""
 FILES_OF_BEIR = ("queries.jsonl", "queries.jsonl.gz", "queries.tsv")
 
 
 @named_arguments
 def read_queries(source: QueriesLike, *, format: str | None = None, columns: Columns | None = None) -> Queries:
-    """Read what is known of queries: their texts, clusters, weights, strata and attributes.
+    """Read queries: their texts, clusters, weights, strata and attributes.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def read_queries(source: QueriesLike, *, format: str | None = None, columns: Col
         A file of JSON Lines, JSON, CSV, TSV or Parquet with an id in each record; lines of id, tab and text; the folder
         of a BEIR data set; a mapping from ids to texts or to fields; or a data set of ir_datasets.
     format : str, optional
-        The format of a file, where its content does not tell.
+        The format of a file, if its content does not show it.
     columns : mapping, optional
-        The names of fields by what they hold, for example {"query": "qid", "cluster": "session"}.
+        The names of fields by their role, for example {"query": "qid", "cluster": "session"}.
 
     Returns
     -------
@@ -60,41 +60,41 @@ def read_queries(source: QueriesLike, *, format: str | None = None, columns: Col
         return Queries({record.query_id: _text_of(record) for record in source.queries_iter()})
 
     source = in_folder(source, FILES_OF_BEIR, "queries")
+    name = "queries"
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
-    else:
-        name = "queries"
-    if format is not None:
-        lines = None
-    else:
+    if format is None:
         lines = _plain_lines(source, named)
-    if lines is not None:
-        return Queries(_of_lines(lines), name=lines.name)
+        if lines is not None:
+            return Queries(_of_lines(lines), name=lines.name)
+
     if not is_records(source):
         hint = "Give a path, a dict from ids to texts, a list of dicts or a data frame."
         raise InputError(
             f"{type(source).__name__} cannot be read as queries", where=name, hint=hint, code="unreadable-object"
         )
-    known = dict(_of_records(source, named, format))
-    if not known:
+
+    queries = dict(_of_records(source, named, format))
+    if not queries:
         hint = "Is it the right file? Lines are: id, tab, text; tables have a header."
         raise InputError("no queries", where=name, hint=hint, code="empty-input")
-    return Queries(known, name=name)
+    return Queries(queries, name=name)
 
 
-def _of_mapping(given: Mapping[Any, Any], named: NamedColumns) -> Queries:
+def _of_mapping(table: Mapping[Any, Any], named: NamedColumns) -> Queries:
     if not named.columns:
-        return Queries(given)
-    return Queries({query: named.renamed(fields, f"queries: query {query!r:.80}") for query, fields in given.items()})
+        return Queries(table)
+    return Queries({query: named.renamed(fields, f"queries: query {query!r:.80}") for query, fields in table.items()})
 
 
-def _plain_lines(given: Any, named: NamedColumns) -> ByteSource | None:
-    """The file, if its lines are ids and texts with a tab between them and it has no header."""
-    if not isinstance(given, str | os.PathLike):
+def _plain_lines(path: Any, named: NamedColumns) -> ByteSource | None:
+    """The file, if its lines are ids and texts with a tab between them and it has no header; else None."""
+    if not isinstance(path, str | os.PathLike):
         return None
-    source = open_source(given)
+    source = open_source(path)
     if source.head.lstrip()[:1] in (b"{", b"[", b"") or source.head.startswith((b"PAR1", b"ARROW1")):
         return None
+
     first_line = source.head.lstrip().partition(b"\n")[0].decode("utf-8", "replace").strip()
     cells = {cell.strip().strip('"').casefold() for cell in first_line.replace(",", "\t").split("\t")}
     headers = {*ID_FIELDS, *(column.casefold() for column in named.columns.values())}
@@ -114,39 +114,40 @@ def _of_lines(source: ByteSource) -> dict[str, str]:
         if not query:
             continue
         if query in texts:
-            raise _twice(query, str(where))
+            raise _repeated_query(query, str(where))
         texts[query] = text.strip()
     return texts
 
 
-def _of_records(given: Any, named: NamedColumns, format: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def _of_records(source: Any, named: NamedColumns, format: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
     seen: set[str] = set()
-    for where, record in records_of(given, AllFields(ID_FIELDS), "queries", format):
+    for where, record in records_of(source, AllFields(ID_FIELDS), "queries", format):
         if _is_by_id(record, named):
             yield from _of_mapping(record, named).fields.items()
             continue
+
         fields = named.renamed(record, where)
         key, query = id_of(fields, ID_FIELDS, where, "query")
         if query in seen:
-            raise _twice(query, where)
+            raise _repeated_query(query, where)
         seen.add(query)
         yield query, {name: value for name, value in fields.items() if name != key}
 
 
 def _is_by_id(record: Mapping[str, Any], named: NamedColumns) -> bool:
-    """Whether a JSON object is not one query but all of them by their ids."""
+    """Whether a JSON object is not one query but has all queries by their ids."""
     of_one_query = (*ID_FIELDS, *TEXT_FIELDS, *ROLES, *named.columns.values())
     if any(name in record for name in of_one_query):
         return False
     return all(isinstance(value, str | Mapping) for value in record.values())
 
 
-def _twice(query: str, where: str) -> InputError:
+def _repeated_query(query: str, where: str) -> InputError:
     return InputError(f"query '{ids.show(query)}' is there twice", where=where, hint="Give each query once.")
 
 
 def _text_of(query: Any) -> str:
-    """The text of a query of ir_datasets: its own choice, or the first field that has one."""
+    """The text of a query of ir_datasets: its default text, or the first field with a text."""
     if hasattr(query, "default_text"):
         return str(query.default_text())
     text = next((getattr(query, name) for name in ("text", "title", "query") if hasattr(query, name)), None)

@@ -1,8 +1,8 @@
-"""Where texts stand in files that are too large to hold: a sorted table of (hash of id, place), memory-mapped.
+"""An index of the texts in files that are too large for memory: a sorted table of (hash of id, position).
 
-The table is made once and kept in the cache (`texts` in `writing.cache_folder`). A place is an offset of a line, or the
-number of a row. Each reading compares the id that stands there with the one that was looked for, so that equal hashes
-and a file that was changed are seen.
+The table is made once, stored in the cache (`texts` in `writing.cache_folder`) and memory-mapped. A position is the
+offset of a line, or the number of a row. Each reading compares the id at the position with the requested id, so equal
+hashes and a changed file are noticed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from goldrank.io.tables.table_checks import check_parquet
 
 VERSION = 1
 MOST_IDS = 20_000_000
-"""Up to so many lines all of them are in the table, which serves the next run too."""
+"""A table has all lines of files with up to this number of lines, and is cached for later runs."""
 CACHE_LIMIT = 2_000_000_000
-"""Bytes of the cache folder; the oldest tables go first."""
+"""Most bytes of the cache folder; the oldest tables are deleted first."""
 SAMPLED, SAMPLES = 4_096, 16
 MAGIC = b"goldrank-texts\n"
 ID_FIELDS = ("_id", "id", "docid", "doc_id", "docno", "pid")
@@ -47,7 +47,7 @@ _PARSER = JsonParser("Each field has one name.")
 
 @dataclass(frozen=True)
 class Stamp:
-    """What tells that a file is the one that was indexed."""
+    """Identifies the state of a file that was indexed."""
 
     size: int
     mtime: int
@@ -55,7 +55,7 @@ class Stamp:
 
     @classmethod
     def of(cls, path: Path) -> Stamp:
-        """Of a file as it is now; some blocks of it are read."""
+        """The stamp of a file now; some blocks of it are read."""
         status = path.stat()
         digest = hashlib.blake2b(digest_size=16)
         with path.open("rb") as file:
@@ -66,96 +66,107 @@ class Stamp:
 
 
 def hash_of(raw: bytes) -> int:
-    """The 64 bits by which an id is looked up."""
+    """The 64-bit hash of an id."""
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
 
 
 def table_folder() -> Path:
-    """Where tables are kept."""
+    """The folder of the tables."""
     return cache_folder() / "texts"
 
 
 class TextIndex:
-    """A table of places, sorted by hash."""
+    """A table of positions, sorted by hash."""
 
     def __init__(self, path: Path) -> None:
+        header: dict[str, Any] = {}
         with path.open("rb") as file:
-            magic = file.readline()
-            about = json.loads(file.readline()) if magic == MAGIC else {}
+            if file.readline() == MAGIC:
+                header = json.loads(file.readline())
             start = file.tell()
-        count = int(about.get("count", -1))
-        if about.get("version") != VERSION or path.stat().st_size != start + 16 * count:
-            raise InputError("is no index of texts, or was cut", where=str(path), hint="Delete it.")
-        self.stamp = Stamp(about["size"], about["mtime"], about["sample"])
-        self.count, self.duplicated, self.whole = count, int(about["duplicated"]), bool(about["whole"])
-        both = np.memmap(path, np.uint64, "r", start, (2, count)) if count else np.zeros((2, 0), np.uint64)
-        self._keys, self._places = both[0], both[1]
+        count = int(header.get("count", -1))
+        if header.get("version") != VERSION or path.stat().st_size != start + 16 * count:
+            raise InputError("is not an index of texts, or was cut", where=str(path), hint="Delete it.")
 
-    def places(self, doc: str) -> list[int]:
-        """Where an id may stand, the first in the file first."""
+        self.stamp = Stamp(header["size"], header["mtime"], header["sample"])
+        self.count = count
+        self.duplicated = int(header["duplicated"])
+        self.is_complete = bool(header["whole"])
+        """Whether the table has all texts of the file."""
+        table: np.ndarray = np.zeros((2, 0), np.uint64)
+        if count:
+            table = np.memmap(path, np.uint64, "r", start, (2, count))
+        self._keys, self._positions = table[0], table[1]
+
+    def positions(self, doc: str) -> list[int]:
+        """The possible positions of an id, ascending."""
         key = np.uint64(hash_of(ids.encode(doc)))
         low = int(np.searchsorted(self._keys, key))
-        places = []
+        positions = []
         while low < self.count and self._keys[low] == key:
-            places.append(int(self._places[low]))
+            positions.append(int(self._positions[low]))
             low += 1
-        return sorted(places)
+        return sorted(positions)
 
 
 def index_of(
     path: Path,
     rows: Callable[[], Iterator[tuple[bytes, int]]],
-    wanted: Collection[str] | None,
+    doc_ids: Collection[str] | None,
     watch: Callable[[int], None] | None = None,
 ) -> TextIndex:
-    """The table of a file: the one that is kept, or a new one. `rows` gives ids and places, in the file's order."""
+    """The table of a file, from the cache or new. `rows` yields ids and positions, in the order of the file.
+
+    If the file has more than `MOST_IDS` lines, later lines are in the table only if they are of `doc_ids`.
+    """
     stamp = Stamp.of(path)
-    kept = table_folder() / f"{hashlib.blake2b(os.fsencode(path.resolve()), digest_size=16).hexdigest()}.index"
+    cached = table_folder() / f"{hashlib.blake2b(os.fsencode(path.resolve()), digest_size=16).hexdigest()}.index"
     with contextlib.suppress(OSError, ValueError, KeyError):  # InputError is a ValueError
-        index = TextIndex(kept)
-        if index.stamp == stamp and index.whole:
-            os.utime(kept)
+        index = TextIndex(cached)
+        if index.stamp == stamp and index.is_complete:
+            os.utime(cached)
             return index
 
-    keys, places = array("Q"), array("Q")
-    only = None
+    keys, positions = array("Q"), array("Q")
+    needed_keys = None
     blake, from_bytes = hashlib.blake2b, int.from_bytes
-    for i, (raw, place) in enumerate(rows()):
+    for i, (raw, position) in enumerate(rows()):
         key = from_bytes(blake(raw, digest_size=8).digest(), "little")
-        if only is None or key in only:
+        if needed_keys is None or key in needed_keys:
             keys.append(key)
-            places.append(place)
+            positions.append(position)
         if watch is not None and i % 65_536 == 0:
-            watch(place)
-        if i == MOST_IDS and wanted is not None:
-            only = {hash_of(ids.encode(doc)) for doc in wanted}
+            watch(position)
+        if i == MOST_IDS and doc_ids is not None:
+            needed_keys = {hash_of(ids.encode(doc)) for doc in doc_ids}
 
     if Stamp.of(path) != stamp:
         raise InputError("was changed while it was read", where=str(path), hint="Start again when it is complete.")
-    return _kept(kept, keys, places, stamp, only is None)
+    return _write_table(cached, keys, positions, stamp, needed_keys is None)
 
 
-def _kept(path: Path, keys: Any, places: Any, stamp: Stamp, whole: bool) -> TextIndex:
-    """Write a table into the cache, whole or not at all."""
-    key, place = np.frombuffer(keys, np.uint64), np.frombuffer(places, np.uint64)
+def _write_table(path: Path, keys: Any, positions: Any, stamp: Stamp, is_complete: bool) -> TextIndex:
+    """Write a table into the cache, completely or not at all."""
+    key = np.frombuffer(keys, np.uint64)
+    position = np.frombuffer(positions, np.uint64)
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     duplicated = int((ordered[1:] == ordered[:-1]).sum())
-    about = {"version": VERSION, "count": len(key), "duplicated": duplicated, "whole": whole, **vars(stamp)}
+    header = {"version": VERSION, "count": len(key), "duplicated": duplicated, "whole": is_complete, **vars(stamp)}
 
     def write(file: BinaryIO) -> None:
-        file.write(MAGIC + json.dumps(about).encode() + b"\n")
+        file.write(MAGIC + json.dumps(header).encode() + b"\n")
         file.write(ordered.data)
         for low in range(0, len(order), 1 << 20):
-            file.write(place[order[low : low + (1 << 20)]].data)
+            file.write(position[order[low : low + (1 << 20)]].data)
 
     return TextIndex(_put(path, write))
 
 
 def _put(path: Path, write: Callable[[BinaryIO], None]) -> Path:
-    """Make a file of the cache, whole or not at all, that only its owner reads; where it is.
+    """Write a file of the cache completely or not at all, readable by its owner only; return its path.
 
-    Windows does not replace a file that a session has mapped or open: the new one then keeps a name of its own.
+    Windows does not replace a file that a session has mapped or open: the new file then has another name.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}.new")
@@ -170,6 +181,7 @@ def _put(path: Path, write: Callable[[BinaryIO], None]) -> Path:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
     _prune(path)
     return path
 
@@ -188,14 +200,17 @@ def _prune(newest: Path) -> None:
 
 
 def json_id(line: bytes) -> bytes | None:
-    """The id of a line of JSON; None if it has none."""
+    """The id of a line of JSON; None if it has no id."""
     quick = _QUICK_ID.match(line)
     if quick is not None:
         if quick[1] is not None:
             return quick[1]
         return quick[2]
+
     value = _PARSER.parse(line, "", 1)
-    doc = _field(value, ID_FIELDS) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    doc = _field(value, ID_FIELDS)
     if doc is None:
         return None
     return ids.encode(ids.as_text(doc, "document id"))
@@ -206,25 +221,28 @@ def _field(value: dict[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def document_of_columns(columns: list[str]) -> Document:
-    """A document from what follows the id in a line: a text, or a title and a text."""
+    """A document from the columns after the id in a line: a text, or a title and a text."""
     if len(columns) == 2:
         return Document(columns[1], columns[0])
-    return Document(columns[0] if columns else "")
+    if columns:
+        return Document(columns[0])
+    return Document()
 
 
 class LineFile:
     """A file with one text a line: JSON Lines, or columns with tabs between them."""
 
-    def __init__(self, source: ByteSource, wanted: Collection[str] | None) -> None:
+    def __init__(self, source: ByteSource, doc_ids: Collection[str] | None) -> None:
         assert source.path is not None
         self.path: Path = Path(source.path)
         self.name = source.name
         self._start = source.start
         self._is_json = source.head.lstrip()[:1] == b"{"
-        self.index = index_of(self.path, self._rows, wanted, source.watch)
+        self.index = index_of(self.path, self._rows, doc_ids, source.watch)
 
     def _rows(self) -> Iterator[tuple[bytes, int]]:
-        place, number = self._start, 0
+        offset = self._start
+        number = 0
         with self.path.open("rb", buffering=1 << 20) as file:
             file.seek(self._start)
             for line in file:
@@ -232,51 +250,53 @@ class LineFile:
                 if len(line) > MAX_RECORD:
                     raise InputError(f"a line of {len(line):,} bytes", where=Position(self.name, number))
                 if not line.isspace():
-                    yield _id_of_line(line, self._is_json, Position(self.name, number)), place
-                place += len(line)
+                    yield _id_of_line(line, self._is_json, Position(self.name, number)), offset
+                offset += len(line)
 
     def get(self, doc: str) -> Document | None:
-        """The text of an id; None if the file has none."""
-        wanted = ids.encode(doc)
-        for place in self.index.places(doc):
+        """The document of an id; None if the file does not have it."""
+        for offset in self.index.positions(doc):
             with self.path.open("rb") as file:
-                file.seek(place)
+                file.seek(offset)
                 line = file.readline(MAX_RECORD)
             if self._is_json:
                 value = _PARSER.parse(line, self.name, 1)
-                if isinstance(value, dict) and ids.encode(ids.as_text(_field(value, ID_FIELDS), "id")) == wanted:
+                if isinstance(value, dict) and ids.as_text(_field(value, ID_FIELDS), "id") == doc:
                     return document_of(value, self.name)
             else:
-                raw, *columns = ids.decode(line.rstrip(b"\r\n")).split("\t", 2)
-                if ids.encode(raw) == wanted:
+                line_id, *columns = ids.decode(line.rstrip(b"\r\n")).split("\t", 2)
+                if line_id == doc:
                     return document_of_columns(columns)
 
         return None
 
     def is_stale(self) -> bool:
-        """Whether the file is another one than was indexed."""
+        """Whether the file changed since it was indexed."""
         return _is_stale(self.path, self.index)
 
 
 class ParquetFile:
     """A Parquet file with a row for each text."""
 
-    def __init__(self, path: Path, wanted: Collection[str] | None) -> None:
+    def __init__(self, path: Path, doc_ids: Collection[str] | None) -> None:
         with needed("polars"):
             import polars as pl
 
-        self.path, self.name = path, str(path)
+        self.path = path
+        self.name = str(path)
         with path.open("rb") as file:
             check_parquet(file, self.name)
+
         self._scan: Callable[[], pl.LazyFrame] = partial(pl.scan_parquet, path)
         schema = self._scan().collect_schema().names()
         column = next((name for name in ID_FIELDS if name in schema), None)
         if column is None:
             hint = f"Ids are in one of: {', '.join(ID_FIELDS)}."
             raise InputError(f"no column with ids: {', '.join(schema[:8])}", where=self.name, hint=hint)
+
         self._id: str = column
         self._columns = [name for name in (*TITLE_FIELDS, *TEXT_FIELDS) if name in schema]
-        self.index = index_of(path, self._rows, wanted)
+        self.index = index_of(path, self._rows, doc_ids)
 
     def _rows(self) -> Iterator[tuple[bytes, int]]:
         row = 0
@@ -286,16 +306,16 @@ class ParquetFile:
                 row += 1
 
     def get(self, doc: str) -> Document | None:
-        """The text of an id; None if the file has none."""
-        for place in self.index.places(doc):
-            frame = self._scan().select(self._id, *self._columns).slice(place, 1).collect()
+        """The document of an id; None if the file does not have it."""
+        for number in self.index.positions(doc):
+            frame = self._scan().select(self._id, *self._columns).slice(number, 1).collect()
             for row in frame.to_dicts():
                 if ids.as_text(row[self._id], "document id") == doc:
                     return document_of(row, self.name)
         return None
 
     def is_stale(self) -> bool:
-        """Whether the file is another one than was indexed."""
+        """Whether the file changed since it was indexed."""
         return _is_stale(self.path, self.index)
 
 
@@ -307,17 +327,21 @@ def _is_stale(path: Path, index: TextIndex) -> bool:
     return (status.st_size, status.st_mtime_ns) != (index.stamp.size, index.stamp.mtime)
 
 
-def plain_copy(source: ByteSource, wanted: Collection[str] | None) -> ByteSource:
-    """The lines of a compressed file whose texts are wanted (None: all), as a plain file beside the cache.
+def plain_copy(source: ByteSource, doc_ids: Collection[str] | None) -> ByteSource:
+    """The lines of some documents (None: all) of a compressed file, as an uncompressed file in the cache.
 
-    It is unpacked within the limits of all compressed files, and only its owner reads it.
+    The limits of all compressed files apply, and only its owner can read it.
     """
     assert source.path is not None
     stamp = Stamp.of(Path(source.path))
-    keys = None if wanted is None else {ids.encode(doc) for doc in wanted}
+    keys = None
+    if doc_ids is not None:
+        keys = {ids.encode(doc) for doc in doc_ids}
+
     name = hashlib.blake2b(digest_size=16)
     for part in (os.fsencode(os.path.realpath(source.path)), repr(stamp).encode(), *sorted(keys or ())):
         name.update(part + b"\0")
+
     target = table_folder() / f"{name.hexdigest()}.copy"
     if not os.access(target, os.R_OK):
         target = _put(target, partial(_copy_lines, source, keys))
@@ -325,7 +349,7 @@ def plain_copy(source: ByteSource, wanted: Collection[str] | None) -> ByteSource
 
 
 def _copy_lines(source: ByteSource, keys: Collection[bytes] | None, file: BinaryIO) -> None:
-    """Write the lines of these documents (None: of all)."""
+    """Write the lines of some documents (None: of all)."""
     is_json = source.head.lstrip()[:1] == b"{"
     for number, line in source.filled_lines():
         raw = _id_of_line(line, is_json, Position(source.name, number))
@@ -334,13 +358,13 @@ def _copy_lines(source: ByteSource, keys: Collection[bytes] | None, file: Binary
 
 
 def _id_of_line(line: bytes, is_json: bool, where: Position) -> bytes:
-    """The id of a line of JSON or of columns; an error where there is none."""
+    """The id of a line of JSON or of columns; an error if it has no id."""
     if not is_json:
         return line.partition(b"\t")[0].rstrip(b"\r\n")
     try:
         raw = json_id(line)
     except ValueError as error:
-        raise InputError(f"is no JSON: {error}", where=where) from None
+        raise InputError(f"is not JSON: {error}", where=where) from None
     if raw is None:
         raise InputError("a text has no id", where=where, hint=f"Ids are in one of: {', '.join(ID_FIELDS)}.")
     return raw

@@ -1,9 +1,10 @@
-"""What clients of search engines and vector stores return for one query -> a list of (document, score).
+"""Results of clients of search engines and vector stores for one query, as a list of (document, score).
 
-Nothing is imported: an object is known by its attributes. Weaviate has `.objects` with `.uuid`, Qdrant `.points` with
-`.id` and `.score`, Chroma {"ids": [[...]], "distances": [[...]]}, Pinecone `.matches`; Pyserini, LangChain, LlamaIndex
-and Haystack return lists of objects. Clients of Elasticsearch return dicts or objects with a `.body` (`io.shapes`).
-Results come best first: scores are kept where they descend, and else the order of the list is the ranking.
+Nothing is imported: an object is recognised by its attributes. Weaviate has `.objects` with `.uuid`, Qdrant `.points`
+with `.id` and `.score`, Chroma {"ids": [[...]], "distances": [[...]]}, Pinecone `.matches`; Pyserini, LangChain,
+LlamaIndex and Haystack return lists of objects. Clients of Elasticsearch return dicts or objects with a `.body`
+(`answer_shapes`).
+Results are sorted, best first: scores are kept if they descend; else the order of the list is the ranking.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from goldrank.io.engines.answer_shapes import AnswerShape
 
 _LISTS = ("objects", "points", "matches", "documents", "source_nodes")
-"""Where a result object has the list of its hits."""
+"""Attributes of a result object with the list of its hits."""
 _IDS = (*aliases.COLUMNS["doc"], "uuid", "node_id", "id_", "id", "_id", "pk")
 _INSIDE = ("node", "document", "entity")
-"""Where a hit has the thing that was found, whose id counts."""
+"""Attributes of a hit with the object whose id counts."""
 
 
 def ranked(docs: Any, where: str) -> Any:
-    """The results of one query as (document, score) pairs; what is no result object is returned as it is."""
+    """The results of one query as (document, score) pairs; an object that is not a result is returned unchanged."""
     if docs is None or isinstance(docs, str | bytes | int | float | type):
         return docs
 
@@ -51,12 +52,12 @@ def ranked(docs: Any, where: str) -> Any:
 
 
 def is_result(value: Any) -> bool:
-    """Whether it is what a client returns for one query."""
+    """Whether a value is a client's result for one query."""
     if isinstance(value, Mapping):
         return isinstance(value.get("ids"), list) or _list_of_hits(value) is not None or _shape(value) is not None
-    return any(isinstance(getattr(value, name, None), list | tuple) for name in _LISTS) or isinstance(
-        getattr(value, "body", None), Mapping
-    )
+    if any(isinstance(getattr(value, name, None), list | tuple) for name in _LISTS):
+        return True
+    return isinstance(getattr(value, "body", None), Mapping)
 
 
 def _shape(value: Mapping[Any, Any]) -> AnswerShape | None:
@@ -69,21 +70,29 @@ def _shape(value: Mapping[Any, Any]) -> AnswerShape | None:
 
 def _list_of_hits(value: Mapping[Any, Any]) -> str | None:
     """The key of the list of hits in a result that is a dict."""
-    lists = {key: value[key] for key in _LISTS if isinstance(value.get(key), list)}
-    return next((key for key, hits in lists.items() if all(isinstance(hit, Mapping) for hit in hits)), None)
+    for key in _LISTS:
+        hits = value.get(key)
+        if isinstance(hits, list) and all(isinstance(hit, Mapping) for hit in hits):
+            return key
+    return None
 
 
 def _of_mapping(docs: Mapping[Any, Any], where: str) -> Any:
     if isinstance(docs.get("ids"), list):
         return _of_chroma(docs, where)
-    if (key := _list_of_hits(docs)) is not None:
+
+    key = _list_of_hits(docs)
+    if key is not None:
         return _pairs(docs[key], f"{where}, {key}")
-    if (shape := _shape(docs)) is None:
+
+    shape = _shape(docs)
+    if shape is None:
         return docs
     if shape.responses(docs) is not None:
         raise InputError("is the answer to several searches", where=where, hint="Give each query its own response.")
-    page = shape.page(docs, where)
-    return _with_scores([hit.doc for hit in page.hits], [hit.score for hit in page.hits])
+    hits = shape.page(docs, where).hits
+    doc_ids = [hit.doc for hit in hits]
+    return _with_scores(doc_ids, [hit.score for hit in hits])
 
 
 def _of_chroma(docs: Mapping[Any, Any], where: str) -> list[Any]:
@@ -98,7 +107,8 @@ def _of_chroma(docs: Mapping[Any, Any], where: str) -> list[Any]:
 
 
 def _pairs(hits: Sequence[Any], where: str) -> list[Any]:
-    docs, scores = [], []
+    docs = []
+    scores = []
     for i, hit in enumerate(hits):
         docs.append(_id(hit, f"{where}[{i}]"))
         scores.append(_score(hit))
@@ -106,7 +116,7 @@ def _pairs(hits: Sequence[Any], where: str) -> list[Any]:
 
 
 def _with_scores(docs: list[Any], scores: list[Any]) -> list[Any]:
-    """Documents with their scores, if each has one and they descend; else alone, best first."""
+    """Documents with their scores, if each has a score and they descend; else documents only, best first."""
     try:
         numbers = [check_score(score, "") for score in scores]
     except InputError:
@@ -119,15 +129,20 @@ def _with_scores(docs: list[Any], scores: list[Any]) -> list[Any]:
 
 def _id(hit: Any, where: str) -> Any:
     for holder in (hit, *(_get(hit, name) for name in _INSIDE)):
-        value = next((given for name in _IDS if (given := _get(holder, name)) is not None), None)
-        if value is not None and not isinstance(value, Mapping | list):
-            if isinstance(value, str | bytes | int):  # a UUID
-                return value
-            return str(value)
-    names = hit if isinstance(hit, Mapping) else getattr(hit, "__dict__", ())
-    shown = ", ".join(ids.show(str(name), 40) for name in list(names)[:12]) or type(hit).__name__
+        values = (_get(holder, name) for name in _IDS)
+        value = next((value for value in values if value is not None), None)
+        if value is None or isinstance(value, Mapping | list):
+            continue
+        if isinstance(value, str | bytes | int):
+            return value
+        return str(value)  # a UUID
+
+    names = getattr(hit, "__dict__", ())
+    if isinstance(hit, Mapping):
+        names = hit
+    listed = ", ".join(ids.show(str(name), 40) for name in list(names)[:12]) or type(hit).__name__
     hint = "Results are ids, (id, score) pairs, or objects with an id. Give {query: [id, ...]}, best first."
-    raise InputError(f"has no document id; it has: {shown}", where=where, hint=hint)
+    raise InputError(f"has no document id; it has: {listed}", where=where, hint=hint)
 
 
 def _score(hit: Any) -> Any:

@@ -1,7 +1,7 @@
-"""JSON and JSON Lines as values with their places: one parser, one reader of lines, one of arrays.
+"""Values of JSON and JSON Lines with their positions: one parser, one reader of lines, one reader of arrays.
 
-msgspec decodes. What it refuses, and the few things that it takes otherwise than goldrank does, Python's own `json`
-reads again: it gives the value, or the error with its place.
+msgspec decodes. Text that it refuses, and the few kinds of text that goldrank reads differently, are read again by
+Python's `json`, which returns the value, or the error with its position.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
@@ -25,7 +25,7 @@ from goldrank.io.sources import MAX_RECORD, ByteSource
 
 LONG_LINE = 100_000
 BATCH = 1 << 16
-"""How many bytes of lines are decoded at a time."""
+"""Bytes of lines that are decoded at a time."""
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -33,13 +33,13 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, in text."""
 
 _LONG = 300
-"""From so many characters on, a sign among them, an integer may be beyond all doubles."""
+"""Characters, with the sign, from which an integer may be beyond all doubles."""
 _LONG_IN_EVERY = {step: re.compile(rb"[0-9]{%d}" % ((_LONG - 1) // step)) for step in (100, 25, 5, 1)}
-"""What the digits of such an integer leave of themselves where one byte in so many is taken."""
+"""By step: the least number of digits of such an integer that are left if only every step-th byte is read."""
 
 
 class WrittenNumber(float):
-    """A number with a point or an exponent, and how it is written: 1e-400 is no zero."""
+    """A number with a point or an exponent, and its text: 1e-400 is not zero."""
 
     text: str
 
@@ -58,30 +58,33 @@ def integer(text: str) -> int | float:
 
 @dataclass(frozen=True)
 class NumberRule:
-    """What becomes of numbers, by their texts."""
+    """How numbers are made from their texts."""
 
-    whole: Callable[[str], int | float] = int
-    decimal: Callable[[str], float] = float
+    make_integer: Callable[[str], int | float] = int
+    make_decimal: Callable[[str], float] = float
     """For numbers with a point or an exponent."""
 
 
 NUMBERS = NumberRule()
-SCORES = NumberRule(whole=integer)
-GRADES = NumberRule(whole=integer, decimal=WrittenNumber)
-"""How numbers are read: as Python does, as scores, or as grades."""
+SCORES = NumberRule(make_integer=integer)
+GRADES = NumberRule(make_integer=integer, make_decimal=WrittenNumber)
+"""Rules for numbers: as Python reads them, as scores, or as grades."""
 
 
 class JsonParser:
-    """Reads JSON in which no object has a key twice; `hint` says what to do about one that has."""
+    """Reads JSON in which no object has a key twice; `hint` is for the error about such an object."""
 
     def __init__(self, hint: str | None = None, rule: NumberRule = NUMBERS) -> None:
         self._hint = hint
         self._rule = rule
         self._repeated: list[_RepeatedKey] = []
         self.decoder = json.JSONDecoder(
-            object_pairs_hook=self._new_object, parse_int=rule.whole, parse_float=rule.decimal
+            object_pairs_hook=self._new_object, parse_int=rule.make_integer, parse_float=rule.make_decimal
         )
-        self._decode = msgspec.json.Decoder(float_hook=None if rule.decimal is float else rule.decimal).decode
+        float_hook = None
+        if rule.make_decimal is not float:
+            float_hook = rule.make_decimal
+        self._decode = msgspec.json.Decoder(float_hook=float_hook).decode
         self._encode = msgspec.json.Encoder(enc_hook=float).encode
 
     def _new_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -92,24 +95,24 @@ class JsonParser:
         return value
 
     def quick(self, texts: Sequence[bytes], joined: bytes) -> list[Any] | None:
-        """The values of texts, which stand in `joined` with blanks between them; None if one needs a closer look."""
+        """The values of texts, which `joined` holds with blanks between them; None if a text needs a closer check."""
         try:
             values = list(map(self._decode, texts))
             has_keys_once = self._has_keys_once(values, joined)
         except (msgspec.DecodeError, ValueError, RecursionError):
             return None
 
-        if self._rule.whole is not int and _has_long_integer(joined):
+        if self._rule.make_integer is not int and _has_long_integer(joined):
             return None
         if has_keys_once:
             return values
         return None
 
     def _has_keys_once(self, values: list[Any], joined: bytes) -> bool:
-        """Whether it is sure that no object had a key twice: of such msgspec keeps the last value alone.
+        """Whether it is certain that no object had a key twice: msgspec keeps only the last value of such a key.
 
-        Every key has a colon behind it. So none was lost if there are no more colons than keys, or as many in what is
-        written again, unless a colon was escaped and makes up for the one that is missing.
+        A colon follows every key. So no key was lost if there are no more colons than keys, or if the encoded values
+        have as many colons, unless an escaped colon makes up for a missing one.
         """
         colons = joined.count(b":")
         if set(map(type, values)) == {dict} and sum(map(len, values)) == colons:
@@ -125,38 +128,48 @@ class JsonParser:
         return self.parse_closely(ids.decode(raw), name, line)
 
     def parse_closely(self, text: str, name: str, line: int) -> Any:
-        """The same by Python's own parser, which says where a mistake is."""
+        """The value of a text by Python's parser, which finds the position of a mistake."""
         try:
             data = self.decoder.decode(text)
         except (ValueError, RecursionError):
             with self.explained(text, name, line):
                 raise
+
         if not self._repeated:
             return data
-        return self.checked(data, name if line == 1 else Position(name, line))
+        if line == 1:
+            return self.checked(data, name)
+        return self.checked(data, Position(name, line))
 
     def checked(self, data: Any, where: Position | str) -> Any:
-        """The value that was parsed last, if no object in it has a key twice."""
+        """Return the value that was parsed last; raise if an object in it has a key twice."""
         if self._repeated:
             first = self._repeated[0]
             self._repeated.clear()
             path = next((path for path, node in _walk(data) if node is first), "$")
-            what = f"key '{ids.show(first.key)}' occurs twice in the object at {path}"
-            raise InputError(what, where=where, hint=self._hint)
+            problem = f"key '{ids.show(first.key)}' occurs twice in the object at {path}"
+            raise InputError(problem, where=where, hint=self._hint)
         return data
 
     @contextmanager
     def explained(self, text: str, name: str, line: int, column: int = 1) -> Iterator[None]:
-        """Turn json's errors into ours."""
+        """Turn errors of `json` into errors of goldrank."""
         try:
             yield
+
         except json.JSONDecodeError as error:
-            where = Position(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
+            error_column = error.colno
+            if error.lineno == 1:
+                error_column += column - 1
+            where = Position(name, line + error.lineno - 1, error_column)
+
+            hint = None
+            if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
+                hint = "Is the file complete?"
             excerpt = ids.show(text[error.pos : error.pos + 20]) or "the end"
-            is_cut_off = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
-            hint = "Is the file complete?" if is_cut_off else None
-            what = f"is not JSON: {error.msg}, found '{excerpt}'"
-            raise InputError(what, where=where, hint=hint, code="not-json") from None
+            problem = f"is not JSON: {error.msg}, found '{excerpt}'"
+            raise InputError(problem, where=where, hint=hint, code="not-json") from None
+
         except ValueError as error:  # Python refuses integers of thousands of digits
             raise InputError(f"is not JSON: {error}", where=Position(name, line)) from None
         except RecursionError:
@@ -173,7 +186,7 @@ class _RepeatedKey(dict[str, Any]):
 
 
 def _has_long_integer(raw: bytes) -> bool:
-    """Whether there may be an integer of `_LONG` characters; of text without one few bytes are looked at."""
+    """Whether there may be an integer of `_LONG` characters; for most texts, few bytes are read."""
     return all(digits.search(raw[::step]) for step, digits in _LONG_IN_EVERY.items())
 
 
@@ -183,12 +196,14 @@ def _walk(data: Any) -> Iterator[tuple[str, Any]]:
     while waiting:
         path, node = waiting.pop()
         yield path, node
-        children = node.items() if isinstance(node, dict) else enumerate(node)
+        children: Iterable[tuple[Any, Any]] = enumerate(node)
+        if isinstance(node, dict):
+            children = node.items()
         waiting += [(path + step(key), child) for key, child in children if isinstance(child, dict | list)]
 
 
 def step(key: str | int) -> str:
-    """A key or position as part of a JSON path."""
+    """A key or an index as part of a JSON path."""
     if isinstance(key, int):
         return f"[{key}]"
     if key.isidentifier():
@@ -197,7 +212,7 @@ def step(key: str | int) -> str:
 
 
 def begins_so(text: bytes, is_cut: bool = False) -> bool:
-    """Whether text that begins with a bracket goes on as JSON does; of text that is cut there may be more.
+    """Whether text that begins with a bracket is the beginning of JSON; `is_cut` text may continue.
 
     >>> begins_so(b'{"q1": {"d1": 1}'), begins_so(b"[1] Q0 d1 1 0.5 tag"), begins_so(b'{"a": 1}\\n{"a": 2}')
     (True, False, True)
@@ -206,35 +221,39 @@ def begins_so(text: bytes, is_cut: bool = False) -> bool:
     try:
         _, end = json.JSONDecoder().raw_decode(decoded)
     except json.JSONDecodeError as error:
-        return error.pos >= len(decoded) - (12 if is_cut else 0) or error.msg.startswith("Unterminated")
+        limit = len(decoded)
+        if is_cut:
+            limit -= 12  # the last token may be cut
+        return error.pos >= limit or error.msg.startswith("Unterminated")
     except RecursionError:
-        return False  # nobody nests so deep, and an id may consist of brackets
+        return False  # data are not nested so deeply, and an id may consist of brackets
     except ValueError:
         return True
-    rest = decoded[end:].lstrip(" \t")
-    return not rest or rest[0] in "\r\n"
+
+    following = decoded[end:].lstrip(" \t")
+    return not following or following[0] in "\r\n"
 
 
 def is_lines(source: ByteSource) -> bool:
-    """Whether the objects of a file stand in a line each, rather than being one object over all lines."""
+    """Whether each line of a file is an object; else the file is one object over all lines."""
     chunks = source.chunks()
-    first: list[bytes] = []
-    size = 0
-    rest = b""
+    first_line = bytearray()
+    following = b""
     for chunk in chunks:
-        line, line_end, rest = (chunk if first else chunk.lstrip()).partition(b"\n")
-        first += [line] if line else []
+        if not first_line:
+            chunk = chunk.lstrip()
+        line, line_end, following = chunk.partition(b"\n")
+        first_line += line
         if line_end:
             break
-        size += len(line)
-        if size > sources.MAX_RECORD:
-            return False  # no record is that long
+        if len(first_line) > sources.MAX_RECORD:
+            return False  # a record is never as long
 
-    if not rest.strip() and not any(chunk.strip() for chunk in chunks):
+    if not following.strip() and not any(chunk.strip() for chunk in chunks):
         return False
 
     try:
-        json.loads(b"".join(first))
+        json.loads(first_line)
     except (ValueError, RecursionError):
         return split_suffix(source.name)[0].endswith(LINES_SUFFIXES)
 
@@ -242,17 +261,17 @@ def is_lines(source: ByteSource) -> bool:
 
 
 class Batch(NamedTuple):
-    """Values that stand in a line each, and the numbers of their lines."""
+    """Values of some lines, one in each line, and the numbers of their lines."""
 
     lines: Sequence[int]
     values: list[Any]
 
 
 def read_batches(source: ByteSource, counts: Counter[str], hint: str, rule: NumberRule = NUMBERS) -> Iterator[Batch]:
-    """The values that stand in a line each, some at a time.
+    """The values of lines, one in each line, some lines at a time.
 
-    `counts` gets codes of notes, `hint` says what to do about a key that an object has twice. A line that needs a
-    closer look comes alone, so that what is wrong in lines before it is told first.
+    `counts` gets codes of notes; `hint` is for the error about a key that an object has twice. A line that needs a
+    closer check is a batch of one line, so that mistakes in earlier lines are reported first.
     """
     parser = JsonParser(hint, rule)
     first = 1
@@ -279,7 +298,7 @@ def read_batches(source: ByteSource, counts: Counter[str], hint: str, rule: Numb
 
 
 def _read_line(parser: JsonParser, raw: bytes, name: str, line: int, counts: Counter[str]) -> Iterator[Batch]:
-    """The value of one line, if there is any."""
+    """The value of one line, unless the line is blank."""
     if len(raw) > LONG_LINE:
         fits(size_of(raw), f"holding line {line:,}", name)
     values = parser.quick([raw], raw)
@@ -299,7 +318,7 @@ def _read_line(parser: JsonParser, raw: bytes, name: str, line: int, counts: Cou
 
 
 def _batches(source: ByteSource) -> Iterator[bytes]:
-    """Lines that follow each other, without the last one's LF; a long line comes alone."""
+    """Batches of consecutive lines without the last LF; a long line is a batch of one line."""
     for _, offset, block in source.blocks():
         start = 0
         while start <= len(block):
@@ -308,7 +327,7 @@ def _batches(source: ByteSource) -> Iterator[bytes]:
                 end = block.find(b"\n", start + BATCH)
             if end < 0 or start + BATCH >= len(block):
                 end = len(block)
-            source.told(offset + end + 1)
+            source.report_progress(offset + end + 1)
             yield block[start:end]
             start = end + 1
 
@@ -321,89 +340,126 @@ def read_lines(
         yield from zip(batch.lines, batch.values, strict=True)
 
 
-def read_whole(source: ByteSource, hint: str, rule: NumberRule = NUMBERS) -> Any:
-    """The one value of a file."""
+def read_value(source: ByteSource, hint: str, rule: NumberRule = NUMBERS) -> Any:
+    """The value of a file that is one value."""
     raw = source.read()
     fits(size_of(raw), "holding what is in this JSON", source.name)
     return JsonParser(hint, rule).parse(raw, source.name, 1)
 
 
 VALUE, OBJECT, ARRAY = 200, 240, 90
-"""Bytes that a value, an object and an array take, beside the text. A run of 400,000 documents of nine-byte ids took
-168 for each; an empty list has 56 bytes, an empty object 64, and one of up to five keys 232."""
+"""Bytes of memory for a value, an object and an array, without the text. A run of 400,000 documents with nine-byte ids
+needed 168 for each; an empty list has 56 bytes, an empty object 64, and an object of up to five keys 232."""
 
 
 def size_of(raw: bytes) -> int:
-    """The memory that the text and the values of some JSON take at most."""
-    text = len(raw) if raw.isascii() else 4 * len(raw)
+    """The most memory for the text and the values of some JSON."""
+    text = len(raw)
+    if not raw.isascii():
+        text *= 4
     return 2 * text + VALUE * raw.count(b",") + OBJECT * raw.count(b"{") + ARRAY * raw.count(b"[")
 
 
 def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[tuple[int, Any]]:
-    """The values of an array with their positions; one piece of the file at a time is in memory."""
-    parser = JsonParser(hint)
-    pieces = source.texts()
-    text = ""
-    at = 0
-    line, column = 1, 1
-    ended = False
+    """The values of an array with their indices; one piece of the file at a time is in memory."""
+    reader = _ArrayReader(source, hint)
+    reader.take("[")
+    if reader.next_character() == "]":
+        reader.take("]")
+    else:
+        yield from reader.values(counts)
+    if reader.next_character(may_end=True):
+        reader.refuse("Extra data")
 
-    def more() -> None:
-        """Forget what was read and read on."""
-        nonlocal text, at, line, column, ended
-        done = text[:at]
-        line += done.count("\n")
-        column = len(done) - done.rfind("\n") if "\n" in done else column + len(done)
-        piece = next(pieces, None)
-        ended = piece is None
-        text = text[at:] + (piece or "")
-        at = 0
-        if len(text) > MAX_RECORD + sources.PIECE:
-            raise InputError(f"an item is longer than {MAX_RECORD:,} characters", where=Position(source.name, line))
 
-    def upcoming(final: bool = False) -> str:
-        """The next character that is not blank; after the `final` one there may be none."""
-        nonlocal at
-        while not ended or at < len(text):
-            at = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
-            if at < len(text):
-                return text[at]
-            more()
-        if final:
+class _ArrayReader:
+    """Reads the values of an array from the pieces of a file."""
+
+    def __init__(self, source: ByteSource, hint: str) -> None:
+        self._name = source.name
+        self._parser = JsonParser(hint)
+        self._pieces = source.texts()
+        self._has_ended = False
+        """Whether all pieces were read."""
+        self._text = ""
+        self._offset = 0
+        """The offset in the text up to which it was parsed."""
+        self._line = 1
+        self._column = 1
+        """The position of the text's first character in the file."""
+
+    def values(self, counts: Counter[str]) -> Iterator[tuple[int, Any]]:
+        """The values up to the closing bracket, with their indices."""
+        index = 0
+        while True:
+            value, end = self._next_value()
+            if not self._text.isascii() and _ESCAPED.search(self._text, self._offset, end):
+                counts["not-utf8"] += 1
+            yield index, self._parser.checked(value, f"{self._name}[{index}]")
+            index += 1
+            self._offset = end
+            if self.take(",]") == "]":
+                return
+
+    def _next_value(self) -> tuple[Any, int]:
+        """The next value and the offset of its end."""
+        while True:
+            self.next_character()
+            try:
+                return self._parser.decoder.raw_decode(self._text, self._offset)
+            except (ValueError, RecursionError) as error:
+                if not self._has_ended and self._may_be_cut(error):
+                    self._read_on()
+                    continue
+                with self._explained():
+                    raise
+
+    def _may_be_cut(self, error: Exception) -> bool:
+        """Whether an error may come from a value that continues in the next piece."""
+        is_at_end = isinstance(error, json.JSONDecodeError) and error.pos >= len(self._text) - 12
+        return is_at_end or str(error).startswith("Unterminated")
+
+    def next_character(self, may_end: bool = False) -> str:
+        """The next character that is not blank; '' at the end of the file, if the array `may_end` here."""
+        while not self._has_ended or self._offset < len(self._text):
+            self._offset = _BLANKS.match(self._text, self._offset).end()  # type: ignore[union-attr]
+            if self._offset < len(self._text):
+                return self._text[self._offset]
+            self._read_on()
+        if may_end:
             return ""
-        where = Position(source.name, line)
+        where = Position(self._name, self._line)
         raise InputError("is not JSON: the array has no end", where=where, hint="Is the file complete?")
 
-    def take(expected: str) -> str:
-        nonlocal at
-        if (character := upcoming()) not in expected:
-            refuse(f"Expecting {' or '.join(expected)}")
-        at += 1
+    def take(self, expected: str) -> str:
+        """Pass the next character, which must be one of the expected ones."""
+        character = self.next_character()
+        if character not in expected:
+            self.refuse(f"Expecting {' or '.join(expected)}")
+        self._offset += 1
         return character
 
-    def refuse(message: str) -> NoReturn:
-        with parser.explained(text, source.name, line, column):
-            raise json.JSONDecodeError(message, text, at)
+    def refuse(self, message: str) -> NoReturn:
+        """Raise an error at the current offset."""
+        with self._explained():
+            raise json.JSONDecodeError(message, self._text, self._offset)
 
-    take("[")
-    number = 0
-    closed = upcoming() == "]" and bool(take("]"))
-    while not closed:
-        upcoming()
-        try:
-            data, end = parser.decoder.raw_decode(text, at)
-        except (ValueError, RecursionError) as error:
-            at_end = isinstance(error, json.JSONDecodeError) and error.pos >= len(text) - 12
-            if not ended and (at_end or str(error).startswith("Unterminated")):  # perhaps only cut off
-                more()
-                continue
-            with parser.explained(text, source.name, line, column):
-                raise
-        if not text.isascii() and _ESCAPED.search(text, at, end):
-            counts["not-utf8"] += 1
-        yield number, parser.checked(data, f"{source.name}[{number}]")
-        number += 1
-        at = end
-        closed = take(",]") == "]"
-    if upcoming(final=True):
-        refuse("Extra data")
+    def _explained(self) -> AbstractContextManager[None]:
+        return self._parser.explained(self._text, self._name, self._line, self._column)
+
+    def _read_on(self) -> None:
+        """Drop the parsed text and read the next piece."""
+        parsed = self._text[: self._offset]
+        self._line += parsed.count("\n")
+        if "\n" in parsed:
+            self._column = len(parsed) - parsed.rfind("\n")
+        else:
+            self._column += len(parsed)
+
+        piece = next(self._pieces, None)
+        self._has_ended = piece is None
+        self._text = self._text[self._offset :] + (piece or "")
+        self._offset = 0
+        if len(self._text) > MAX_RECORD + sources.PIECE:
+            problem = f"an item is longer than {MAX_RECORD:,} characters"
+            raise InputError(problem, where=Position(self._name, self._line))

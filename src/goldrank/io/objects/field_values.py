@@ -1,8 +1,9 @@
-"""Objects with fields, whatever they are, and what stands at a path in them."""
+"""Objects with fields of any kind, and the values at paths in them."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,12 +30,14 @@ def as_mapping(record: Any, where: str) -> Mapping[str, Any]:
 
 
 def absent(value: Any) -> bool:
-    """Whether a value stands for nothing: None, and what pandas has in its place."""
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+    """Whether a value is missing: None, NaN or pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, float) and math.isnan(value)
 
 
 def value_at(record: Any, path: str) -> Any:
-    """What stands at a dotted path, or under it as a key; None if nothing does."""
+    """The value at a dotted path, or of the path as a key; None if there is no value."""
     if isinstance(record, Mapping) and path in record:
         return record[path]
     value = at_path(record, tuple(path.split(".")))
@@ -44,12 +47,12 @@ def value_at(record: Any, path: str) -> Any:
 
 
 def at_path(record: Any, path: Path) -> Any:
-    """What stands at a path; a name that is no position is looked up in every entry of a list."""
-    for at, key in enumerate(path):
+    """The value at a path, or `MISSING`; a name in a list means the values of all entries."""
+    for depth, key in enumerate(path):
         if isinstance(record, Mapping) and key in record:
             record = record[key]
         elif isinstance(record, list | tuple) and not key.isdecimal():
-            values = [at_path(entry, path[at:]) for entry in record]
+            values = [at_path(entry, path[depth:]) for entry in record]
             if any(value is MISSING for value in values):
                 return MISSING
             return values

@@ -1,4 +1,4 @@
-"""What users had before, from whatever holds pairs of a user and an item."""
+"""The items that users had before, from any source of pairs of a user and an item."""
 
 from __future__ import annotations
 
@@ -14,36 +14,37 @@ from goldrank.data.run import Run
 from goldrank.io.columns import Columns
 
 
-def as_history(given: Any, columns: Columns | None = None) -> UserHistory:
-    """What users had, from whatever holds pairs: a mapping, rows, a file, a data frame. Ratings do not matter."""
-    columns = (Columns() if columns is None else columns).for_pairs()
-    given = io.as_table(given, "train")
-    if isinstance(given, UserHistory):
-        return given
+def as_history(source: Any, columns: Columns | None = None) -> UserHistory:
+    """The items that users had, from a mapping, rows, a file or a data frame. Ratings do not matter."""
+    if columns is None:
+        columns = Columns()
+    columns = columns.for_pairs()
+    source = io.as_table(source, "train")
+    if isinstance(source, UserHistory):
+        return source
 
-    if isinstance(given, Mapping) and not isinstance(given, Qrels | Run):
+    if isinstance(source, Mapping) and not isinstance(source, Qrels | Run):
         by_user: dict[str, list[str]] = {}
-        for user, items in given.items():
+        for user, items in source.items():
             if isinstance(items, str | bytes | type) or not isinstance(items, Iterable):
                 items = [items]
-            listed = by_user.setdefault(ids.as_text(user, "user id", "train"), [])
-            listed += [ids.as_text(item, "item id", "train") for item in items]
+            item_ids = by_user.setdefault(ids.as_text(user, "user id", "train"), [])
+            item_ids += [ids.as_text(item, "item id", "train") for item in items]
         return UserHistory(by_user)
 
-    if isinstance(given, Iterable) and not (io.is_file(given) or io.is_frame(given) or isinstance(given, Mapping)):
-        given = list(given)
-        if all(isinstance(row, tuple | list) and len(row) >= 2 for row in given):
-            return _of_pairs((row[0], row[1]) for row in given)
-        if not all(isinstance(row, Mapping) for row in given):
-            raise InputError(
-                "training data is no list of pairs", where="train", hint='Rows look like ("u1", "i7", ...).'
-            )
+    if isinstance(source, Iterable) and not (io.is_file(source) or io.is_frame(source) or isinstance(source, Mapping)):
+        source = list(source)
+        if all(isinstance(row, tuple | list) and len(row) >= 2 for row in source):
+            return _of_pairs((row[0], row[1]) for row in source)
+        if not all(isinstance(row, Mapping) for row in source):
+            hint = 'Rows look like ("u1", "i7", ...).'
+            raise InputError("training data is not a list of pairs", where="train", hint=hint)
 
     try:
-        rated = io.read_qrels(given, judgements="last", columns=columns, real_grades=True)
+        rated = io.read_qrels(source, judgements="last", columns=columns, real_grades=True)
     except InputError as refused:
         try:  # it may be a table of scores
-            return _of_run(io.read_run(given, name="train", columns=columns))
+            return _of_run(io.read_run(source, name="train", columns=columns))
         except InputError:
             raise refused from None
 
@@ -63,5 +64,5 @@ def _of_pairs(pairs: Iterable[tuple[Any, Any]]) -> UserHistory:
 
 
 def _of_run(run: Run) -> UserHistory:
-    """What a table of scores lists for each user; repeated pairs do not matter."""
+    """The items of each user in a table of scores; repeated pairs do not matter."""
     return UserHistory(run.results)

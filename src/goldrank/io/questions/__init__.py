@@ -1,1 +1,1 @@
-"""Questions with retrieved texts, references and evidence: `Items` and what reads them."""
+"""Questions with retrieved texts, references and evidence: `Items` and their readers."""

@@ -1,4 +1,4 @@
-"""Answers with citations, as the tracks of TREC write them -> sentences with the ids of what they cite."""
+"""Sentences with the ids of the documents that they cite, from answers in the formats of TREC's tracks."""
 
 from __future__ import annotations
 
@@ -9,49 +9,55 @@ from goldrank.base import ids
 from goldrank.base.errors import InputError
 from goldrank.data.text_item import CitedSentence
 from goldrank.io.objects.field_values import absent
-from goldrank.io.questions.support_words import SUPPORT
-from goldrank.io.questions.text_values import document_ids, listed, shown
+from goldrank.io.questions.text_values import SUPPORT, document_ids, listed, shown
 
 SENTENCE_HINT = 'A sentence is {"text": ..., "citations": ["d1", "d2"]}, perhaps with "support": ["full", "none"].'
 
 
-def cited_sentences(value: Any, at: str) -> tuple[CitedSentence, ...]:
+def cited_sentences(value: Any, where: str) -> tuple[CitedSentence, ...]:
     """Sentences from a list of objects with text, citations and perhaps support."""
-    return tuple([_sentence(entry, f"{at}[{i}]") for i, entry in enumerate(listed(value, "sentences", at))])
+    entries = listed(value, "sentences", where)
+    return tuple([_sentence(entry, f"{where}[{i}]") for i, entry in enumerate(entries)])
 
 
-def _sentence(entry: Any, at: str) -> CitedSentence:
+def _sentence(entry: Any, where: str) -> CitedSentence:
     if not isinstance(entry, Mapping):
-        raise InputError(f"is {shown(entry)}, not a sentence", where=at, hint=SENTENCE_HINT)
+        raise InputError(f"is {shown(entry)}, not a sentence", where=where, hint=SENTENCE_HINT)
+
     text = entry.get("text")
-    citations = document_ids(entry.get("citations") or [], f"{at}.citations")
-    support = entry.get("support")
-    degrees = None if absent(support) else _degrees(support, citations, at)
-    return CitedSentence(text if isinstance(text, str) else "", citations, degrees)
+    if not isinstance(text, str):
+        text = ""
+    citations = document_ids(entry.get("citations") or [], f"{where}.citations")
+    degrees = None
+    if not absent(entry.get("support")):
+        degrees = _degrees(entry["support"], citations, where)
+    return CitedSentence(text, citations, degrees)
 
 
-def _degrees(support: Any, citations: Sequence[str], at: str) -> tuple[float, ...]:
+def _degrees(support: Any, citations: Sequence[str], where: str) -> tuple[float, ...]:
     """How far each citation supports its sentence: labels in their order, or by id."""
     if isinstance(support, Mapping):
         support = [support.get(doc) for doc in citations]
 
-    labels = [support] if isinstance(support, str) else listed(support, "labels", at)
+    if isinstance(support, str):
+        support = [support]
+    labels = listed(support, "labels", where)
     if len(labels) != len(citations):
-        what = f"has {len(labels):,} labels of support for {len(citations):,} citations"
-        raise InputError(what, where=at, hint=SENTENCE_HINT)
+        problem = f"has {len(labels):,} labels of support for {len(citations):,} citations"
+        raise InputError(problem, where=where, hint=SENTENCE_HINT)
 
     degrees = []
     for label in labels:
         if label not in SUPPORT:
             hint = f"It is one of: {', '.join(SUPPORT)}."
-            raise InputError(f"the support is {shown(label)}", where=at, hint=hint)
+            raise InputError(f"the support is {shown(label)}", where=where, hint=hint)
         degrees.append(SUPPORT[label])
 
     return tuple(degrees)
 
 
 def is_trec_answer(record: Mapping[str, Any]) -> bool:
-    """Whether a record is an answer as TREC RAG, or RAGTIME, has it: sentences with citations, and what they cite."""
+    """Whether a record is an answer in the format of TREC RAG or RAGTIME: sentences with citations, and references."""
     sentences = record.get("answer", record.get("responses"))
     if not isinstance(sentences, list) or "references" not in record:
         return False
@@ -59,16 +65,20 @@ def is_trec_answer(record: Mapping[str, Any]) -> bool:
 
 
 def from_trec(record: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The record under goldrank's own names: citations are ids, and `references` no texts to be found."""
+    """The record with goldrank's names: citations are ids, and `references`, which are not texts, are left out."""
+    facts = dict(record)
     metadata = record.get("metadata")
-    facts = {**metadata, **record} if isinstance(metadata, Mapping) else dict(record)
-    listed_ids = document_ids(record["references"], f"{where}: $.references")
-    sentences = [
-        {**sentence, "citations": _cited(sentence["citations"], listed_ids, f"{where}: sentence {i}")}
-        for i, sentence in enumerate(record.get("answer", record.get("responses")) or (), 1)
-    ]
-    taken = ("answer", "responses", "references", "metadata")
-    plain = {name: value for name, value in facts.items() if name not in taken}
+    if isinstance(metadata, Mapping):
+        facts = {**metadata, **record}
+
+    references = document_ids(record["references"], f"{where}: $.references")
+    sentences = []
+    for i, sentence in enumerate(record.get("answer", record.get("responses")) or (), 1):
+        cited = _cited(sentence["citations"], references, f"{where}: sentence {i}")
+        sentences.append({**sentence, "citations": cited})
+
+    converted = ("answer", "responses", "references", "metadata")
+    plain = {name: value for name, value in facts.items() if name not in converted}
     for name in ("topic_id", "narrative_id"):
         if name in plain:
             plain["query_id"] = plain.pop(name)
@@ -80,8 +90,8 @@ def from_trec(record: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {**plain, "sentences": sentences}
 
 
-def _cited(citations: Any, references: Sequence[str], at: str) -> list[str]:
-    """Ids of what is cited: given as ids, as ids with scores, or as places in the list of references, from 0."""
+def _cited(citations: Any, references: Sequence[str], where: str) -> list[str]:
+    """The ids of citations: these are ids, ids with scores, or indices into the list of references."""
     cited: list[str] = []
     for citation in list(citations):
         if isinstance(citation, str):
@@ -89,6 +99,6 @@ def _cited(citations: Any, references: Sequence[str], at: str) -> list[str]:
         elif isinstance(citation, int) and not isinstance(citation, bool) and 0 <= citation < len(references):
             cited.append(references[citation])
         else:
-            what = f"cites {ids.show(repr(citation), 40)}, and there are {len(references):,} references"
-            raise InputError(what, where=at, hint="Citations are ids, or places in the list of references from 0.")
+            problem = f"cites {ids.show(repr(citation), 40)}, and there are {len(references):,} references"
+            raise InputError(problem, where=where, hint="Citations are ids, or positions in the references from 0.")
     return cited

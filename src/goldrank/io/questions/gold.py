@@ -1,4 +1,4 @@
-"""One set of gold for several systems: what is needed stands in one file, what was retrieved in others."""
+"""Gold for several systems: references or evidence are in one file, retrieved texts in other files."""
 
 from __future__ import annotations
 
@@ -21,58 +21,65 @@ _OF_RESULTS = ("retrieved", "retrieved_ids", "scores", "sources", *_OF_ANSWERS, 
 
 def with_gold(
     results: Records,
-    gold: Any,  # records, or what they are opened from
+    gold: Any,  # records, or their source
     *,
     fields: Mapping[str, str | None] | None = None,
     gold_fields: Mapping[str, str | None] | None = None,
     format: str | None = None,
 ) -> Records:
-    """What a system retrieved, with the references or evidence of other records, question by question by id.
+    """The results of a system, joined by question id with the references or evidence of other records.
 
-    A question that the system has nothing for is one for which nothing was retrieved. `fields` names fields of either
-    side, `gold_fields` those of the gold where it has others.
+    A question without results counts as one for which nothing was retrieved. `fields` names fields of both sides,
+    `gold_fields` fields of the gold, if they differ.
     """
     of_results = {role: path for role, path in (fields or {}).items() if role in ("query", *_OF_RESULTS)}
     of_gold = {role: path for role, path in (fields or {}).items() if role in ("query", *_OF_GOLD)}
-    wanted = _by_id(gold, ItemFields(of_gold if gold_fields is None else gold_fields), "gold", format)
+    if gold_fields is not None:
+        of_gold = dict(gold_fields)
+    expected = _by_id(gold, ItemFields(of_gold), "gold", format)
     retrieved = _by_id(results, ItemFields(of_results), results.name, None)
-    if not wanted.keys() & retrieved.keys():
+    if not expected.keys() & retrieved.keys():
         raise MismatchError(
             f"no question of {results.name} is in the gold: {ids.samples(list(retrieved))}; gold: "
-            f"{ids.samples(list(wanted))}",
+            f"{ids.samples(list(expected))}",
             hint="Both need the same ids.",
         )
-    missing = [query for query in wanted if query not in retrieved]
-    other = [query for query in retrieved if query not in wanted]
+
+    missing = [query for query in expected if query not in retrieved]
+    extra = [query for query in retrieved if query not in expected]
     notes = [*results.notes]
     if missing:
         notes.append(Note.of("gold-without-results", count=len(missing), samples=missing))
-    if other:
-        notes.append(Note.of("results-without-gold", count=len(other), samples=other))
+    if extra:
+        notes.append(Note.of("results-without-gold", count=len(extra), samples=extra))
 
-    by_id = not any({"references", "evidence", "nuggets"} & needed.keys() for needed in wanted.values())
-    nothing: dict[str, Any] = {"retrieved_ids" if by_id else "retrieved": []}
+    nothing: dict[str, Any] = {"retrieved_ids": []}
+    if any({"references", "evidence", "nuggets"} & values.keys() for values in expected.values()):
+        nothing = {"retrieved": []}
 
     def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
-        for number, (query, needed) in enumerate(wanted.items()):
-            yield number, {"id": query, **retrieved.get(query, nothing), **needed}
+        for number, (query, values) in enumerate(expected.items()):
+            yield number, {"id": query, **retrieved.get(query, nothing), **values}
 
-    def place(number: int) -> str:
+    def position(number: int) -> str:
         return f"{results.name}: question {number + 1}"
 
-    return Records(results.name, results.label, rows, place, results.digest, notes)
+    return Records(results.name, results.label, rows, position, results.digest, notes)
 
 
-def _by_id(given: Any, fields: ItemFields, name: str, format: str | None) -> dict[str, dict[str, Any]]:
-    """What records say, by question, under goldrank's own names."""
-    if isinstance(given, Records):
-        records = given
-    else:
-        records = open_records(given, fields, format, name=name)
+def _by_id(source: Any, fields: ItemFields, name: str, format: str | None) -> dict[str, dict[str, Any]]:
+    """The values of records by question and role."""
+    records = source
+    if not isinstance(source, Records):
+        records = open_records(source, fields, format, name=name)
 
+    is_gold = name == "gold"
+    roles: tuple[str, ...] = _OF_RESULTS
+    if is_gold:
+        roles = _OF_GOLD
     by_query: dict[str, dict[str, Any]] = {}
     for number, record in records.rows(Counter()):
-        where = records.place(number)
+        where = records.position(number)
         if is_trec_answer(as_mapping(record, where)):
             record = from_trec(record, where)
         values = fields.find(as_mapping(record, where), where)
@@ -81,8 +88,8 @@ def _by_id(given: Any, fields: ItemFields, name: str, format: str | None) -> dic
         query = ids.as_text(values["query"].value, "query id", where)
         if query in by_query:
             raise InputError(f"query id '{ids.show(query)}' is duplicated", where=where)
-        is_gold = name == "gold"
-        by_role = {role: values[role].value for role in (_OF_GOLD if is_gold else _OF_RESULTS) if role in values}
+
+        by_role = {role: values[role].value for role in roles if role in values}
         by_role |= attributes_of(record, fields)
         if is_gold and not set(_NEEDED) & by_role.keys():
             raise fields.missing("references", as_mapping(record, where), where)

@@ -1,4 +1,4 @@
-"""Records of questions -> `TextItem`s: the retrieved texts and references that RAG tools write."""
+"""`TextItem`s from records of questions, as RAG tools write them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import math
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from goldrank.base import ids
 from goldrank.base.errors import InputError, one_of
 from goldrank.base.notes import Note, from_counts
-from goldrank.data.text_item import CitedSentence, EvidencePlaces, Reference, Span, TextItem
+from goldrank.data.text_item import CitedSentence, EvidencePlaces, Nugget, Reference, Span, TextItem
 from goldrank.io.objects.field_values import absent
 from goldrank.io.questions import id_groups, text_values
 from goldrank.io.questions.cited_answers import cited_sentences, from_trec, is_trec_answer
@@ -23,32 +24,31 @@ from goldrank.io.questions.text_values import RetrievedText
 from goldrank.io.records import FieldValue, ItemFields, Records, as_mapping, says_places
 
 NULLS = ("error", "empty")
-"""What a retrieved text that is null means."""
+"""Choices for a retrieved text that is null."""
 FAILURES = ("error", "zero", "skip")
-"""What becomes of questions on which the retriever failed."""
+"""Choices for questions on which the retriever failed."""
 FAILED = "retrieval_error"
-"""The field of a record whose question could not be retrieved for: {"type": ..., "text": ...}."""
+"""The field of a record for whose question the retriever failed: {"type": ..., "text": ...}."""
 
 
 class ReadItem(NamedTuple):
-    """An item and what its record says beside it, as far as it says anything."""
+    """An item and the other data of its record, as far as there are any."""
 
     item: TextItem
     ids: tuple[str | None, ...] | None = None
     """The ids of the retrieved texts."""
     sources: tuple[str | None, ...] | None = None
-    """The names of the sources that they stand in."""
+    """The names of their sources."""
     source_texts: Mapping[str, str] | None = None
     """The texts of sources."""
     evidence: Any = None
-    """The evidence as it was given, quotations and all."""
+    """The evidence of the record, with quotations."""
     scores: tuple[float | None, ...] | None = None
     """The scores of the retrieved texts."""
     by_id: bool = False
-    """Whether the item's texts and references are ids, since its record has no texts to compare."""
-
+    """Whether the item's texts and references are ids, because its record has no texts to compare."""
     expected_ids: tuple[str, ...] | None = None
-    """The ids of what is relevant, where the record has them beside texts."""
+    """The ids of relevant documents, if the record has them beside texts."""
 
     @property
     def has_evidence(self) -> bool:
@@ -57,7 +57,7 @@ class ReadItem(NamedTuple):
 
 
 class ReadQuestion(NamedTuple):
-    """A question, and the record that it stands in."""
+    """A question and its record."""
 
     query: str
     question: str
@@ -66,12 +66,12 @@ class ReadQuestion(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether nothing could be retrieved for it."""
+        """Whether the retriever failed on it."""
         return not absent(self.record.get(FAILED))
 
 
 class ItemReader:
-    """Reads records as items, anew each time: files stay on the disk."""
+    """Reads records as items, again each time: files stay on the disk."""
 
     def __init__(self, records: Records, fields: ItemFields, *, nulls: str = "error", failures: str = "error") -> None:
         self.records = records
@@ -82,17 +82,17 @@ class ItemReader:
 
     @property
     def name(self) -> str:
-        """A short name: the file's, or that of the data."""
+        """A short name of the file or of the data."""
         return self.records.label
 
     def __iter__(self) -> Iterator[TextItem]:
         return (entry.item for entry in self.entries())
 
     def questions(self) -> Iterator[ReadQuestion]:
-        """The records with their questions, whatever else they lack; those of failures that are skipped, too."""
+        """The questions with their records, also incomplete records and failures that are skipped."""
         seen: dict[str, int] = {}
         for number, entry in self.records.rows(Counter()):
-            where = self.records.place(number)
+            where = self.records.position(number)
             if isinstance(entry, TextItem):
                 question = ReadQuestion(entry.query, entry.question, plain_record(entry), where)
             else:
@@ -101,63 +101,57 @@ class ItemReader:
                 by_id = _names_ids(known, _answerable(known))
                 query = self._query_id(known, len(seen) + 1, by_id, Counter())
                 question = ReadQuestion(query, _question(known.get("question")), record, where)
+
             if question.query in seen:
                 raise self._duplicated(question.query, seen[question.query], where)
             seen[question.query] = number
             yield question
 
     def entries(self, *, measured: bool = True) -> Iterator[ReadItem]:
-        """Items with what else their records say.
+        """Items with the other data of their records.
 
-        If they are not `measured` but looked at, nothing has to be expected, and an id may stand for its text.
+        If items are not `measured` but shown, nothing has to be expected, and an id may replace a missing text.
         """
         counts: Counter[str] = Counter()
         seen: dict[str, int] = {}
         by_id: bool | None = None
-        place = self.records.place
+        position = self.records.position
         for number, record in self.records.rows(counts):
-            where = place(number)
+            where = position(number)
             if isinstance(record, TextItem):
-                given = self._check_item(record, where, counts)
+                entry = self._check_item(record, where, counts)
             else:
-                given = self._read_record(as_mapping(record, where), where, len(seen) + 1, counts, measured)
-            query = given.item.query
+                entry = self._read_record(as_mapping(record, where), where, len(seen) + 1, counts, measured)
+
+            query = entry.item.query
             if query in seen:
                 raise self._duplicated(query, seen[query], where)
             seen[query] = number
-            if by_id is not None and by_id != given.by_id:
-                if given.by_id:
-                    what = "has ids alone"
-                else:
-                    what = "has texts"
-                raise InputError(
-                    f"{what}, and records before it have {'texts' if given.by_id else 'ids alone'}",
-                    where=where,
-                    hint="Either all questions are evaluated by texts or all by ids: split the file.",
-                    code="mixed-items",
-                )
-            by_id = given.by_id
-            if given.item.retrieved is not _SKIPPED:
-                yield given
+            if by_id is not None and by_id != entry.by_id:
+                raise _mixed_items(entry, where)
+            by_id = entry.by_id
+            if entry.item.retrieved is not _SKIPPED:
+                yield entry
+
         if not seen:
-            what = "no items"
-            raise InputError(what, where=self.records.name, hint="Did the system return anything?", code="empty-input")
+            hint = "Did the system return anything?"
+            raise InputError("no items", where=self.records.name, hint=hint, code="empty-input")
         if measured:
             self._counts = counts
 
     @property
     def by_id(self) -> bool:
-        """Whether ids are compared: records name what is expected by id alone."""
-        return next((given.by_id for given in self.entries()), False)
+        """Whether ids are compared, because records have only ids of what is expected."""
+        return next((entry.by_id for entry in self.entries()), False)
 
     @cached_property
     def has_evidence(self) -> bool:
-        """Whether any question names its evidence by place: everything then goes by that."""
-        return any(given.has_evidence for given in self.entries())
+        """Whether any question has evidence by position; then all questions are measured by it."""
+        return any(entry.has_evidence for entry in self.entries())
 
     @cached_property
     def has_nuggets_alone(self) -> bool:
-        """Whether questions have nuggets, and none has references."""
+        """Whether questions have nuggets and no question has references."""
         has_nuggets = False
         for item in self:
             if item.references:
@@ -167,12 +161,12 @@ class ItemReader:
 
     @property
     def was_read(self) -> bool:
-        """Whether everything was read once, without an error."""
+        """Whether all records were read once without an error."""
         return self._counts is not None
 
     @property
     def counts(self) -> Counter[str]:
-        """What the last whole reading tolerated, by codes of notes. Reads everything if nothing did so far."""
+        """What the last complete reading tolerated, by codes of notes; reads all records if that was not done yet."""
         if self._counts is None:
             deque(self.entries(), maxlen=0)
         assert self._counts is not None
@@ -180,8 +174,8 @@ class ItemReader:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was tolerated, and what was chosen where there was a choice."""
-        tolerated = from_counts(self.counts)  # reading adds to the notes on fields
+        """What was tolerated, and choices among several fields."""
+        tolerated = from_counts(self.counts)  # first, because reading adds to the notes on fields
         return (*self.records.notes, *self.fields.notes, *tolerated)
 
     @cached_property
@@ -189,19 +183,19 @@ class ItemReader:
         """SHA-256 of the file as stored; for objects, of the items."""
         if self.records.digest is not None:
             return self.records.digest()
-        whole = hashlib.sha256()
+        digest = hashlib.sha256()
         for item in self:
-            whole.update(json.dumps(_hashed(item)).encode() + b"\n")
-        return whole.hexdigest()
+            digest.update(json.dumps(_hashed(item)).encode() + b"\n")
+        return digest.hexdigest()
 
     def _duplicated(self, query: str, first: int, where: str) -> InputError:
-        what = f"query id '{ids.show(query)}' is duplicated, first at {self.records.place(first)}"
-        hint = "Each question has an id of its own: name the field that holds it "
+        problem = f"query id '{ids.show(query)}' is duplicated, first at {self.records.position(first)}"
+        hint = "Each question has a different id: name the field that holds it "
         hint += "with fields={'query': ...} (--map query=...)."
-        return InputError(what, where=where, hint=hint)
+        return InputError(problem, where=where, hint=hint)
 
     def _fields_of(self, record: Mapping[str, Any], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
-        """The fields of a record by goldrank's names."""
+        """The fields of a record by role."""
         if is_trec_answer(record):
             record = from_trec(record, where)
         fields = self.fields.find(record, where)
@@ -210,13 +204,13 @@ class ItemReader:
         return fields
 
     def _query_id(self, known: Mapping[str, FieldValue], number: int, by_id: bool, counts: Counter[str]) -> str:
-        """The question's id. Without one, a question with ids is known by its text, and one with texts by its number.
+        """The question's id. Without an id, a question with ids is named by its text, one with texts by its number.
 
-        The first is how records of ids are read as judgements and as a run, too.
+        Records of ids that are read as judgements and as a run are named by their texts, too.
         """
-        given = known.get("query")
-        if given is not None and not (self.records.cells and given.value == ""):
-            return ids.as_text(given.value, "query id", given.path)
+        field = known.get("query")
+        if field is not None and not (self.records.cells and field.value == ""):
+            return ids.as_text(field.value, "query id", field.path)
 
         text = _question(known.get("question"))
         if by_id and text:
@@ -236,68 +230,65 @@ class ItemReader:
         if by_id:
             return self._read_ids(record, known, query, answerable, where, counts)
 
+        texts: Sequence[str] = ()
         retrieved: list[RetrievedText] | None = None
-        texts: Sequence[str]
-        if not absent(failure := record.get(FAILED)):
+        failure = record.get(FAILED)
+        if not absent(failure):
             texts = self._failed(failure, query, where, counts)
-        elif "retrieved" not in fields and ("nuggets" in known or _names_citations(known)):
-            texts = ()
-        elif "retrieved" not in fields:
-            raise self.fields.missing("retrieved", record, where)
-        else:
+        elif "retrieved" in fields:
             value, path = fields["retrieved"]
             texts, retrieved = self._retrieved(value, f"{where}: {path}", counts, measured)
+        elif not is_answer(known):
+            raise self.fields.missing("retrieved", record, where)
 
         expects = ("references", "evidence", "nuggets", "sentences", "cited_ids")
         is_expected = any(role in fields for role in expects)
         if measured and answerable is not False and not is_expected:
             raise self.fields.missing("references", record, where)
 
-        wanted: tuple[Reference, ...] = ()
+        references: tuple[Reference, ...] = ()
         if "references" in known:
-            wanted = text_values.references(*known["references"], counts)
-
+            references = text_values.references(*known["references"], counts)
+        evidence = None
         if "evidence" in known:
             evidence = known["evidence"].value
-        else:
-            evidence = None
+        answers: dict[str, Any] = {}
+        for role in ("reference", "response"):
+            if role in known:
+                answers[role] = text_values.answer(known[role].value, role, known[role].path)
 
-        answers: dict[str, Any] = {
-            role: text_values.answer(known[role].value, role, known[role].path)
-            for role in ("reference", "response")
-            if role in known
-        }
         if answerable is False:
-            wanted, evidence = _without_answer(wanted, evidence, counts)
+            references, evidence = _without_answer(references, evidence, counts)
             answers.pop("reference", None)
-        elif not wanted and not is_answer(known) and (evidence is None or evidence == []):
+        elif not references and not is_answer(known) and (evidence is None or evidence == []):
             counts["no-references"] += 1
 
+        nuggets: Sequence[Nugget] = ()
+        if "nuggets" in known:
+            nuggets = text_values.nuggets(*known["nuggets"], len(texts), counts)
         spans, sources, source_texts = _sources(known.get("sources"), retrieved, texts)
         scores = _scores(known.get("scores"), retrieved, texts)
-        question, latency = _question(known.get("question")), _latency(known)
         item = TextItem(
             query,
             texts,
-            wanted,
-            question,
+            references,
+            _question(known.get("question")),
             spans,
             where=where,
-            latency=latency,
+            latency=_latency(known),
             answerable=answerable,
-            confidence=scores[0] if scores else None,
-            nuggets=text_values.nuggets(*known["nuggets"], len(texts), counts) if "nuggets" in known else (),
+            confidence=_first_score(scores),
+            nuggets=nuggets,
             sentences=_sentences(known),
             correct=_correct(known.get("correct")),
             **answers,
         )
-        text_ids = _ids(known.get("retrieved_ids"), retrieved, texts)
-        if "expected_ids" in known:
-            expected = tuple(text_values.graded_ids(*known["expected_ids"]))
-        else:
-            expected = None
 
-        return ReadItem(item, text_ids, sources, source_texts, evidence, scores, expected_ids=expected)
+        text_ids = _ids(known.get("retrieved_ids"), retrieved, texts)
+        expected_ids = None
+        if "expected_ids" in known:
+            expected_ids = tuple(text_values.graded_ids(*known["expected_ids"]))
+        return ReadItem(item, text_ids, sources, source_texts, evidence, scores, expected_ids=expected_ids)
 
     def _read_ids(
         self,
@@ -308,10 +299,11 @@ class ItemReader:
         where: str,
         counts: Counter[str],
     ) -> ReadItem:
-        """A record that says by ids alone what is expected: ids take the place of texts."""
+        """A record with only ids of what is expected: the item has ids instead of texts."""
         retrieved_ids: Sequence[str]
         retrieved: list[RetrievedText] | None = None
-        if not absent(failure := record.get(FAILED)):
+        failure = record.get(FAILED)
+        if not absent(failure):
             retrieved_ids = self._failed(failure, query, where, counts)
         elif "retrieved_ids" in known:
             retrieved_ids = text_values.document_ids(*known["retrieved_ids"])
@@ -334,40 +326,42 @@ class ItemReader:
             counts["nothing-retrieved"] += 1
 
         scores = _scores(known.get("scores"), retrieved, retrieved_ids)
-        expected: Mapping[str, float] = {}
+        grades: Mapping[str, float] = {}
         if "expected_ids" in known and id_groups.has_groups(known["expected_ids"].value):
             retrieved_ids, scores = _each_once(retrieved_ids, scores, counts)
-            wanted = id_groups.references_of(id_groups.id_groups(*known["expected_ids"]), retrieved_ids)
+            references = id_groups.references_of(id_groups.id_groups(*known["expected_ids"]), retrieved_ids)
         else:
             if "expected_ids" in known:
-                expected = text_values.graded_ids(*known["expected_ids"])
-            wanted = tuple(Reference((name,), grade) for name, grade in expected.items())
+                grades = text_values.graded_ids(*known["expected_ids"])
+            references = tuple(Reference((name,), grade) for name, grade in grades.items())
 
         if answerable is False:
-            wanted, _ = _without_answer(wanted, None, counts)
-        elif not wanted:
+            references, _ = _without_answer(references, None, counts)
+        elif not references:
             counts["no-references"] += 1
 
-        question, latency = _question(known.get("question")), _latency(known)
-        more: dict[str, Any] = {
-            "answerable": answerable,
-            "confidence": scores[0] if scores else None,
-            "sentences": _sentences(known),
-            "correct": _correct(known.get("correct")),
-        }
-        item = TextItem(query, retrieved_ids, wanted, question, where=where, latency=latency, **more)
-        if retrieved_ids is _SKIPPED or not has_retrieved:
-            returned = None
-        else:
-            returned = tuple(retrieved_ids)
-
-        return ReadItem(item, returned, scores=scores, by_id=True, expected_ids=tuple(expected))
+        item = TextItem(
+            query,
+            retrieved_ids,
+            references,
+            _question(known.get("question")),
+            where=where,
+            latency=_latency(known),
+            answerable=answerable,
+            confidence=_first_score(scores),
+            sentences=_sentences(known),
+            correct=_correct(known.get("correct")),
+        )
+        text_ids = None
+        if retrieved_ids is not _SKIPPED and has_retrieved:
+            text_ids = tuple(retrieved_ids)
+        return ReadItem(item, text_ids, scores=scores, by_id=True, expected_ids=tuple(grades))
 
     def _retrieved(
-        self, value: Any, at: str, counts: Counter[str], measured: bool
+        self, value: Any, where: str, counts: Counter[str], measured: bool
     ) -> tuple[tuple[str, ...], list[RetrievedText] | None]:
-        """The texts, and what else is known of them if they are more than texts."""
-        entries = text_values.listed(value, "texts", at)
+        """The texts, and their other data if the value has more than texts."""
+        entries = text_values.listed(value, "texts", where)
         if not entries:
             counts["nothing-retrieved"] += 1
 
@@ -375,12 +369,12 @@ class ItemReader:
             texts = tuple(entries)
             retrieved = None
         else:
-            retrieved = [text_values.retrieved_text(entry, f"{at}[{i}]") for i, entry in enumerate(entries)]
+            retrieved = [text_values.retrieved_text(entry, f"{where}[{i}]") for i, entry in enumerate(entries)]
             for i, text in enumerate(retrieved):
                 if text.text is None and text.id is not None and not measured:
                     retrieved[i] = text._replace(text=text.id)
                 elif text.text is None:
-                    retrieved[i] = self._without_text(text, entries[i], f"{at}[{i}]", counts)
+                    retrieved[i] = self._without_text(text, entries[i], f"{where}[{i}]", counts)
             texts = tuple([text.text or "" for text in retrieved])
             scores = [text.score for text in retrieved if text.score is not None]
             if len(scores) == len(retrieved) and any(b > a for a, b in itertools.pairwise(scores)):
@@ -392,13 +386,14 @@ class ItemReader:
 
         return texts, retrieved
 
-    def _without_text(self, text: RetrievedText, entry: Any, at: str, counts: Counter[str]) -> RetrievedText:
+    def _without_text(self, text: RetrievedText, entry: Any, where: str, counts: Counter[str]) -> RetrievedText:
         if isinstance(entry, Mapping) and not text_values.has_text_field(entry):
             hint = "Ids are evaluated beside expected_ids, or by goldrank.evaluate(qrels, run)."
-            raise InputError(f"has an id, '{ids.show(text.id or '')}', and no text", where=at, hint=hint)
+            raise InputError(f"has an id, '{ids.show(text.id or '')}', and no text", where=where, hint=hint)
         if self.nulls == "error":
-            hint = "A text that could not be fetched is no result: leave it out, or say read_items(..., nulls='empty')."
-            raise InputError(f"is {text_values.shown(entry)}, not a text", where=at, hint=hint)
+            hint = "A text that could not be fetched is not a result: leave it out, or say "
+            hint += "read_items(..., nulls='empty')."
+            raise InputError(f"is {text_values.shown(entry)}, not a text", where=where, hint=hint)
         counts["null-retrieved"] += 1
         return text._replace(text="")
 
@@ -411,44 +406,51 @@ class ItemReader:
             counts["failed-as-nothing"] += 1
             return ()
 
+        reason = str(failure)
         if isinstance(failure, Mapping):
             reason = f"{failure.get('type')}: {failure.get('text')}"
-        else:
-            reason = str(failure)
-
-        what = f"retrieving for query '{ids.show(query)}' failed: {ids.show(reason, 200)}"
+        problem = f"retrieving for query '{ids.show(query)}' failed: {ids.show(reason, 200)}"
         hint = "A question that was not asked has no score. Retrieve again, or say read_items(..., failures='skip') to "
         hint += "leave such questions out, failures='zero' to count them as if nothing was found."
-        raise InputError(what, where=where, hint=hint)
+        raise InputError(problem, where=where, hint=hint)
 
     def _check_item(self, item: TextItem, where: str, counts: Counter[str]) -> ReadItem:
-        """A `TextItem` of somebody's own."""
+        """Check a `TextItem` that a user made."""
         if not isinstance(item.query, str) or not item.query:
             raise InputError(f"the query id is {text_values.shown(item.query)}", where=where, hint="Ids are text.")
 
         texts, _ = self._retrieved(item.retrieved, f"{where}: $.retrieved", counts, True)
-        wanted = text_values.references(list(item.references), f"{where}: $.references", counts)
+        references = text_values.references(list(item.references), f"{where}: $.references", counts)
         evidence = tuple(item.evidence)
         if not all(isinstance(piece, EvidencePlaces) for piece in evidence):
             raise InputError("evidence of a TextItem is of type EvidencePlaces", where=f"{where}: $.evidence")
 
         if item.spans is not None and len(item.spans) != len(texts):
-            what = f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts"
-            raise InputError(what, where=f"{where}: $.spans")
+            problem = f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts"
+            raise InputError(problem, where=f"{where}: $.spans")
 
         if item.answerable is False:
-            wanted, _ = _without_answer(wanted, evidence, counts)
+            references, _ = _without_answer(references, evidence, counts)
             evidence = ()
-        elif not wanted and not evidence:
+        elif not references and not evidence:
             counts["no-references"] += 1
 
         where = item.where or where
-        checked = replace(item, retrieved=texts, references=wanted, evidence=evidence, where=where)
+        checked = replace(item, retrieved=texts, references=references, evidence=evidence, where=where)
         return ReadItem(checked, evidence=evidence)
 
 
+def _mixed_items(entry: ReadItem, where: str) -> InputError:
+    """The error for a record with ids after records with texts, or the reverse."""
+    problem = "has texts, and records before it have ids alone"
+    if entry.by_id:
+        problem = "has ids alone, and records before it have texts"
+    hint = "Either all questions are evaluated by texts or all by ids: split the file."
+    return InputError(problem, where=where, hint=hint, code="mixed-items")
+
+
 def _hashed(item: TextItem) -> list[Any]:
-    """What the digest of an item is made of."""
+    """The values of an item that its digest includes."""
     evidence = [piece.alternatives for piece in item.evidence]
     spans = item.spans and list(item.spans)
     parts: list[Any] = [item.query, item.question, list(item.retrieved), list(item.references), spans, evidence]
@@ -464,21 +466,30 @@ def plain_record(item: TextItem) -> dict[str, Any]:
 
 def expected(item: TextItem) -> dict[str, Any]:
     """The references and the evidence of an item as plain values, as far as it has any."""
-    references = [{"any_of": list(reference.texts), "grade": reference.grade} for reference in item.references]
-    evidence = [
-        {"any_of": [{"all_of": [span._asdict() for span in spans]} for spans in piece.alternatives]}
-        for piece in item.evidence
-    ]
-    return {key: value for key, value in (("references", references), ("evidence", evidence)) if value}
+    values: dict[str, Any] = {}
+    if item.references:
+        values["references"] = [
+            {"any_of": list(reference.texts), "grade": reference.grade} for reference in item.references
+        ]
+    if item.evidence:
+        values["evidence"] = list(map(_plain_evidence, item.evidence))
+    return values
+
+
+def _plain_evidence(evidence: EvidencePlaces) -> dict[str, Any]:
+    alternatives = []
+    for spans in evidence.alternatives:
+        alternatives.append({"all_of": [span._asdict() for span in spans]})
+    return {"any_of": alternatives}
 
 
 def _with_values(fields: Mapping[str, FieldValue], where: str) -> dict[str, FieldValue]:
-    """The fields that hold anything, with their places."""
+    """The fields that have a value, with their positions."""
     return {role: FieldValue(value, f"{where}: {path}") for role, (value, path) in fields.items() if not absent(value)}
 
 
 def _names_ids(known: Mapping[str, FieldValue], answerable: bool | None) -> bool:
-    """Whether a record says by ids alone what is expected."""
+    """Whether a record has only ids of what is expected."""
     if {"references", "evidence"} & known.keys():
         return False
     if "expected_ids" in known:
@@ -487,17 +498,17 @@ def _names_ids(known: Mapping[str, FieldValue], answerable: bool | None) -> bool
 
 
 def _names_citations(known: Mapping[str, FieldValue]) -> bool:
-    """Whether a record says what its answer cites."""
+    """Whether a record has the citations of its answer."""
     return "sentences" in known or "cited_ids" in known
 
 
 def is_answer(known: Mapping[str, FieldValue]) -> bool:
-    """Whether a record is of an answer, for which nothing need be expected of texts."""
+    """Whether a record is about an answer, so that it needs no retrieved texts and no references."""
     return "nuggets" in known or _names_citations(known)
 
 
 def _sentences(known: Mapping[str, FieldValue]) -> tuple[CitedSentence, ...] | None:
-    """The sentences of an answer; ids that it cites, without any, are those of one sentence."""
+    """The sentences of an answer; cited ids without sentences belong to one sentence."""
     if "sentences" in known:
         return cited_sentences(*known["sentences"])
     if "cited_ids" in known:
@@ -506,7 +517,7 @@ def _sentences(known: Mapping[str, FieldValue]) -> tuple[CitedSentence, ...] | N
 
 
 def _holds_ids(known: Mapping[str, FieldValue], entries: Sequence[Any]) -> bool:
-    """Whether plain entries of `retrieved` are ids: beside `expected` with groups they can be nothing else."""
+    """Whether plain entries of `retrieved` are ids, which is certain if the expected ids have groups."""
     is_plain = all(isinstance(entry, str | int) for entry in entries)
     return is_plain and id_groups.has_groups(known["expected_ids"].value)
 
@@ -514,67 +525,80 @@ def _holds_ids(known: Mapping[str, FieldValue], entries: Sequence[Any]) -> bool:
 def _each_once(
     retrieved: Sequence[str], scores: Sequence[float | None] | None, counts: Counter[str]
 ) -> tuple[Sequence[str], Any]:
-    """Ids without repetitions, the first place counts and ranks close up, and the scores of those kept."""
+    """Distinct ids, by their first occurrence, and their scores."""
     first = {doc: i for i, doc in reversed(list(enumerate(retrieved)))}
-    kept = sorted(first.values())
-    if len(kept) == len(retrieved):
+    indices = sorted(first.values())
+    if len(indices) == len(retrieved):
         return retrieved, scores
-    counts["repeated-documents"] += len(retrieved) - len(kept)
-    return tuple(retrieved[i] for i in kept), None if scores is None else tuple(scores[i] for i in kept)
+
+    counts["repeated-documents"] += len(retrieved) - len(indices)
+    distinct = tuple(retrieved[i] for i in indices)
+    if scores is None:
+        return distinct, None
+    return distinct, tuple(scores[i] for i in indices)
 
 
 _SKIPPED: Sequence[str] = ("",)
-"""Stands for the texts of an item that is left out; known by identity."""
+"""Marks the texts of an item that is left out; compared by identity."""
 
 
-def _one_for_each(value: Any, texts: Sequence[str], what: str, at: str) -> Sequence[Any]:
-    listed = text_values.listed(value, f"{what}s", at)
-    if len(listed) != len(texts):
-        hint = f"Each retrieved text has one {what} (or null), in the same order."
-        raise InputError(f"has {len(listed):,} {what}s for {len(texts):,} retrieved texts", where=at, hint=hint)
-    return listed
+def _one_for_each(field: FieldValue, texts: Sequence[str], noun: str) -> Sequence[Any]:
+    """The entries of a field that must have one entry for each retrieved text."""
+    entries = text_values.listed(field.value, f"{noun}s", field.path)
+    if len(entries) != len(texts):
+        problem = f"has {len(entries):,} {noun}s for {len(texts):,} retrieved texts"
+        hint = f"Each retrieved text has one {noun} (or null), in the same order."
+        raise InputError(problem, where=field.path, hint=hint)
+    return entries
 
 
 def _ids(
-    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
+    field: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
 ) -> tuple[str | None, ...] | None:
-    if given is not None and texts:
-        entries = enumerate(_one_for_each(given.value, texts, "id", given.path))
-        return tuple([None if absent(e) else ids.as_text(e, "document id", f"{given.path}[{i}]") for i, e in entries])
+    """The ids of the retrieved texts; None if they have no ids."""
+    if field is not None and texts:
+        text_ids: list[str | None] = []
+        for i, entry in enumerate(_one_for_each(field, texts, "id")):
+            if absent(entry):
+                text_ids.append(None)
+            else:
+                text_ids.append(ids.as_text(entry, "document id", f"{field.path}[{i}]"))
+        return tuple(text_ids)
+
     if retrieved is None or all(text.id is None for text in retrieved):
         return None
     return tuple([text.id for text in retrieved])
 
 
 def _sources(
-    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
+    field: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
 ) -> tuple[tuple[Span | None, ...] | None, tuple[str | None, ...] | None, Mapping[str, str] | None]:
-    """Places of the retrieved texts, names of their sources, and texts of sources."""
+    """The positions of the retrieved texts, the names of their sources, and the texts of sources."""
     source_texts: Mapping[str, str] | None = None
-    if given is not None and isinstance(given.value, Mapping):
-        source_texts = given.value
+    if field is not None and isinstance(field.value, Mapping):
+        source_texts = field.value
         wrong = next((name for name, text in source_texts.items() if not isinstance(text, str)), None)
         if wrong is not None:
-            raise InputError(f"the text of source {wrong!r:.40} is no text", where=given.path)
-    elif given is not None:
-        entries = _one_for_each(given.value, texts, "source", given.path)
+            raise InputError(f"the text of source {wrong!r:.40} is not a text", where=field.path)
+    elif field is not None:
+        entries = _one_for_each(field, texts, "source")
         pairs = enumerate(zip(entries, texts, strict=True))
-        retrieved = [_source(entry, text, f"{given.path}[{i}]") for i, (entry, text) in pairs]
+        retrieved = [_source(entry, text, f"{field.path}[{i}]") for i, (entry, text) in pairs]
 
     if retrieved is None:
         return None, None, source_texts
 
+    spans = None
     if any(text.span for text in retrieved):
         spans = tuple([text.span for text in retrieved])
-    else:
-        spans = None
-
-    named = any(text.source is not None for text in retrieved)
-    return spans, tuple([text.source for text in retrieved]) if named else None, source_texts
+    sources = None
+    if any(text.source is not None for text in retrieved):
+        sources = tuple([text.source for text in retrieved])
+    return spans, sources, source_texts
 
 
 def _from_cells(fields: Mapping[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
-    """Fields of a text table with the lists that their cells hold."""
+    """Fields of a text table with the lists in their cells."""
     parsed = dict(fields)
     lists = (
         "retrieved",
@@ -601,70 +625,84 @@ def _from_cells(fields: Mapping[str, FieldValue], where: str, counts: Counter[st
 
 
 def _answerable(known: Mapping[str, FieldValue]) -> bool | None:
-    """Whether a question has an answer, as far as its record says so."""
-    said = {role: text_values.yes_or_no(*known[role]) for role in ("answerable", "no_answer") if role in known}
-    meant = {role: yes if role == "answerable" else not yes for role, yes in said.items()}
-    if len(set(meant.values())) > 1:
-        what = f"answerable is {said['answerable']} and no_answer is {said['no_answer']}"
-        raise InputError(what, where=known["answerable"].path, hint="Leave one of them out.")
-    return next(iter(meant.values()), None)
+    """Whether a question has an answer; None if its record does not say it."""
+    answerable = no_answer = None
+    if "answerable" in known:
+        answerable = text_values.yes_or_no(*known["answerable"])
+    if "no_answer" in known:
+        no_answer = text_values.yes_or_no(*known["no_answer"])
+
+    if answerable is not None and answerable == no_answer:
+        problem = f"answerable is {answerable} and no_answer is {no_answer}"
+        raise InputError(problem, where=known["answerable"].path, hint="Leave one of them out.")
+    if no_answer is not None:
+        return not no_answer
+    return answerable
 
 
 OUTCOMES = {"right": True, "correct": True, "pass": True, "wrong": False, "incorrect": False, "fail": False}
-"""What an answer may be called, beside true and false."""
+"""Words for right and wrong answers, beside true and false."""
 
 
-def _correct(given: FieldValue | None) -> bool | None:
-    """Whether the answer is right, as far as its record says so."""
-    if given is None:
+def _correct(field: FieldValue | None) -> bool | None:
+    """Whether the answer is right; None if its record does not say it."""
+    if field is None:
         return None
-    if isinstance(given.value, str) and (word := given.value.strip().casefold()) in OUTCOMES:
-        return OUTCOMES[word]
+    if isinstance(field.value, str) and field.value.strip().casefold() in OUTCOMES:
+        return OUTCOMES[field.value.strip().casefold()]
     try:
-        return text_values.yes_or_no(*given)
+        return text_values.yes_or_no(*field)
     except InputError as error:
         hint = "It says whether the answer is right: true or false. If it is something else, fields={'correct': None}."
-        raise InputError(error.what, where=given.path, hint=hint) from None
+        raise InputError(error.what, where=field.path, hint=hint) from None
 
 
-def _without_answer(wanted: tuple[Reference, ...], evidence: Any, counts: Counter[str]) -> tuple[tuple[()], None]:
-    """What a question without an answer needs: nothing. What is given nevertheless is counted."""
+def _without_answer(references: tuple[Reference, ...], evidence: Any, counts: Counter[str]) -> tuple[tuple[()], None]:
+    """Remove the references and evidence of a question without an answer, and count the question."""
     counts["unanswerable"] += 1
-    if wanted or evidence:
+    if references or evidence:
         counts["unanswerable-references"] += 1
     return (), None
 
 
 def _scores(
-    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
+    field: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
 ) -> tuple[float | None, ...] | None:
-    """The scores of the retrieved texts, as far as they have any."""
-    if given is not None and texts and not isinstance(given.value, Mapping):  # scores by name are of something else
-        listed = _one_for_each(given.value, texts, "score", given.path)
-        return tuple([None if absent(score) else _score(score, given.path, i) for i, score in enumerate(listed)])
+    """The scores of the retrieved texts; None if they have no scores."""
+    if field is not None and texts and not isinstance(field.value, Mapping):  # scores by name have another meaning
+        entries = _one_for_each(field, texts, "score")
+        return tuple([_score(entry, f"{field.path}[{i}]") for i, entry in enumerate(entries)])
     if retrieved is None or all(text.score is None for text in retrieved):
         return None
     return tuple([text.score for text in retrieved])
 
 
-def _score(given: Any, path: str, at: int) -> float:
-    if isinstance(given, bool) or not isinstance(given, text_values.NUMBER):
+def _score(value: Any, where: str) -> float | None:
+    if absent(value):
+        return None
+    if isinstance(value, bool) or not isinstance(value, text_values.NUMBER):
         hint = "If it is something else, say fields={'scores': None}."
-        raise InputError(f"the score is {text_values.shown(given)}, not a number", where=f"{path}[{at}]", hint=hint)
-    return float(given)
+        raise InputError(f"the score is {text_values.shown(value)}, not a number", where=where, hint=hint)
+    return float(value)
 
 
-def _question(given: FieldValue | None) -> str:
-    if given is None:
+def _first_score(scores: Sequence[float | None] | None) -> float | None:
+    if scores:
+        return scores[0]
+    return None
+
+
+def _question(field: FieldValue | None) -> str:
+    if field is None:
         return ""
-    if not isinstance(given.value, str):
+    if not isinstance(field.value, str):
         hint = "Name the field that holds it with fields={'question': ...} (--map question=...)."
-        raise InputError(f"the question is {text_values.shown(given.value)}, not text", where=given.path, hint=hint)
-    return given.value
+        raise InputError(f"the question is {text_values.shown(field.value)}, not text", where=field.path, hint=hint)
+    return field.value
 
 
 def _latency(known: Mapping[str, FieldValue]) -> float | None:
-    """Seconds: what `latency` says, or `latency_ms` in milliseconds."""
+    """Seconds, from `latency` in seconds or `latency_ms` in milliseconds."""
     if "latency_ms" in known:
         return _duration(known["latency_ms"], "milliseconds") / 1_000
     if "latency" in known:
@@ -672,27 +710,24 @@ def _latency(known: Mapping[str, FieldValue]) -> float | None:
     return None
 
 
-def _duration(given: FieldValue, unit: str) -> float:
-    value = given.value
-    try:
-        if isinstance(value, str | text_values.NUMBER) and not isinstance(value, bool):
+def _duration(field: FieldValue, unit: str) -> float:
+    value = field.value
+    number = -1.0
+    if isinstance(value, str | text_values.NUMBER) and not isinstance(value, bool):
+        with suppress(ValueError):
             number = float(value)
-        else:
-            number = -1.0
-    except ValueError:
-        number = -1.0
     if not math.isfinite(number) or number < 0:
-        what = f"the latency is {text_values.shown(value)}, not a number of {unit}"
-        raise InputError(what, where=given.path, hint="If it is something else, say fields={'latency': None}.")
+        problem = f"the latency is {text_values.shown(value)}, not a number of {unit}"
+        raise InputError(problem, where=field.path, hint="If it is something else, say fields={'latency': None}.")
     return number
 
 
-def _source(entry: Any, text: str, at: str) -> RetrievedText:
-    """The source of a retrieved text, given beside it: a name, or an object that may say where in it the text is."""
+def _source(entry: Any, text: str, where: str) -> RetrievedText:
+    """A retrieved text with its source: a name, or an object that may have the position of the text in the source."""
     if absent(entry):
         return RetrievedText(text)
     if isinstance(entry, str):
         return RetrievedText(text, source=entry)
     if not isinstance(entry, Mapping):
-        raise InputError(f"is {text_values.shown(entry)}, not a source", where=at, hint=text_values.EVIDENCE_HINT)
-    return text_values.retrieved_text({**entry, "text": text}, at)
+        raise InputError(f"is {text_values.shown(entry)}, not a source", where=where, hint=text_values.EVIDENCE_HINT)
+    return text_values.retrieved_text({**entry, "text": text}, where)

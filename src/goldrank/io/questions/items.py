@@ -1,4 +1,4 @@
-"""`Items`: questions with what was retrieved for them and what should have been."""
+"""`Items`: questions with their retrieved texts and the texts that should have been retrieved."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from goldrank.io.objects.id_lists import IdLists
 from goldrank.io.questions.gold import with_gold
 from goldrank.io.questions.item_reader import FAILED, ItemReader, ReadQuestion
 from goldrank.io.questions.text_values import retrieved_text
-from goldrank.io.records import ItemFields, attributes_of, open_records
+from goldrank.io.records import ItemFields, Records, attributes_of, open_records
 
 Failures: TypeAlias = Literal["error", "zero", "skip"]
-"""What becomes of questions on which the retriever failed: an error, nothing retrieved, or left out."""
+"""What happens to questions on which the retriever failed: an error, nothing retrieved, or left out."""
 Nulls: TypeAlias = Literal["error", "empty"]
-"""What a retrieved text that is null means: an error, or an empty text."""
+"""The meaning of a retrieved text that is null: an error, or an empty text."""
 
 
 class Item(NamedTuple):
@@ -44,29 +44,29 @@ class Item(NamedTuple):
     """The question's id."""
     question: str
     retrieved: tuple[str, ...]
-    """Texts, best first; ids where records name what is expected by ids alone."""
+    """Texts, best first; ids if records have only ids of what is expected."""
     references: tuple[tuple[str, ...], ...]
     """What the texts should cover; any text of a reference suffices."""
     response: str
-    """The answer that was given."""
+    """The answer of the system."""
     answerable: bool | None
-    """Whether the sources hold an answer; None if nothing is said."""
+    """Whether the sources hold an answer; None if it is not known."""
     latency: float | None
     """Seconds that retrieving took."""
 
 
 class Items:
-    """Questions with what was retrieved for them and what should have been.
+    """Questions with their retrieved texts and the texts that should have been retrieved.
 
-    They are read when used, and files stay on the disk. `read_items` makes them of files and data frames.
+    They are read when used, and files stay on the disk. `read_items` makes them from files and data frames.
 
     Parameters
     ----------
     records
-        One dict per question, with a question, what was retrieved, and references, evidence or expected ids. Names of
-        fields that RAG tools use are known.
+        One dict per question, with a question, retrieved texts or ids, and references, evidence or expected ids. The
+        names of fields that RAG tools use are known.
     name
-        What they are called in results.
+        Their name in results.
 
     Raises
     ------
@@ -86,8 +86,9 @@ class Items:
         if is_file(records) or is_frame(records) or isinstance(records, Mapping):
             hint = "read_items(source) reads files, data frames and dicts of columns."
             raise InputError(f"records are of type {type(records).__name__}, not a list of dicts", hint=hint)
-        entries = tuple(records) if isinstance(records, Iterator | list | tuple) else records
-        self._reader = ItemReader(open_records(entries, ItemFields(), name=name), ItemFields())
+        if isinstance(records, Iterator | list | tuple):
+            records = tuple(records)
+        self._reader = ItemReader(open_records(records, ItemFields(), name=name), ItemFields())
         self._name = of_type(name, str, "the name of items", "text")
 
     @classmethod
@@ -99,7 +100,7 @@ class Items:
 
     @property
     def name(self) -> str:
-        """What they are called in results."""
+        """Their name in results."""
         return self._name
 
     def __iter__(self) -> Iterator[Item]:
@@ -117,20 +118,20 @@ class Items:
             return NotImplemented
         return self._content() == other._content()
 
-    __hash__ = None  # type: ignore[assignment]  # they are equal by content, which is read anew
+    __hash__ = None  # type: ignore[assignment]  # equality depends on the content, which is read each time
 
     def __repr__(self) -> str:
         return f"Items({self._name!r})"
 
     def _questions(self) -> Iterator[ReadQuestion]:
-        """Every question with its record, but for those that are left out."""
+        """All questions with their records, without those that are left out."""
         left_out = self._reader.failures == "skip"
         return (question for question in self._reader.questions() if not (left_out and question.failed))
 
     def _content(self) -> list[Any]:
-        """Everything that is read, without places."""
-        read = [(question.query, question.question, question.record) for question in self._questions()]
-        return [self._reader.nulls, self._reader.failures, *read]
+        """The content of all records, without positions."""
+        questions = [(question.query, question.question, question.record) for question in self._questions()]
+        return [self._reader.nulls, self._reader.failures, *questions]
 
     @property
     def queries(self) -> Queries:
@@ -141,11 +142,11 @@ class Items:
         >>> items.queries["q"].text, items.queries.column("language")["q"]
         ('who?', 'en')
         """
-        known = {
-            question.query: {**attributes_of(question.record, self._reader.fields), "text": question.question}
-            for question in self._questions()
-        }
-        return Queries(known, name=self._name)
+        queries = {}
+        for question in self._questions():
+            attributes = attributes_of(question.record, self._reader.fields)
+            queries[question.query] = {**attributes, "text": question.question}
+        return Queries(queries, name=self._name)
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -154,9 +155,9 @@ class Items:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was tolerated in reading, and what was chosen where there was a choice."""
+        """What was tolerated in reading, and choices among several fields."""
         may_fail = self._reader.failures == "error" and not self._reader.was_read
-        if may_fail and self.failures:  # which reading would refuse
+        if may_fail and self.failures:  # reading would raise an error
             return (_failure_note(tuple(self._reader.questions())),)
         return self._reader.notes
 
@@ -167,46 +168,46 @@ class Items:
 
     @property
     def qrels(self) -> Qrels:
-        """The ids that were expected, as judgements. Records must name them.
+        """The expected ids as judgements. Records must have them.
 
         >>> dict(Items([{"id": "q", "expected_ids": ["d1"], "retrieved_ids": ["d2", "d1"]}]).qrels["q"])
         {'d1': 1}
         """
-        rows, places = self._id_rows("qrels")
-        return objects.qrels_from_rows(rows, self._reader.name, Reading("records"), where=places.__getitem__)
+        rows, positions = self._id_rows("qrels")
+        return objects.qrels_from_rows(rows, self._reader.name, Reading("records"), where=positions.__getitem__)
 
     @property
     def run(self) -> Run:
-        """The ids that were retrieved, as a run. Scores are the retriever's if they descend, else by rank.
+        """The retrieved ids as a run, with the retriever's scores if they descend, else with scores by rank.
 
         >>> Items([{"id": "q", "expected_ids": ["d1"], "retrieved_ids": ["d2", "d1"]}]).run.ranking("q")
         ['d2', 'd1']
         """
         lists = self._id_lists("run")
         if any(lists.find(question.record) for question in self._questions()):
-            rows, places = self._id_rows("run")
-            return objects.run_from_rows(rows, self._name, where=places.__getitem__)
+            rows, positions = self._id_rows("run")
+            return objects.run_from_rows(rows, self._name, where=positions.__getitem__)
         return self._run_of_results()
 
     def _id_lists(self, thing: str) -> IdLists:
-        """What finds the lists of ids, under names that `fields` gave as well."""
-        given = self._reader.fields.given
+        """Finds the lists of ids, also by the paths that the user named."""
+        paths = self._reader.fields.path_of
         roles = {"expected_ids": "reference_ids", "retrieved_ids": "retrieved_ids"}
-        named = {roles[role]: path for role, path in given.items() if role in roles and path is not None}
+        named = {roles[role]: path for role, path in paths.items() if role in roles and path is not None}
         return IdLists(thing, Columns(named))
 
     def _id_rows(self, thing: str) -> tuple[list[dict[str, Any]], list[str]]:
-        """The lists of ids by question, and where each stands."""
+        """The lists of ids by question, and their positions."""
         lists = self._id_lists(thing)
         rows: list[dict[str, Any]] = []
-        places: list[str] = []
+        positions: list[str] = []
         for question in self._questions():
             field = lists.find(question.record)
             if field is None:
                 raise _without_ids(thing, question)
             rows.append({"query_id": question.query, lists.role: value_at(question.record, field)})
-            places.append(question.where)
-        return rows, places
+            positions.append(question.where)
+        return rows, positions
 
     def _run_of_results(self) -> Run:
         """A run of retrieved texts that have ids."""
@@ -223,19 +224,20 @@ class Items:
         failed = [question for question in questions if question.failed]
         if not failed or self._reader.failures != "error":
             return
+
         reason = failure_reason(failed[0].record)
+        problem = f"{_failure_note(questions)}; first '{ids.show(failed[0].query)}': {reason}"
         hint = "Say read_items(items, failures='skip') to leave such questions out, or 'zero' if they count as not "
         hint += "found."
-        what = f"{_failure_note(questions)}; first '{ids.show(failed[0].query)}': {reason}"
-        raise InputError(what, where=self._name, hint=hint)
+        raise InputError(problem, where=self._name, hint=hint)
 
     def renamed(self, name: str) -> Items:
-        """The same items under another name.
+        """These items under another name.
 
         Parameters
         ----------
         name
-            What they are called in results.
+            Their name in results.
 
         Returns
         -------
@@ -259,7 +261,7 @@ class Items:
         Parameters
         ----------
         path
-            The file. What stood there is replaced.
+            The file, which is replaced if it exists.
 
         Raises
         ------
@@ -279,7 +281,7 @@ class Items:
 
 
 ItemsLike: TypeAlias = "Items | Source | Frame | Rows"
-"""`Items`, or what `read_items` makes them of."""
+"""`Items`, or a source for `read_items`."""
 
 
 @named_arguments
@@ -293,7 +295,7 @@ def read_items(
     nulls: Nulls = "error",
     name: str | None = None,
 ) -> Items:
-    """Questions with what was retrieved for them and what should have been, from anybody's data.
+    """Read questions with their retrieved texts and the texts that should have been retrieved.
 
     Parameters
     ----------
@@ -301,18 +303,18 @@ def read_items(
         A file (JSON Lines, JSON, Parquet, CSV), a pattern, "-", an open binary file, a data frame, a list of dicts or a
         dict of columns. Field names of the usual frameworks are known.
     fields
-        Where things are, by dotted paths: {"retrieved": "outputs.docs"}. None says that a thing is not there.
+        Dotted paths of fields by role: {"retrieved": "outputs.docs"}. None means that there is no such field.
     format
         The format, if it cannot be detected from the content.
     gold
-        References or evidence of another file, put together with the source by the questions' ids. A question that
-        the source has nothing for is one for which nothing was retrieved.
+        References or evidence of another file, joined with the source by the questions' ids. A question that is not in
+        the source counts as one for which nothing was retrieved.
     failures
-        What becomes of questions on which `run_retriever` failed: an "error", "zero" (nothing was retrieved) or "skip".
+        What happens to questions on which `run_retriever` failed: an "error", "zero" (nothing retrieved) or "skip".
     nulls
-        What a retrieved text that is null means: an "error", or an "empty" text.
+        The meaning of a retrieved text that is null: an "error", or an "empty" text.
     name
-        What they are called in results; None: the file's name, or "items".
+        Their name in results; None: the file's name, or "items".
 
     Returns
     -------
@@ -322,9 +324,9 @@ def read_items(
     Raises
     ------
     InputError
-        If something cannot be read. Most of it is seen when the items are used.
+        If something cannot be read. Most errors appear when the items are used.
     OptionError
-        If an option is not one of its choices, or `format` is given for what was read already.
+        If an option is not one of its choices, or `format` is given for `Items`.
 
     Examples
     --------
@@ -335,31 +337,44 @@ def read_items(
     """
     if isinstance(source, Items):
         reader = _read_again(source._reader, fields, format, failures, nulls)
-        shown = source.name
+        items_name = source.name
     else:
-        finder = ItemFields(fields) if gold is None else ItemFields()
+        finder = ItemFields()
+        if gold is None:
+            finder = ItemFields(fields)
         records = open_records(source, ItemFields(fields), format)
         reader = ItemReader(records, finder, nulls=nulls, failures=failures)
-        shown = reader.name
+        items_name = reader.name
 
     if gold is not None:
-        wanted = gold._reader.records if isinstance(gold, Items) else gold
-        own = gold._reader.fields.given if isinstance(gold, Items) else None
-        joined = with_gold(reader.records, wanted, fields=fields or reader.fields.given, gold_fields=own, format=format)
+        joined = _with_gold(reader, gold, fields, format)
         reader = ItemReader(joined, ItemFields(), nulls=reader.nulls, failures=reader.failures)
 
     if name is not None:
-        shown = of_type(name, str, "the name of items", "text")
-    return Items._of(reader, shown)
+        items_name = of_type(name, str, "the name of items", "text")
+    return Items._of(reader, items_name)
+
+
+def _with_gold(
+    reader: ItemReader, gold: ItemsLike, fields: Mapping[str, str | None] | None, format: str | None
+) -> Records:
+    """The records of a reader, joined with gold."""
+    fields = fields or reader.fields.path_of
+    if not isinstance(gold, Items):
+        return with_gold(reader.records, gold, fields=fields, format=format)
+    gold_reader = gold._reader
+    return with_gold(
+        reader.records, gold_reader.records, fields=fields, gold_fields=gold_reader.fields.path_of, format=format
+    )
 
 
 def reader_of(items: Items) -> ItemReader:
-    """What reads items with all that their records say, for those who measure them."""
+    """The reader of items, which has all data of their records, for code that measures them."""
     return items._reader
 
 
 def as_items(source: ItemsLike) -> Items:
-    """`Items` as they are, or of what `read_items` takes."""
+    """`Items` from any source of `read_items`; `Items` unchanged."""
     if isinstance(source, Items):
         return source
     return read_items(source)
@@ -368,16 +383,18 @@ def as_items(source: ItemsLike) -> Items:
 def _read_again(
     reader: ItemReader, fields: Mapping[str, str | None] | None, format: str | None, failures: str, nulls: str
 ) -> ItemReader:
-    """The same records, read otherwise where something else is said."""
+    """A reader of the same records with other options, where they are not the default."""
     if format is not None:
         raise OptionError("format is for what is read; these are Items already", hint="Leave it out.")
-    finder = ItemFields({**reader.fields.given, **fields}) if fields else reader.fields
-    return ItemReader(
-        reader.records,
-        finder,
-        nulls=reader.nulls if nulls == "error" else nulls,
-        failures=reader.failures if failures == "error" else failures,
-    )
+
+    finder = reader.fields
+    if fields:
+        finder = ItemFields({**reader.fields.path_of, **fields})
+    if nulls == "error":
+        nulls = reader.nulls
+    if failures == "error":
+        failures = reader.failures
+    return ItemReader(reader.records, finder, nulls=nulls, failures=failures)
 
 
 def _public(item: TextItem) -> Item:
@@ -393,20 +410,20 @@ def _public(item: TextItem) -> Item:
 
 
 def _ranked_ids(question: ReadQuestion, fields: ItemFields) -> list[tuple[str, str, float]]:
-    """The ids of a question's results with their scores; ranks take the place of scores that do not descend."""
+    """The ids of a question's results with their scores; if scores do not descend, with scores by rank."""
     if question.failed:
         return []
 
-    found = fields.find(question.record, question.where)
-    if "retrieved" not in found:
+    values = fields.find(question.record, question.where)
+    if "retrieved" not in values:
         raise fields.missing("retrieved", question.record, question.where)
 
-    texts = [retrieved_text(entry, question.where) for entry in found["retrieved"].value or ()]
-    without_id = next((rank for rank, text in enumerate(texts, 1) if text.id is None), None)
-    if without_id is not None:
-        what = f"result {without_id} of query '{ids.show(question.query)}' has no id"
-        hint = "Evaluate the texts, or have the retriever return ids: run_retriever(..., strings='ids')."
-        raise InputError(what, where=question.where, hint=hint)
+    texts = [retrieved_text(entry, question.where) for entry in values["retrieved"].value or ()]
+    for rank, text in enumerate(texts, 1):
+        if text.id is None:
+            problem = f"result {rank} of query '{ids.show(question.query)}' has no id"
+            hint = "Evaluate the texts, or have the retriever return ids: run_retriever(..., strings='ids')."
+            raise InputError(problem, where=question.where, hint=hint)
 
     scores = [text.score for text in texts if text.score is not None]
     if len(scores) < len(texts) or any(not a > b for a, b in pairwise(scores)):
@@ -416,14 +433,16 @@ def _ranked_ids(question: ReadQuestion, fields: ItemFields) -> list[tuple[str, s
 
 
 def _without_ids(thing: str, question: ReadQuestion) -> InputError:
-    meant, role = ("expected", "expected_ids") if thing == "qrels" else ("retrieved", "retrieved_ids")
-    shown = ", ".join(ids.show(str(key), 40) for key in list(question.record)[:20]) or "nothing"
-    hint = f"Say where they are: read_items(..., fields={{'{role}': ...}}). Texts are measured by evaluate_texts."
-    return InputError(f"has no ids that were {meant}; it has: {shown}", where=question.where, hint=hint)
+    state = "retrieved"
+    if thing == "qrels":
+        state = "expected"
+    keys = ", ".join(ids.show(str(key), 40) for key in list(question.record)[:20]) or "nothing"
+    hint = f"Say where they are: read_items(..., fields={{'{state}_ids': ...}}). Texts are measured by evaluate_texts."
+    return InputError(f"has no ids that were {state}; it has: {keys}", where=question.where, hint=hint)
 
 
 def failure_reason(record: Mapping[str, Any]) -> str:
-    """Why nothing could be retrieved, in words."""
+    """Why the retriever failed, in words."""
     failure = record[FAILED]
     if isinstance(failure, Mapping):
         return f"{failure.get('type')}: {ids.show(str(failure.get('text')), 200)}"
@@ -432,13 +451,19 @@ def failure_reason(record: Mapping[str, Any]) -> str:
 
 def _failure_note(questions: tuple[ReadQuestion, ...]) -> Note:
     failures = [question.record[FAILED] for question in questions if question.failed]
-    types = Counter(str(failure.get("type")) if isinstance(failure, Mapping) else "error" for failure in failures)
+    types = Counter(map(_failure_type, failures))
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common())
     return Note.of("failed-questions", count=len(failures), questions=len(questions), kinds=kinds)
 
 
+def _failure_type(failure: Any) -> str:
+    if isinstance(failure, Mapping):
+        return str(failure.get("type"))
+    return "error"
+
+
 def _json_line(record: Mapping[str, Any]) -> bytes:
-    """A line that people can read; where a sign would act on a terminal, all that is not ASCII is written by number."""
+    """A line of JSON that people can read; as ASCII if it has characters that control a terminal."""
     text = json.dumps(record, ensure_ascii=False, default=_plain_value)
     if not text.isprintable():
         text = json.dumps(record, default=_plain_value)

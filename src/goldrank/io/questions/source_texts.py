@@ -1,4 +1,4 @@
-"""What was searched: the sources' texts, and all chunks that an index holds."""
+"""The searched texts: the texts of sources, and all chunks of an index."""
 
 from __future__ import annotations
 
@@ -22,67 +22,77 @@ SOURCE_HINT = (
 )
 CHUNK_HINT = 'A chunk is {"id": ..., "text": ..., "source": ...}, best with "start" and "end".'
 NO_TEXT = (".gz", ".zst", ".zip", ".parquet", ".pdf", ".png", ".jpg", ".docx")
-"""Files in a folder of sources that are no text."""
+"""Endings of files in a folder of sources that are not text."""
 
 
-def read_sources(given: Any) -> dict[str, str]:
+def read_sources(source: Any) -> dict[str, str]:
     """Texts by id: from a mapping, a folder of text files (by their paths in it), or a file of records.
 
     >>> read_sources({"guide": "It is so."})
     {'guide': 'It is so.'}
     """
-    if isinstance(given, Mapping):
-        return {ids.as_text(name, "source"): _text(text, f"source {name!r:.60}") for name, text in given.items()}
-    if isinstance(given, str | os.PathLike) and os.path.isdir(given):
-        return _folder(Path(given))
-    if isinstance(given, str | os.PathLike) and Path(given).suffix.lower() in (".txt", ".md"):
-        return {Path(given).name: _read(Path(given))}
+    if isinstance(source, Mapping):
+        return {ids.as_text(name, "source"): _text(text, f"source {name!r:.60}") for name, text in source.items()}
+    if isinstance(source, str | os.PathLike) and os.path.isdir(source):
+        return _folder(Path(source))
+    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() in (".txt", ".md"):
+        return {Path(source).name: _read(Path(source))}
+
     texts: dict[str, str] = {}
-    for where, record in _records(given, "sources"):
-        if not {"text", "content", "page_content"} & record.keys() and all(
-            isinstance(text, str) for text in record.values()
-        ):
-            pairs = [(str(name), str(text)) for name, text in record.items()]  # one object, from ids to texts
-        else:
-            chunk = _chunk(record, where, "")
-            if chunk.source is not None:
-                name = chunk.source
-            else:
-                name = chunk.id
-            if not name:
-                raise InputError("has a text and no id", where=where, hint=SOURCE_HINT)
-            pairs = [(name, chunk.text)]
-        for name, text in pairs:
+    for where, record in _records(source, "sources"):
+        for name, text in _source_texts(record, where):
             if name in texts:
                 raise InputError(f"source '{ids.show(name)}' is given twice", where=where)
             texts[name] = text
     if not texts:
-        raise InputError("there are no sources", where=_name(given), hint=SOURCE_HINT)
+        raise InputError("there are no sources", where=_name(source), hint=SOURCE_HINT)
     return texts
 
 
-def read_chunks(given: Any) -> list[Chunk]:
-    """All texts of an index: from a file of records, a list of these, or for each source its texts or their offsets.
+def _source_texts(record: Mapping[str, Any], where: str) -> list[tuple[str, str]]:
+    """The sources of a record, which is one source, or an object from ids to texts."""
+    has_text = bool({"text", "content", "page_content"} & record.keys())
+    if not has_text and all(isinstance(text, str) for text in record.values()):
+        return [(str(name), str(text)) for name, text in record.items()]
+
+    chunk = _chunk(record, where, "")
+    name = chunk.source
+    if name is None:
+        name = chunk.id
+    if not name:
+        raise InputError("has a text and no id", where=where, hint=SOURCE_HINT)
+    return [(name, chunk.text)]
+
+
+def read_chunks(index: Any) -> list[Chunk]:
+    """All texts of an index: from a file or a list of records, or by source as texts or pairs of start and end.
 
     >>> read_chunks([{"id": "c1", "text": "It is so.", "source": "guide", "start": 4}])[0].span
     Span(source='guide', start=4, end=13)
     """
-    if isinstance(given, Mapping):
-        listed = {str(source): as_list(parts, f"chunks of source {source!r:.80}") for source, parts in given.items()}
-        return [_part(part, source, i) for source, parts in listed.items() for i, part in enumerate(parts, 1)]
     chunks: list[Chunk] = []
-    if not is_file(given) and isinstance(given, Iterable):
-        given = list(given)
-        if all(isinstance(chunk, Chunk) for chunk in given):
-            chunks = given
-        elif all(isinstance(row, tuple | list) and len(row) == 3 for row in given):
-            chunks = [Chunk(str(i), "", str(row[0]), Span(str(row[0]), *row[1:])) for i, row in enumerate(given, 1)]
-    chunks = chunks or [_chunk(record, where, str(i)) for i, (where, record) in enumerate(_records(given, "chunks"), 1)]
+    if isinstance(index, Mapping):
+        for source, parts in index.items():
+            entries = as_list(parts, f"chunks of source {source!r:.80}")
+            chunks += [_part(part, str(source), i) for i, part in enumerate(entries, 1)]
+        return chunks
+
+    if not is_file(index) and isinstance(index, Iterable):
+        index = list(index)
+        if all(isinstance(chunk, Chunk) for chunk in index):
+            chunks = index
+        elif all(isinstance(row, tuple | list) and len(row) == 3 for row in index):
+            chunks = [Chunk(str(i), "", str(row[0]), Span(str(row[0]), *row[1:])) for i, row in enumerate(index, 1)]
     if not chunks:
-        raise InputError("there are no chunks", where=_name(given), hint=CHUNK_HINT)
-    repeated = [name for name, count in Counter(chunk.id for chunk in chunks).items() if count > 1]
+        records = enumerate(_records(index, "chunks"), 1)
+        chunks = [_chunk(record, where, str(i)) for i, (where, record) in records]
+    if not chunks:
+        raise InputError("there are no chunks", where=_name(index), hint=CHUNK_HINT)
+
+    counts = Counter(chunk.id for chunk in chunks)
+    repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
-        raise InputError(f"chunks have the same id: {ids.samples(repeated)}", where=_name(given))
+        raise InputError(f"chunks have the same id: {ids.samples(repeated)}", where=_name(index))
     return chunks
 
 
@@ -102,19 +112,20 @@ def _chunk(record: Mapping[str, Any], where: str, number: str) -> Chunk:
     return Chunk(content.id or number, content.text, content.source, content.span)
 
 
-def _records(given: Any, name: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    wanted = ItemFields({"query": None})
-    records = open_records(given, wanted, name=name)
+def _records(source: Any, name: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    records = open_records(source, ItemFields({"query": None}), name=name)
     for number, record in records.rows(Counter()):
-        where = records.place(number)
+        where = records.position(number)
         fields = as_mapping(record, where)
-        yield where, {key: _number(key, cell) for key, cell in fields.items()} if records.cells else fields
+        if records.cells:
+            fields = {key: _number(key, cell) for key, cell in fields.items()}
+        yield where, fields
 
 
 def _number(key: str, cell: Any) -> Any:
-    """A cell of a text table; those that say a place are whole numbers."""
-    is_place = key in TEXT_FIELDS["start"] or key in TEXT_FIELDS["end"]
-    if is_place and isinstance(cell, str) and cell.strip().isdecimal():
+    """A cell of a text table; positions become integers."""
+    is_position = key in TEXT_FIELDS["start"] or key in TEXT_FIELDS["end"]
+    if is_position and isinstance(cell, str) and cell.strip().isdecimal():
         return int(cell)
     return cell
 
@@ -129,7 +140,7 @@ def _folder(folder: Path) -> dict[str, str]:
 
 def _read(path: Path) -> str:
     try:
-        # Line ends as they are: places count characters.
+        # Line ends stay as they are, because positions count characters.
         with path.open(encoding="utf-8", newline="") as file:
             return file.read().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -146,7 +157,7 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
-def _name(given: Any) -> str | None:
-    if isinstance(given, str | os.PathLike):
-        return os.fsdecode(given)
+def _name(source: Any) -> str | None:
+    if isinstance(source, str | os.PathLike):
+        return os.fsdecode(source)
     return None

@@ -1,4 +1,4 @@
-"""Parquet files and Arrow's (IPC, Feather, streams). Parquet is read in slices where the file is one on disk."""
+"""Parquet files and Arrow files (IPC, Feather, streams). Parquet files on disk are read in slices."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ with needed("polars"):
 
 
 def _open_table(source: ByteSource, format: str) -> tables.InputTable:
-    with tables.reading(source.name, format):
+    with tables.table_errors(source.name, format):
         if format == "arrow":
-            is_stream = source.head.startswith(b"\xff\xff\xff\xff")
-            read = pl.read_ipc_stream if is_stream else pl.read_ipc
+            read = pl.read_ipc
+            if source.head.startswith(b"\xff\xff\xff\xff"):
+                read = pl.read_ipc_stream
             raw = source.read()
-            # polars takes a copy of the bytes beside the columns.
+            # polars copies the bytes in addition to the columns.
             fits(len(raw) + check_arrow(raw, source.name), "holding a table", source.name)
             return _held(read(io.BytesIO(raw)), source)
 
@@ -43,7 +44,7 @@ def _open_table(source: ByteSource, format: str) -> tables.InputTable:
 
 
 def _held(frame: pl.DataFrame, source: ByteSource) -> tables.InputTable:
-    """A table that is in memory whole."""
+    """A table in memory."""
     return tables.InputTable(frame.lazy(), source, source.notes, is_held=True)
 
 
@@ -58,7 +59,7 @@ def dump(data: Run | Qrels) -> bytes:
 
 
 def dump_arrow(data: Run | Qrels) -> bytes:
-    """The same as an Arrow file."""
+    """A run or qrels as an Arrow file."""
     buffer = io.BytesIO()
     _frame(data).write_ipc(buffer)
     return buffer.getvalue()
@@ -68,15 +69,19 @@ def _frame(data: Run | Qrels) -> pl.DataFrame:
     check_polars()
     names = header_of(data)
     columns = list(zip(*rows_of(data), strict=True)) or [()] * len(names)
-    queries, docs, numbers, *who = map(list, columns)
-    is_whole = names[2] == "grade" and all(isinstance(number, int) for number in numbers)
-    kind = pl.Int64 if is_whole else pl.Float64
+    queries, docs, numbers, *judge_columns = map(list, columns)
+
+    kind: type[pl.DataType] = pl.Float64
+    if names[2] == "grade" and all(isinstance(number, int) for number in numbers):
+        kind = pl.Int64
     series = [_ids("query", queries), _ids("doc", docs), pl.Series(names[2], numbers, kind)]
-    return pl.DataFrame(series + [pl.Series("judged_by", judges, pl.String) for judges in who])
+    if judge_columns:
+        series.append(pl.Series("judged_by", judge_columns[0], pl.String))
+    return pl.DataFrame(series)
 
 
 def _ids(name: str, texts: list[str]) -> pl.Series:
-    """A column of ids: as bytes if any of them is not UTF-8."""
+    """A column of ids; as bytes if an id is not UTF-8."""
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Data frames of any kind as lazy ones of polars."""
+"""Data frames of any kind as lazy frames of polars."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ with needed("polars"):
 
 
 def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
-    """Any data frame as a lazy polars one, without a copy where that is possible."""
+    """Any data frame as a lazy frame of polars, without a copy where that is possible."""
     check_polars()
     if isinstance(frame, pl.LazyFrame | pl.DataFrame):
         return frame.lazy()
 
-    # Columns of objects may hold anything, and Arrow, polars and their owners each fail in ways of their own.
+    # Columns of objects may hold anything, and Arrow, polars and the frame's library fail with different errors.
     failures = (Exception, pl.exceptions.PanicException)
     with suppress(*failures):
         if hasattr(frame, "__arrow_c_stream__"):
@@ -36,11 +36,11 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
                 _check_texts(columns, name)
             raise InputError(f"cannot be read as a table: {first_line(error)}", where=name) from None
 
-    raise InputError(f"{type(frame).__name__} is no data frame", where=name)
+    raise InputError(f"{type(frame).__name__} is not a data frame", where=name)
 
 
 def _check_texts(columns: Mapping[str, Sequence[Any]], name: str) -> None:
-    """Raises for the first value with half of a surrogate pair in it."""
+    """Raise for the first value that contains half of a surrogate pair."""
     for column, values in columns.items():
         for row, value in enumerate(values, 1):
             if isinstance(value, str):
@@ -48,7 +48,7 @@ def _check_texts(columns: Mapping[str, Sequence[Any]], name: str) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of another library says, without its stack of contexts."""
+    """The first line of an error of another library; the name of its type if it has no text."""
     if str(error).strip():
         return str(error).strip().splitlines()[0]
     return type(error).__name__

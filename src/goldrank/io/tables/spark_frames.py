@@ -1,4 +1,4 @@
-"""Spark DataFrames, classic or Connect, as runs and qrels. Nothing here imports Spark: frames bring it along."""
+"""Runs and qrels from Spark DataFrames, classic or Connect. Nothing here imports Spark."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from goldrank.io.objects import mappings as objects
 from goldrank.io.text.number_text import not_numbers
 
 MOST_JUDGEMENTS = 5_000_000
-"""Judgements in Spark are brought to the driver up to so many; beyond that queries are scored on the executors."""
+"""Most judgements that are brought to the driver; of more, queries are scored on the executors."""
 
 SAMPLED = 10_000
-"""Rows that are looked at where several columns could hold ids."""
+"""Rows that are read where several columns could hold ids."""
 
-_WHOLE = {"tinyint", "smallint", "int", "bigint"}
-_REAL = {"float", "double"} | _WHOLE
+_INTEGERS = {"tinyint", "smallint", "int", "bigint"}
+_REAL = {"float", "double"} | _INTEGERS
 _NUMBER = r"^[ ]*[+-]?((inf(inity)?)|nan|(([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[0-9]+)?))[ ]*$"
 
 
@@ -37,42 +37,47 @@ def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
     columns = _columns(frame, "score", name, named or Columns())
     run = _run(columns, name)
     if FoundColumns({}, columns.candidates).is_open:
-        taken = lambda chosen: _run(columns.having(chosen), name)  # noqa: E731
-        run.alternatives = Alternatives(columns.candidates, taken, partial(_matches, frame))
+        read_from = lambda chosen: _run(columns.with_ids(chosen), name)  # noqa: E731
+        run.alternatives = Alternatives(columns.candidates, read_from, partial(_matches, frame))
     return run
 
 
 def _matches(frame: Any, names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
-    """How many ids of each column are judged (`data.run.Alternatives`): some rows tell."""
-    asked = dict.fromkeys(_quoted(name) for name in (*names, *chosen.values()))
+    """The number of judged ids in each of some columns (`data.run.Alternatives`), in some of the rows."""
+    selected = dict.fromkeys(_quoted(name) for name in (*names, *chosen.values()))
     with needed("pyspark"):
-        rows = frame.select(*asked).limit(SAMPLED).toArrow().to_pylist()
-    texts = [{name: ids.decode(v) if isinstance(v, bytes) else v for name, v in row.items()} for row in rows]
-    return objects.matches(texts, names, chosen, judged)
+        rows = frame.select(*selected).limit(SAMPLED).toArrow().to_pylist()
+    for row in rows:
+        for name, value in row.items():
+            if isinstance(value, bytes):
+                row[name] = ids.decode(value)
+    return objects.matches(rows, names, chosen, judged)
 
 
 def _run(columns: _FrameColumns, name: str) -> Run:
     """A run from certain columns."""
-    score = _number(columns.value, columns.word, name)
-    if columns.word != "score":
+    score = _number(columns.value, columns.role, name)
+    if columns.role != "score":
         score = f"-({score})"
 
     query, doc = columns.ids(name)
-    nothing, given = columns.nothing, columns.value.sql
-    longest = f"greatest(length({query}), length({doc})) > {ids.MAX_ID_BYTES}"
+    nothing = columns.nothing
+    value = columns.value.sql
+    is_too_long = f"greatest(length({query}), length({doc})) > {ids.MAX_ID_BYTES}"
     lines = columns.frame.selectExpr(
         f"{query} AS query",
         f"{doc} AS doc",
-        # Adding zero makes 0.0 of -0.0, so that both are one score to every part of Spark.
+        # Adding zero makes 0.0 of -0.0, so that every part of Spark treats both as one score.
         f"CASE WHEN {nothing} THEN NULL ELSE {score} + 0.0D END AS score",
         f"CASE WHEN {query} IS NULL OR length({query}) = 0 THEN 'query' WHEN {nothing} THEN NULL"
-        f" WHEN {doc} IS NULL OR length({doc}) = 0 THEN 'doc' WHEN {longest} THEN 'length'"
-        f" WHEN {given} IS NULL THEN 'score' WHEN {score} IS NULL THEN 'number' WHEN isnan({score}) THEN 'nan'"
+        f" WHEN {doc} IS NULL OR length({doc}) = 0 THEN 'doc' WHEN {is_too_long} THEN 'length'"
+        f" WHEN {value} IS NULL THEN 'score' WHEN {score} IS NULL THEN 'number' WHEN isnan({score}) THEN 'nan'"
         " END AS problem",
         f"{nothing} AS nothing",
     )
     labels = {"query": columns.query.label, "doc": columns.doc.label, "score": columns.value.label}
-    kinds = ["int" if _is_whole(column.kind) else "str" for column in (columns.query, columns.doc)]
+    kind_of = {True: "int", False: "str"}
+    kinds = [kind_of[_is_integer(column.kind)] for column in (columns.query, columns.doc)]
     kind = "/".join(dict.fromkeys(kinds))
     return Run(SparkLines(lines, name, labels), name=name, id_kind=kind, notes=columns.notes())
 
@@ -84,17 +89,20 @@ def qrels_from_spark(
     from goldrank.io.tables import polars_tables as tables
 
     columns = _columns(frame, "grade", name, named or Columns())
-    wanted: tuple[str, ...] = (
+    expressions = [
         f"{columns.query.sql} AS query",
         f"{columns.doc.sql} AS doc",
-        f"{columns.value.sql} AS {columns.word}",
-    )
-    judged_by = aliases.find([field.name for field in columns.frame.schema.fields], "judged_by")
-    wanted += () if judged_by is None else (f"{_quoted(judged_by)} AS judged_by",)
+        f"{columns.value.sql} AS {columns.role}",
+    ]
+    judge_column = aliases.find([field.name for field in columns.frame.schema.fields], "judged_by")
+    if judge_column is not None:
+        expressions.append(f"{_quoted(judge_column)} AS judged_by")
+
     with needed("pyspark"):
-        table = columns.frame.selectExpr(*wanted).limit(MOST_JUDGEMENTS + 1).toArrow()
+        table = columns.frame.selectExpr(*expressions).limit(MOST_JUDGEMENTS + 1).toArrow()
     if table.num_rows > MOST_JUDGEMENTS:
         return None
+
     try:
         qrels = tables.qrels_from_frame(table, name, Reading("spark", real_grades=real_grades))
         qrels.notes += columns.notes()
@@ -108,7 +116,7 @@ def qrels_from_spark(
 
 
 def judgements_in_spark(frame: Any, name: str, named: Columns | None = None) -> Any:
-    """Judgements that stay in Spark, as `query` and `doc` (bytes) and `grade` (a double, null if it is no grade)."""
+    """Judgements that stay in Spark, as `query` and `doc` (bytes) and `grade` (a double, null if it is not a grade)."""
     columns = _columns(frame, "grade", name, named or Columns())
     query, doc = columns.ids(name)
     grade = _number(columns.value, "grade", name)
@@ -117,7 +125,7 @@ def judgements_in_spark(frame: Any, name: str, named: Columns | None = None) -> 
 
 
 class _Column(NamedTuple):
-    """A column as SQL, its type, and the name that the user gave it."""
+    """A column as SQL, its type, and the user's name of it."""
 
     sql: str
     kind: str
@@ -128,27 +136,27 @@ _NO_CHOICE: dict[str, tuple[str, ...]] = {}
 
 
 class _FrameColumns(NamedTuple):
-    """Where query, document and value are in a frame that has one row for each document."""
+    """The columns for query, document and value of a frame with one row for each document."""
 
     frame: Any
     query: _Column
     doc: _Column
     value: _Column
-    word: str
-    """What the value is: "score", "rank" or "grade"."""
+    role: str
+    """The role of the value: "score", "rank" or "grade"."""
     nothing: str = "false"
-    """Whether a row says no more than that a query has no results, as SQL."""
+    """SQL: whether a row only means that a query has no results."""
     candidates: dict[str, tuple[str, ...]] = _NO_CHOICE
-    """Every column that could hold the ids of queries and of documents, where they are columns of the frame."""
+    """All columns of the frame that could hold the ids of queries and of documents."""
 
-    def having(self, chosen: Mapping[str, str]) -> _FrameColumns:
-        """The same with ids from other columns."""
+    def with_ids(self, chosen: Mapping[str, str]) -> _FrameColumns:
+        """These columns with ids from other columns."""
         kinds = {field.name: field.dataType for field in self.frame.schema.fields}
         columns = {role: _Column(_quoted(name), _type(kinds[name]), name) for role, name in chosen.items()}
         return self._replace(query=columns.get("query", self.query), doc=columns.get("doc", self.doc))
 
     def notes(self) -> tuple[Note, ...]:
-        """What was chosen by name where there was a choice."""
+        """Notes on choices among several columns."""
         return FoundColumns({}, self.candidates).notes()
 
     def ids(self, where: str) -> tuple[str, str]:
@@ -160,35 +168,31 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _columns(frame: Any, wanted: str, where: str, named: Columns) -> _FrameColumns:
-    """Columns for query, doc and value, with lists of results laid out as rows."""
+def _columns(frame: Any, role: str, where: str, named: Columns) -> _FrameColumns:
+    """The columns for query, doc and value ("score" or "grade"); lists of results become rows."""
     schema = {field.name: field.dataType for field in frame.schema.fields}
     query_name = aliases.find(schema, "query")
-    nested = next(
-        (name for name, kind in schema.items() if kind.typeName() in ("array", "map") and name != query_name), None
-    )
+    lists = (name for name, kind in schema.items() if kind.typeName() in ("array", "map") and name != query_name)
+    nested = next(lists, None)
     if query_name is not None and aliases.find(schema, "doc") in (None, nested) and nested is not None:
-        return _listed(frame, query_name, schema, nested, wanted, where)
+        return _listed(frame, query_name, schema, nested, role, where)
 
-    if wanted == "score":
-        word = named.ordered_by(schema, where)
-    else:
-        word = wanted
-
-    if wanted == "score":
+    thing = "qrels"
+    if role == "score":
         thing = "run"
-    else:
-        thing = "qrels"
-
-    chosen = named.find_all(schema, ("query", "doc", word), thing, where)
+        role = named.ordered_by(schema, where)
+    chosen = named.find_all(schema, ("query", "doc", role), thing, where)
     query, doc, value = (_Column(_quoted(name), _type(schema[name]), name) for name in chosen.columns.values())
-    return _FrameColumns(frame, query, doc, value, word, candidates=chosen.candidates)
+    return _FrameColumns(frame, query, doc, value, role, candidates=chosen.candidates)
 
 
-def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, wanted: str, where: str) -> _FrameColumns:
-    """One row per query with its results in a list: of structs, of ids (best first), or a map from id to number."""
+def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, role: str, where: str) -> _FrameColumns:
+    """The columns of a frame with one row per query and its results in a list.
+
+    The list is of structs, of ids (best first), or a map from id to number.
+    """
     kind = schema[nested]
-    word = wanted
+    is_run = role == "score"
     if kind.typeName() == "map":
         explode = f"explode_outer({_quoted(nested)}) AS (doc, value)"
         doc = _Column("doc", _type(kind.keyType), f"{nested}.key")
@@ -198,27 +202,23 @@ def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, wanted:
         element = kind.elementType
         if element.typeName() == "struct":
             fields = {field.name: field.dataType for field in element.fields}
-            if wanted == "score":
-                word = aliases.ordered_by(fields)
-            else:
-                word = wanted
-            names = Columns().find_all(fields, ("doc", word), "run", f"{where}: {nested}").columns.values()
+            if is_run:
+                role = aliases.ordered_by(fields)
+            names = Columns().find_all(fields, ("doc", role), "run", f"{where}: {nested}").columns.values()
             doc, value = (_Column(f"result.{_quoted(n)}", _type(fields[n]), f"{nested}.{n}") for n in names)
         else:
             # As for lists in Python: the first id of a run is the best, every id of qrels is relevant.
             doc = _Column("result", _type(element), nested)
-            if wanted == "score":
-                number = ("-(position + 1D)", "double")
-            else:
-                number = ("1", "int")
-            value = _Column(*number, nested)
+            value = _Column("1", "int", nested)
+            if is_run:
+                value = _Column("-(position + 1D)", "double", nested)
 
     nothing = f"coalesce(size({_quoted(nested)}), 0) = 0 AS nothing"
     rows = frame.selectExpr(f"{_quoted(query)} AS query", nothing, explode)
     query_column = _Column("query", _type(schema[query]), query)
-    if wanted == "score":
-        return _FrameColumns(rows, query_column, doc, value, word, "nothing")
-    return _FrameColumns(rows.where("NOT nothing"), query_column, doc, value, word)
+    if is_run:
+        return _FrameColumns(rows, query_column, doc, value, role, "nothing")
+    return _FrameColumns(rows.where("NOT nothing"), query_column, doc, value, role)
 
 
 def _type(kind: Any) -> str:
@@ -228,30 +228,31 @@ def _type(kind: Any) -> str:
     return name
 
 
-def _is_whole(kind: str) -> bool:
-    return kind in _WHOLE or (kind.startswith("decimal") and kind.endswith(",0)"))
+def _is_integer(kind: str) -> bool:
+    return kind in _INTEGERS or (kind.startswith("decimal") and kind.endswith(",0)"))
 
 
-def _id(column: _Column, what: str, where: str) -> str:
-    """An id as bytes: so is every comparison, whatever collation the column has."""
+def _id(column: _Column, noun: str, where: str) -> str:
+    """An id as bytes, so that comparisons do not depend on the collation of the column."""
     if column.kind == "binary":
         return column.sql
     if column.kind == "string":
         return f"CAST({column.sql} AS BINARY)"
-    if _is_whole(column.kind):
+    if _is_integer(column.kind):
         return f"CAST(CAST({column.sql} AS STRING) AS BINARY)"
     hint = "Ids are text or integers. pandas makes floats of integers where some are missing."
-    raise InputError(f"{what} ids are of type {column.kind}", where=f"{where}: column '{column.label}'", hint=hint)
+    raise InputError(f"{noun} ids are of type {column.kind}", where=f"{where}: column '{column.label}'", hint=hint)
 
 
-def _number(column: _Column, what: str, where: str) -> str:
-    """A number as a double, null where it is none."""
+def _number(column: _Column, noun: str, where: str) -> str:
+    """A number as a double, null where it is not a number."""
     if column.kind in _REAL or column.kind.startswith("decimal"):
         return f"CAST({column.sql} AS DOUBLE)"
     if column.kind == "string":
-        # Spark would take "1d" and "1f" for numbers.
+        # Spark would read "1d" and "1f" as numbers.
         return f"CASE WHEN lower({column.sql}) RLIKE '{_NUMBER}' THEN try_cast({column.sql} AS DOUBLE) END"
-    place = f"{where}: column '{column.label}'"
     raise InputError(
-        f"the {what} column is of type {column.kind}", where=place, hint=not_numbers(column.kind == "boolean")
+        f"the {noun} column is of type {column.kind}",
+        where=f"{where}: column '{column.label}'",
+        hint=not_numbers(column.kind == "boolean"),
     )

@@ -1,8 +1,8 @@
-"""Judgements in lines of text that are no TREC qrels.
+"""Judgements in lines of text that are not TREC qrels.
 
 Learning to rank (LETOR, SVMlight, Quepid's LTR export) has `grade qid:query features # document ...`. Ratings without a
-header, as MovieLens (u.data, ratings.dat) and Elliot have them, are user, item, rating and time, with tabs or `::`
-between. The time tells them from TREC qrels, whose fourth column is a grade.
+header, as in MovieLens (u.data, ratings.dat) and Elliot, are user, item, rating and time, with tabs or `::` between.
+The time distinguishes them from TREC qrels, whose fourth column is a grade.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LETOR = re.compile(
     rb"\s*+(\S++)\s++qid:(\S++)(?:\s++\d++:\S++)*+\s*+#\s*+(?:docid\s*+=\s*+)?+(\S++).*"  # possessive: one pass
 )
 EARLIEST = 100_000_000
-"""The least number of seconds (1973) that is taken for a time."""
+"""The least number of seconds (1973) that counts as a time."""
 
 
 def is_rating(line: bytes) -> bool:
@@ -35,7 +35,10 @@ def is_rating(line: bytes) -> bool:
 
 
 def _cells(line: bytes) -> list[bytes]:
-    return [cell.strip() for cell in line.split(b"::" if b"::" in line else b"\t")]
+    separator = b"\t"
+    if b"::" in line:
+        separator = b"::"
+    return [cell.strip() for cell in line.split(separator)]
 
 
 def _rated(line: bytes, where: Position, real_grades: bool) -> Judged | None:
@@ -53,7 +56,9 @@ def _rated(line: bytes, where: Position, real_grades: bool) -> Judged | None:
 def _ranked(line: bytes, where: Position, real_grades: bool) -> Judged | None:
     """A line of LETOR; the document is the first word of its comment."""
     matched = _LETOR.fullmatch(line) or _LETOR.fullmatch(line.replace(b"#", b" #", 1))  # 46:0.07#doc
-    return matched and (matched[2], matched[3], grade_of(matched[1], where, real_grades=real_grades))
+    if matched is None:
+        return None
+    return matched[2], matched[3], grade_of(matched[1], where, real_grades=real_grades)
 
 
 _FORMATS: dict[str, tuple[Callable[[bytes, Position, bool], Judged | None], str, str]] = {
@@ -62,20 +67,20 @@ _FORMATS: dict[str, tuple[Callable[[bytes, Position, bool], Judged | None], str,
         _rated, "user, item, rating and time", "Is it a table with names of columns? Then they come first.",
     ),
 }  # fmt: skip
-"""What a line says, what it should be, and a hint for one that is something else."""
+"""The function that reads a line, the expected content, and a hint for other lines."""
 
 
-def read_qrels(source: ByteSource, how: Reading) -> Judgements:
+def read_qrels(source: ByteSource, reading: Reading) -> Judgements:
     """The judgement of every line that is not blank."""
-    judged, expected, hint = _FORMATS[how.format]
+    judged, expected, hint = _FORMATS[reading.format]
     rows: list[Judged] = []
     lines: list[int] = []
     for number, line in source.filled_lines():
         where = Position(source.name, number)
-        judgement = judged(line, where, how.real_grades)
+        judgement = judged(line, where, reading.real_grades)
         if judgement is None:
-            what = f"found '{ids.show(line.decode('utf-8', 'replace'), 60)}', expected {expected}"
-            raise InputError(what, where=where, hint=hint)
+            problem = f"found '{ids.show(line.decode('utf-8', 'replace'), 60)}', expected {expected}"
+            raise InputError(problem, where=where, hint=hint)
         query, doc, _ = judgement
         if max(len(query), len(doc)) > ids.MAX_ID_BYTES:
             raise InputError(f"an id has more than {ids.MAX_ID_BYTES:,} bytes", where=where, code="bad-id")
@@ -86,9 +91,7 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
         raise source.empty()
 
     queries, docs, grades = map(list, zip(*rows, strict=True))
-    if how.format == "ratings" and how.relevant_from is None:
-        notes = [Note.of("ratings-as-grades")]
-    else:
-        notes = []
-
-    return Judgements(queries, docs, grades, lambda row: Position(source.name, lines[row]), [*source.notes, *notes])
+    notes = list(source.notes)
+    if reading.format == "ratings" and reading.relevant_from is None:
+        notes.append(Note.of("ratings-as-grades"))
+    return Judgements(queries, docs, grades, lambda row: Position(source.name, lines[row]), notes)
