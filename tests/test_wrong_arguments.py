@@ -130,6 +130,7 @@ OTHERS = {
         "RunIntervals",
     ),
     "Item",
+    "Explanation",
     "Matcher",
     "Causes",
     "Outcomes",

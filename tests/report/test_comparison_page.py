@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hostile_names import NASTY
 from made_up import make_runs
+from partly_judged import DATA, QRELS, RUNS
 
-from goldrank import Queries, Statistics, compare, demo
+from goldrank import Queries, Statistics, compare
 from goldrank.comparison.worth import document_worth
 from goldrank.data.scores import Column, Scores
 from goldrank.measures import parse
@@ -37,7 +38,6 @@ def random_scores(systems, queries, measures=("nDCG@10", "AP"), names="system-{}
 @pytest.fixture(scope="module")
 def pages():
     """By systems and queries."""
-    data = demo.load()
     measures = ["nDCG@10", "AP", "P@1", "Judged@10"]
     qrels, runs = make_runs(16, [LONG.format(i) for i in range(10)], skill=0.2)
     ten = ("nDCG@10", "AP", "P@1", "P@5", "P@10", "RR", "R@5", "R@10", "R@100", "nDCG@5")
@@ -45,9 +45,9 @@ def pages():
     ends = {query: query[-1] for query in scores[0].queries}
     kinds = {q: f"a rather long name of a kind of query, the one that ends with {end}" for q, end in ends.items()}
     known = Queries({}).with_column("kind", kinds)
-    plain = compare(data["qrels"], demo.runs(), measures, queries=data["queries"])
+    plain = compare(QRELS, {name: RUNS[name] for name in ("overlap", "bm25")}, measures, queries=DATA["queries"])
     found = {
-        (2, 16): plain.with_documents(data["documents"]),
+        (2, 16): plain.with_documents(DATA["documents"]),
         (10, 16): compare(qrels, runs, measures, slice_by=["relevant"], statistics=Statistics(samples=500)),
         (2, 7000): compare(scores, slice_by="kind", queries=known, statistics=Statistics(samples=200)),
         (10, 7000): compare(random_scores(10, 7000, ten, LONG), statistics=Statistics(samples=200)),
@@ -163,9 +163,8 @@ def test_the_verdict_comes_first_with_its_caveats(show, pages):
     row = page.locator("#verdict tbody tr").first.inner_text()
     assert first.doc in row
     assert first.query in row
-    data = demo.load()
-    assert data["queries"][first.query] in row
-    assert data["documents"][first.doc][:40] in row
+    assert DATA["queries"][first.query] in row
+    assert DATA["documents"][first.doc][:40] in row
     assert page.locator("#verdict tbody tr").count() == len(pair.judge_first)
 
 
@@ -267,7 +266,6 @@ def test_queries_are_found_by_their_texts(show, pages):
 def test_documents_come_by_their_effect(show, pages):
     """Worked out with the measure itself: the value with and without each document."""
     result, text = pages[2, 16]
-    data, runs = demo.load(), demo.runs()
     page = show(text)
     page.locator("#query-rows .open").first.click()
     query = page.locator("#query-rows .open").first.inner_text()
@@ -278,14 +276,12 @@ def test_documents_come_by_their_effect(show, pages):
 
     for row, effect in zip(rows, effects, strict=True):
         doc = row[0].split("\n")[0]
-        assert data["documents"][doc][:30] in row[0]
+        assert DATA["documents"][doc][:30] in row[0]
         worth = {}
         for name in ("overlap", "bm25"):
-            ranking = best_first(runs[name][query])
+            ranking = best_first(RUNS[name][query])
             without = ["nothing" if d == doc else d for d in ranking]
-            values = [
-                evaluate({query: data["qrels"][query]}, {query: r}, "nDCG@10")["nDCG@10"] for r in (ranking, without)
-            ]
+            values = [evaluate({query: QRELS[query]}, {query: r}, "nDCG@10")["nDCG@10"] for r in (ranking, without)]
             worth[name] = values[0] - values[1]
         assert effect == pytest.approx(worth["bm25"] - worth["overlap"], abs=1.1e-4)
     delta = result.values["nDCG@10"][1] - result.values["nDCG@10"][0]
