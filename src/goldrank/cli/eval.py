@@ -175,10 +175,13 @@ def _retrieved(source: Any, reading: ReadingOptions) -> Run:
         problem = error.what
         if error.where is not None:
             problem = f"{error.where}: {error.what}"
-        raise click.UsageError(
+        problem = (
             "Missing argument 'RUN...'. Without it, QRELS must hold both the ids that were expected and those that "
             f"were retrieved: {problem}"
-        ) from None
+        )
+        if error.hint:
+            problem = f"{problem}. {error.hint}"
+        raise click.UsageError(problem) from None
     return run
 
 
