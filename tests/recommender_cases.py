@@ -58,6 +58,11 @@ RECOMMENDED = [
     Case("AveragePopularity", (1 / 2 + 0) / 2, "u: (1 + 0) / 2, v: 0; w is left out"),
     Case("AveragePopularity@1", 1 / 2),
     Case("AveragePopularity(share=True)@2", 1 / 4 / 3, "of three users"),
+    # a and b were had by two users, c by one: c is the tenth (one item at least), and what at most one user had.
+    Case("TailShare", (1 / 2 + 0) / 2, "u: c of c and d; d and e were had by nobody"),
+    Case("TailShare@1", (1 + 0) / 2),
+    Case("TailShare(tail=0.9)@2", (1 / 2 + 0) / 2, "c, and a before b"),
+    Case("TailShare(tail=1.5)@2", (1 / 2 + 0) / 2, "had by at most 1.5 users"),
     Case("PopularityLift", (1 / 4 - 2) / 2, "u had 2 and 2, v had 2"),
     Case("PopularityLift@1", (1 / 2 - 2) / 2),
     Case("Novelty", log2(3), "one user of three, or none, which counts as one"),
@@ -65,6 +70,7 @@ RECOMMENDED = [
     Case('Novelty(of="interactions")@2', log2(5), "one pair of five"),
     Case("IntraListDiversity", (0 + 1) / 2, "c and d are alike, d and e are not"),
     Case("IntraListDiversity@2", (0 + 1) / 2),
+    Case('IntraListDiversity(alike="users")@2', 1.0, "d and e were had by nobody"),
     # u: c is relevant and far from a and b. v: e is relevant and like a. w has a history and no list.
     Case("Serendipity", (1 / 2 + 0 + 0) / 3),
     Case("Serendipity@1", (1 + 0 + 0) / 3),

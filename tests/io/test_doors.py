@@ -182,6 +182,26 @@ def test_which_query_a_response_is_for(tmp_path: Any, data: Any, columns: Any) -
     assert {query: dict(run[query]) for query in run} == {"q1": ONE, "q2": ONE}
 
 
+def test_queries_by_the_lines_of_a_file(tmp_path: Any) -> None:
+    names = tmp_path / "queries.txt"
+    names.write_text("q1\twhat is it\n\nq2\n")
+    run = responses(tmp_path, [SEARCH, SEARCH], query=f"@{names}")
+    assert {query: dict(run[query]) for query in run} == {"q1": ONE, "q2": ONE}
+    names.write_text("q1\nq2\nq3\n")
+    with pytest.raises(InputError, match=r"has 2 responses, and .* has 3 queries"):
+        responses(tmp_path, [SEARCH, SEARCH], query=f"@{names}")
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        responses(tmp_path, [SEARCH, SEARCH], query=f"@{tmp_path / 'none.txt'}")
+
+
+@pytest.mark.parametrize(("template", "queries"), [("{stem}", ["q1", "q2"]), ("{file}", ["q1.json", "q2.json"])])
+def test_queries_by_the_names_of_files(tmp_path: Any, template: str, queries: list[str]) -> None:
+    for query in ("q1", "q2"):
+        (tmp_path / f"{query}.json").write_text(json.dumps(SEARCH))
+    run = read_run(tmp_path / "*.json", columns={"query": template})
+    assert {query: dict(run[query]) for query in run} == dict.fromkeys(queries, ONE)
+
+
 def test_pages_are_put_together(tmp_path: Any) -> None:
     second = json.loads(json.dumps(SOLR))
     second["response"] |= {"start": 2, "docs": [{"id": "d9", "score": 0.5}]}

@@ -54,3 +54,18 @@ def test_the_prompt_reads_subtopics_by_the_measure(path, tmp_path, capsys):
     assert "alpha_nDCG@20" in capsys.readouterr().err
     assert command(["eval", str(path), str(tmp_path / "run.txt"), "-m", "StRecall@2,alpha_nDCG@20"]) == 0
     assert "StRecall@2     0.5000" in capsys.readouterr().out
+
+
+def test_the_prompt_tells_subtopics_by_content(path, tmp_path, capsys):
+    """Without -m, measures of subtopics are shown: both subtopics are met within the first ten."""
+    (tmp_path / "run.txt").write_text("q Q0 a 1 3.0 t\nq Q0 x 2 2.0 t\nq Q0 b 3 1.0 t\n")
+    assert command(["eval", str(path), str(tmp_path / "run.txt")]) == 0
+    lines = dict(line.split() for line in capsys.readouterr().out.splitlines()[1:5])
+    assert list(lines) == ["alpha_nDCG@10", "ERR_IA@10", "StRecall@10", "P_IA@10"]
+    assert lines["StRecall@10"] == "1.0000"
+
+
+def test_judgements_by_aspect_and_preferences_have_usual_measures(path):
+    assert list(evaluate(read_aspects(path), RUN)) == ["alpha_nDCG@10", "ERR_IA@10", "StRecall@10", "P_IA@10"]
+    preferences = Preferences({"q": {"judge": [{"a": 2, "b": 1}]}})
+    assert evaluate(preferences, {"q": ["a", "b"]}).mean == {"Prefs": 1.0}

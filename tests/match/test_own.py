@@ -35,7 +35,7 @@ def test_numbers_need_a_threshold() -> None:
     with raises_code(InputError, "no-threshold", match=r"0\.5") as caught:
         asked(Own(half))
     assert "red car" in str(caught.value)
-    assert "Own(function, 0.5)" in str(caught.value)
+    assert "Return True or False" in str(caught.value)
     assert asked(Own(half, 0.5)) == [0.5, 0.25, 0.25, 0.5, 0.25, 0.25]
     assert Own(half, 0.5).decide(OURS, THEIRS, LEFT, RIGHT).sum() == 2
     assert Own(half, 0.5, inclusive=False).decide(OURS, THEIRS, LEFT, RIGHT).sum() == 0

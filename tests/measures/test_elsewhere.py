@@ -39,7 +39,7 @@ def test_names_with_one_meaning(typed, meant):
     "typed",
     ["diversity@10", "Diversity", "ils@10", "ILS@5", "intra_list_similarity@10", "hits@10", "fairness@10", "rmse",
      "MAE", "apk@10", "MAPK@10", "aggregate_diversity@10", "AggDiv@10", "EPC@10", "popularity@10", "prec@10", "rec@10",
-     "acc@10", "top_k_accuracy", "spearman", "ndcg_score", "lrap", "ARHR@10", "tail_percentage@10", "unexpectedness@10",
+     "acc@10", "top_k_accuracy", "spearman", "ndcg_score", "lrap", "ARHR@10", "unexpectedness@10",
      "answer_relevancy", "Answer_Relevancy"],
 )  # fmt: skip
 def test_names_that_lead_on(typed):

@@ -443,3 +443,25 @@ def test_one_item_for_everybody_is_as_uneven_as_can_be():
         qrels = {user: {"a": 1} for user in lists}
         scores = evaluate(qrels, lists, "Gini(adjusted=True)@1", catalogue=["a", "b", "c"])
         assert scores["Gini(adjusted=True)@1"] == 1.0, users
+
+
+def test_variants_of_recommender_libraries_by_hand():
+    """Hits at ranks 1 and 3 of three relevant items: precisions 1 and 2/3; DCG 1 + 1/2."""
+    judged, run = {"u": {"a": 1, "b": 1, "c": 1}}, {"u": ["a", "x", "b"]}
+    ten = sum(1 / math.log2(rank + 1) for rank in range(1, 11))
+    three = sum(1 / math.log2(rank + 1) for rank in range(1, 4))
+    expected = {
+        'AP(divisor="k")@10': (1 + 2 / 3) / 10,
+        'AP(divisor="k")': (1 + 2 / 3) / 3,
+        'nDCG(ideal="full")@10': 1.5 / ten,
+        'nDCG(ideal="full")': 1.5 / three,
+        "R_cap@2": 1 / 2,
+    }
+    assert evaluate(judged, run, list(expected)).mean == pytest.approx(expected, rel=1e-15)
+
+
+def test_diversity_by_the_users_that_items_share():
+    """a: v w, b: v t, x: w. Cosines: a and b 1/2, a and x 1/sqrt(2), b and x 0."""
+    known = Catalogue(train={"v": ["a", "b"], "w": ["a", "x"], "t": ["b"]})
+    value = evaluate({"u": {"a": 1}}, {"u": ["a", "x", "b"]}, 'ILD(alike="users")', catalogue=known)
+    assert list(value.mean.values()) == pytest.approx([1 - (1 / 2 + 1 / math.sqrt(2)) / 3], rel=1e-15)

@@ -447,6 +447,9 @@ KINDS: dict[str, NoteKind] = {
     "unbounded-interval": warns(
         "{measure} has no bounds: its interval is plain Student's, which is too narrow for few or skewed values"
     ),
+    "ubi-other-events": NoteKind("events that are neither impressions nor clicks of documents, left out: {count:,}"),
+    "ubi-nothing-shown": NoteKind("searches of which nothing was shown, left out: {count:,}"),
+    "ubi-clicks-elsewhere": NoteKind("clicks on documents that were not in the list, left out: {count:,}"),
     "no-clicks": NoteKind("{count:,} of {impressions:,} impressions have no click and are left out", counts=()),
     "repeated-clicks": NoteKind(
         "{count:,} clicks on a document that was clicked before count once",

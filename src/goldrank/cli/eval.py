@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldrank.base.errors import InputError
+from goldrank.base.types import JudgementsLike
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
 from goldrank.cli.inputs import (
@@ -108,7 +109,7 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
     # Measures of subtopics and of preferences decide how their file is read; `open_qrels` reads any other.
     judged = judgements_for(parse_all(measures or None), source)
     if judged is source:
-        judged = open_qrels(source, reading)
+        judged = _judgements(source, reading, told_by_content=not measures)
     if runs:
         opened = open_runs(runs, reading)
     else:
@@ -126,6 +127,18 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
             depth=reading.depth,
             catalogue=catalogue_of(reading),
         )
+
+
+def _judgements(source: Any, reading: ReadingOptions, *, told_by_content: bool) -> JudgementsLike:
+    """Judgements of documents; of their aspects, if the content shows these and no measure asks for something else."""
+    from goldrank.io import read_aspects
+
+    try:
+        return open_qrels(source, reading)
+    except InputError as error:
+        if error.code != "judged-by-subtopic" or not told_by_content:
+            raise
+    return read_aspects(source)
 
 
 def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> list[Scores]:
@@ -162,10 +175,13 @@ def _retrieved(source: Any, reading: ReadingOptions) -> Run:
         problem = error.what
         if error.where is not None:
             problem = f"{error.where}: {error.what}"
-        raise click.UsageError(
+        problem = (
             "Missing argument 'RUN...'. Without it, QRELS must hold both the ids that were expected and those that "
             f"were retrieved: {problem}"
-        ) from None
+        )
+        if error.hint:
+            problem = f"{problem}. {error.hint}"
+        raise click.UsageError(problem) from None
     return run
 
 

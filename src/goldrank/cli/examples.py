@@ -60,6 +60,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "trec_eval": ("trec_eval -m ndcg_cut.10 qrels.txt run.txt",),
     "measures": ("measures", "measures nDCG@10"),
     "choose": ("choose rag", "choose"),
+    "doctor": ("doctor",),
     "convert": (
         "convert run.csv run.trec --map query=qid,doc=docno",
         "convert --qrels ratings.csv qrels.txt --relevant-from 4",

@@ -15,6 +15,8 @@ SPELLED = {
     r"columns=\{'([\w.]+)': \.\.\.\}": r"--map \1=...",
     r'columns=\{"query": "qid", "doc": "docno"\}(?: \(--map query=qid,doc=docno\))?': "--map query=qid,doc=docno",
     r"read_runs\(source\)": "--by-tag",
+    r"read_qrels\(source, format='([\w-]+)'\)": r"--input qrels.\1",
+    r"read_run\(source, format='([\w-]+)'\)": r"--input run.\1",
     r"run\.rolled_up\('(.+?)'\)": r"--doc-of '\1'",
     r"qrels\.rolled_up\('(.+?)'\)": r"--doc-of 'qrels.\1'",
     r"sweep\.compare\(baseline\)": "--baseline",

@@ -2,21 +2,24 @@
 
 Rows have a query, a document, its rank, whether it was clicked, and the id of the page view; records have a query, the
 documents that were `shown`, best first, and those of them that got `clicks`. Users are kept if they are named.
+Events of UBI (`ubi`) are told by their content.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError
 from goldrank.base.notes import Note, from_counts
+from goldrank.clicks.ubi import is_ubi, page_views
 from goldrank.io.aliases import CLICK_FIELDS
 from goldrank.io.objects.field_values import absent, as_mapping
 from goldrank.io.questions.text_values import from_cell, yes_or_no
-from goldrank.io.records import FieldValue, RecordFields, fields_of, open_records
+from goldrank.io.records import FieldValue, RecordFields, Records, fields_of, open_records
 
 HINT = "Each row has query, doc, rank, click and page (a page view's id); or each record query, shown and clicks."
 
@@ -40,7 +43,7 @@ def read_clicks(
     records = open_records(log, finder, format, name="clicks")
     counts: Counter[str] = Counter()
     shown: list[ShownDocument] = []
-    for number, row in records.rows(counts):
+    for number, row in _views(records, counts):
         where = records.position(number)
         record = as_mapping(row, where)
 
@@ -66,6 +69,19 @@ def read_clicks(
 
 
 _LISTS = ("shown", "clicks")
+
+
+def _views(records: Records, counts: Counter[str]) -> Iterator[tuple[int, Any]]:
+    """The records of the log; events of UBI are put together to a record for each search."""
+    rows = iter(records.rows(counts))
+    first = next(rows, None)
+    if first is None:
+        return
+    if not is_ubi(first[1]):
+        yield from chain([first], rows)
+        return
+    positioned = ((records.position(number), row) for number, row in chain([first], rows))
+    yield from enumerate(page_views(positioned, counts), 1)
 
 
 def _row(fields: Mapping[str, FieldValue], record: Mapping[str, Any], where: str) -> ShownDocument:

@@ -6,6 +6,8 @@ JSON Lines, an object for each time that a list was shown (an impression):
 - team draft: `team`, for each shown document "a" or "b", whose pick it was (null for a pick of both);
 - probabilistic: `a` and `b`, the two rankings that the list was drawn from;
 - `user` and `query`, if known: lists of one user, or of one query, are not independent.
+
+Events of UBI (`ubi`) are told by their content.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from goldrank.base import ids
 from goldrank.base.errors import InputError, Position
 from goldrank.base.notes import Note, from_counts
 from goldrank.base.types import Frame, Rows, Source
+from goldrank.clicks.ubi import is_ubi, page_views
 from goldrank.io.by_id.plain_records import AllFields
 from goldrank.io.files import is_frame
 from goldrank.io.json import json_text
@@ -56,8 +59,14 @@ def read_impressions(log: Source | Frame | Rows) -> tuple[list[Impression], tupl
 
     source = open_source(log)
     counts: Counter[str] = Counter()
-    lines = json_text.read_lines(source, counts, "Each field has one name.")
-    return [_impression(row, Position(source.name, number)) for number, row in lines], from_counts(counts, source.name)
+    lines = [
+        (Position(source.name, number), row)
+        for number, row in json_text.read_lines(source, counts, "Each field has one name.")
+    ]
+    if lines and is_ubi(lines[0][1]):
+        views = page_views(((str(position), row) for position, row in lines), counts)
+        lines = [(Position(source.name, number), view) for number, view in enumerate(views, 1)]
+    return [_impression(row, position) for position, row in lines], from_counts(counts, source.name)
 
 
 def _impression(row: object, where: Position) -> Impression:

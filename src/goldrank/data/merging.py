@@ -152,7 +152,7 @@ def _check_local(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
     name = _first_measure(shards[0], lambda declared: declared.over == "heads")
     if name is not None:
         problem = f"{name} depends on the judgements of all queries, and each shard had only its part of them"
-        raise InputError(problem, hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.")
+        raise InputError(problem, hint="Evaluate shards with all judgements: qrels.shard(1, 8), or --shard 1/8.")
 
 
 def _shard_total(origin: Mapping[str, Any]) -> int | None:
@@ -172,7 +172,7 @@ def _check_disjoint(queries: Sequence[str], shards: Sequence[Scores]) -> None:
     raise InputError(
         f"queries are in more than one shard: {ids.samples(dict.fromkeys(repeated))} in {' and '.join(owners[:2])}",
         hint="A shard that is evaluated with all judgements scores the queries of the others as missing. Evaluate each "
-        "with its own part of the judgements: shard='1/8' or --shard 1/8 takes it.",
+        "with its own part of the judgements: qrels.shard(1, 8), or --shard 1/8.",
     )
 
 

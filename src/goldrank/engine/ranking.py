@@ -18,7 +18,8 @@ from goldrank.engine.counts import compared, tie_order
 from goldrank.engine.lines import JudgementIndex, RunLines
 
 REMOVE_REPEATS = (
-    "Remove one of the lines (run.drop_duplicates()), or choose: duplicates='first', 'last', 'places' or 'count'"
+    "duplicates='first' keeps the first of them, duplicates='last' the last, duplicates='count' both; or remove a line "
+    "(run.drop_duplicates())"
 )
 """A hint for a document that a ranking has twice."""
 KEEP_REPEATS = ("count", "places")
@@ -297,8 +298,7 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
             raise InputError(
                 f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.position(before)}",
                 where=str(lines.position(line)),
-                hint=f"{REMOVE_REPEATS}. "
-                "Several runs in one file, told apart by tag, are scored with read_runs, or --by-tag.",
+                hint=f"{REMOVE_REPEATS}.",
                 code="duplicate-document",
             )
         if policy == "last":

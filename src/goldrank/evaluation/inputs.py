@@ -75,6 +75,19 @@ def judgements_for(measures: Sequence[Measure], qrels: JudgementsLike) -> Judgem
     return io.read_preferences(qrels)
 
 
+USUAL_OF_ASPECTS = ("alpha_nDCG@10", "ERR_IA@10", "StRecall@10", "P_IA@10")
+USUAL_OF_PREFERENCES = ("Prefs",)
+
+
+def usual_measures(judgements: object) -> tuple[str, ...]:
+    """What is measured if nothing is asked for: judgements by aspect and preferences have measures of their own."""
+    if isinstance(judgements, AspectQrels):
+        return USUAL_OF_ASPECTS
+    if isinstance(judgements, Preferences):
+        return USUAL_OF_PREFERENCES
+    return DEFAULT
+
+
 def as_catalogue(catalogue: CatalogueLike | None) -> Catalogue:
     """A catalogue from what callers pass: one, its items, or nothing."""
     if catalogue is None:

@@ -1,4 +1,4 @@
-"""Why do no ids match? The error for run and qrels that have nothing in common."""
+"""Why can a run not be scored? Errors for ids that do not match, and for several runs in one file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from goldrank.base import ids
-from goldrank.base.errors import MismatchError
+from goldrank.base.errors import InputError, MismatchError
+from goldrank.data.blocks import BlockSource
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run, TaggedRuns
 from goldrank.engine.counts import RunCounts
 
 _TESTS: tuple[tuple[str, Callable[[str], str]], ...] = (
@@ -47,6 +49,17 @@ def explain_id_mismatch(name: str, retrieved: list[str], expected: list[str]) ->
     raise _error("document", name, retrieved, expected, code="no-judged-document")
 
 
+def explain_repeats(error: InputError, run: Run) -> InputError:
+    """The error for a document that a ranking has twice; if its file holds several runs, the hint says so."""
+    if error.code == "duplicate-document" and isinstance(run.source, BlockSource):
+        tags = TaggedRuns(run.source, name=run.name).tags
+        if len(tags) > 1:
+            error.hint = (
+                f"The file holds several runs, with the tags {ids.samples(tags)}: read_runs(source) reads them."
+            )
+    return error
+
+
 def _error(noun: str, run: str, run_ids: list[str], judged_ids: list[str], *, code: str) -> MismatchError:
     return MismatchError(
         f"no {noun} id of the run is judged. Run: {ids.samples(run_ids)}; judged: {ids.samples(judged_ids)}",
@@ -57,10 +70,10 @@ def _error(noun: str, run: str, run_ids: list[str], judged_ids: list[str], *, co
 
 
 def _hint(noun: str, run_ids: list[str], judged_ids: list[str]) -> str:
-    anyway = "To score it all the same: overlap='allow'."
+    anyway = "overlap='allow' scores it as it is: nothing is found."
     spelling = next((text for text, fold in _TESTS if _equal_if_folded(run_ids, judged_ids, fold)), None)
     if spelling is not None:
-        return f"It seems that {spelling}. {anyway}"
+        return f"It seems that {spelling}. Write them alike on both sides. {anyway}"
 
     if noun == "document":
         separator = _separator(run_ids, judged_ids)
@@ -72,7 +85,7 @@ def _hint(noun: str, run_ids: list[str], judged_ids: list[str]) -> str:
 
     addition = _addition(run_ids, judged_ids)
     if addition is not None:
-        return f"It seems that {addition}. {anyway}"
+        return f"It seems that {addition}. Write them alike on both sides. {anyway}"
     return f"Are these the judgements for this collection? {anyway}"
 
 

@@ -33,7 +33,7 @@ from goldrank.evaluation import catalogue_tables as recommending
 from goldrank.evaluation import run_notes as footer
 from goldrank.evaluation.catalogue_tables import join, table_of, unseen, without_seen
 from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, Judgements, documents_of
-from goldrank.evaluation.mismatch import explain_mismatch
+from goldrank.evaluation.mismatch import explain_mismatch, explain_repeats
 from goldrank.measures import Measure, make, summarise
 from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
@@ -146,6 +146,14 @@ def place(
     qrels = documents_of(judgements)
     run = tool_of(rules).before_placing(run.with_columns_matching(qrels))
     _check_ids(qrels, run, rules)
+    try:
+        return _place_checked(judgements, run, rules, catalogue, top)
+    except InputError as error:
+        raise explain_repeats(error, run) from None
+
+
+def _place_checked(judgements: Judgements, run: Run, rules: Convention, catalogue: Catalogue, top: int) -> Placed:
+    qrels = documents_of(judgements)
     if catalogue.removed is None:
         placements, counts, kept_top = _placed(qrels, run, rules, top)
         return _checked(Placed(judgements, run, rules, placements, counts, catalogue, kept_top=kept_top))

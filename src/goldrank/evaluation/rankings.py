@@ -20,6 +20,7 @@ from goldrank.evaluation.inputs import (
     judgements_for,
     resolve,
     resolve_measures,
+    usual_measures,
     whole_depth,
 )
 
@@ -102,7 +103,7 @@ def evaluate(
     (0.6309, 0.5)
     """
     rules = conventions.get(convention).with_policies(**policies)
-    parsed_measures = resolve_measures(measures, rules)
+    parsed_measures = resolve_measures(measures, rules, usual_measures(qrels))
     known_items = as_catalogue(catalogue)
     top = pipeline.wanted_top(parsed_measures, known_items)
     request = pipeline.Asked(parsed_measures, rules, whole_depth(depth), top)

@@ -128,7 +128,7 @@ def _notes_on_missing(numbers: Mapping[str, int], run: ScoredRun) -> list[Note]:
         how=_MISSING[run.rules.missing],
         samples=absent(run.placements),
     )
-    if run.rules.missing == "zero" and run.placements.answered.any():
+    if run.columns and run.rules.missing == "zero" and run.placements.answered.any():
         return [missing, Note.of("without-missing", means=_means(run.columns, run.placements.answered))]
     return [missing]
 

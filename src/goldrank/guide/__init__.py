@@ -7,4 +7,5 @@ PUBLIC = {
 }
 COMMANDS = {
     "choose": ("look", "goldrank.guide.choose_command", "Recommend measures and cut-offs."),
+    "doctor": ("look", "goldrank.guide.doctor_command", "Say what is installed, and what is missing for what."),
 }

@@ -332,6 +332,7 @@ def _qrels_of_files(source: Any, format: str | None, split: str | None, reading:
         return Qrels.from_parts(rows, name=files.label, judgements=reading.judgements)
     except InputError as error:
         if error.code == "contradicting-judgements" and _has_subtopics(source):
+            error.code = "judged-by-subtopic"
             error.hint = (
                 "The second column names subtopics or judges. Measures of them take it as it is: alpha_nDCG@20, "
                 "ERR_IA@20; read_aspects reads it."

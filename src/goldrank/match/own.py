@@ -132,7 +132,7 @@ class Own(Matcher):
             raise InputError(
                 f"{self} returned {value!r}, and no threshold says whether that is a match",
                 where=where,
-                hint="Give one, as in Own(function, 0.5), or return True or False.",
+                hint="Return True or False: for example value >= 0.5.",
                 code="no-threshold",
             )
         return value

@@ -30,8 +30,8 @@ TWO_MEANINGS = {
 }
 """Names that tools give to different measures, and what each of them is here."""
 
+_TAIL = "TailShare@10 is the share of each list that is of the long tail."
 _POPULAR = "Popularity is measured by AveragePopularity@10, PopularityLift@10 and Novelty@10."
-_TAIL = 'Make the tail a group of the catalogue: ExposureShare(group="tail")@10.'
 NEAREST: Mapping[str, str] = {
     "ils": "It is 1 - IntraListDiversity@10, which is higher where a list is more varied.",
     "intralistsimilarity": "It is 1 - IntraListDiversity@10, which is higher where a list is more varied.",
@@ -46,7 +46,6 @@ NEAREST: Mapping[str, str] = {
     "meanpoprank": _POPULAR,
     "aplt": _TAIL,
     "aclt": _TAIL,
-    "tailpercentage": _TAIL,
     "reo": "ExposureParity@10 is the nearest.",
     "rsp": "ExposureParity@10 is the nearest.",
     "popreo": "ExposureParity@10 is the nearest.",

@@ -19,7 +19,7 @@ from goldrank.measures.weights import GAIN, Gain, discounted, gains, running_pow
 _OPTIONS: dict[str, Option] = {
     "gain": GAIN,
     "discount": Choice(("log2", "log2_from_2", "ln")),
-    "ideal": Choice(("judged", "retrieved")),
+    "ideal": Choice(("judged", "retrieved", "full")),
     "negative": Choice(("none", "keep")),
     "beta": Number(low=0, high=1000),
 }
@@ -98,7 +98,12 @@ def _within(
 def ideal_dcg(
     p: Placements, k: int | None, rel: float, gain: Gain, discount: str, negative: str, ideal: str
 ) -> np.ndarray:
-    """The DCG of the best order of the judged documents, or of the retrieved ones. Callers must not write to it."""
+    """The DCG of the best order of the judged documents, of the retrieved ones, or of k documents with the best gain.
+
+    Callers must not write to it.
+    """
+    if ideal == "full":
+        return _full_dcg(p, k, gains(p.judged, gain, rel, negative), discount)
 
     def of_judged() -> np.ndarray:  # grades are in order, and gains rise with them
         query, grade, rank = _within(k, p.judged_rank, p.judged_query, p.judged)
@@ -118,6 +123,17 @@ def ideal_dcg(
     rank = np.arange(1, len(query) + 1) - np.searchsorted(query, np.arange(len(p)))[query]
     query, worth, rank = _within(k, rank, query, worth)
     return np.bincount(query, weights=discounted(worth, rank, discount), minlength=len(p))
+
+
+def _full_dcg(p: Placements, k: int | None, worth: np.ndarray, discount: str) -> np.ndarray:
+    """The DCG of k documents, or of as many as were returned, that have the best gain of their query each."""
+    best = np.zeros(len(p))
+    np.maximum.at(best, p.judged_query, worth)
+    if k is not None:
+        return np.asarray(best * discounted(1.0, np.arange(1, k + 1), discount).sum())
+    longest = int(p.retrieved.max(initial=0))
+    running = np.cumsum(discounted(1.0, np.arange(1, longest + 1), discount))
+    return np.asarray(best * np.append(running, 0.0)[p.retrieved - 1])
 
 
 @_measure(
@@ -150,7 +166,7 @@ def _normalised(
 ) -> np.ndarray:
     """What a kernel of DCG gives as a share of the ideal, by DCG's options; 0 where even the ideal gains nothing."""
     ideal_k = None
-    if cut_ideal:
+    if cut_ideal or ideal == "full":
         ideal_k = k
     best = ideal_dcg(p, ideal_k, ideal=ideal, **options)
     reached = gained(p, k=k, **options)
@@ -193,8 +209,10 @@ def ndcg(
     """DCG as a share of the best possible, which makes queries comparable.
 
     `gain`, `discount` and `negative` are as in DCG. `ideal="retrieved"` takes the best order of what was
-    retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k. With
-    `negative="keep"` losses count, and the value stops at 0. Where even the ideal gains nothing, or less, it is 0.
+    retrieved, so that missing documents cost nothing; `ideal="full"` takes k documents with the best gain of the
+    query, however many there are, as some recommender libraries do; `cut_ideal=False` does not cut the ideal at k.
+    With `negative="keep"` losses count, and the value stops at 0. Where even the ideal gains nothing, or less, it
+    is 0.
 
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
     1.0

@@ -63,9 +63,13 @@ def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarr
 def _mean_precision(
     total: np.ndarray, is_hit: np.ndarray, p: Placements, k: int | None, rel: float, divisor: str
 ) -> np.ndarray:
-    """A sum of precisions divided as `divisor` says: by the number of hits, or of all relevant documents."""
+    """A sum of precisions divided as `divisor` says: by the number of hits, of all relevant documents, or by k."""
     if divisor == "hits":
         return ratio(total, p.count(is_hit))
+    if divisor == "k" and k is not None:
+        return total / k
+    if divisor == "k":
+        return ratio(total, p.retrieved)
     relevant = p.relevant(rel)
     if divisor == "min" and k is not None:
         relevant = np.minimum(relevant, k)
@@ -108,15 +112,15 @@ def _expected_average_precision(p: Placements, *, k: int | None, rel: float, div
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
     aliases=("MAP", "average_precision", "mean_average_precision"),
     caveat="divided-by-relevant",
-    options={"divisor": Choice(("relevant", "hits", "min"))},
+    options={"divisor": Choice(("relevant", "hits", "min", "k"))},
     ties=_expected_average_precision,
 )
 def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
     """The mean of precision at each relevant document; its mean over queries is MAP.
 
     `divisor="hits"` divides by the relevant documents found, so that missing ones cost nothing;
-    `divisor="min"` divides by the smaller of k and the number of relevant documents. In a ranking that
-    repeats documents, precision counts each of them once.
+    `divisor="min"` divides by the smaller of k and the number of relevant documents, `divisor="k"` by k, or by
+    what was returned where there is no k. In a ranking that repeats documents, precision counts each of them once.
 
     >>> evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, "AP")["AP"]
     0.5555555555555555

@@ -7,7 +7,9 @@ them and tests nothing with them.
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +32,8 @@ _measure = partial(
         "alpha": Number(low=0.000001, high=0.999999),
         "merit": Choice(("items", "relevant")),
         "group": Word(),
+        "tail": Number(low=0),
+        "alike": Choice(("vectors", "users")),
     },
 )
 _of_all = partial(_measure, of_all_queries=True, diagnostic=True)
@@ -199,6 +203,36 @@ def average_popularity(r: Recommended, *, k: int | None, share: bool = False) ->
     return r.mean(r.known.popularity[r.item] / divisor)
 
 
+@_measure(
+    "TailShare",
+    formula="TailShare@k = (items of the long tail among the first k) / (items among the first k)",
+    use="How much of what is recommended is seldom chosen.",
+    avoid="The training data is small: which items are seldom chosen is then chance.",
+    cite="Zhao et al. 2021, RecBole (TailPercentage)",
+    aliases=("TailPercentage", "tail_percentage", "LongTailShare"),
+)
+def tail_share(r: Recommended, *, k: int | None, tail: float = 0.1) -> np.ndarray:
+    """The share of a list that is of the long tail: the tenth of the items of the training data that fewest users had.
+
+    `tail` is a share of these items up to 1, ties by id and one item at least; above 1 it is a number of users, and
+    items that at most so many had are the tail. Items that nobody had before are not among them. Users without a list
+    are left out.
+
+    >>> evaluate({"u": {"a": 1}}, {"u": ["a", "b"]}, "TailShare(tail=0.5)@2",
+    ...          catalogue=Catalogue(train={"v": ["a", "b"], "w": ["a"]})).mean
+    {'TailShare(tail=0.5)@2': 0.5}
+    """
+    r = r.cut(k)
+    popularity = r.train.popularity
+    if tail > 1:
+        rare = {item for item, users in popularity.items() if users <= tail}
+    else:
+        ascending = sorted(popularity, key=lambda item: (popularity[item], item))
+        rare = set(ascending[: max(int(len(ascending) * tail), 1)])
+    is_rare = np.fromiter((name in rare for name in r.known.names), bool, len(r.known.names))
+    return r.mean(is_rare[r.item].astype(float))
+
+
 @_of_all(
     "PopularityLift",
     low=-1.0,
@@ -276,22 +310,49 @@ def _sums(owner: np.ndarray, vectors: np.ndarray, users: int) -> np.ndarray:
     cite="Ziegler et al. 2005, Improving recommendation lists through topic diversification",
     aliases=("ILD", "intra_list_diversity"),
 )
-def intra_list_diversity(r: Recommended, *, k: int | None) -> np.ndarray:
+def intra_list_diversity(r: Recommended, *, k: int | None, alike: str = "vectors") -> np.ndarray:
     """How different the items of a list are from each other, by the cosine of their vectors.
 
-    Users with less than two items are left out.
+    `alike="users"` needs no vectors: items are alike if the same users of the training data had them, |A and B| /
+    sqrt(|A| |B|). Users with less than two items are left out.
 
     >>> features = Catalogue(vectors={"a": [1, 0], "b": [0, 2]})
     >>> evaluate({"u": {"a": 1}}, {"u": ["a", "b"]}, "ILD@2", catalogue=features)["ILD@2"]
     1.0
     """
     r = r.cut(k)
+    if alike == "users":
+        return _diversity_by_users(r)
+
     vectors = r.known.vectors(r.item)
     total = _sums(r.user, vectors, len(r))
     # The square of a sum has every pair twice, and each vector of length 1 with itself.
     alike = (total**2).sum(axis=1) - r.size
     pairs = r.size * (r.size - 1)
     return np.where(pairs > 0, 1.0 - alike / np.maximum(pairs, 1), np.nan).clip(0.0, 2.0)
+
+
+def _diversity_by_users(r: Recommended) -> np.ndarray:
+    """For each user, the mean over pairs of items of 1 less the cosine of the sets of users that had them."""
+    owners: dict[str, set[str]] = {r.known.names[item]: set() for item in np.unique(r.item).tolist()}
+    for owner, owned in r.train.items.items():
+        for name in owned:
+            if name in owners:
+                owners[name].add(owner)
+
+    values = np.full(len(r), np.nan)
+    for row, items in enumerate(np.split(r.item, np.cumsum(r.size)[:-1])):
+        sets = [owners[r.known.names[item]] for item in items.tolist()]
+        pairs = list(combinations(sets, 2))
+        if pairs:
+            values[row] = 1.0 - math.fsum(_cosine_of_sets(a, b) for a, b in pairs) / len(pairs)
+    return values
+
+
+def _cosine_of_sets(a: set[str], b: set[str]) -> float:
+    if not a or not b:
+        return 0.0
+    return len(a & b) / math.sqrt(len(a) * len(b))
 
 
 @_measure(

@@ -1,8 +1,8 @@
 """Rows of a run from answers of search engines: one answer, several in a list or in lines, or a dict of them by name.
 
-An answer seldom names its query. The query is, in this order: what the user named (`query=` a path, or a template such
-as q{n} or {request.id}); the key of the answer; a field beside it; the searched words in the answer. An answer without
-any of them is refused.
+An answer seldom names its query. The query is, in this order: what the user named (`query=` a path, a template such as
+q{n}, {stem} or {request.id}, or @FILE whose lines are the queries in order); the key of the answer; a field beside it;
+the searched words in the answer. An answer without any of them is refused.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from goldrank.base import ids
@@ -24,9 +25,12 @@ from goldrank.io.objects.field_values import value_at
 
 _FIELDS = re.compile(r"\{([^{}]+)\}")
 _HINT = (
-    "Say how queries are called: --map query=q{n} numbers them, --map query=FIELD takes a field beside the response "
-    'or in it; or write {"q1": response, ...}.'
+    "Say how queries are called: --map query=q{n} numbers them, query={stem} takes the name of the file, "
+    "query=@queries.txt the lines of a file in the order of the responses, query=FIELD a field beside the response or "
+    'in it; or write {"q1": response, ...}.'
 )
+QUERIES_FILE = "@"
+"""What the name of a file with queries begins with."""
 _NAMES = ("query_id", "qid", "q_id", "queryid", "topic_id", "id", "_id", "name", "_name", "query", "query_text")
 """Fields beside a response that name its query."""
 
@@ -47,10 +51,11 @@ class _Entry(NamedTuple):
 class Responses:
     """All responses of an input, of one engine."""
 
-    def __init__(self, shape: AnswerShape, entries: Sequence[_Entry], columns: Columns) -> None:
+    def __init__(self, shape: AnswerShape, entries: Sequence[_Entry], columns: Columns, file: str) -> None:
         self.shape = shape
         self._entries = entries
         self._columns = columns
+        self._file = PurePath(file)
         self.counts: Counter[str] = Counter()
         self.queries: list[str] = []
         self.positions: list[str] = []
@@ -59,10 +64,14 @@ class Responses:
     def rows(self) -> Iterator[tuple[str, Any, float]]:
         """Rows of query, document and score. If scores are missing or do not descend, the order of the list counts."""
         pages: dict[str, dict[int, tuple[str, list[Hit]]]] = {}
+        lines = self._lines_of_queries()
         for number, entry in enumerate(self._entries, 1):
             page = self.shape.page(entry.response, entry.where)
             self.counts["partial-responses"] += page.is_partial
-            query = self._query(entry, page.query, number)
+            if lines is None:
+                query = self._query(entry, page.query, number)
+            else:
+                query = lines[number - 1]
             of_query = pages.setdefault(query, {})
             if page.before in of_query:
                 problem = f"query '{ids.show(query)}' has another response at {of_query[page.before][0]}"
@@ -81,6 +90,20 @@ class Responses:
             for (_, hit), score in zip(hits, scores, strict=True):
                 self.positions.append(hit.where)
                 yield query, self._doc(hit), float(score)
+
+    def _lines_of_queries(self) -> list[str] | None:
+        """The queries from the lines of a file, one for each response; None if the user named no such file."""
+        named = self._columns.named("query", "run")
+        if named is None or not named.startswith(QUERIES_FILE):
+            return None
+        self._columns.mark_used("query", "run")
+
+        queries = query_lines(named.removeprefix(QUERIES_FILE))
+        if len(queries) != len(self._entries):
+            hint = "Each line is the query of one response, in the same order; several files each have {stem}."
+            problem = f"has {len(self._entries):,} responses, and {named[1:]} has {len(queries):,} queries"
+            raise InputError(problem, where=str(self._file), hint=hint)
+        return queries
 
     def _query(self, entry: _Entry, searched: Any, number: int) -> str:
         named = self._columns.named("query", "run")
@@ -117,6 +140,10 @@ class Responses:
         def filled(field: re.Match[str]) -> str:
             if field[1] == "n":
                 return str(number)
+            if field[1] == "file":
+                return self._file.name
+            if field[1] == "stem":
+                return self._file.name.partition(".")[0]
             return str(value(field[1]))
 
         if not _FIELDS.search(named):
@@ -147,6 +174,16 @@ class Responses:
         return value_at(hit.record, named)
 
 
+def query_lines(path: str) -> list[str]:
+    """The queries of a file, one a line: the id alone, or before a tab."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}"
+        raise InputError(problem, where=path, hint="--map query=@FILE is a file with a query a line.") from None
+    return [line.partition("\t")[0].strip() for line in lines if line.strip()]
+
+
 def _no_query(where: str) -> InputError:
     return InputError("nothing says which query this response is for", where=where, hint=_HINT)
 
@@ -166,7 +203,7 @@ def find(data: Any, where: str, lines: Sequence[int] | None, columns: Columns) -
 
     inner = _inner(data)
     if inner is not None and not _is_by_name(data, inner[1]):
-        return Responses(inner[0], list(_entries(inner[0], data, None, f"{where}: $")), columns)
+        return Responses(inner[0], list(_entries(inner[0], data, None, f"{where}: $")), columns, where)
 
     inner = next(filter(None, map(_inner, data.values())), None)
     if inner is None or not all(isinstance(value, Mapping) for value in data.values()):
@@ -174,7 +211,7 @@ def find(data: Any, where: str, lines: Sequence[int] | None, columns: Columns) -
     entries: list[_Entry] = []
     for key, value in data.items():
         entries += _entries(inner[0], value, key, f"{where}: ${step(key)}")
-    return Responses(inner[0], entries, columns)
+    return Responses(inner[0], entries, columns, where)
 
 
 def _in_list(data: list[Any], where: str, lines: Sequence[int] | None, columns: Columns) -> Responses | None:
@@ -190,7 +227,7 @@ def _in_list(data: list[Any], where: str, lines: Sequence[int] | None, columns: 
         if lines is not None:
             position = str(Position(where, lines[i]))
         entries += _entries(first[0], record, None, position)
-    return Responses(first[0], entries, columns)
+    return Responses(first[0], entries, columns, where)
 
 
 def _is_by_name(data: Mapping[str, Any], key: str | None) -> bool:

@@ -413,7 +413,7 @@ def _bad_line(line: bytes, similar: int, where: Position, layout: Layout) -> Inp
         if len(cells) >= 6:
             hint = "This looks like a line of a run. Are the two files swapped?"
         elif len(cells) == 3 and WHOLE.fullmatch(cells[2]):
-            hint = "If these are query, document, grade: format='trec-3col'."
+            hint = "If these are query, document, grade: read_qrels(source, format='trec-3col')."
 
     return InputError(problem, where=where, hint=hint)
 
