@@ -124,6 +124,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "trec_eval": [("q.txt", "r.txt", "-q")],
     "measures": [(), ("nDCG",), ("--as", "json")],
     "choose": [("rag",)],
+    "doctor": [()],
     "conformance": [("--dump", f"cases{FILE}.jsonl")],
     "schema": [("record",), ("record", "--check", ONE)],
     "convert": [(ONE, f"converted{FILE}.json"), (ONE, "converted.parquet"), ("qrels.json", "--qrels", "q2.json")],

@@ -39,6 +39,7 @@ CALLS = {
     "trec_eval": ["trec_eval", QRELS, BM25],
     "measures": ["measures"],
     "choose": ["choose", "rag"],
+    "doctor": ["doctor"],
     "conformance": ["conformance", "--dump", "cases.jsonl"],
     "schema": ["schema", "record"],
     "run": ["run", "asked.tsv", "--engine", "engine.toml", "-o", "new.run", "--allow-commands"],

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import places
 import pytest
 
@@ -47,12 +51,19 @@ def test_a_missing_and_a_broken_package(monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_the_core_and_why_it_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldrank import core
-    from goldrank.core import portable
-
-    monkeypatch.setattr(core, "core", portable)
-    monkeypatch.setenv("GOLDRANK_PURE", "1")
+    monkeypatch.setattr(installation, "why_plain", "")
+    assert installation.core_words() == "compiled"
+    monkeypatch.setattr(installation, "why_plain", "GOLDRANK_PURE is set")
     assert installation.core_words().startswith("plain, because GOLDRANK_PURE is set")
-    monkeypatch.delenv("GOLDRANK_PURE")
-    monkeypatch.setattr(installation, "installed", lambda module: False)
-    assert installation.core_words().startswith("plain, because it was not built")
+
+
+def test_the_reason_comes_from_where_the_core_is_chosen() -> None:
+    program = "from goldrank.core import core, why_plain; print(core.MAKE, '|', why_plain)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "GOLDRANK_PURE": "1", "PYTHONPATH": str(places.ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "without the compiled core | GOLDRANK_PURE is set\n"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import platform
-import sys
 from dataclasses import dataclass
 from importlib import metadata
 
 from goldrank import __version__
 from goldrank.base.packages import PARTS, install_hint, installed
+from goldrank.core import why_plain
 from goldrank.data.table import Head, Part, Sentence, Table
 
 PURPOSES = {
@@ -100,19 +99,9 @@ def _import_error(module: str) -> str:
 
 def core_words() -> str:
     """Which core is in use, and why not the compiled one."""
-    from goldrank.core import core
-
-    if core.MAKE == "compiled core":
+    if not why_plain:
         return "compiled"
-    if os.environ.get("GOLDRANK_PURE", "") not in ("", "0"):
-        return "plain, because GOLDRANK_PURE is set; large files take about seven times as long"
-    if sys.byteorder != "little":
-        return "plain, because this machine is big-endian; large files take about seven times as long"
-    if not _is_there("goldrank._native"):
-        reason = "it was not built: install a wheel, or a C compiler and then goldrank again"
-    else:
-        reason = "the compiled one was built from other sources: install goldrank again"
-    return f"plain, because {reason}. Large files take about seven times as long"
+    return f"plain, because {why_plain}. Large files take about seven times as long"
 
 
 def parts() -> list[Part]:

@@ -215,8 +215,8 @@ def tail_share(r: Recommended, *, k: int | None, tail: float = 0.1) -> np.ndarra
     """The share of a list that is of the long tail: the tenth of the items of the training data that fewest users had.
 
     `tail` is a share of these items up to 1, ties by id and one item at least; above 1 it is a number of users, and
-    items that at most so many had are the tail. Items that nobody had before are not among them. Users without a list
-    are left out.
+    items that no more users had are the tail. Items that are not in the training data are not among them. Users
+    without a list are left out.
 
     >>> evaluate({"u": {"a": 1}}, {"u": ["a", "b"]}, "TailShare(tail=0.5)@2",
     ...          catalogue=Catalogue(train={"v": ["a", "b"], "w": ["a"]})).mean
