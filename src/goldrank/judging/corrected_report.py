@@ -5,7 +5,6 @@ from __future__ import annotations
 from goldrank.comparison.intervals import percent
 from goldrank.data.table import Cell, Head, Part, Table, note_sentences
 from goldrank.judging.corrected import CorrectedValue, CorrectedValues
-from goldrank.report.forms import writers
 from goldrank.report.numbers import interval
 
 _BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alone (Wilson)"}
@@ -47,6 +46,3 @@ def _row(value: CorrectedValue) -> list[Cell | str | float]:
     numbers: list[Cell | str | float] = [value.value, interval(value.interval), value.by_people, value.by_model]
     shares = [f"{estimate.rho:.2f}", f"{estimate.weight:.2f}", f"{estimate.effective:.0f}"]
     return [system, value.measure, *numbers, *shares, by]
-
-
-WRITERS = writers()

@@ -30,6 +30,9 @@ FORMS: dict[str, Form] = {
 }
 """Every form by its name."""
 
+PRINTED = tuple(name for name, form in FORMS.items() if not form.binary and name != "svg")
+"""Forms that a terminal can show; the others are for files."""
+
 ENDINGS = {ending: name for name, form in FORMS.items() for ending in form.endings}
 """The form of a file, by its ending."""
 
