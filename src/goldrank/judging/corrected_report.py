@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goldrank.comparison.intervals import percent
-from goldrank.data.table import Cell, Head, Part, Table, note_sentences
+from goldrank.data.table import Cell, Head, Part, Sentence, Table, note_sentences
 from goldrank.judging.corrected import CorrectedValue, CorrectedValues
 from goldrank.report.numbers import interval
 
@@ -32,6 +32,11 @@ def parts(corrected: CorrectedValues) -> list[Part]:
             row.append(value.verdict or "")
 
     return [Table(columns, rows, caption=caption), *note_sentences(corrected.notes)]
+
+
+def value_parts(corrected: CorrectedValue) -> list[Part]:
+    """One value as a sentence."""
+    return [Sentence(f"{corrected.words}.", corrected.verdict or "")]
 
 
 def _row(value: CorrectedValue) -> list[Cell | str | float]:
