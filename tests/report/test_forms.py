@@ -113,7 +113,7 @@ def test_markdown_sentences_start_no_block():
         assert markdown.write([Sentence(text)]) == f"{shown}\n"
 
 
-@pytest.mark.parametrize("form", [*PRINTED, "jsonl"])
+@pytest.mark.parametrize("form", [*PRINTED, "tsv", "jsonl"])
 def test_scores_in_every_form(form):
     qrels = {"q1": {"a": 1}, "q|2": {"b": 1}}
     runs = {"old": {"q1": ["x", "a"], "q|2": ["b"]}, "new": {"q1": ["a"], "q|2": ["b"]}}
