@@ -21,13 +21,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "goldrank"
-MOST_TESTS = 40
-"""Tests that are run for one mutation, from those that execute its line."""
-PATIENCE_SECONDS = 120
+FIRST_TESTS = 10
+"""Tests that are run first for one mutation, from those that execute its line; the others if these pass."""
+PATIENCE_SECONDS = 600
 """A mutation whose tests take longer is killed: it never ends."""
 
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
@@ -154,14 +155,28 @@ def tests_by_line(folders: list[str]) -> dict[str, dict[int, list[str]]]:
     return by_file
 
 
+def _kept_coverage(folders: list[str], file: Path | None) -> dict[str, dict[int, list[str]]]:
+    """`tests_by_line`, from a file if it is there."""
+    if file is None or not file.exists():
+        by_file = tests_by_line(folders)
+        if file is not None:
+            file.write_text(json.dumps(by_file), encoding="utf-8")
+        return by_file
+
+    kept: dict[str, dict[str, list[str]]] = json.loads(file.read_text(encoding="utf-8"))
+    return {path: {int(line): tests for line, tests in lines.items()} for path, lines in kept.items()}
+
+
 _QUICKLY = ("-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow")
 
 
 def _environment(source: Path) -> dict[str, str]:
-    settings = {"PYTHONPATH": str(source), "GOLDRANK_QUICK": "1", "OPENBLAS_NUM_THREADS": "1"}
+    paths = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
+    settings = {"PYTHONPATH": os.pathsep.join(paths), "GOLDRANK_QUICK": "1", "OPENBLAS_NUM_THREADS": "1"}
     return os.environ | settings | {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
+@cache
 def test_file_of(context: str) -> str:
     """The file of a test and its name, from coverage's `tests.comparison.test_pair.test_words`."""
     module, _, function = context.rpartition(".")
@@ -173,11 +188,18 @@ def test_file_of(context: str) -> str:
     return ""
 
 
+def tests_of(mutation: Mutation, lines: dict[int, list[str]]) -> list[str]:
+    """The tests that execute a mutation, in random order; for a line that is executed at import, those of its file."""
+    tests = lines.get(mutation.line, [])
+    if not tests and mutation.line in lines:
+        tests = sorted({test for others in lines.values() for test in others})
+    return random.Random(0).sample(tests, len(tests))
+
+
 def passes(source: Path, tests: list[str]) -> bool:
-    """Whether some of these tests pass with a copy of the source."""
+    """Whether these tests pass with a copy of the source."""
     assert tests, "pytest without a test runs all of them"
-    chosen = random.Random(0).sample(tests, min(MOST_TESTS, len(tests)))
-    command = [sys.executable, "-m", "pytest", *_QUICKLY, *chosen]
+    command = [sys.executable, "-m", "pytest", *_QUICKLY, *tests]
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=_environment(source), capture_output=True, timeout=PATIENCE_SECONDS, check=False
@@ -193,7 +215,9 @@ def survives(mutation: Mutation, copied: Path, tests: list[str]) -> bool:
     original = target.read_text(encoding="utf-8")
     target.write_text(mutation.source, encoding="utf-8")
     try:
-        has_survived = passes(copied, tests)
+        has_survived = passes(copied, tests[:FIRST_TESTS])
+        if has_survived and tests[FIRST_TESTS:]:
+            has_survived = passes(copied, tests[FIRST_TESTS:])
     finally:
         target.write_text(original, encoding="utf-8")
     return has_survived
@@ -209,6 +233,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tests", nargs="*", default=[], help="more folders of tests")
     parser.add_argument("--list", action="store_true", help="print mutations, run nothing")
+    parser.add_argument("--coverage", type=Path, help="a file that keeps which tests execute which lines")
     arguments = parser.parse_args()
 
     paths = [path for package in arguments.packages for path in sorted((PACKAGE / package).rglob("*.py"))]
@@ -221,14 +246,14 @@ def main() -> None:
         return
 
     folders = [f"tests/{package}" for package in arguments.packages] + arguments.tests
-    lines = tests_by_line([folder for folder in folders if (ROOT / folder).exists()])
+    lines = _kept_coverage([folder for folder in folders if (ROOT / folder).exists()], arguments.coverage)
     survivors = not_executed = 0
     with tempfile.TemporaryDirectory() as scratch:
         copied = Path(scratch)
         shutil.copytree(PACKAGE, copied / "goldrank", ignore=shutil.ignore_patterns("__pycache__"))
-        executed = [(mutation, lines.get(str(mutation.path), {}).get(mutation.line, [])) for mutation in chosen]
-        for _, tests in executed[:5]:
-            assert not tests or passes(copied, tests), "tests fail without any mutation"
+        executed = [(mutation, tests_of(mutation, lines.get(str(mutation.path), {}))) for mutation in chosen]
+        for _, tests in executed[:2]:
+            assert not tests or passes(copied, tests[:FIRST_TESTS]), f"tests fail without any mutation: {tests}"
 
         for mutation, tests in executed:
             place = f"{mutation.path.relative_to(PACKAGE)}:{mutation.line}: {mutation.change}"

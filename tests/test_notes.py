@@ -8,7 +8,7 @@ import string
 import pytest
 
 from goldrank.base.notes import KINDS, Note, from_counts, merged
-from goldrank.data.table import few_notes, note_sentences, notes_by_run
+from goldrank.data.table import Sentence, few_notes, note_sentences, notes_by_run
 
 
 def test_one_and_many():
@@ -103,21 +103,37 @@ def test_what_runs_share_is_said_once():
     ]
 
 
-def test_many_notes_of_a_kind_are_one_line():
-    notes = {f"run{i}": [Note.of("judged-share", part=i, whole=100)] for i in range(12)}
-    (sentence,) = notes_by_run(notes)
-    assert sentence.text == "run0: 0.0% of the returned documents are judged (and 11 more of this kind)"
+def judged_shares(runs: int) -> list[Sentence]:
+    return notes_by_run({f"run{i}": [Note.of("judged-share", part=i, whole=100)] for i in range(runs)})
+
+
+def test_a_note_that_repeats_for_each_system_is_one_line():
+    assert [line.text for line in few_notes(judged_shares(2), "--notes")] == [
+        "run0: 0.0% of the returned documents are judged; run1: 1.0% of the returned documents are judged"
+    ]
+    assert [line.text for line in few_notes(judged_shares(12), "--notes")] == [
+        "run0: 0.0% of the returned documents are judged",
+        "11 more remarks: --notes",
+    ]
+
+
+def test_all_notes_are_there_on_request():
+    assert len(judged_shares(12)) == 12
 
 
 def test_three_notes_are_shown_and_the_others_counted():
-    notes = note_sentences(
-        [Note.of("no-relevant", count=i) for i in range(1, 8)] + [Note.of("constant-scores", count=1)]
-    )
+    infinite, tied, repeated = (Note.of(code, count=2) for code in ("infinite-scores", "blank-lines", "comment-lines"))
+    notes = note_sentences([tied, repeated, *(Note.of("no-relevant", count=i) for i in range(1, 8)), infinite])
     shown = few_notes(notes, "--notes")
-    assert shown[0].text == "1 query has one score for all its documents"  # a warning comes first
-    assert [sentence.text for sentence in shown[1:]] == [
-        "1 query has no relevant document",
-        "2 queries have no relevant document",
-        "5 more remarks: --notes",
+    assert [sentence.text for sentence in shown] == [
+        "2 scores are infinite",  # a warning comes first
+        "blank lines: 2",
+        "comment lines: 2",
+        "7 more remarks: --notes",
     ]
     assert few_notes(notes[:3], "--notes") == notes[:3]
+
+
+def test_notes_without_a_kind_are_not_joined():
+    notes = note_sentences([Note.of("text", text=text) for text in ("one", "two")])
+    assert [line.text for line in few_notes(notes, "--notes")] == ["one", "two"]

@@ -92,6 +92,12 @@ def test_a_satellite_can_be_deleted(name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", satellites.folders())
+def test_the_core_passes_its_tests_without_a_satellite(name, tmp_path):
+    run_tests_in(house_without(sorted(needed_with(name)), tmp_path), list(FEW_TESTS))
+
+
+@pytest.mark.slow
 def test_the_core_needs_no_satellite(tmp_path):
     tests = core_tests()
     assert len(tests) > 60

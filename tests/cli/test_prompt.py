@@ -36,6 +36,7 @@ def files(tmp_path: Any) -> list[str]:
     [
         ("nDCG@10,AP", ["nDCG@10", "AP"]), (" nDCG@10 , AP ,", ["nDCG@10", "AP"]), ("AP", ["AP"]),
         ('nDCG(gain="exp2", rel=2)@20,P(rel=2)@5', ['nDCG(gain="exp2", rel=2)@20', "P(rel=2)@5"]),
+        ("X(a={1,2}),AP", ["X(a={1,2})", "AP"]), ("X{1,2},AP", ["X{1,2}", "AP"]), ("X[1,2],AP", ["X[1,2]", "AP"]),
         ('X(a="b,c")', ['X(a="b,c")']), ("nDCG@5,10", ["nDCG@5", "10"]),
     ],
 )  # fmt: skip

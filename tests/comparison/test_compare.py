@@ -67,6 +67,18 @@ def test_simpson_reversal_of_unequal_query_sets_is_told():
     assert Note.of("simpson", measure="AP", ahead="a", behind="b") in result.notes
 
 
+@pytest.mark.parametrize(
+    ("of_a", "of_b"),
+    [
+        ([0.2, 0.9], [0.2]),  # the means of the shared query are equal
+        ([0.1, 0.3], [0.2]),  # the means of their own queries are
+    ],
+)
+def test_equal_means_are_no_reversal(of_a, of_b):
+    result = compare([scores("a", of_a, ["x", "y"]), scores("b", of_b, ["x"])])
+    assert "simpson" not in [note.code for note in result.notes]
+
+
 def test_same_seed_same_numbers_other_seed_others(data):
     qrels, runs = data
     one, again, other = (

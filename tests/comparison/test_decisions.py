@@ -163,6 +163,13 @@ def test_equivalence_is_corrected():
         assert pair.equivalence > stats.norm.sf(u)
 
 
+def test_a_few_queries_without_a_difference_do_not_show_equivalence():
+    """With two pseudo-queries of +1 and -1 beside ten of 0, t is 0.05 / sqrt(2 / 11 / 12) = 0.41, far from shown."""
+    same = [make(name, {m: np.full(10, 0.5) for m in MEASURES}) for name in ("a", "b")]
+    for pair in compare(same, statistics=Statistics(margin=0.05)):
+        assert pair.equivalence > 0.2
+
+
 def test_a_row_within_the_margin_is_equivalent():
     rng = np.random.default_rng(9)
     values = {m: 0.5 + rng.normal(0, 0.01, 400) for m in MEASURES}

@@ -11,12 +11,9 @@ from types import ModuleType
 import measured
 import places
 import polars as pl
-import pytest
-from restoring import restored_registry
 
-from goldrank.base.errors import MeasureError
 from goldrank.cli.eval import command
-from goldrank.measures import REGISTRY, parse
+from goldrank.measures import REGISTRY
 from goldrank.measures.trec_names import TABLE
 
 DOCS = places.ROOT / "docs"
@@ -38,20 +35,6 @@ def test_measures_page_is_current():
 def test_measures_page_has_every_measure_once():
     heads = re.findall(r"^### (.*)$", (DOCS / "measures.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(heads) == sorted(REGISTRY)
-
-
-def test_adding_a_measure():
-    """The page's example, as it stands there: declared, spelled, evaluated."""
-    code = re.search(r"```python\n(.*?)```", (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert code is not None
-    namespace: dict[str, object] = {}
-    with restored_registry():
-        exec(code[1], namespace)
-        # a stands at rank 1 and b at rank 3; from grade 2 up there is only b.
-        assert namespace["scores"].mean == {"MeanRank": (1 + 3) / 2, "MeanRank(rel=2)": 3.0}
-        assert str(parse("meanrank(rel=2)")) == "MeanRank(rel=2)"
-    with pytest.raises(MeasureError):
-        parse("MeanRank")
 
 
 def test_trec_eval_page_counts_right():

@@ -260,7 +260,7 @@ def differences(case: Case, form: str, folder: Path) -> list[str]:
 
 def _asked(scores, name: str) -> str:
     spelled = str(PARSED[name])
-    return spelled if spelled in scores.columns else str(PARSED[name].having({"rounding": "up"}))
+    return spelled if spelled in scores.columns else str(PARSED[name].with_defaults({"rounding": "up"}))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from served import Served
 
 from goldrank import Document, Runs, evaluate, io
 from goldrank.base.errors import GoldrankError
-from goldrank.explorer.judging_session import Judging, RefusedError
+from goldrank.explorer.judging_session import LEASE, Judging, RefusedError
 from goldrank.judging.log import JudgementLog
 
 
@@ -102,6 +103,14 @@ def test_a_document_is_with_one_judge_at_a_time(judging):
     second = judging.next("jon", view, False)[0]
     assert (first.query, first.doc) != (second.query, second.doc)
     assert judging.next("mara", view, False)[0] == first
+
+
+@pytest.mark.parametrize(("age", "is_free"), [(LEASE + 1, True), (LEASE - 60, False)])
+def test_a_document_is_free_again_if_its_judge_has_gone(judging, age, is_free):
+    view = judging.session.view()
+    first = judging.next("mara", view, False)[0]
+    judging._leases[first.query, first.doc] = ("mara", time.monotonic() - age)
+    assert (judging.next("jon", view, False)[0] == first) is is_free
 
 
 def test_skipped_and_untold_do_not_come_back(judging):

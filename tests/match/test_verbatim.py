@@ -55,7 +55,7 @@ def test_no_guard_refuses_what_stands_there(name: str, language: str) -> None:
     if rule.parts_of_reference:
         given = [(sentence, chunk) for chunk, sentence in given]
     assert refused(rule, given) == []
-    assert refused(rule.having(("numbers", "units", "negations", "identifiers", "names")), given) == []
+    assert refused(rule.with_guards(("numbers", "units", "negations", "identifiers", "names")), given) == []
 
 
 @pytest.mark.parametrize("language", paragraphs.PARAGRAPHS)

@@ -13,8 +13,8 @@ from goldrank import Runs, Statistics, compare, diff, evaluate, read_run
 from goldrank.base.notes import Note
 from goldrank.data.table import Cell, Fold, Head, Sentence, Table, html, note_sentences, plain
 from goldrank.report import latex, markdown, separated
-from goldrank.report.scores import WRITERS
-from goldrank.report.scores import render as render_scores
+from goldrank.report.scores import ScoreTables
+from goldrank.report.show import PRINTED, render
 from goldrank.report.terminal import MOST_ROWS, view
 
 HOSTILE = [
@@ -113,13 +113,13 @@ def test_markdown_sentences_start_no_block():
         assert markdown.write([Sentence(text)]) == f"{shown}\n"
 
 
-@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize("form", [*PRINTED, "tsv", "jsonl"])
 def test_scores_in_every_form(form):
     qrels = {"q1": {"a": 1}, "q|2": {"b": 1}}
     runs = {"old": {"q1": ["x", "a"], "q|2": ["b"]}, "new": {"q1": ["a"], "q|2": ["b"]}}
     scores = list(evaluate(qrels, Runs(runs), "RR").values())
     for by_query in (False, True):
-        text = render_scores(scores, form, by_query)
+        text = render(ScoreTables(scores, by_query), form)
         assert "old" in text
         assert ("q1" in text) == by_query
         assert "0.75" in text or by_query

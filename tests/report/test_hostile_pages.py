@@ -83,13 +83,14 @@ def pages(tmp_path_factory):
         for arguments in calls:
             assert run(arguments) == 0, arguments
         from goldrank import Scores, score_intervals
-        from goldrank.report import one_system
-        from goldrank.report.scores import render
+        from goldrank.report.one_system import IntervalTables
+        from goldrank.report.scores import ScoreTables
+        from goldrank.report.show import save
 
         for i in range(3):
             one = Scores.load(f"m{i}.json")
-            (folder / f"scores{i}.html").write_text(render([one], "html", by_query=True), "utf-8")
-            (folder / f"intervals{i}.html").write_text(one_system.WRITERS["html"]([score_intervals(one)]), "utf-8")
+            save(ScoreTables([one], by_query=True), folder / f"scores{i}.html")
+            save(IntervalTables([score_intervals(one)]), folder / f"intervals{i}.html")
     finally:
         os.chdir(here)
     found = sorted([*folder.rglob("*.html"), *folder.rglob("*.svg")])

@@ -192,12 +192,17 @@ def test_charts_are_wellformed_alone_and_inline(data, hostile):
         charts.delta_bars(pair, b - a),
         charts.scatter(pair, a, b),
         charts.rank_shift((pair.a, pair.b), ranks, 0, 1),
+        charts.rank_shift((pair.a, pair.b), ranks, 0, 1, result.queries[:5]),
     ]
-    assert len(drawn) == 7
+    assert len(drawn) == 8
     for chart in drawn:
         for svg in (chart.inline(), chart.alone()):
             tree = ElementTree.fromstring(svg)
             assert not list(tree.iter("{http://www.w3.org/2000/svg}script"))
+            texts = list(tree.iter("{http://www.w3.org/2000/svg}text"))
+            spots = [(float(text.attrib["x"]), float(text.attrib["y"]), text.attrib.get("class")) for text in texts]
+            assert all(0 <= y <= chart.height for _, y, _ in spots), "a text is outside of the picture"
+            assert len(set(spots)) == len(spots), "a text stands on another"
             assert tree.find("{http://www.w3.org/2000/svg}title").text
             assert "nan" not in re.sub(r"<(title|desc|text)[^>]*>[^<]*", "", svg).lower()
 

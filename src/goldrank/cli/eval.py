@@ -39,7 +39,9 @@ from goldrank.cli.output import Output, output_options
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
-from goldrank.report.scores import parts, render
+from goldrank.data.showing import Result
+from goldrank.report.scores import ScoreTables
+from goldrank.report.show import render
 
 if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
@@ -190,24 +192,21 @@ def show_intervals(
 ) -> None:
     """Show means with their intervals."""
     from goldrank.comparison.one_system import RunIntervals, score_intervals
-    from goldrank.report import one_system
+    from goldrank.report.one_system import IntervalTables
 
-    writers = {form: write for form, write in one_system.WRITERS.items() if form in (*IN_ROWS, *COMPLETE)}
-    kind = None
+    kind: type[Result] = IntervalTables
     if len(scores) == 1:
         kind = RunIntervals
-    output.check(kind, writers)
+    output.check(kind)
     intervals = [score_intervals(run, queries=queries, slice_by=slices, statistics=statistics) for run in scores]
     if len(intervals) == 1:
         output.show(intervals[0])
     else:
-        output.show(intervals, one_system.all_parts, writers)
+        output.show(IntervalTables(intervals))
 
 
 IN_ROWS = ("csv", "tsv", "markdown", "latex")
 """Forms that have rows: of runs, or with -q of queries."""
-COMPLETE = ("json", "html")
-"""Forms that have everything."""
 
 
 def show_scores(scores: Sequence[Scores], output: Output, by_query: bool) -> None:
@@ -216,9 +215,10 @@ def show_scores(scores: Sequence[Scores], output: Output, by_query: bool) -> Non
     if len(scores) > 1:
         result = ScoresByRun([(run_scores.run, run_scores) for run_scores in scores])
 
-    writers = {form: partial(_rows, form, by_query, scores) for form in IN_ROWS}
-    output.show(result, lambda _: parts(scores, by_query), writers)
+    tables = ScoreTables(scores, by_query)
+    writers = {form: partial(_rows, form, tables) for form in IN_ROWS}
+    output.show(result, lambda _: tables.parts(), writers)
 
 
-def _rows(form: str, by_query: bool, scores: Sequence[Scores], _: object) -> str:
-    return render(scores, form, by_query)
+def _rows(form: str, tables: ScoreTables, _: object) -> str:
+    return render(tables, form)

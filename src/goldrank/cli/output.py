@@ -177,9 +177,6 @@ def deliver(*steps: Callable[[], object] | None) -> None:
 
 # `-o`, `--as`, `--quiet` and `--notes`.
 
-SHOWN = ("terminal", "markdown", "csv", "latex", "json", "html")
-"""What the terminal may show; files may have other forms too."""
-
 Writers = Mapping[str, Callable[[Any], str]]
 """How a command writes its result in its own way, by form."""
 
@@ -201,7 +198,8 @@ class Output:
         for path in self.files:
             form_of(path, forms)
         if self.form != "terminal" and self.form not in forms:
-            listed = ", ".join(form for form in (*SHOWN, *_OF_GATES) if form in forms or form == "terminal")
+            names = (*result_forms.PRINTED, *_OF_GATES)
+            listed = ", ".join(form for form in names if form in forms or form == "terminal")
             raise click.UsageError(f"--as {self.form} is not a form of this result; forms are: {listed}")
 
     def show(
@@ -397,7 +395,7 @@ def output_option(**more: Any) -> Callable[[Any], Any]:
 
 def output_options(*more_forms: str) -> Callable[[Any], Any]:
     """`-o`, `--as`, `--quiet` and `--notes`. The command gets them as `output`; `more_forms` are this command's own."""
-    options = [output_option(), as_option(*SHOWN, *more_forms), _quiet_option(), _notes_option()]
+    options = [output_option(), as_option(*result_forms.PRINTED, *more_forms), _quiet_option(), _notes_option()]
     return partial(_with_output, options)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from goldrank.clicks.interleaving import Preference
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, note_sentences
-from goldrank.report.forms import writers
 from goldrank.report.numbers import p_value
 
 
@@ -25,6 +24,3 @@ def parts(preference: Preference) -> list[Part]:
         Sentence(method, "remark"),
         *note_sentences(preference.notes),
     ]
-
-
-WRITERS = writers()

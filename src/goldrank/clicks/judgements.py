@@ -56,7 +56,8 @@ EXPOSURES: dict[ModelName, Model] = {
     "dbn": dbn.exposure,
     "dcm": dcm.exposure,
 }
-"""By model, the function that gives how many views of each pair were looked at: the sample size of a share."""
+"""By model, the function that gives how many views of each pair were looked at: the sample size of a share. A model
+without one takes every view as looked at."""
 
 USUAL_SAMPLES = 200
 MOST_SAMPLES = 100_000
@@ -227,7 +228,9 @@ def judgements_from_clicks(
         notes.append(Note.of("click-prior", a=f"{prior[0]:.3g}", b=f"{prior[1]:.3g}"))
     else:
         bounds = _bootstrap(click_log, partial(estimate, click_log, **parameters), level, samples, statistics.seed)
-        looked = EXPOSURES[model](click_log, **parameters)
+        looked = shown
+        if model in EXPOSURES:
+            looked = EXPOSURES[model](click_log, **parameters)
         bounds = _widened(bounds, share_interval(values, looked, level))
         unit = "page views"
         if click_log.by_user:

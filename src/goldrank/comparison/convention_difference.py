@@ -199,7 +199,7 @@ def explain_difference(
             if not opened:
                 opened.append(io.as_run(run))
             scores = evaluate(judged[judgements], opened[0], parsed, convention=convention_of(rules))
-            return scores[parsed.having(rules.options_of(parsed))], None
+            return scores[parsed.with_defaults(rules.options_of(parsed))], None
         except GoldrankError as error:
             failed.append(error)
             return math.nan, error.what

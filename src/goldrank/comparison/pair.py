@@ -425,13 +425,17 @@ def _end(end: float, signed: bool) -> str:
 
 
 def format_probability(share: float) -> str:
-    """A probability for people: '91%', '99.5%', and never 100%.
+    """A probability for people: '91%', '99.5%', and never 100% nor 0%.
 
     >>> format_probability(0.9149), format_probability(0.9951), format_probability(0.99999)
     ('91%', '99.5%', 'more than 99.9%')
+    >>> format_probability(0.0049), format_probability(0.00001)
+    ('0.5%', 'less than 0.1%')
     """
     if share >= 0.9995:
         return "more than 99.9%"
-    if share >= 0.99:
-        return f"{share:.1%}"
-    return f"{share:.0%}"
+    if share <= 0.0005:
+        return "less than 0.1%"
+    if 0.01 < share < 0.99:
+        return f"{share:.0%}"
+    return f"{share:.1%}"

@@ -70,7 +70,7 @@ class RelevanceEvaluator:
     @cached_property
     def _measures(self) -> list[Measure]:
         tool = tool_of(self._rules)
-        return [measure.having(tool.options_of(measure)) for measure in self._columns.values() if measure]
+        return [measure.with_defaults(tool.options_of(measure)) for measure in self._columns.values() if measure]
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """The values of a run by query and measure, for its judged queries, in the order of their ids."""

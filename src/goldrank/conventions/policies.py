@@ -52,7 +52,7 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
     },
     "overlap": {
         "error": "run and qrels that share no query or no document id are an error",
-        "allow": "they are scored, and the footer says so",
+        "allow": "they are scored, and a note says so",
     },
 }
 

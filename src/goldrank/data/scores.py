@@ -280,7 +280,7 @@ class Scores(Result, Mapping[str, float]):
         from goldrank.measures import known, parse
 
         parsed = parse(measure)  # type: ignore[arg-type]  # it refuses anything that is not a measure
-        for full in map(str, (parsed, parsed.having(self.options.get(parsed.name, {})))):
+        for full in map(str, (parsed, parsed.with_defaults(self.options.get(parsed.name, {})))):
             if full in self.columns:
                 return full
         for full in self.columns:

@@ -297,23 +297,7 @@ def notes_by_run(notes: Mapping[str, Iterable[object]]) -> list[Sentence]:
         if len(runs) < len(notes):
             sentence = sentence._replace(text=f"{_some(runs)}: {sentence.text}")
         sentences.append(sentence)
-    return warnings_first(_one_of_each_kind(sentences, len(notes)))
-
-
-def _one_of_each_kind(sentences: Sequence[Sentence], runs: int) -> list[Sentence]:
-    """Sentences in which many of one kind, which differ from run to run, became one."""
-    of_kind: dict[str, list[Sentence]] = {}
-    for sentence in sentences:
-        of_kind.setdefault(sentence.code, []).append(sentence)
-
-    condensed: list[Sentence] = []
-    for similar in of_kind.values():
-        if len(similar) <= MOST_NOTES or runs <= MOST_NOTES:
-            condensed += similar
-        else:
-            text = f"{similar[0].text} (and {len(similar) - 1} more of this kind)"
-            condensed.append(similar[0]._replace(text=text))
-    return condensed
+    return warnings_first(sentences)
 
 
 def _some(names: Sequence[str]) -> str:
@@ -343,12 +327,37 @@ def split_notes(parts: Iterable[Part]) -> tuple[list[Part], list[Sentence]]:
 
 
 def few_notes(notes: Sequence[Sentence], see: str) -> list[Sentence]:
-    """The first notes, and a line that counts the others and says how to see them."""
-    if len(notes) <= MOST_NOTES:
-        return list(notes)
-    hidden = len(notes) - MOST_NOTES
-    closing = f"{hidden} more remark{'s' * (hidden > 1)}: {see}"
-    return [*notes[:MOST_NOTES], Sentence(closing, "remark", "", "more-notes")]
+    """A few lines of notes, and a line that counts the other notes and says how to see them.
+
+    What is said of two or three runs in the same words is one line; of more runs only the first is shown.
+    """
+    lines: list[Sentence] = []
+    shown = 0
+    for similar in _by_kind(notes)[:MOST_NOTES]:
+        line = similar[0]
+        if len(similar) > MOST_NOTES:
+            similar = similar[:1]
+        if len(similar) > 1:
+            line = line._replace(text="; ".join(note.text for note in similar))
+        lines.append(line)
+        shown += len(similar)
+
+    hidden = len(notes) - shown
+    if hidden:
+        closing = f"{hidden} more remark{'s' * (hidden > 1)}: {see}"
+        lines.append(Sentence(closing, "remark", "", "more-notes"))
+    return lines
+
+
+def _by_kind(notes: Sequence[Sentence]) -> list[list[Sentence]]:
+    """Notes of one kind together, in the order of their first; notes of other programs have no kind."""
+    kinds: dict[tuple[str, str], list[Sentence]] = {}
+    for note in notes:
+        key = (note.code, note.style)
+        if note.code in ("", "text"):
+            key = (note.text, note.style)
+        kinds.setdefault(key, []).append(note)
+    return list(kinds.values())
 
 
 def warnings_first(sentences: Iterable[Sentence]) -> list[Sentence]:

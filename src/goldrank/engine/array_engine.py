@@ -18,7 +18,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.engine import ScoredEngine
-from goldrank.engine.counts import RunCounts, compared, ranked_with_scores
+from goldrank.engine.counts import BY_DESCENDING_ID, RunCounts, compared, ranked_with_scores, tie_order
 
 _FEW = 16
 """Most levels of grades that are counted instead of sorted."""
@@ -98,11 +98,16 @@ class _Shape:
 
     def keys(self, column: np.ndarray | None, ties: str) -> np.ndarray:
         """By column or by position, keys that order documents of equal scores, ascending."""
-        key = -self._by_bytes
-        if ties == "docid-ascending":
+        if ties in BY_DESCENDING_ID:
+            key = -self._by_bytes
+        elif ties == "docid-ascending":
             key = self._by_bytes
         elif ties == "input":
             key = np.arange(len(self._by_bytes))
+        else:
+            docs = [ids.encode(str(number)) for number in range(len(self._by_bytes))]
+            key = np.empty(len(docs), np.int64)
+            key[tie_order(docs, ties)] = np.arange(len(docs))
 
         if column is None:
             return key

@@ -118,12 +118,16 @@ def compared(scores: np.ndarray, convention: Convention) -> np.ndarray:
     return scores.astype(np.float32).astype(np.float64)
 
 
+BY_DESCENDING_ID = ("docid", "expected", "bounds")
+"""Tie rules that order by descending id; what is expected or possible is computed from that order."""
+
+
 def tie_order(docs: Sequence[bytes], ties: str) -> list[int]:
     """The order of documents of one score by the tie rule; `docs` are in the order of the input."""
     order = range(len(docs))
     if ties == "input":
         return list(order)
-    return sorted(order, key=docs.__getitem__, reverse=ties != "docid-ascending")
+    return sorted(order, key=docs.__getitem__, reverse=ties in BY_DESCENDING_ID)
 
 
 def ranked_with_scores(

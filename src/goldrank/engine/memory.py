@@ -22,6 +22,7 @@ from goldrank.data.qrels import Qrels, judged_rows
 from goldrank.data.run import Rankings, Run, changed, double_scores, rows_of
 from goldrank.engine import ScoredEngine
 from goldrank.engine.counts import (
+    BY_DESCENDING_ID,
     MOST_EXAMPLES,
     PlacedRows,
     RunCounts,
@@ -31,8 +32,12 @@ from goldrank.engine.counts import (
     tie_order,
 )
 
-_TIES = {"input": TIES_BY_INPUT, "docid-ascending": TIES_ASCENDING}
-"""Tie rules of the core; all other rules order by descending id."""
+_TIES = {
+    "input": TIES_BY_INPUT,
+    "docid-ascending": TIES_ASCENDING,
+    **dict.fromkeys(BY_DESCENDING_ID, TIES_DESCENDING),
+}
+"""Tie rules that the core knows; `tie_order` knows all of them."""
 
 
 class MemoryEngine(ScoredEngine):
@@ -103,8 +108,8 @@ def _place_plain(
     results, scores = run.source.with_scores()
     columns = np.empty((5, len(arrays.grade)), np.int64)
     placed = None
-    if scores is not None:
-        ties = _TIES.get(convention.ties, TIES_DESCENDING)
+    ties = _TIES.get(convention.ties)
+    if scores is not None and ties is not None:
         single = convention.score_type == "float32"
         judged = (qrels.numbers, judged_rows(qrels), arrays.start)
         try:

@@ -27,8 +27,7 @@ from goldrank.data.query_facts import QueryFacts
 from goldrank.data.run import PROBLEMS, Run, SparkLines
 from goldrank.data.scores import Remarks, Scores
 from goldrank.engine.counts import PlacedRows, RunCounts, assemble
-from goldrank.evaluation import pipeline
-from goldrank.evaluation import run_notes as footer
+from goldrank.evaluation import pipeline, run_notes
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
 from goldrank.measures import Measure
 
@@ -140,7 +139,7 @@ def evaluate(qrels: Any, run: Run, request: pipeline.Asked) -> Scores:
     bare = Placements(
         names, retrieved, answered, np.zeros(len(names) + 1, np.int64), none, none, none, none, none, none
     )
-    absent = footer.absent(bare)
+    absent = run_notes.absent(bare)
     if absent and rules.missing == "error":
         raise pipeline.missing_queries(absent, run.name)
 
@@ -154,14 +153,14 @@ def evaluate(qrels: Any, run: Run, request: pipeline.Asked) -> Scores:
     for i, measure in enumerate(measures):
         values = table.column(f"m{i}").to_numpy()[order][counted]
         columns[measure] = pipeline.column_of(measure, values, rules, counted_queries, run.name)
-    numbers = {**footer.counts_of(bare, counts), **{name: total[name] for name in OF_PLACEMENTS}}
-    scored = footer.ScoredRun(counts, (), run.notes, rules, bare, columns, depth)
+    numbers = {**run_notes.counts_of(bare, counts), **{name: total[name] for name in OF_PLACEMENTS}}
+    scored = run_notes.ScoredRun(counts, (), run.notes, rules, bare, columns, depth)
 
     return Scores(
         run=run.name,
         queries=counted_queries,
         columns={str(measure): column for measure, column in columns.items()},
-        remarks=Remarks(numbers, footer.notes_of(numbers, scored)),
+        remarks=Remarks(numbers, run_notes.notes_of(numbers, scored)),
         convention=rules.label,
         origin=pipeline.origin(None, run, rules, depth),
         options=tool_of(rules).options,

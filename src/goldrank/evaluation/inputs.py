@@ -141,7 +141,7 @@ def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[
     tool = tool_of(rules)
     if not tool.options:
         return parsed
-    return list(dict.fromkeys(measure.having(tool.options_of(measure)) for measure in parsed))
+    return list(dict.fromkeys(measure.with_defaults(tool.options_of(measure)) for measure in parsed))
 
 
 def whole_depth(depth: int | None) -> int | None:

@@ -30,7 +30,7 @@ from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.engine import RunCounts, TopRequest, engine_for
 from goldrank.evaluation import catalogue_tables as recommending
-from goldrank.evaluation import run_notes as footer
+from goldrank.evaluation import run_notes
 from goldrank.evaluation.catalogue_tables import join, table_of, unseen, without_seen
 from goldrank.evaluation.inputs import NO_CATALOGUE, Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch, explain_repeats
@@ -224,7 +224,7 @@ def _checked(placed: Placed) -> Placed:
     if rules.overlap == "error" and placed.qrels.shard_number is None:
         explain_mismatch(placed.qrels, placed.run.name, placements, placed.counts)
     if rules.missing == "error" and not placements.answered.all():
-        raise missing_queries(footer.absent(placements), placed.run.name)
+        raise missing_queries(run_notes.absent(placements), placed.run.name)
     return placed
 
 
@@ -502,8 +502,8 @@ def score(
     on_judgements, on_run = placed.judgements.notes, placed.run.notes
 
     def remarks() -> Remarks:
-        numbers = footer.counts_of(placements, placed.counts)
-        scored = footer.ScoredRun(
+        numbers = run_notes.counts_of(placements, placed.counts)
+        scored = run_notes.ScoredRun(
             placed.counts, on_judgements, on_run, rules, placements, columns, depth, bounds_by_name
         )
 
@@ -516,7 +516,7 @@ def score(
             recommended,
             columns,
         )
-        return Remarks(numbers, (*footer.notes_of(numbers, scored), *on_items))
+        return Remarks(numbers, (*run_notes.notes_of(numbers, scored), *on_items))
 
     scored_placed = placed
     if depth is not None:

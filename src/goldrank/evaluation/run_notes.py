@@ -209,7 +209,7 @@ def _unreachable_recall(columns: Mapping[Measure, Column], placements: Placement
             beyond = int((placements.relevant(measure.option("rel")) > measure.k).sum())
             code, more = "unreachable-recall", {}
             if divides:
-                code, more = "divided-by-relevant", {"other": str(measure.having({"divisor": "min"}))}
+                code, more = "divided-by-relevant", {"other": str(measure.with_defaults({"divisor": "min"}))}
             if beyond:
                 queries = len(placements)
                 notes.append(Note.of(code, measure=str(measure), k=measure.k, count=beyond, queries=queries, **more))

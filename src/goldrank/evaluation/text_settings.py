@@ -90,7 +90,7 @@ class Matching(Options):
         if self.guards is not None:
             guards = checked_guards(self.guards)
         object.__setattr__(self, "guards", guards)
-        object.__setattr__(self, "_rule", as_matcher(self.matcher).having(guards))
+        object.__setattr__(self, "_rule", as_matcher(self.matcher).with_guards(guards))
 
     @property
     def rule(self) -> Matcher:

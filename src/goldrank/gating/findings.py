@@ -209,7 +209,7 @@ class RuleChecker:
     def name(self, measure: str) -> str:
         """The measure with the convention's options, as the scores have it."""
         parsed = parse(measure)
-        return str(parsed.having(tool_of(self.policy).options_of(parsed)))
+        return str(parsed.with_defaults(tool_of(self.policy).options_of(parsed)))
 
     def column(self, scores: Scores, measure: str, whose: str) -> Column:
         """A measure's column; if the scores lack it, an error that says what to do."""

@@ -79,7 +79,7 @@ class Record:
         parsed = known(name)
         if parsed is None:
             return None
-        spelling = str(parsed.having(options_of(self.convention).get(parsed.name, {})))
+        spelling = str(parsed.with_defaults(options_of(self.convention).get(parsed.name, {})))
         if spelling in self.mean:
             return spelling
         return None

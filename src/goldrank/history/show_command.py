@@ -18,12 +18,14 @@ from goldrank.history.opening import open_history
 def command(record: str, by_query: bool, db: str, output: Output) -> None:
     """Show a record: by its number, or the newest with a label; -o x.json writes its scores."""
     from goldrank.history import trend_report as trend
-    from goldrank.report import scores as report
+    from goldrank.report.scores import ScoreTables
+    from goldrank.report.show import render
 
     with open_history(db) as history:
         stored = history[record]
         scores = history.scores(stored)
         names = [name for name, number in history.baselines().items() if number == stored.id]
-    parts = [trend.about(stored, names), *report.parts([scores], by_query)]
-    writers = {"csv": lambda _: report.render([scores], "csv", by_query)}
+    tables = ScoreTables([scores], by_query)
+    parts = [trend.about(stored, names), *tables.parts()]
+    writers = {"csv": lambda _: render(tables, "csv")}
     output.show(scores, lambda _: parts, writers)

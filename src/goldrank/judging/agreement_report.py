@@ -5,7 +5,6 @@ from __future__ import annotations
 from goldrank.comparison.intervals import percent
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
 from goldrank.judging.bias import Figure, JudgeAgreement, SystemOrder
-from goldrank.report.forms import writers
 from goldrank.report.numbers import interval, number
 
 
@@ -50,6 +49,3 @@ def _figures(figures: tuple[Figure, ...], title: str, level: float, signed: bool
     ]  # fmt: skip
     columns = [*Head.names("figure"), *Head.numbers("value", f"{percent(level)} interval", "pairs"), *Head.texts("")]
     return Table(columns, rows, title=title)
-
-
-WRITERS = writers()

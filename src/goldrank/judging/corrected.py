@@ -99,9 +99,9 @@ class CorrectedValue(Result):
 
     def parts(self) -> list[Part]:
         """What people read."""
-        from goldrank.judging.corrected_value_report import parts
+        from goldrank.judging.corrected_report import value_parts
 
-        return parts(self)
+        return value_parts(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from goldrank.comparison.intervals import percent
-from goldrank.data.table import Cell, Head, Part, Table, note_sentences
+from goldrank.data.table import Cell, Head, Part, Sentence, Table, note_sentences
 from goldrank.judging.corrected import CorrectedValue, CorrectedValues
-from goldrank.report.forms import writers
 from goldrank.report.numbers import interval
 
 _BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alone (Wilson)"}
@@ -35,6 +34,11 @@ def parts(corrected: CorrectedValues) -> list[Part]:
     return [Table(columns, rows, caption=caption), *note_sentences(corrected.notes)]
 
 
+def value_parts(corrected: CorrectedValue) -> list[Part]:
+    """One value as a sentence."""
+    return [Sentence(f"{corrected.words}.", corrected.verdict or "")]
+
+
 def _row(value: CorrectedValue) -> list[Cell | str | float]:
     estimate = value.estimate
     system = value.run
@@ -47,6 +51,3 @@ def _row(value: CorrectedValue) -> list[Cell | str | float]:
     numbers: list[Cell | str | float] = [value.value, interval(value.interval), value.by_people, value.by_model]
     shares = [f"{estimate.rho:.2f}", f"{estimate.weight:.2f}", f"{estimate.effective:.0f}"]
     return [system, value.measure, *numbers, *shares, by]
-
-
-WRITERS = writers()

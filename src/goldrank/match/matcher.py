@@ -79,7 +79,7 @@ class Matcher(ABC):
         else:
             self.guards = checked_guards(guards)
 
-    def having(self, guards: Iterable[str] | None) -> Matcher:
+    def with_guards(self, guards: Iterable[str] | None) -> Matcher:
         """This matcher with other guards; None leaves them as they are."""
         if guards is None:
             return self

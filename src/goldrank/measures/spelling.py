@@ -131,7 +131,7 @@ class Measure:
     def _options(self) -> Mapping[str, Any]:
         return {**self.declaration.defaults, **dict(self.options)}
 
-    def having(self, defaults: Mapping[str, object]) -> Measure:
+    def with_defaults(self, defaults: Mapping[str, object]) -> Measure:
         """This measure with other defaults: options that were given stay."""
         if not defaults:
             return self

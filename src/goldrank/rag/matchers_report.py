@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from goldrank.comparison.intervals import percent
 from goldrank.data.table import Cells, Head, Part, Sentence, Table, note_sentences
-from goldrank.report.forms import writers
 from goldrank.report.numbers import interval, number
 
 if TYPE_CHECKING:
@@ -62,6 +61,3 @@ def thresholds(agreements: MatcherAgreements) -> Table:
             rows.append(cells)
     heads = Head.numbers("by kappa", "kappa", "held out", "by F1", "F1", "held out")
     return Table([*Head.texts("best threshold"), *heads], rows)
-
-
-WRITERS = writers()

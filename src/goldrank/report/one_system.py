@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,8 +14,7 @@ from goldrank.data.json_values import without_nan
 from goldrank.data.scores import format_value
 from goldrank.data.showing import Form, Forms, Result
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, note_sentences
-from goldrank.report import latex, markdown, separated, show
-from goldrank.report.forms import command_words
+from goldrank.report import latex, markdown, separated
 from goldrank.report.numbers import interval
 
 
@@ -166,11 +165,3 @@ def json_lines(tables: IntervalTables) -> str:
     import json
 
     return "".join(json.dumps(without_nan(row)) + "\n" for row in tables.rows())
-
-
-def _writer(form: str) -> Callable[[Sequence[RunIntervals]], str]:
-    return lambda runs: show.render(IntervalTables(runs), form).removesuffix("\n")
-
-
-WRITERS = {word: _writer(form) for word, form in command_words(show.forms_of(IntervalTables)).items()}
-"""By the word of a command, how intervals are written."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from goldrank.base import ids
 from goldrank.comparison.planning import Plan, PlannedRow
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count
-from goldrank.report.forms import writers
 from goldrank.report.numbers import counted, number
 
 FEW = 30
@@ -122,4 +121,3 @@ _OUTCOMES = (
     "fails: a drop of more than the tolerance is shown; shown to hold: one of less is; not shown: neither, and the "
     "gate passes unless it is strict. Unjudged documents are not part of it."
 )
-WRITERS = writers()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, ClassVar
@@ -14,13 +14,7 @@ from goldrank.data.score_table import score_parts
 from goldrank.data.scores import Column, Scores, format_value
 from goldrank.data.showing import Form, Forms, Result
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, notes_by_run
-from goldrank.report import latex, markdown, show
-from goldrank.report.forms import command_words
-
-
-def render(scores: Sequence[Scores], form: str, by_query: bool = False) -> str:
-    """Scores in one of the forms of `WRITERS`."""
-    return WRITERS[form](scores, by_query)
+from goldrank.report import latex, markdown
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,11 +167,3 @@ def _number(value: float) -> float | None:
     if value != value:
         return None
     return float(value)
-
-
-def _writer(form: str) -> Callable[[Sequence[Scores], bool], str]:
-    return lambda scores, by_query: show.render(ScoreTables(scores, by_query), form).removesuffix("\n")
-
-
-WRITERS = {word: _writer(form) for word, form in command_words(show.forms_of(ScoreTables)).items()}
-"""By the word of a command, how scores are written."""

@@ -30,6 +30,12 @@ FORMS: dict[str, Form] = {
 }
 """Every form by its name."""
 
+ONLY_FILES = ("tsv", "svg")
+"""Forms of text that a terminal has no use for."""
+
+PRINTED = tuple(name for name, form in FORMS.items() if not form.binary and name not in ONLY_FILES)
+"""Forms that a terminal can show; the others are for files."""
+
 ENDINGS = {ending: name for name, form in FORMS.items() for ending in form.endings}
 """The form of a file, by its ending."""
 

@@ -149,7 +149,7 @@ class GoldrankEvaluator(Evaluator):
         self._rules = rules
         tool = tool_of(rules.convention)
         own = [(measure, _parsed(measure)) for measure in measures]
-        self._own = {measure: own_measure.having(tool.options_of(own_measure)) for measure, own_measure in own}
+        self._own = {measure: own_measure.with_defaults(tool.options_of(own_measure)) for measure, own_measure in own}
         by_subtopic = [measure for measure, own_measure in own if own_measure.declaration.over == "aspects"]
         judgements = qrels
         is_read_twice = 0 < len(by_subtopic) < len(measures)
