@@ -146,7 +146,7 @@ def many_systems(comparison: Comparison) -> list[Part]:
         Sentence(board.words, "strong"),
         replace(table, heads=heads, rows=rows, caption=caption),
     ]
-    sentences = [board.contenders_words, _first_two(board), _to_judge(board)]
+    sentences = [board.contenders_words, first_two(board), to_judge_words(board)]
     shown_parts += [Sentence(text, "remark") for text in sentences if text]
     pairs = f"All {count(len(comparison.pairs), 'pair')} and measures: -o pairs.csv, or a page: -o page.html. "
     return [*shown_parts, Sentence(f"{pairs}Two systems: goldrank compare QRELS A.run B.run.", "remark")]
@@ -161,7 +161,7 @@ def _rank_bar(standing: Standing, size: int) -> str:
     return "".join(bar)
 
 
-def _first_two(board: Leaderboard) -> str:
+def first_two(board: Leaderboard) -> str:
     """How many queries would separate the first two, and which difference these queries show."""
     first, second = (standing.run for standing in board.standings[:2])
     pair = next(pair for pair in board.pairs if {pair.a, pair.b} == {first, second})
@@ -174,7 +174,7 @@ def _first_two(board: Leaderboard) -> str:
     return f"{needed}A difference of about {detectable[len(detectable) // 2]:.4f} is told apart here."
 
 
-def _to_judge(board: Leaderboard) -> str:
+def to_judge_words(board: Leaderboard) -> str:
     """How many pairs wait for judgements."""
     waiting = [pair for pair in board.pairs if pair.could_be_turned]
     if not waiting:
