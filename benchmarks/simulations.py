@@ -315,7 +315,13 @@ def ranks(rounds: int) -> str:
 
 def verdicts(rounds: int) -> str:
     """Each rule on data whose truth is known: how often something is said without it, and with it."""
-    rows: list[Sequence[object]] = [("said", "n", "without the rule", "with it")]
+    rows = [("said", "n", "without the rule", "with it"), *verdict_rows(rounds)]
+    return table("Verdicts with and without a rule, in %", rows)
+
+
+def verdict_rows(rounds: int) -> list[Sequence[object]]:
+    """What is said, of how many queries, how often without the rule, and how often with it."""
+    rows: list[Sequence[object]] = []
     cases = {"equivalent within 0.02, deviation 0.05, no difference": 0.0, "equivalent, on the margin": 0.02}
     for said, mean in cases.items():
         before, now = _equivalent(rounds, mean)
@@ -336,7 +342,7 @@ def verdicts(rounds: int) -> str:
         ignored, alike, half = _pooled(fewer, skill, is_pooled, said.split(",")[0])
         without = f"{percent(ignored, fewer)} ignoring, {percent(alike, fewer)} if condensed lists must agree"
         rows.append((f"{said} ({fewer:,} rounds)", 100, without, percent(half, fewer)))
-    return table("Verdicts with and without a rule, in %", rows)
+    return rows
 
 
 def reranked(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
@@ -420,8 +426,20 @@ def _pool(rng: np.random.Generator, skills: Sequence[float], is_pooled: bool) ->
 
 def best(rounds: int) -> str:
     """Twenty systems: how many may be best by pairs and by comparisons with the best, and whether the best is left."""
-    fewer = max(2, rounds // 50)
-    rows: list[Sequence[object]] = [("n", "by pairs", "held against the best alone", "the best is left")]
+    fewer = _fewer_boards(rounds)
+    rows = [("n", "by pairs", "held against the best alone", "the best is left"), *best_rows(rounds)]
+    return table(f"Systems of 20 that may be best; the best is left, in % ({fewer} rounds)", rows)
+
+
+def _fewer_boards(rounds: int) -> int:
+    """How many rounds of twenty systems are made; each takes long."""
+    return max(2, rounds // 50)
+
+
+def best_rows(rounds: int) -> list[Sequence[object]]:
+    """Queries, systems left by pairs, systems left by comparisons with the best, and how often the best is left."""
+    fewer = _fewer_boards(rounds)
+    rows: list[Sequence[object]] = []
     for n in (50, 200):
         rng = np.random.default_rng([SEED, 18, n])
         by_pairs = left = kept = 0
@@ -433,7 +451,7 @@ def best(rounds: int) -> str:
             left += len(board.contenders)
             kept += "s19" in board.contenders
         rows.append((n, f"{by_pairs / fewer:.1f}", f"{left / fewer:.1f}", percent(kept, fewer)))
-    return table(f"Systems of 20 that may be best; the best is left, in % ({fewer} rounds)", rows)
+    return rows
 
 
 TABLES: dict[str, Callable[[int], str]] = {

@@ -1,14 +1,19 @@
 """How right the statistics are, by simulation: python benchmarks/statistics.py [--rounds N] [TABLE ...]
 
 Prints the tables of docs/comparing.md, each with its number of rounds and the largest error that chance leaves in it.
-Seeds are fixed. Each table is one function of `simulations.py`.
+Seeds are fixed. Each table is one function of `simulations.py`. `python benchmarks/statistics.py second` prints the
+figures that verdicts were changed for, before and now (`second_look.py`).
 """
 
 from __future__ import annotations
 
 import sys
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1:2] == ["second"]:
+    from second_look import main
+
+    main(sys.argv[2:])
+elif __name__ == "__main__":
     from simulations import main
 
     main(sys.argv[1:])

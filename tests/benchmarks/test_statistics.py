@@ -41,3 +41,17 @@ def test_an_unknown_table_is_refused():
     done = subprocess.run([sys.executable, FOLDER / "statistics.py", "nothing"], capture_output=True, text=True)
     assert done.returncode == 2
     assert "there is no table 'nothing'" in done.stderr
+
+
+def test_the_figures_before_and_now_are_one_table(capsys, monkeypatch):
+    """A round each: every subject has rows, and none is empty."""
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.setitem(sys.modules, "simulations", simulations)
+    import second_look
+
+    second_look.main(["--rounds", "1"])
+    lines = capsys.readouterr().out.splitlines()
+    table_rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
+    subjects = {row[0] for row in table_rows}
+    assert subjects == {*second_look.SUBJECTS.values(), "verdicts", "may be best"}
+    assert {len(row) for row in table_rows} == {4}

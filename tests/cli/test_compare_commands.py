@@ -5,6 +5,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from made_up import make_runs
 
 import goldrank
 from goldrank.cli import run as command
@@ -53,6 +54,24 @@ def test_compare_writes_every_form(files, capsys):
     assert "hybrid" in again.out
     first, second = (json.loads((files / name).read_text()) for name in ("a.json", "b.json"))
     assert first["pairs"] == second["pairs"]
+
+
+def test_many_systems_fill_a_page_with_their_order_first(tmp_path, capsys):
+    """12 systems, 4 measures: one leaderboard, no list or matrix of 66 pairs, at most 30 lines."""
+    names = tuple(f"s{i:02}" for i in range(12))
+    qrels, runs = make_runs(queries=20, systems=names)
+    goldrank.read_qrels(qrels).save(tmp_path / "qrels.txt")
+    for name, run in runs.items():
+        goldrank.read_run(run).save(tmp_path / f"{name}.run")
+
+    files = [tmp_path / f"{name}.run" for name in names]
+    out = call(capsys, "compare", tmp_path / "qrels.txt", *files, "-m", "nDCG@10,AP,P@10,RR").out
+    assert re.match(r"(\d+ of 12 may be best|Best) by nDCG@10: ", out)
+    assert out.count("Leaderboard") == 1
+    assert "All pairs, nDCG@10" not in out
+    assert len(out.splitlines()) <= 30
+    (first_row,) = re.findall(r"^ +1 .*$", out, re.M)
+    assert re.search(r" o=*\.* ", first_row), "the ranks that the first may have are drawn"
 
 
 def test_names_are_given_with_an_equals_sign(files, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -120,8 +121,6 @@ def test_word_p_value_and_interval_come_from_one_decision(shape, options):
         shift = rng.choice([0.0, 0.05, 0.15])
         runs = [make(base, run="a"), *(make(base + shift + SHAPES[shape](rng, n), run=run) for run in "bc")]
         for row in [*compare(runs, statistics=statistics), *compare(runs[:2], statistics=statistics)]:
-            if row.withheld:
-                continue
             clear = row.verdict in ("better", "worse")
             decided += clear
             assert clear == (row.p_adjusted <= statistics.alpha)
@@ -166,13 +165,69 @@ def test_one_decision_with_clusters_weights_and_runs(kind):
         for row in compare(systems, **{"statistics": Statistics(samples=300), **options}):
             clear = row.verdict in ("better", "worse")
             decided += clear
-            if row.withheld:
-                assert not clear
-                continue
             assert clear == (row.p_adjusted <= 0.05)
             assert clear == (0 not in row.interval)
             assert clear == (max(row.probability, 1 - row.probability) >= 0.975)
     assert decided
+
+
+def contradicts_itself(row):
+    """Whether a row that is held back has the p-value, interval or probability of one that is decided."""
+    is_likely = max(row.probability, 1 - row.probability) >= 1 - row.statistics.alpha / 2
+    return row.p_adjusted <= row.statistics.alpha or 0 not in row.interval or is_likely
+
+
+def test_secondary_rows_that_wait_for_the_primary_one_do_not_contradict_themselves():
+    """nDCG@10 is surely better, P@1 is not: its p-value counts for both, as in any fixed sequence of tests."""
+    rng = np.random.default_rng(2)
+    gains = rng.normal(0.05, 0.03, 40)
+    primary = rng.normal(0.0, 0.05, 40)
+
+    def both(run, more):
+        columns = {"nDCG@10": 0.4 + more * gains, "P@1": 0.5 + more * primary}
+        made = [make(values, measure=measure, run=run) for measure, values in columns.items()]
+        return dataclasses.replace(made[0], columns=made[0].columns | made[1].columns)
+
+    result = compare([both("a", 0), both("b", 1)], primary="P@1", statistics=Statistics(samples=500))
+    decisive, secondary = result["P@1", "a", "b"], result["nDCG@10", "a", "b"]
+    assert (decisive.verdict, secondary.verdict) == ("unclear", "unclear")
+    assert secondary.p < 0.001
+    assert secondary.p_adjusted == decisive.p_adjusted
+    assert not contradicts_itself(secondary)
+
+
+def test_a_secondary_row_that_goes_the_other_way_has_no_p_value():
+    rng = np.random.default_rng(2)
+    gains = rng.normal(0.05, 0.03, 40)
+
+    def both(run, more):
+        columns = {"nDCG@10": 0.4 - more * gains, "P@1": 0.5 + more * gains}
+        made = [make(values, measure=measure, run=run) for measure, values in columns.items()]
+        return dataclasses.replace(made[0], columns=made[0].columns | made[1].columns)
+
+    secondary = compare([both("a", 0), both("b", 1)], primary="P@1")["nDCG@10", "a", "b"]
+    assert secondary.verdict == "unclear"
+    assert math.isnan(secondary.p_adjusted)
+    assert not contradicts_itself(secondary)
+
+
+@pytest.mark.parametrize("options", [{"test": "t"}, {"alpha": 0.1}], ids=["t", "alpha"])
+def test_too_few_clusters_have_no_p_value_that_decides(options):
+    """Five clusters: no verdict, so no p-value at most alpha, and no interval without 0."""
+    values = 0.4 + np.random.default_rng(1).normal(0.2, 0.01, 50)
+    runs = [make(np.full(50, 0.4), run="a"), make(values, run="b")]
+    groups = {f"q{i}": str(i // 10) for i in range(50)}
+    queries = Queries({}).with_column("cluster", groups)
+    (row,) = compare(runs, queries=queries, statistics=Statistics(**options))
+    assert (row.verdict, row.withheld) == ("unclear", True)
+    assert not contradicts_itself(row)
+
+
+def test_too_few_that_differ_have_the_p_value_of_flips():
+    """Five of 60 queries won: the rarest of 2^5 flips has 2^-4, whatever t says."""
+    row = pair([0.7] * 5 + [0.0] * 55, test="t")
+    assert row.p_adjusted == 2.0**-4
+    assert not contradicts_itself(row)
 
 
 def test_a_p_value_just_above_alpha_shows_it():

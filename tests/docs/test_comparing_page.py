@@ -108,7 +108,7 @@ def test_tables_are_those_of_the_simulations():
 
 
 def test_page_is_one_page():
-    assert len(PAGE.splitlines()) < 250
+    assert len(PAGE.splitlines()) < 270
 
 
 def test_effects_of_documents_add_up():
@@ -120,3 +120,24 @@ def test_effects_of_documents_add_up():
         found = compare(qrels, runs, measure)
         worth = document_worth(found.placed, parse(measure), np.arange(len(qrels["q"])))
         assert (worth[1] - worth[0]).sum() == pytest.approx(found.pairs[0].difference, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_what_is_said_in_everyday_cases(monkeypatch):
+    """Every sentence of the page is what the commands print, and none contradicts the numbers beside it."""
+    monkeypatch.syspath_prepend(places.ROOT / "benchmarks")
+    import realistic
+
+    count = 0
+    for name, words, code in realistic.sentences():
+        count += 1
+        assert f"| {name} | {words} | {code} |" in PAGE
+        for low, high in re.findall(r"95% interval ([+-][\d.]+) to ([+-][\d.]+)", words):
+            is_clear = float(low) > 0 or float(high) < 0
+            assert is_clear == (" is better than " in words or " is worse than " in words)
+        for share in re.findall(r"([\d.]+)% likely", words):
+            assert float(share) >= 97.5
+        for share in re.findall(r"\(([\d.]+)%\), not shown", words):
+            assert float(share) < 97.5
+        assert code == int(words.startswith("FAIL"))
+    assert count == len(realistic.CASES)

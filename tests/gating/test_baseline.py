@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from raising import raises_code
 
-from goldrank import Baseline, History, Qrels, Scores, demo, evaluate, gate, read_run
+from goldrank import Baseline, History, Qrels, Runs, Scores, demo, evaluate, gate, read_run
 from goldrank.base.errors import BaselineError, GoldrankError
 from goldrank.cli import run as command
 
@@ -217,3 +217,10 @@ def test_a_baseline_of_before_is_refused_in_words():
 def test_what_is_no_baseline(given):
     with pytest.raises(GoldrankError, match=r"^the baseline is of type \w+, not a Baseline, Scores or a file"):
         gate(evaluate({"q": {"d": 1}}, {"q": ["d"]}, "RR"), "RR: -1%", given)
+
+
+def test_saved_scores_of_several_runs_are_no_baseline(tmp_path):
+    scores = evaluate({"q": {"d": 1}}, Runs({"a": {"q": ["d"]}, "b": {"q": ["x", "d"]}}), "RR")
+    scores.save(tmp_path / "both.json")
+    with pytest.raises(BaselineError, match="has the scores of several runs; a baseline is one"):
+        gate(scores["a"], "RR: -1%", tmp_path / "both.json")

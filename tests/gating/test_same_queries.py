@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import random
 from pathlib import Path
 
@@ -26,12 +27,17 @@ def test_a_deterministic_system_needs_no_test():
     assert (loose.status, loose[0].question, loose[0].regressed) == ("pass", "queries like these", True)
     assert "worse on these queries, but not shown for queries like these" in loose[0].words
     assert "deterministic = true" in loose[0].words
+    assert "Queries that lost most: RR: -1%" in str(loose)
+    assert [moved.query for moved in loose[0].worst] == ["q000", "q001", "q002", "q003"]
+    assert {moved.cause for moved in loose[0].worst} == {"lost"}
 
     known = gate_run(QRELS, FOUR_LOST, Rules("RR: -1%", deterministic=True), before)
     found = known[0]
     assert (known.status, known.exit_code, found.question) == ("fail", 1, "these queries")
     assert found.interval is None  # which is for queries like these
     assert found.p == 1 / 16  # and so is this, beside it
+    assert math.isnan(found.p_adjusted)  # no test decided
+    assert "0.062" not in str(known)
     assert ": worse on these queries. The rules say that the system is deterministic, so no test" in found.words
     assert "4 of 50 queries worse, 0 better; 4 fell to 0, 46 are the same" in found.words
 

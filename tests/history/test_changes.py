@@ -12,7 +12,7 @@ from scipy import stats
 
 from goldrank.history import changes
 from goldrank.history.analysis import Analysis, look_at
-from goldrank.history.changes import NO_NOISE, ChangeSearch, RunNoise, Segment, run_noise, step_p
+from goldrank.history.changes import NO_NOISE, ChangeSearch, RunNoise, Segment, run_noise, stands_out, step_p
 
 ALPHA = 0.05
 
@@ -235,3 +235,18 @@ def test_orders_of_records_by_hand():
     assert p == pytest.approx(2 / 252, rel=0.15)
     assert step_p(np.repeat([0.0, 1.0], 5), 0.005, [0]) is None
     assert step_p(np.tile([0.0, 1.0], 5), 0.05, [0]) is None
+
+
+def test_a_season_is_not_marked_by_queries_alone():
+    """Two of seven records are 0.03 higher: from the sixth record on, records show how far they are apart."""
+    means = np.array([0.50, 0.51, 0.49, 0.50, 0.50, 0.53, 0.53, 0.50, 0.49, 0.51, 0.50, 0.50, 0.53])
+    assert not stands_out(means, 12)
+    assert stands_out(np.append(means[:12], 0.30), 12)
+    assert stands_out(means[:5], 4), "too few records to know"
+
+
+def test_a_change_back_is_measured_at_its_own_level():
+    """Four records at 0.5, four at 0.6, one at 0.5 again: the step up is no noise."""
+    means = np.array([0.500, 0.502, 0.499, 0.501, 0.600, 0.601, 0.599, 0.602, 0.500])
+    assert not stands_out(means, 8)
+    assert stands_out(means, 8, levels=[4])

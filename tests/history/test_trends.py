@@ -398,3 +398,21 @@ def test_a_dry_run_looks_at_all_records_anew_and_keeps_nothing(tmp_path, capsys)
     assert "since record 10" in capsys.readouterr().out
     with History(tmp_path / "h.db", mode="r") as reader:
         assert reader.analysis(line_key(reader[1]), "nDCG@10", 0.05) is None
+
+
+def test_a_step_of_a_system_that_returns_the_same_is_not_called_chance(history):
+    """Four of 50 queries fall to 0 at the fifth record: too few for any test, but nothing else ever moves."""
+    before = np.full(50, 0.5)
+    after = np.where(np.arange(50) < 4, 0.0, before)
+    fill(history, [before] * 4 + [after] * 4)
+    (line,) = trend_lines(history)
+    assert not line.changes
+    told = plain(trend._line(line, {}))
+    assert "on these queries it moved by -0.0400 with record 5" in " ".join(told.split())
+    assert "no change beyond what chance does" not in told
+
+
+def test_records_that_never_move_have_no_step(history):
+    fill(history, [np.full(50, 0.5)] * 4)
+    (line,) = trend_lines(history)
+    assert "no change beyond what chance does" in plain(trend._line(line, {}))

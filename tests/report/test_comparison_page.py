@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hostile_names import NASTY
 from made_up import make_runs
+from made_up_scores import make
 from partly_judged import DATA, QRELS, RUNS
 
 from goldrank import Queries, Statistics, compare
+from goldrank.comparison.pair import format_probability
 from goldrank.comparison.worth import document_worth
 from goldrank.data.scores import Column, Scores
 from goldrank.measures import parse
@@ -70,7 +72,8 @@ CUT = """width => {
     if (shown(e) && !e.closest('.matrix') && e.scrollWidth > e.clientWidth + 1) bad.push([e.ariaLabel, e.scrollWidth]);
   for (const t of document.querySelectorAll('svg text')) {
     if (!shown(t)) continue;
-    const box = t.getBBox(), view = t.ownerSVGElement.viewBox.baseVal;
+    const svg = t.ownerSVGElement, drawn = svg.viewBox.baseVal;
+    const box = t.getBBox(), view = drawn.width ? drawn : svg.getBoundingClientRect();
     const right = box.x + box.width, bottom = box.y + box.height;
     if (box.x < -1 || right > view.width + 1 || bottom > view.height + 2) bad.push(['svg', t.textContent, right]);
   }
@@ -153,12 +156,18 @@ def test_the_verdict_comes_first_with_its_caveats(show, pages):
     told = page.inner_text("#verdict")
     for words in (
         "+0.1397",
-        "10 / 5 / 1",
+        "11 of 16 queries moved: 10 better, 1 worse, 5 equal",
         "Unjudged documents could decide this",
         "It rests on 11 queries that differ",
     ):
         assert words in told
     assert page.locator("#verdict").bounding_box()["y"] < 200
+    assert page.inner_text("#verdict .word") == "✎ judge first"
+    assert page.locator("#verdict .btn.first").get_attribute("href") == "#judge"
+    drawn = page.locator("#verdict svg[role=img]")
+    assert "+0.1397" in drawn.get_attribute("aria-label")
+    assert "with all documents judged" in drawn.get_attribute("aria-label")
+    assert "Better on other queries" not in told, "no probability says how judging ends"
     first = pair.judge_first[0]
     row = page.locator("#verdict tbody tr").first.inner_text()
     assert first.doc in row
@@ -178,6 +187,7 @@ def test_many_systems_have_a_leaderboard_and_a_diagram(show, pages):
     rows = page.locator("[aria-label=Leaderboard] tbody tr").all_inner_texts()
     ranks = [f"{low} to {high}" if low < high else str(low) for low, high in (s.rank for s in board.standings)]
     assert [row.split("\t")[-1] for row in rows] == ranks
+    assert page.locator("#board").bounding_box()["y"] < page.locator("#changed").bounding_box()["y"]
     drawn = page.locator(".halves svg")
     assert drawn.locator("circle").count() == 10
     assert drawn.locator("path[stroke-linecap=round]").count() == len(board.groups)
@@ -396,3 +406,20 @@ def test_a_number_is_the_same_everywhere(show, pages):
     assert len(first) == 10
     for row in first:
         assert by_query[row[0].split("\n")[0]] == row[1:4]
+
+
+def test_a_verdict_has_a_word_a_picture_and_a_probability(show):
+    rng = np.random.default_rng(8)
+    runs = [make(np.full(60, 0.4), run="old"), make(0.4 + rng.normal(0.05, 0.05, 60), run="new")]
+    result = compare(runs, statistics=Statistics(margin=0.01))
+    (pair,) = result.pairs
+    page = show(render(result, "html"))
+    assert page.inner_text("#verdict .word") == "▲ better"
+    told = page.inner_text("#verdict")
+    assert f"Better on other queries like these: {format_probability(pair.probability)}" in told
+    assert page.locator("#verdict .zone").count() == 1
+    # The interval is right of 0 in the picture as it is in the numbers.
+    zero, low = (
+        float(page.locator(f"#verdict .{name}").first.get_attribute("x1")[:-1]) for name in ("zero", "interval")
+    )
+    assert zero < low

@@ -41,9 +41,7 @@ from goldrank.data.scores import Scores, ScoresByRun
 
 if TYPE_CHECKING:
     from goldrank.comparison.build import CompareRequest
-    from goldrank.comparison.result import Comparison
     from goldrank.comparison.settings import Statistics
-    from goldrank.data.table import Part
 
 
 @declared(usual="-m -o --as --baseline --queries --statistics")
@@ -93,7 +91,7 @@ def command(
     comparison = compare_scores(scores, request)
     if documents is not None:
         comparison = comparison.with_documents(documents)
-    output.show(comparison, comparison_parts)
+    output.show(comparison)
 
 
 def _scores(
@@ -138,14 +136,3 @@ def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tupl
 def _pairs(scores: Sequence[Scores]) -> list[tuple[str, Scores]]:
     """Scores with their names; those of one name are runs of one system."""
     return [(system_scores.run, system_scores) for system_scores in scores]
-
-
-def comparison_parts(comparison: Comparison) -> list[Part]:
-    """What the terminal shows: of three systems or more, their order first."""
-    from goldrank.report import leaderboard
-    from goldrank.report.comparison import parts
-
-    shown_parts = parts(comparison)
-    if len(comparison.runs) < 3 or comparison.baseline is not None:
-        return shown_parts
-    return [*leaderboard.parts(comparison.leaderboard()), *shown_parts]

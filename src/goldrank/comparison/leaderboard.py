@@ -100,7 +100,7 @@ class Leaderboard(Result, Sequence[Standing]):
         names = ", ".join(map(ids.show, self.contenders[:MOST_NAMED]))
         if len(self.contenders) > MOST_NAMED:
             names += f" and {len(self.contenders) - MOST_NAMED} more"
-        return f"Held against the best alone, not pair by pair (Hsu), {len(self.contenders)} are left: {names}."
+        return f"Asked who is best alone, not pair by pair (Hsu), {len(self.contenders)} are left: {names}."
 
     def parts(self) -> list[Part]:
         """What people read."""

@@ -112,7 +112,10 @@ class Pair(Result):
     'hall' says that the differences are so skewed that the interval decides, and not the test.
     """
     p_adjusted: float
-    """The p-value of the chosen test, corrected for the family; NaN for diagnostics, which are in none."""
+    """The p-value that goes with the verdict: that of the chosen test, corrected for the family.
+
+    NaN where no test decides: for diagnostics, which are in no family, and where documents are to be judged first.
+    """
     at_most: bool
     """Whether no sampled flip reached the difference: the corrected p-value is then only known to be at most that."""
     critical: float
@@ -272,10 +275,14 @@ class Pair(Result):
             return f"{counts} A diagnostic: no system is better by it."
 
         counts = f"Better on {self.wins:,}, worse on {self.losses:,}, equal on {self.ties:,} of {self.n:,} queries"
-        effect = ""
+        numbers = []
         if not math.isnan(self.effect):
-            effect = f"d = {self.effect:.2f}, "
-        return f"{counts} ({effect}p {format_p(self.p_adjusted, self.at_most, self.statistics.alpha)})."
+            numbers.append(f"d = {self.effect:.2f}")
+        if not math.isnan(self.p_adjusted):
+            numbers.append(f"p {format_p(self.p_adjusted, self.at_most, self.statistics.alpha)}")
+        if not numbers:
+            return f"{counts}."
+        return f"{counts} ({', '.join(numbers)})."
 
     @property
     def _likely(self) -> str:

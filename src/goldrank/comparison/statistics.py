@@ -226,8 +226,24 @@ def _with_interval(pair: Pair, interval: Interval) -> Pair:
         return replace(pair, interval=interval.with_0())
     if not pair.is_decided or 0 not in interval:
         return replace(pair, interval=interval)
-    note = Note.of("interval-reaches-zero")
-    return replace(pair, interval=interval, withheld=True, caveats=(*pair.caveats, note))
+    return held_back(replace(pair, interval=interval), Note.of("interval-reaches-zero"))
+
+
+def held_back(pair: Pair, note: Note, p_adjusted: float = math.nan) -> Pair:
+    """The row, decided no more, for the reason that the note gives: its p-value, interval and probability say so too.
+
+    `p_adjusted` is the p-value of what holds it back; NaN where that is no test.
+    """
+    likeliest = 1 - pair.statistics.alpha / 2 - BELOW_SHOWN
+    return replace(
+        pair,
+        withheld=True,
+        p_adjusted=p_adjusted,
+        at_most=False,
+        interval=pair.interval.with_0(),
+        probability=float(np.clip(pair.probability, 1 - likeliest, likeliest)),
+        caveats=(*pair.caveats, note),
+    )
 
 
 class _Row:
@@ -369,6 +385,12 @@ class _Row:
         alpha = self.compared.statistics.alpha
         if not self.adjusted <= alpha or self.estimate.mean == 0:
             return
+        if self._is_withheld:
+            self.at_most = False
+            self.adjusted = max(self.adjusted, self.p["randomization"])  # no flip can be rarer
+            if self.adjusted <= alpha:
+                self.adjusted = math.nan
+            return
 
         corrected, freedom = self.demanded_corrected, self.estimate.freedom
         if corrected is None:
@@ -484,7 +506,7 @@ class _Row:
             critical=critical,
             equivalence=self.equivalence,
             role=self.role,
-            withheld=any(note.code in ("too-few-differ", "too-few-clusters") for note in caveats),
+            withheld=self._is_withheld,
             caveats=tuple(caveats),
             higher_is_better=facts.higher_is_better,
             statistics=statistics,
@@ -563,15 +585,25 @@ class _Row:
         away = differences - float(np.dot(shares, differences))
         return math.sqrt(float(np.dot(shares, away * away)) / (1 - float(np.dot(shares, shares))))
 
+    @property
+    def _codes(self) -> Sequence[str]:
+        """The codes of what there is to say of the number of units, and of those that differ."""
+        clustered = self.compared.design.clusters is not None
+        return intervals.caveats(self.changed, self.units, self.compared.statistics.alpha, clustered=clustered)
+
+    @property
+    def _is_withheld(self) -> bool:
+        """Whether too few queries or clusters differ for any test to decide."""
+        return any(code in ("too-few-differ", "too-few-clusters") for code in self._codes)
+
     def _caveats(self, interval: Interval) -> list[Note]:
         clustered = self.compared.design.clusters is not None
-        codes = intervals.caveats(self.changed, self.units, self.compared.statistics.alpha, clustered=clustered)
         unit = "queries"
         if clustered:
             unit = "clusters"
 
         notes = []
-        for code in codes:
+        for code in self._codes:
             if code == "none-differs" and math.isnan(interval.high):
                 code = "none-differs-unbounded"
             notes.append(Note.of(code, units=self.units, unit=unit, differing=self.changed, end=interval.high))
@@ -586,7 +618,9 @@ def with_secondaries(pairs: Sequence[Pair]) -> list[Pair]:
     for pair in pairs:
         decisive = primary.get((pair.a, pair.b))
         if pair.role == "secondary" and decisive and pair.is_decided and pair.verdict != decisive.verdict:
-            note = Note.of("primary-undecided", primary=decisive.measure)
-            pair = replace(pair, withheld=True, caveats=(*pair.caveats, note))
+            p_adjusted = max(pair.p_adjusted, decisive.p_adjusted)
+            if decisive.is_decided or math.isnan(decisive.p_adjusted):
+                p_adjusted = math.nan  # the primary row goes the other way, or waits for judgements
+            pair = held_back(pair, Note.of("primary-undecided", primary=decisive.measure), p_adjusted)
         changed.append(pair)
     return changed

@@ -243,7 +243,7 @@ def _with_unjudged(
     if holes is None:
         if not standing:
             return pair
-        return replace(pair, withheld=True, caveats=(*pair.caveats, Note.of(CAVEATS[standing])), probability=math.nan)
+        return _waiting(pair, Note.of(CAVEATS[standing]))
     if not holes.any:
         return pair
 
@@ -266,8 +266,16 @@ def _with_unjudged(
     documents = tuple(holes.judge_first(weight, LISTED, observed))
     note = Note.of(CAVEATS[standing], samples=[f"{hole.doc} for {hole.query}" for hole in documents[: NAMED + 1]])
     unjudged = replace(_unjudged(holes, weight), to_turn=to_turn)
+    return replace(_waiting(pair, note), judge_first=documents, unjudged=unjudged)
+
+
+def _waiting(pair: Pair, note: Note) -> Pair:
+    """The row, which waits for judgements: neither a p-value nor a probability says how it ends.
+
+    Its interval is that of the difference as judged today.
+    """
     caveats = (*pair.caveats, note)
-    return replace(pair, withheld=True, caveats=caveats, judge_first=documents, unjudged=unjudged, probability=math.nan)
+    return replace(pair, withheld=True, p_adjusted=math.nan, at_most=False, probability=math.nan, caveats=caveats)
 
 
 def _unjudged(holes: PairHoles, weight: np.ndarray) -> UnjudgedDocuments:

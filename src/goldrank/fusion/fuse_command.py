@@ -10,7 +10,6 @@ import click
 from goldrank.base.errors import InputError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
-from goldrank.cli.compare import comparison_parts
 from goldrank.cli.inputs import named_file, open_qrels, open_whole
 from goldrank.cli.nouns import NounOption, NounType
 from goldrank.cli.options import (
@@ -115,8 +114,9 @@ def command(
 
     def parts_with_remarks(result: Any) -> Any:
         from goldrank.data.table import Sentence
+        from goldrank.report.comparison import parts
 
-        return [*map(Sentence, remarks), *comparison_parts(result)]
+        return [*map(Sentence, remarks), *parts(result)]
 
     deliver(*(partial(fused.save, path) for path in files), partial(reports.show, comparison, parts_with_remarks))
 

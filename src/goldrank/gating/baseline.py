@@ -292,16 +292,23 @@ def as_baseline(source: BaselineLike) -> Baseline:
         return Baseline(source)
     kinds = "a Baseline, Scores or a file"
     of_type(source, (str, os.PathLike), "the baseline", kinds, "Of a history: History('h.db').baseline('main').")
-    if _holds_scores(source):
+    if _holds(source, b'"goldrank-scores-by-run"'):
+        raise BaselineError(
+            "has the scores of several runs; a baseline is one",
+            where=os.fspath(source),
+            hint="Save the scores of one run: goldrank eval QRELS RUN -o baseline.json.",
+            code="one-run-needed",
+        )
+    if _holds(source, b'"goldrank-scores"'):
         return Baseline(Scores.load(FilePath(source)))
     return Baseline.load(source)
 
 
-def _holds_scores(path: Path) -> bool:
-    """Whether a file has saved scores."""
+def _holds(path: Path, form: bytes) -> bool:
+    """Whether a file begins with the name of a format."""
     try:
         with FilePath(path).open("rb") as file:
-            return b'"goldrank-scores"' in file.read(100)
+            return form in file.read(100)
     except (OSError, ValueError):
         return False
 

@@ -461,7 +461,7 @@ class RuleChecker:
         sources = self.sources
         if sources is None or sources.before is None or self.holes is None or not finding.worst:
             return finding
-        if finding.asked.kind != "drop" or finding.status == "pass":
+        if finding.asked.kind != "drop" or (finding.status == "pass" and not finding.regressed):
             return finding
 
         measure = parse(str(finding.asked.measure))

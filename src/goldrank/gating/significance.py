@@ -153,8 +153,9 @@ def _decided(draft: Draft, position: int | None, tests: dict[str, _Tests], rules
     if draft.is_about_these_queries:
         finding = replace(finding, question="these queries")
     if position is not None:
-        p, adjusted, at_most = observed.raw[position], observed.adjusted[position], observed.at_most[position]
-        finding = replace(finding, p=p, p_adjusted=adjusted, at_most=at_most)
+        finding = replace(finding, p=observed.raw[position])
+    if position is not None and not draft.is_about_these_queries:
+        finding = replace(finding, p_adjusted=observed.adjusted[position], at_most=observed.at_most[position])
 
     size = draft.size
     if not draft.is_about_these_queries:
@@ -283,6 +284,7 @@ def _with_holes(draft: Draft, finding: Finding, outcomes: Mapping[str, Outcome],
         if decisions["condensed"]:
             result = "does not fail"
         words = f"{finding.words}. But {HOLES['open']}: without them the rule {result}"
+        finding = replace(finding, p_adjusted=math.nan, at_most=False)  # no test says how it ends
         return replace(finding, status="unclear", unjudged="open", words=words, judge_first=first)
 
     standing = "extreme"

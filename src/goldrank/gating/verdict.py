@@ -17,6 +17,7 @@ from goldrank.comparison.tabular import attributes
 from goldrank.data.scores import Scores
 from goldrank.data.showing import Form, Forms, Result
 from goldrank.data.table import Part
+from goldrank.gating.limits import is_below
 from goldrank.gating.rules import Rule
 
 Question: TypeAlias = Literal["value", "these queries", "queries like these"]
@@ -44,7 +45,7 @@ class Finding(Result):
     p: float = math.nan
     """One-sided: how often chance alone would make it as bad, if the drop were just what is tolerated."""
     p_adjusted: float = math.nan
-    """`p`, corrected for all tests of the gate."""
+    """`p`, corrected for all tests of the gate; NaN where no test decides: these queries, or judgements do."""
     at_most: bool = False
     """Whether the corrected p-value is only known to be at most this."""
     detectable: float = math.nan
@@ -93,9 +94,11 @@ class Finding(Result):
 
     @property
     def change(self) -> float | None:
-        """The value minus the baseline's, if there is one."""
+        """The value minus the baseline's, if there is one; 0 where only rounding is between them."""
         if self.baseline is None:
             return None
+        if not is_below(self.value, self.baseline) and not is_below(self.baseline, self.value):
+            return 0.0
         return self.value - self.baseline
 
     def parts(self) -> list[Part]:

@@ -45,7 +45,7 @@ def parts(verdict: Verdict) -> list[Part]:
     shown_parts += [_reason(finding) for finding in verdict if _must_be_read(finding)]
     if verdict.to_judge:
         shown_parts.append(_to_judge(verdict))
-    shown_parts += [_lost_most(finding) for finding in verdict if finding.label in _GRAVE and finding.worst]
+    shown_parts += [_lost_most(finding) for finding in verdict if _must_be_read(finding) and finding.worst]
     passed = [_reason(finding) for finding in verdict if not _must_be_read(finding)]
     if passed:
         shown_parts.append(Fold("What passed", passed))

@@ -16,7 +16,17 @@ import numpy as np
 
 from goldrank.base.packages import special
 from goldrank.comparison.flips import t_of_u
-from goldrank.history.changes import NO_NOISE, ChangeSearch, FoundBy, RecordWindow, RunNoise, Segment, Split, run_noise
+from goldrank.history.changes import (
+    NO_NOISE,
+    ChangeSearch,
+    FoundBy,
+    RecordWindow,
+    RunNoise,
+    Segment,
+    Split,
+    run_noise,
+    stands_out,
+)
 from goldrank.history.record import Record
 from goldrank.history.store import History
 
@@ -182,6 +192,15 @@ def look_at(
             by_queries = segment.look(newest - segment_start, state.search, alpha)
         if newest > window_start:
             by_records = window.look(newest - window_start, state.search, alpha)
+        if by_queries is not None and by_records is None and not state.noise.known:
+            # Without replicates, the records themselves show how far runs and seasons move them.
+            marked = {mark.record for mark in state.marks}
+            levels = [i for i in range(1, segment_start - window_start) if numbers[window_start + i] in marked]
+            if segment_start > window_start:
+                levels.append(segment_start - window_start)
+            change = segment_start - window_start + by_queries.row
+            if not stands_out(window.means(newest - window_start), change, levels):
+                by_queries = None
 
         marks_before = len(state.marks)
         if by_queries is not None:

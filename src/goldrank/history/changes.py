@@ -27,6 +27,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from goldrank.base.packages import special
 from goldrank.comparison.flips import EXACT_UP_TO, SAMPLES, all_sums, sampled_sums, t_of_u
 
 FLIPS = SAMPLES + 1
@@ -53,6 +54,11 @@ _LEAST_ALPHA = 4e-5
 """What this number of orders can show. The permutation test waits until it may spend as much."""
 _WORTH_A_TEST = 4.0
 """In variances of a record, the step below which no order needs to be drawn: it is far from any limit."""
+
+FEWEST_TO_KNOW = 6
+"""Records that show how far their means are apart."""
+_SELDOM = 0.002
+"""How seldom the means of records alone may be as far apart by chance, for a change that queries alone show."""
 
 FoundBy: TypeAlias = Literal["both", "queries", "records"]
 """Which test found a change: flips of queries, permutations of records, or both."""
@@ -281,6 +287,10 @@ class RecordWindow:
         self._numbers = list(numbers)
         self._seed = seed
 
+    def means(self, row: int) -> np.ndarray:
+        """The means of the records up to this row, over the queries that count in all of them."""
+        return np.asarray(self._values[: row + 1, self._finite[row]].mean(axis=1))
+
     def look(self, row: int, search: ChangeSearch, alpha: float) -> Split | None:
         """The greatest step up to this row, if it is beyond chance; looks that spend little wait for others."""
         allowed_before = 0.0
@@ -297,7 +307,7 @@ class RecordWindow:
             return None
 
         values = self._values[: row + 1, counted]
-        means = values.mean(axis=1)
+        means = self.means(row)
         p = step_p(means, may_spend, [self._seed, 4, self._numbers[row]])
         if p is None:
             return None
@@ -350,6 +360,30 @@ def step_p(means: np.ndarray, may_spend: float, seed: Sequence[int]) -> float | 
     if reached > most_reached:
         return None
     return (reached + 1) / (drawn + 1)
+
+
+def stands_out(means: np.ndarray, row: int, levels: Sequence[int] = ()) -> bool:
+    """Whether the records from this row on differ from those before it by more than records differ at one level.
+
+    What all queries of a run share, such as a seed or a season, moves records up and down all the time. `levels` are
+    the rows at which earlier changes came: the last one is where the records begin that these are compared with. True
+    where there are too few records to know.
+
+    >>> stands_out(np.array([0.5, 0.51, 0.5, 0.49, 0.5, 0.51, 0.41]), 6)
+    True
+    >>> stands_out(np.array([0.5, 0.56, 0.5, 0.55, 0.5, 0.44, 0.55]), 6)
+    False
+    """
+    if len(means) < FEWEST_TO_KNOW:
+        return True
+
+    parts = np.split(means, [*levels, row])
+    before, after = parts[-2:]
+    squares = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
+    freedom = max(1, len(means) - len(parts))
+    error = math.sqrt(squares / freedom * (1 / len(before) + 1 / len(after)))
+    difference = abs(float(after.mean() - before.mean()))
+    return difference > -float(special.stdtrit(freedom, _SELDOM / 2)) * error
 
 
 def _gains(means: np.ndarray) -> np.ndarray:

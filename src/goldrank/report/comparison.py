@@ -21,7 +21,7 @@ from goldrank.report.separated import rows_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldrank.comparison.leaderboard import Leaderboard
+    from goldrank.comparison.leaderboard import Leaderboard, Standing
     from goldrank.comparison.pair import Pair
     from goldrank.comparison.result import Comparison
     from goldrank.comparison.settings import Statistics
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 MOST_ROWS = 60
 MOST_VERDICTS = 10
 MOST_QUERIES = 10
+MOST_MOVED = 3
+"""Queries that a sentence names."""
+MOST_DRAWN = 30
+"""Systems whose ranks are drawn."""
 MARKED = ("secondary", "diagnostic")
 """Roles of rows that are named in the table."""
 
@@ -40,7 +44,8 @@ def parts(comparison: Comparison, complete: bool = False) -> list[Part]:
         shown_parts: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, complete)]
     elif len(comparison.runs) == 2:
         pair = comparison.of(comparison.primary)[0]
-        shown_parts = [Sentence(pair.sentence, style(pair)), two_systems(comparison), *reasons(pair)]
+        shown_parts = [Sentence(pair.sentence, style(pair)), two_systems(comparison), *moved_most(comparison)]
+        shown_parts += reasons(pair)
     elif _has_board(comparison):
         shown_parts = many_systems(comparison)
     else:
@@ -117,29 +122,46 @@ def many_systems(comparison: Comparison) -> list[Part]:
     other_measures = [measure for measure in comparison.measures if measure != board.measure]
     table = board_table(board)
     rows = []
+    is_drawn = len(board.standings) <= MOST_DRAWN
     for standing, (position, name, _, *ranks) in zip(board.standings, table.cells, strict=True):
         best = "best" * (standing.run in comparison.best(board.measure))
         cells = [position, name, Cell(format_value(standing.value, "mean"), standing.value, best), *ranks]
+        if is_drawn:
+            cells.append(Cell(_rank_bar(standing, len(board.standings))))
         for measure in other_measures:
             summary = comparison.summaries[measure, standing.run]
             best = "best" * (standing.run in comparison.best(measure))
             cells.append(Cell(format_value(summary.shown, summary.average), summary.mean, best))
         rows.append(cells)
 
+    heads = [*table.heads, *Head.numbers(*other_measures)]
+    if is_drawn:
+        scale = "1".ljust(len(board.standings) - len(str(len(board.standings)))) + str(len(board.standings))
+        heads = [*table.heads, *Head.texts(scale), *Head.numbers(*other_measures)]
+
     level = f"{100 * comparison.statistics.level:g} of 100 cases"
     separated = f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart"
     caption = f"* best mean. Ranks hold together in {level}; {separated}."
     shown_parts: list[Part] = [
         Sentence(board.words, "strong"),
-        replace(table, heads=[*table.heads, *Head.numbers(*other_measures)], rows=rows, caption=caption),
+        replace(table, heads=heads, rows=rows, caption=caption),
     ]
-    sentences = [board.contenders_words, _first_two(board), _to_judge(board)]
+    sentences = [board.contenders_words, first_two(board), to_judge_words(board)]
     shown_parts += [Sentence(text, "remark") for text in sentences if text]
     pairs = f"All {count(len(comparison.pairs), 'pair')} and measures: -o pairs.csv, or a page: -o page.html. "
     return [*shown_parts, Sentence(f"{pairs}Two systems: goldrank compare QRELS A.run B.run.", "remark")]
 
 
-def _first_two(board: Leaderboard) -> str:
+def _rank_bar(standing: Standing, size: int) -> str:
+    """The ranks that a system may have, from the first to the last, and where its mean stands: '.=o==.....'."""
+    low, high = standing.rank
+    bar = ["."] * size
+    bar[low - 1 : high] = "=" * (high - low + 1)
+    bar[standing.position - 1] = "o"
+    return "".join(bar)
+
+
+def first_two(board: Leaderboard) -> str:
     """How many queries would separate the first two, and which difference these queries show."""
     first, second = (standing.run for standing in board.standings[:2])
     pair = next(pair for pair in board.pairs if {pair.a, pair.b} == {first, second})
@@ -152,7 +174,7 @@ def _first_two(board: Leaderboard) -> str:
     return f"{needed}A difference of about {detectable[len(detectable) // 2]:.4f} is told apart here."
 
 
-def _to_judge(board: Leaderboard) -> str:
+def to_judge_words(board: Leaderboard) -> str:
     """How many pairs wait for judgements."""
     waiting = [pair for pair in board.pairs if pair.could_be_turned]
     if not waiting:
@@ -228,6 +250,36 @@ def caveats(comparison: Comparison, limit: int = MOST_VERDICTS) -> list[Sentence
         sentences.append(Sentence(f"{row_words}: {words}", "warning"))
 
     return sentences
+
+
+def moved_most(comparison: Comparison) -> list[Sentence]:
+    """The queries on which B lost most and gained most, for comparisons that have no table of queries."""
+    if comparison.texts:
+        return []
+
+    pair = comparison.of(comparison.primary)[0]
+    values = comparison.values[comparison.primary]
+    row_of = {run: i for i, run in enumerate(comparison.runs)}
+    differences = np.nan_to_num(values[row_of[pair.b]] - values[row_of[pair.a]])
+    gains = differences
+    if not pair.higher_is_better:
+        gains = -differences
+
+    sentences = []
+    for words, order in (
+        ("Lost most", np.argsort(gains, kind="stable")),
+        ("Gained most", np.argsort(-gains, kind="stable")),
+    ):
+        sign = -1.0
+        if words == "Gained most":
+            sign = 1.0
+        moved = [int(i) for i in order[:MOST_MOVED] if sign * gains[i] > 0]
+        named = [f"{ids.show(comparison.queries[i])} {number(float(differences[i]), signed=True)}" for i in moved]
+        if named:
+            sentences.append(f"{words}: {', '.join(named)}.")
+    if not sentences:
+        return []
+    return [Sentence(" ".join(sentences), "remark")]
 
 
 def queries(comparison: Comparison) -> list[Table]:

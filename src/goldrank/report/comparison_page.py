@@ -13,16 +13,17 @@ from goldrank.base import ids
 from goldrank.comparison import rank_changes
 from goldrank.comparison.intervals import percent
 from goldrank.comparison.leaderboard import Leaderboard, leaderboard
-from goldrank.comparison.pair import Pair, format_probability
+from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import SMALL
 from goldrank.data.documents import Document
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences, warnings_first
-from goldrank.report import charts, comparison_queries, html
+from goldrank.report import charts, comparison_queries, decision, html
 from goldrank.report import leaderboard as board_tables
-from goldrank.report.comparison import MARKED, letters_note, reasons, style, systems, win_tie_loss
+from goldrank.report.comparison import MARKED, letters_note, style, systems, win_tie_loss
 from goldrank.report.comparison_queries import excerpt
+from goldrank.report.decision import Decision
 from goldrank.report.numbers import interval, number, p_value
 
 MOST_BYTES = 2_900_000
@@ -77,8 +78,7 @@ def render(comparison: Comparison) -> str:
     values = {
         "c": c,
         "lead": lead,
-        "facts": _facts(c, lead),
-        "caveats": _caveats(c, lead),
+        "decision": _decision(c, lead),
         "to_judge": _to_judge(c, first),
         "level": percent(c.statistics.level),
         "letters_note": letters_note(c),
@@ -148,43 +148,23 @@ def _verdicts(pairs: Sequence[Pair]) -> list[Sentence]:
     return [Sentence(pair.words, style(pair)) for pair in pairs[:MOST_VERDICTS]]
 
 
-def _facts(c: Comparison, lead: _Lead) -> list[tuple[str, str, str]]:
-    """The numbers behind the verdict: name, value, and an explanation."""
-    pair = lead.pair
-    rows = [
-        ("difference", number(pair.difference, signed=True), f"{pair.measure}, B − A"),
-        (f"{percent(c.statistics.level)} interval", interval(pair.interval, signed=True), "other queries like these"),
-        ("queries", win_tie_loss(pair), "better / equal / worse"),
-    ]
-    if not math.isnan(pair.p_adjusted):
-        p = p_value(pair.p_adjusted, pair.at_most, c.statistics.alpha)
-        rows.append(("p, corrected", p, f"alpha {c.statistics.alpha:g}"))
+def _decision(c: Comparison, lead: _Lead) -> Decision:
+    """The box: of many systems who may be best, else the pair that decides."""
+    if lead.board is not None and c.baseline is None:
+        return decision.of_board(lead.board, percent(c.statistics.level))
 
-    if not math.isnan(pair.probability):
-        rows.append(("probability", format_probability(pair.probability), "that B is better"))
-
-    if not math.isnan(pair.effect):
-        rows.append(("d", number(pair.effect, 2), f"{pair.moved:.0%} of the queries moved"))
-
-    return rows
-
-
-def _caveats(c: Comparison, lead: _Lead) -> list[Sentence]:
-    """Why not to trust the verdict, or why to."""
-    words = {pair.words: pair for pair in c.of(c.primary)}
-    sentences = reasons(lead.pair)
-    open_pairs = [pair for pair in words.values() if pair.could_be_turned and pair != lead.pair]
+    more = []
+    open_pairs = [pair for pair in c.of(c.primary) if pair.could_be_turned and pair != lead.pair]
     if open_pairs:
         names = ", ".join(_pair_name(pair.a, pair.b) for pair in open_pairs[:3])
         if len(open_pairs) > 3:
             names += f" and {len(open_pairs) - 3:,} more"
-        sentences.append(Sentence(f"Unjudged documents could decide {names} too.", "warning"))
-
+        more.append(Sentence(f"Unjudged documents could decide {names} too.", "warning"))
     serious = sum(note.is_warning for note in c.notes)
     if serious:
-        sentences.append(Sentence(f"{count(serious, 'warning')} about the data below, in the notes.", "remark"))
+        more.append(Sentence(f"{count(serious, 'warning')} about the data below, in the notes.", "remark"))
 
-    return warnings_first(sentences) or [Sentence("Nothing was found that speaks against it.", "remark")]
+    return decision.of_pair(lead.pair, more)
 
 
 def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:

@@ -1,0 +1,189 @@
+"""The box that the page of a comparison opens with: word, number, picture, what it rests on, what would change it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from goldrank.base import ids
+from goldrank.comparison.intervals import percent
+from goldrank.comparison.leaderboard import Leaderboard
+from goldrank.comparison.pair import Pair, format_interval, format_p, format_probability
+from goldrank.data.table import Sentence, count
+from goldrank.report.comparison import first_two, reasons, to_judge_words
+from goldrank.report.numbers import number
+
+SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unclear": "?", "judge first": "✎", "diagnostic": "·"}
+"""What stands before each word, for those who do not see colours."""
+STYLES = {"judge first": "judge", "diagnostic": "unclear"}
+"""The styles of words that are not their own."""
+NEAR = 18
+"""In percent of the width, how near 0 an end of the line has no number."""
+ROOM = 0.08
+"""The share of a picture's width that is free on each side."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Where a difference lies: positions in percent of the width."""
+
+    zero: float
+    value: float
+    low: float
+    high: float
+    zone: tuple[float, float] | None
+    """What is too small to matter: where it begins, and its width."""
+    unknown: tuple[float, float] | None
+    """Where judgements of all documents could put it: where that begins, and its width."""
+    ends: tuple[str, str]
+    """The numbers at both ends of the line; none beside 0."""
+    label: str
+    """What it shows, in a sentence."""
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The probability that B is better on other queries, as a bar."""
+
+    percent: float
+    shown_from: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What people see first."""
+
+    word: str
+    sign: str
+    style: str
+    value: str
+    about: str
+    picture: Picture | None
+    likelihood: Likelihood | None
+    rests_on: Sequence[str]
+    changes: Sequence[Sentence]
+
+
+def of_pair(pair: Pair, more: Sequence[Sentence] = ()) -> Decision:
+    """The decision on two systems; `more` is what else could change it."""
+    level = percent(pair.statistics.level)
+    about = pair.measure
+    if pair.word == "judge first":
+        about += " as judged today"
+    if not math.isnan(pair.interval.low):
+        about += f", {level} interval {format_interval(pair.interval, signed=True)}"
+
+    return Decision(
+        word=pair.word,
+        sign=SIGNS[pair.word],
+        style=STYLES.get(pair.word, pair.word),
+        value=number(pair.difference, signed=True),
+        about=about,
+        picture=_picture(pair, level),
+        likelihood=_likelihood(pair),
+        rests_on=_rests_on(pair),
+        changes=[*reasons(pair), *more],
+    )
+
+
+def of_board(board: Leaderboard, level: str) -> Decision:
+    """The decision on many systems: who may be best."""
+    first = board.standings[0]
+    best, size = len(board.may_be_best), len(board.standings)
+    word, style, sign = f"{best} may be best", "unclear", SIGNS["unclear"]
+    if best == 1:
+        word, style, sign = "best", "better", SIGNS["better"]
+
+    rests_on = [f"{size - best:,} of {size:,} are worse than another for sure"]
+    rests_on.append(
+        f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart, on {board.queries:,} queries"
+    )
+    if board.contenders_words:
+        rests_on.append(board.contenders_words)
+
+    changes = [Sentence(words, "remark") for words in (first_two(board), to_judge_words(board)) if words]
+    return Decision(
+        word=word,
+        sign=sign,
+        style=style,
+        value=number(first.value),
+        about=f"{board.measure} of {ids.show(first.run)}, {level} interval {format_interval(first.interval)}",
+        picture=None,
+        likelihood=None,
+        rests_on=rests_on,
+        changes=changes,
+    )
+
+
+def _rests_on(pair: Pair) -> list[str]:
+    """The facts behind a decision: at most four."""
+    moved = pair.wins + pair.losses
+    queries = f"{moved:,} of {pair.n:,} queries moved: {pair.wins:,} better, {pair.losses:,} worse, {pair.ties:,} equal"
+    if pair.verdict == "diagnostic":
+        queries = f"{moved:,} of {pair.n:,} queries moved"
+    facts = [queries]
+
+    unjudged = pair.unjudged
+    if unjudged is not None:
+        shares = f"{unjudged.judged_a:.0%} of {ids.show(pair.a)}'s and {unjudged.judged_b:.0%} of {ids.show(pair.b)}'s"
+        facts.append(f"{shares} documents within reach are judged")
+    if not math.isnan(pair.p_adjusted):
+        facts.append(f"p {format_p(pair.p_adjusted, pair.at_most, pair.statistics.alpha)}, corrected")
+    if not math.isnan(pair.effect):
+        facts.append(f"d = {pair.effect:.2f}")
+    return facts
+
+
+def _likelihood(pair: Pair) -> Likelihood | None:
+    if math.isnan(pair.probability):
+        return None
+    words = f"Better on other queries like these: {format_probability(pair.probability)}"
+    return Likelihood(100 * pair.probability, 100 * (1 - pair.statistics.alpha / 2), words)
+
+
+def _picture(pair: Pair, level: str) -> Picture | None:
+    """The interval on a line with 0, the margin, and what judging could make of it."""
+    low, high = pair.interval
+    if math.isnan(low):
+        return None
+
+    points = [0.0, low, high, pair.difference]
+    margin, unjudged = pair.statistics.margin, pair.unjudged
+    if margin is not None:
+        points += [-margin, margin]
+    if pair.could_be_turned and unjudged is not None:
+        points += [unjudged.low, unjudged.high]
+
+    least, greatest = min(points), max(points)
+    room = ROOM * (greatest - least) or 0.01
+    begin, width = least - room, greatest - least + 2 * room
+
+    def place(value: float) -> float:
+        return round(100 * (value - begin) / width, 2)
+
+    def span(first: float, last: float) -> tuple[float, float]:
+        return place(first), round(place(last) - place(first), 2)
+
+    zone = None
+    if margin is not None:
+        zone = span(-margin, margin)
+    label = f"Difference {pair.difference:+.4f}, {level} interval {format_interval(pair.interval, signed=True)}"
+    unknown = None
+    if pair.could_be_turned and unjudged is not None:
+        unknown = span(unjudged.low, unjudged.high)
+        label += f"; with all documents judged {unjudged.low:+.4f} to {unjudged.high:+.4f}"
+
+    ends = (_end(begin, width, place(0.0)), _end(begin + width, width, 100 - place(0.0)))
+    return Picture(place(0.0), place(pair.difference), place(low), place(high), zone, unknown, ends, f"{label}.")
+
+
+def _end(value: float, width: float, from_zero: float) -> str:
+    """The number at an end of the line, with as many decimals as tell it from 0."""
+    if from_zero < NEAR:
+        return ""
+    decimals = 2
+    if width < 0.1:
+        decimals = 4
+    return number(value, decimals, signed=True)
