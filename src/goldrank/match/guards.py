@@ -387,11 +387,15 @@ def _start(quantity: Quantity) -> int:
     return quantity.start
 
 
+_ONE_LETTER = re.compile(r"[\s-]?[A-Za-z]\b")
+"""A unit that may as well be a letter: "a d"."""
+
+
 def _quantity(text: str, word: NumberWord) -> Quantity | None:
     """A number in words, with its unit; nothing if its word is a number only before a unit, and none follows."""
     digits = str(word.value)
     unit = unit_at(text, word.start, word.end)
-    if unit is None and word.only_before_units:
+    if word.only_before_units and (unit is None or _ONE_LETTER.match(text, word.end)):
         return None
     reading = frozenset[Value | str]((_value(digits, False),))
     return Quantity(word.start, word.end, reading, unit, digits, is_weak=word.value == 1)
