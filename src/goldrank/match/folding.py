@@ -188,7 +188,13 @@ def tidied(text: str) -> str:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFC", _plain_signs()(text))
-    return _BLANKS.sub(_one_blank, text)
+    if any(sign in text for sign in _UNTIDY):
+        return _BLANKS.sub(_one_blank, text)
+    return text
+
+
+_UNTIDY = ("  ", " \n", "\n ", "\t", "\r", "\x0b", "\x0c", "\u3000", "\u2003", "\u2002", "\u2028", "\x85")
+"""Blanks that are not one blank, or one line end."""
 
 
 def _one_blank(match: re.Match[str]) -> str:

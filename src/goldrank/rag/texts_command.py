@@ -86,7 +86,7 @@ def command(
 
     chosen = answers or Answers()
     if judge is not None:
-        chosen = replace(chosen, judge=judge.judge(prompt="support"))
+        chosen = replace(chosen, judge=judge.matcher(prompt="support"))
     if query is not None and output.form != "terminal":
         raise click.UsageError("--explain is shown as text; -o x.html writes a page")
     if thresholds and chosen.abstain_below is not None:
