@@ -50,7 +50,7 @@ def calls_options(function: Function) -> Function:
 
 
 IN_PIPES = 10.0
-"""Seconds between two lines of progress where nobody looks at a terminal."""
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 def teller() -> Callable[[int, int], None]:

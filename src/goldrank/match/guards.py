@@ -273,7 +273,7 @@ class TextFacts:
         """The facts of one stretch; only the text near it is looked at.
 
         If words of a reference stand before or after those that matched, the words in their places belong to the
-        stretch: "Nobody could open it" for "Anybody can open it".
+        stretch: "You cannot open it" for "We may open it".
         """
         low = max(start - _NEAR, 0)
         near = TextFacts(self.text[low : end + _NEAR])
