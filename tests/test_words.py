@@ -27,8 +27,11 @@ INSTEAD = {
 }
 """Patterns of words, and what to write instead."""
 
+TABLES = ("negations.py", "opposites.py", "number_words.py")
+"""Tables of words of many languages, which matchers look for."""
+
 FILES = [
-    *SOURCE.rglob("*.py"),
+    *(path for path in SOURCE.rglob("*.py") if path.name not in TABLES),
     *SOURCE.rglob("*.jinja"),
     *SOURCE.rglob("*.js"),
     *(places.ROOT / "docs").rglob("*.md"),

@@ -1,18 +1,21 @@
-r"""From files to a decision: sweep over chunkings and retrievers, why questions fail, and a gate for the next change.
+r"""From files to a decision, on documents in three languages: scores, why questions fail, a sweep, a gate, pages.
 
-The documents are parts of the Constitution of the United States (public domain), the questions and quotations in
-gold.jsonl are made for them. Two small retrievers stand in for yours: what goldrank needs is only what they return.
+The documents are parts of the Constitution of the United States, the Grundgesetz of Germany and the French declaration
+of 1789 (public domain, official texts); the questions and quotations in gold.jsonl are made for them. Two small
+retrievers stand in for yours: what goldrank needs is only what they return.
 
     python examples/rag/sweep_causes_gate.py [FOLDER]
 
 writes files of results, chunks, pages and saved scores to FOLDER (a temporary one without it). The same on the command
 line, with those files:
 
-    goldrank sweep small/bm25=small-bm25.jsonl large/bm25=large-bm25.jsonl ... --gold gold.jsonl --evidence documents/ \
-        --evidence small=documents/,chunks=small-chunks.jsonl,unlocated=missed ... --budget 120,240,480 -o sweep.html
+    goldrank texts medium-bm25.jsonl --gold gold.jsonl --evidence documents/ --slice language
     goldrank causes small-bm25.jsonl --gold gold.jsonl --evidence documents/,chunks=small-chunks.jsonl -k 3 \
         -o causes.html
+    goldrank sweep small/bm25=small-bm25.jsonl large/bm25=large-bm25.jsonl ... --gold gold.jsonl --evidence documents/ \
+        --evidence small=documents/,chunks=small-chunks.jsonl,unlocated=missed ... --budget 120,240,480 -o sweep.html
     goldrank gate bm25.json --baseline baseline.json --rule "EvidenceRecall@3: -2%"
+    goldrank serve medium-bm25.jsonl --gold gold.jsonl --evidence documents/,chunks=medium-chunks.jsonl
 """
 
 from __future__ import annotations
@@ -47,7 +50,7 @@ def cut(documents: dict[str, str], size: int) -> list[dict]:
 
 
 def terms(text: str) -> list[str]:
-    return [word.rstrip("s") for word in re.findall(r"[a-z]+", text.lower())]
+    return [word.rstrip("s") for word in re.findall(r"[^\W\d_]+", text.lower())]
 
 
 def bm25(question: str, bags: list[Counter], k1: float = 1.2, b: float = 0.75) -> list[float]:
@@ -81,7 +84,7 @@ def retrieve(rank, questions: list[dict], chunks: list[dict]) -> list[dict]:
 
 
 def write(path: Path, records: list[dict]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
     return path
 
 
@@ -97,9 +100,16 @@ def main(folder: Path) -> None:
             name = f"{chunking}-{retriever.__name__}.jsonl"
             systems[chunking, retriever.__name__] = write(folder / name, retrieve(retriever, questions, chunks))
 
-    # 1. Which setting is worth its tokens? The one in use now is named beforehand.
+    # 1. How good is it, in each language? Slices are a field of the questions themselves.
     items = {name: goldrank.read_items(path, gold=gold) for name, path in systems.items()}
-    evidence = {name: goldrank.Evidence(HERE / "documents", chunks=path) for name, path in indexes.items()}
+    evidence = {
+        name: goldrank.Evidence(HERE / "documents", chunks=path, unlocated="missed") for name, path in indexes.items()
+    }
+    current = items["medium", "bm25"]
+    scores = goldrank.evaluate_texts(current, evidence=evidence["medium"])
+    print(goldrank.score_intervals(scores, queries=current.queries, slice_by="language"))
+
+    # 2. Which setting is worth its tokens? The one in use now is named beforehand.
     swept = goldrank.sweep(items, budget=[120, 240, 480], evidence=evidence)
     print(swept)
     print(f"\n{swept.compare('large/overlap 240 tokens')}")
@@ -108,14 +118,14 @@ def main(folder: Path) -> None:
     tests = swept.tests("large/overlap 240 tokens")
     (folder / "sweep.html").write_text(sweep_report.page(swept, tests), encoding="utf-8")
 
-    # 2. Why do questions fail?
+    # 3. Why do questions fail?
     from goldrank.rag import causes_report
 
     why = goldrank.find_causes(items["small", "bm25"], k=3, evidence=evidence["small"])
     print(f"\n{why}")
     (folder / "causes.html").write_text(causes_report.page(why), encoding="utf-8")
 
-    # 3. Hold the next change to what there is now.
+    # 4. Hold the next change to what there is now.
     measures = ["EvidenceRecall@3", "SpanRecall(tokens=120)"]
     sources = goldrank.Evidence(documents, unlocated="missed")
     before = goldrank.evaluate_texts(items["medium", "overlap"].renamed("now"), measures, evidence=sources)
@@ -126,6 +136,13 @@ def main(folder: Path) -> None:
     verdict = goldrank.gate(after, "EvidenceRecall@3: -2%", folder / "baseline.json")
     print(f"\n{verdict}")
     assert verdict.status == "pass"
+
+    # 5. Pages of every question, with its evidence in its source: what `goldrank serve` shows, as files.
+    from goldrank.explorer import start
+
+    files = [("now", str(systems["medium", "overlap"])), ("bm25", str(systems["medium", "bm25"]))]
+    session = start.text_session_of(files, gold=str(gold), evidence=evidence["medium"])
+    print(start.export(session, str(folder / "pages")))
     assert swept["small/bm25 120 tokens"].tokens <= 120
 
 

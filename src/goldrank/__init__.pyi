@@ -106,6 +106,7 @@ from goldrank.judging.bias import judge_agreement as judge_agreement
 from goldrank.judging.command import Command as Command
 from goldrank.judging.corrected import CorrectedValue as CorrectedValue
 from goldrank.judging.corrected import CorrectedValues as CorrectedValues
+from goldrank.judging.corrected import corrected_scores as corrected_scores
 from goldrank.judging.corrected import corrected_values as corrected_values
 from goldrank.judging.endpoint import Endpoint as Endpoint
 from goldrank.judging.item import Judge as Judge
@@ -284,6 +285,7 @@ __all__ = [
     "compare",
     "compare_collections",
     "compare_rankings",
+    "corrected_scores",
     "corrected_values",
     "diff",
     "evaluate",

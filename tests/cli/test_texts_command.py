@@ -336,3 +336,32 @@ def test_curves_of_thresholds(scored, tmp_path, capsys):
     assert "on the other 20, where always answering has 0.500 and always abstaining 0.500" in shown
     assert "<h2>Thresholds</h2>" in page.read_text()
     assert command([*asked, "--answers", "abstain_below=0.5"]) == 2
+
+
+def test_slices_by_fields_of_the_items_themselves(folder: Path, told: Told) -> None:
+    """q1 is German with 1 of 2 references in its first text, q2 French with none; no second file is needed."""
+    languages = {"q1": "de", "q2": "fr"}
+    Path("own.jsonl").write_text("\n".join(json.dumps({**item, "language": languages[item["id"]]}) for item in ITEMS))
+    output = told.ok("texts", "own.jsonl", "-m", "Cover@1", "--slice", "language")
+    rows = [line.split()[:3] for line in output.splitlines() if line[:2] in ("de", "fr")]
+    assert rows == [["de", "1", "0.5000"], ["fr", "1", "0.0000"]]
+
+    gold = [{"id": item["id"], "references": item["references"], "language": languages[item["id"]]} for item in ITEMS]
+    Path("gold.jsonl").write_text("\n".join(map(json.dumps, gold)))
+    results = [{"id": item["id"], "retrieved": item["retrieved"]} for item in ITEMS]
+    Path("results.jsonl").write_text("\n".join(map(json.dumps, results)))
+    arguments = ("texts", "results.jsonl", "--gold", "gold.jsonl", "-m", "Cover@1", "--slice", "language")
+    assert told.ok(*arguments) == output
+
+    assert "Did you mean language?" in told.fails("texts", "own.jsonl", "--slice", "langage")
+
+
+def test_slices_of_records_of_ids(folder: Path, told: Told) -> None:
+    records = [
+        {"id": "q1", "retrieved_ids": ["a", "b"], "expected_ids": ["a"], "language": "de"},
+        {"id": "q2", "retrieved_ids": ["a", "b"], "expected_ids": ["z"], "language": "fr"},
+    ]
+    Path("ids.jsonl").write_text("\n".join(map(json.dumps, records)))
+    output = told.ok("eval", "ids.jsonl", "-m", "P@1", "--slice", "language")
+    rows = [line.split()[:3] for line in output.splitlines() if line[:2] in ("de", "fr")]
+    assert rows == [["de", "1", "1.0000"], ["fr", "1", "0.0000"]]

@@ -39,9 +39,16 @@ def test_example(script, tmp_path):
 @pytest.mark.slow
 def test_from_files_to_sweep_causes_and_gate(tmp_path):
     told = run(FOLDER / "rag" / "sweep_causes_gate.py", tmp_path, "out")
-    for words in ("covers most", "Main effect of the chunking", "cut by a border", "not in the corpus", "check passed"):
+    for words in (
+        "covers most",
+        "Main effect of the chunking",
+        "cut by a border",
+        "not in the corpus",
+        "check passed",
+        "by language",
+    ):
         assert words in told
-    for name in ("sweep.html", "causes.html", "small-chunks.jsonl", "baseline.json"):
+    for name in ("sweep.html", "causes.html", "small-chunks.jsonl", "baseline.json", "pages/index.html"):
         assert (tmp_path / "out" / name).stat().st_size > 500
 
 

@@ -27,7 +27,7 @@ def own(retrieved: str, reference: str) -> bool:
     [
         (Matching, {"unit": "word"}, "chunk, sentence"),
         (Matching, {"credit": "all"}, "any, one_to_one, first_free, pairs"),
-        (Matching, {"guards": ["dates"]}, "numbers, units, negations, identifiers, names"),
+        (Matching, {"guards": ["dates"]}, "numbers, units, negations, opposites, identifiers, names"),
         (Matching, {"tokens": "letters"}, "words, characters"),
         (Matching, {"matcher": "rouge-x"}, "rouge-l"),
         (Evidence, {"lengths": "words"}, "char, token"),

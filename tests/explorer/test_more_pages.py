@@ -205,3 +205,28 @@ def test_every_page_has_a_body(tmp_path):
     with Served("--demo", "--log", str(tmp_path / "log.db"), cache=tmp_path) as server:
         for path in ("/", "/queries", "/query?id=q04", "/judge", "/judges", "/conflicts", "/notes", "/part/judge"):
             assert "</h" in server.get(path)[2], path
+
+
+def test_quoted_evidence_is_shown_in_its_source(tmp_path, capsys):
+    """`serve results --gold --evidence`: the source of the quotation is on the question's page."""
+    from goldrank.cli import run as command
+
+    source = "Die Mühle wurde 1889 gebaut. Sie ist 33,5 m hoch."
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "de.md").write_text(source, encoding="utf-8")
+    gold = {"id": "q1", "question": "Wie hoch?", "evidence": [{"source": "de.md", "quote": "Sie ist 33,5 m hoch."}]}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold))
+    result = {"id": "q1", "retrieved": [{"id": "c1", "text": source[29:], "source": "de.md", "start": 29, "end": 49}]}
+    (tmp_path / "results.jsonl").write_text(json.dumps(result))
+
+    arguments = ["serve", str(tmp_path / "results.jsonl"), "-o", str(tmp_path / "pages")]
+    shown = ["--gold", str(tmp_path / "gold.jsonl"), "--evidence", str(tmp_path / "docs")]
+    assert command([*arguments, *shown]) == 0, capsys.readouterr().err
+    (page,) = (tmp_path / "pages").glob("query-*.html")
+    text = page.read_text(encoding="utf-8")
+    assert "Source de.md" in text
+    assert "Die Mühle wurde 1889 gebaut." in text
+    assert "EvidenceRecall@5" in text
+
+    assert command([*arguments[:2], "-o", str(tmp_path / "other"), *shown[2:]]) == 2
+    assert "no references found" in capsys.readouterr().err

@@ -298,3 +298,27 @@ def test_doubts_are_how_far_answers_to_the_same_question_lie_apart(tmp_path):
     )  # fmt: skip
     # Asked in the order q, r, q, r: q has 0 and 1, r has 2 and 1.
     assert found.doubts == {"q": 1.0, "r": 1.0}
+
+
+def test_progress_is_told_while_nothing_is_answered(tmp_path, monkeypatch):
+    """An endpoint that hangs: the time goes on without an answer, and people see it."""
+    from goldrank import Matching, evaluate_texts
+    from goldrank.judging import runner
+    from goldrank.judging.judge_matcher import JudgeMatcher
+
+    monkeypatch.setattr(runner, "TELL_AFTER", 0.01)
+
+    async def hanging(question, text, reference):
+        await asyncio.sleep(0.3)
+        return 1
+
+    told = []
+    calls = Calls(log=tmp_path / "log.db", progress=lambda done, total: told.append((done, total)))
+    slow = Function(hanging, scale=(0, 1), name="slow")
+    evaluate_texts(
+        [{"id": "q", "retrieved": ["a"], "references": ["b"]}],
+        "Cover",
+        matching=Matching(JudgeMatcher(slow, calls=calls)),
+    )
+    assert told.count((0, 1)) >= 1
+    assert told[-1] == (1, 1)

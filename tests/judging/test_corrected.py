@@ -196,3 +196,50 @@ def test_keys_that_are_not_there():
     for key in ("nDCG@4", ("nDCG@4",), ("no such measure", "one")):
         with pytest.raises(GoldrankError):
             found[key]
+
+
+def texts_of(count, covered):
+    """Questions with one text each, which covers the reference where `covered` says so."""
+    return [
+        {"id": f"q{i:03}", "retrieved": [f"fact {i}" if covered(i) else "nothing"], "references": [f"fact {i}"]}
+        for i in range(count)
+    ]
+
+
+def test_scores_of_texts_by_people_and_by_a_model(tmp_path, capsys):
+    """People label 20 of 80 questions: the value is that of the estimator on the values of the questions."""
+    by_model = goldrank.evaluate_texts(texts_of(80, lambda i: i % 3 != 0), "Cover@5")
+    by_people = goldrank.evaluate_texts(texts_of(80, lambda i: i % 4 != 0)[:20], "Cover@5")
+    value = goldrank.corrected_scores(by_people, by_model)["Cover@5", "items"]
+
+    y = np.array([float(i % 4 != 0) for i in range(20)])
+    f = np.array([float(i % 3 != 0) for i in range(80)])
+    expected = corrected_mean(y, f[:20], f[20:], level=0.95, two_valued=True)
+    assert value.value == expected.estimate
+    assert (value.by_people, value.by_model) == (15 / 20, f.mean())
+    assert value.interval.low < value.value < value.interval.high
+
+    from goldrank.cli import run as command
+
+    by_people.save(tmp_path / "people.json")
+    by_model.save(tmp_path / "model.json")
+    assert command(["judge", "corrected", str(tmp_path / "people.json"), str(tmp_path / "model.json")]) == 0
+    assert f"{value.value:.4f}" in capsys.readouterr().out
+
+
+def test_scores_that_are_not_of_the_same_questions():
+    all_scores = goldrank.evaluate_texts(texts_of(30, bool), "Cover@5")
+    with pytest.raises(InputError, match="no score of a question that people scored"):
+        goldrank.corrected_scores(all_scores, goldrank.evaluate_texts(texts_of(20, bool), "Cover@5"))
+    with pytest.raises(GoldrankError, match="no measure in common"):
+        goldrank.corrected_scores(goldrank.evaluate_texts(texts_of(20, bool), "RR"), all_scores)
+    with pytest.raises(GoldrankError, match="the scores of one system"):
+        goldrank.corrected_scores({"q": 1}, all_scores)
+
+
+def test_scores_of_rankings_give_the_values_of_judgements():
+    human, model, runs = world()
+    found = corrected(human, model, {"one": runs["one"]}, "nDCG@4")["nDCG@4", "one"]
+    by_people = goldrank.evaluate(human, {q: runs["one"][q] for q in human}, "nDCG@4")
+    by_model = goldrank.evaluate(model, runs["one"], "nDCG@4")
+    assert goldrank.corrected_scores(by_people, by_model)["nDCG@4", by_model.run].value == found.value

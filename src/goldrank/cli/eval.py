@@ -45,6 +45,7 @@ from goldrank.report.show import render
 
 if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
+    from goldrank.data.queries import Queries
 
 
 @declared(usual="-m -q -o --as --map --convention")
@@ -87,7 +88,11 @@ def command(
         scores = list(_measured(inputs, measures, reading).values())
 
     if interval or slices:
-        query_table = known_queries(queries, slices)
+        query_table: Queries | None
+        if queries is None and slices and len(inputs) == 1 and not is_saved(inputs[0]) and inputs[0] != "-":
+            query_table = _own_fields(inputs[0])
+        else:
+            query_table = known_queries(queries, slices)
         show_intervals(scores, query_table, slices, statistics_of(statistics), output)
     else:
         show_scores(scores, output, by_query)
@@ -163,6 +168,13 @@ def _saved(files: tuple[str, ...], measures: tuple[str, ...]) -> list[Scores]:
     if len(saved) > 1 and len(names) == 1:
         return [Scores.merge(saved)]
     return saved
+
+
+def _own_fields(path: str) -> Queries:
+    """What records that hold both sides say of their questions."""
+    from goldrank.io.questions.items import read_items
+
+    return read_items(path).queries
 
 
 def _retrieved(source: Any, reading: ReadingOptions) -> Run:

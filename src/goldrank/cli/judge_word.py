@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ ENDPOINT = NounOption(
     "--judge", "goldrank.judging.endpoint:Endpoint", "model", elsewhere={"base_url": "Say MODEL@URL."}
 )
 PROGRAM = NounOption("--judge", "goldrank.judging.command:Command", "command")
+_MATCHER = "goldrank.judging.judge_options:telling_matcher"
 _PREFIX = "command:"
 _ADDRESS = re.compile(r"(.+?)@(https?://.*)", re.DOTALL)
 
@@ -55,6 +57,11 @@ class JudgeWord:
         model, url = self._model()
         return ENDPOINT.noun(model, url, **fields)
 
+    def matcher(self, **usual: Any) -> Any:
+        """The judge as a matcher of texts that shows its progress."""
+        module, _, name = _MATCHER.partition(":")
+        return getattr(import_module(module), name)(self.judge(**usual))
+
     def _model(self) -> tuple[str, str | None]:
         word = str(self.word)
         matched = _ADDRESS.fullmatch(word)
@@ -70,9 +77,9 @@ def judge_option(**more: Any) -> Callable[[Any], Any]:
         type=NounType(ENDPOINT, JudgeWord),
         metavar="MODEL@URL,KEY=VALUE",
         heading=MEASURE,
-        help="Who is asked: a model at an OpenAI-compatible endpoint, llama@http://localhost:8000/v1,criteria='...', "
-        "or a program that reads and writes JSON Lines, command:PROGRAM. Without @URL: OPENAI_BASE_URL. The key is "
-        "in the environment.",
+        help="Who is asked: a model at an OpenAI-compatible endpoint, llama@http://localhost:8000/v1,criteria='...',"
+        "timeout=60 (seconds for an answer; else 120), or a program that reads and writes JSON Lines, command:PROGRAM. "
+        "Without @URL: OPENAI_BASE_URL. The key is in the environment.",
         **more,
     )
 

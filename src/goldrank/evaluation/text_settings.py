@@ -24,7 +24,7 @@ Unit: TypeAlias = Literal["chunk", "sentence"]
 """What is compared, and what ranks count: whole retrieved texts, or their sentences."""
 Credit: TypeAlias = Literal["any", "one_to_one", "first_free", "pairs"]
 """What counts where a text covers several references, or several texts cover one (`measures.apply.CREDITS`)."""
-Guard: TypeAlias = Literal["numbers", "units", "negations", "identifiers", "names"]
+Guard: TypeAlias = Literal["numbers", "units", "negations", "opposites", "identifiers", "names"]
 """What a match must not differ in (`match.guards.GUARDS`)."""
 Tokens: TypeAlias = Literal["words", "characters"]
 """What budgets count, beside tokenizers by name (`evaluation.tokenizers`)."""
@@ -54,8 +54,8 @@ class Matching(Options):
         one reference, so that as many as possible are given; "first_free": the first reference that no text above it
         was given; "pairs": every pair counts (docs/texts.md).
     guards
-        What a match must not differ in: "numbers", "units", "negations", "identifiers", "names". None: the matcher's
-        guards; (): none.
+        What a match must not differ in: "numbers", "units", "negations", "opposites", "identifiers", "names". None: the
+        matcher's guards; (): none.
     tokens
         What budgets count: "words", "characters", "tiktoken:o200k_base" or "hf:NAME" where these packages and the
         tokenizer are on the machine (nothing is downloaded), or a function of a text that returns its tokens or their

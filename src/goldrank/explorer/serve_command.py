@@ -24,8 +24,8 @@ from goldrank.cli.options import (
     slice_option,
 )
 from goldrank.cli.output import Output, notes_options, output_option, say
-from goldrank.cli.text_options import matching_option
-from goldrank.evaluation.text_settings import Matching
+from goldrank.cli.text_options import evidence_option, gold_option, matching_option
+from goldrank.evaluation.text_settings import Evidence, Matching
 
 SERVING = "Serving"
 
@@ -38,7 +38,9 @@ SERVING = "Serving"
 @file_option("--rules", "rules", heading="What to measure", help="A TOML file with the rules.")
 @documents_option
 @queries_option
+@gold_option
 @matching_option()
+@evidence_option()
 @option("--title", default="", heading=OUTPUT, help="What the first page is called.")
 @log_option
 @file_option("--criteria", help="What grades mean: grade, name and a sentence a line, with tabs between them.")
@@ -81,7 +83,9 @@ def command(
     rules: str | None,
     documents: str | None,
     queries: str | None,
+    gold: str | None,
     matching: Matching | None,
+    evidence: Evidence | None,
     log: str | None,
     me: str | None,
     per_pair: int,
@@ -132,10 +136,17 @@ def command(
 
     if demo:
         session = start.demo_session(measures)
-    elif qrels is not None and is_items(named_file(qrels)[1]):
+    elif qrels is not None and (gold or evidence is not None or is_items(named_file(qrels)[1])):
         reading.refuse(f"{qrels} has questions with texts")
         files = [named_file(text) for text in (qrels, *runs)]
-        session = start.text_session_of(files, measures=measures, title=shown["title"], matching=matching or Matching())
+        session = start.text_session_of(
+            files,
+            measures=measures,
+            title=shown["title"],
+            matching=matching or Matching(),
+            gold=gold,
+            evidence=evidence,
+        )
         read_only = True
     else:
         assert qrels is not None

@@ -17,7 +17,7 @@ from goldrank.base.writing import cache_folder
 from goldrank.conventions import Convention
 from goldrank.data.queries import Queries
 from goldrank.data.run import Run
-from goldrank.evaluation.text_settings import MatchingLike
+from goldrank.evaluation.text_settings import EvidenceLike, MatchingLike
 from goldrank.explorer import serving
 from goldrank.explorer.judging_session import Judging
 from goldrank.explorer.security import new_secret
@@ -124,15 +124,17 @@ def text_session_of(
     measures: Any = None,
     title: str = "",
     matching: MatchingLike = "rouge-l:0.7",
+    gold: str | None = None,
+    evidence: EvidenceLike | None = None,
 ) -> Session:
-    """A session of questions with retrieved texts: (name, file) of each system."""
+    """A session of questions with retrieved texts: (name, file) of each system; `gold` has what is needed."""
     from goldrank.evaluation.texts import evaluate_texts
     from goldrank.explorer.text_session import TextSession
     from goldrank.io.questions.items import read_items
     from goldrank.rag.coverage_curves import with_names
 
-    sets = [read_items(path, name=name) for name, path in files]
-    scores = [evaluate_texts(items, measures or None, matching=matching) for items in sets]
+    sets = [read_items(path, name=name, gold=gold) for name, path in files]
+    scores = [evaluate_texts(items, measures or None, matching=matching, evidence=evidence) for items in sets]
     questions = {query: known.text for items in sets for query, known in items.queries.items() if known.text}
     return TextSession(with_names(scores), title, questions)
 

@@ -15,6 +15,7 @@ PUBLIC = {
     "Command": "goldrank.judging.command",
     "Judge": "goldrank.judging.item",
     "corrected_values": "goldrank.judging.corrected",
+    "corrected_scores": "goldrank.judging.corrected",
     "CorrectedValue": "goldrank.judging.corrected",
     "CorrectedValues": "goldrank.judging.corrected",
     "JudgementLog": "goldrank.judging.log",

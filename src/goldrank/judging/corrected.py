@@ -296,16 +296,98 @@ def corrected_values(
     parsed = resolve_measures(measures, rules)
 
     scored = ScoredTwice.of(people, machine, opened, parsed, rules, depth)
+    return _corrected(scored, parsed, known, drawing, statistics)
+
+
+@named_arguments
+def corrected_scores(
+    people: Scores,
+    model: Scores,
+    *,
+    queries: QueriesLike | None = None,
+    drawn: Drawn | None = None,
+    statistics: Statistics = Statistics(),
+) -> CorrectedValues:
+    """Means of measures over all questions, from scores by a model of all and scores by people of some of them.
+
+    Retrieved texts are scored so: people label the pairs of some questions, drawn at random, and a matcher or a judge
+    decides all.
+
+    Parameters
+    ----------
+    people : Scores
+        By people's labels, of questions that were drawn at random from all.
+    model : Scores
+        The same system, by the model, of all questions, those of people included.
+    queries, drawn, statistics
+        As in `corrected_values`.
+
+    Returns
+    -------
+    CorrectedValues
+
+    Raises
+    ------
+    InputError
+        If people's questions are not among the model's, or are too few.
+    NotMeasuredError
+        If both have no measure in common.
+    MeasureError
+        If a measure is not a mean over questions.
+
+    Examples
+    --------
+    >>> from goldrank import evaluate_texts
+    >>> right = [["a red fact"], ["a blue fact"]]
+    >>> items = [{"id": str(i), "retrieved": ["a red fact"], "references": right[i % 2]} for i in range(60)]
+    >>> model = evaluate_texts(items, "Cover@5", matching="token-recall:0.5")
+    >>> people = evaluate_texts(items[:20], "Cover@5", matching="exact")
+    >>> value = corrected_scores(people, model)["Cover@5", "items"]
+    >>> value.by_people, value.by_model
+    (0.5, 1.0)
+    """
+    of_type(statistics, Statistics, "statistics", "Statistics", hint="For example statistics=Statistics(alpha=0.1).")
+    hint = "For example corrected_scores(evaluate_texts(labelled, ...), evaluate_texts(all, ...))."
+    for side, name in ((people, "people"), (model, "model")):
+        of_type(side, Scores, name, "the scores of one system", hint=hint)
+
+    unknown = [query for query in people.queries if query not in set(model.queries)]
+    if unknown:
+        message = f"the model has no score of a question that people scored: {ids.samples(unknown)}"
+        raise InputError(
+            message, hint="It must score all questions, those of people included.", code="no-shared-queries"
+        )
+    if len(people.queries) < LEAST_JUDGED:
+        message = f"people scored {len(people.queries)} question; {LEAST_JUDGED} are the fewest"
+        raise InputError(message, hint="Twenty are a good beginning.")
+
+    shared = [name for name in model.columns if name in people.columns]
+    if not shared:
+        both = f"{', '.join(people.columns)} and {', '.join(model.columns)}"
+        raise NotMeasuredError("people's and the model's scores have no measure in common", hint=f"They have {both}.")
+
+    known = Queries({})
+    if queries is not None:
+        known = read_queries(queries)
+    scored = ScoredTwice({model.run: people}, {model.run: model}, ())
+    measures = [parse_measure(name) for name in shared]
+    return _corrected(scored, measures, known, _drawn(drawn, known), statistics)
+
+
+def _corrected(
+    scored: ScoredTwice, measures: Sequence[Measure], known: Queries, drawing: Drawn, statistics: Statistics
+) -> CorrectedValues:
+    """Every mean and difference of what was scored twice."""
     units = scored.units(known, drawing)
     values: list[CorrectedValue] = []
-    for measure in parsed:
-        values += _values_of(measure, scored, units, statistics, len(parsed))
+    for measure in measures:
+        values += _values_of(measure, scored, units, statistics, len(measures))
 
     cautions = dict.fromkeys(words for value in values for words in value.estimate.cautions)
     notes = [*scored.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
     judged = set(scored.judged)
 
-    y, f = scored.values(scored.names[0], parsed[0])
+    y, f = scored.values(scored.names[0], measures[0])
     residuals = y - values[0].estimate.weight * f[units.positions]
     return CorrectedValues(
         level=statistics.level,

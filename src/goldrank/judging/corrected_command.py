@@ -12,7 +12,7 @@ from goldrank.base import ids
 from goldrank.base.errors import InputError, did_you_mean
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
-from goldrank.cli.inputs import open_qrels, open_runs
+from goldrank.cli.inputs import is_saved, load_saved, open_qrels, open_runs
 from goldrank.cli.options import (
     FILE,
     OUTPUT,
@@ -30,6 +30,7 @@ from goldrank.judging.corrected import Drawn
 
 if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
+    from goldrank.judging.corrected import CorrectedValues
 
 USUAL_DEPTH = 10
 """The depth where a measure has no cut-off."""
@@ -76,12 +77,20 @@ def command(
     QRELS has both (`judge ask` writes them so), or people's, and --model-qrels the model's. The queries that people
     judged must have been drawn at random, or at random within the strata of --queries (--next draws some), and to the
     measure's depth every document of all runs must be judged. Where the model does not help, people's values alone are
-    shown.
+    shown. Saved scores of one system, people's and then the model's, do for retrieved texts.
     """
-    from goldrank.judging.corrected import CorrectedValues, corrected_values
+    from goldrank.judging.corrected import CorrectedValues, corrected_scores, corrected_values
 
     output.check(CorrectedValues)
     chosen = statistics_of(statistics)
+    if is_saved(qrels):
+        if len(runs) != 1 or measures or baseline is not None:
+            raise click.UsageError("saved scores are two files, by people and by the model, without -m and --baseline")
+        people, model = load_saved((qrels, *runs))
+        corrected = corrected_scores(people, model, queries=queries, drawn=drawn, statistics=chosen)
+        _show(corrected, corrected, following, chosen.seed, output)
+        return
+
     opened = open_runs(runs, reading)
     if baseline is not None:
         opened = opened.only(_known(baseline, opened.names), *(name for name in opened.names if name != baseline))
@@ -100,9 +109,14 @@ def command(
     shown = corrected
     if baseline is not None:
         shown = replace(shown, values=tuple(value for value in shown.values if value.against in (None, baseline)))
+    _show(corrected, shown, following, chosen.seed, output)
+
+
+def _show(corrected: CorrectedValues, shown: CorrectedValues, following: int | None, seed: int, output: Output) -> None:
+    """Show values, and the queries to judge next."""
     output.show(shown)
     if following:
-        for query in corrected.next_queries(following, seed=chosen.seed):
+        for query in corrected.next_queries(following, seed=seed):
             echo(query, err=output.form != "terminal")
 
 

@@ -24,6 +24,8 @@ from goldrank.judging.pool_and_calls import Calls
 
 LONGEST_WAIT = 60.0
 FIRST_WAIT = 0.5
+TELL_AFTER = 5.0
+"""Seconds after which the progress is told again, even if there is none."""
 GROW_AFTER = 20
 """Successes until one more call is made at a time, after the endpoint refused some."""
 _LONG_PROMPT = 3_000
@@ -198,12 +200,13 @@ class Job:
         self._error: JobStopped | None = None
 
         workers = [asyncio.ensure_future(self._worker()) for _ in range(min(self.calls.concurrency, len(self._work)))]
+        teller = asyncio.ensure_future(self._tell_while_waiting())
         try:
             await asyncio.gather(*workers)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+            for task in (*workers, teller):
+                task.cancel()
+            await asyncio.gather(*workers, teller, return_exceptions=True)
             await self.judge.close()
             self.outcome.seconds = time.monotonic() - began
             self.outcome.calls = self.budget.calls
@@ -428,6 +431,12 @@ class Job:
         self._successes += 1
         if self._successes % GROW_AFTER == 0:
             self._allowed = min(self.calls.concurrency, self._allowed + 1)
+
+    async def _tell_while_waiting(self) -> None:
+        """Tell the progress also while nothing is answered: an endpoint may hang."""
+        while True:
+            await asyncio.sleep(TELL_AFTER)
+            self._tell()
 
     def _tell(self) -> None:
         if self.calls.progress is not None:

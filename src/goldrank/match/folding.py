@@ -119,7 +119,7 @@ _EMPHASIS = re.compile(
 """What stands between asterisks; underscores are part of names."""
 
 
-def _gaps(text: str) -> list[tuple[int, int]]:
+def left_out(text: str) -> list[tuple[int, int]]:
     """The parts that are left out first: line ends inside words, addresses of links, marks of emphasis."""
     gaps = _line_ends(text)
     if "](" in text:
@@ -165,10 +165,42 @@ def without_gaps(text: str) -> str:
     >>> without_gaps("See *the* [guide](https://example.org/a).")
     'See the guide.'
     """
-    gaps = _gaps(text)
+    gaps = left_out(text)
     if gaps:
         return _without(text, gaps)
     return text
+
+
+@cache
+def _plain_signs() -> Replacements:
+    quotes = {**dict.fromkeys(map(ord, _SINGLE.replace("`", "")), "'"), **dict.fromkeys(map(ord, _DOUBLE), '"')}
+    return Replacements({**quotes, **dict.fromkeys(_UNSEEN, ""), 0x00A0: " ", 0x202F: " ", 0x2009: " "})
+
+
+_BLANKS = re.compile(r"[^\S\n\r]*(?:(\r\n?|\n)[^\S\n\r]*|[^\S\n\r])")
+
+
+def tidied(text: str) -> str:
+    """A text as people read it: with lines and capitals, but without what is not seen, and in one way of writing signs.
+
+    >>> tidied("Don’t  go\u00adod\u00a0now \\n  please")
+    "Don't good now\\nplease"
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", _plain_signs()(text))
+    if any(sign in text for sign in _UNTIDY):
+        return _BLANKS.sub(_one_blank, text)
+    return text
+
+
+_UNTIDY = ("  ", " \n", "\n ", "\t", "\r", "\x0b", "\x0c", "\u3000", "\u2003", "\u2002", "\u2028", "\x85")
+"""Blanks that are not one blank, or one line end."""
+
+
+def _one_blank(match: re.Match[str]) -> str:
+    if match[1]:
+        return "\n"
+    return " "
 
 
 def fold(text: str) -> str:
@@ -229,7 +261,7 @@ class FoldedText:
         """The folded text with offsets."""
         codes = code_points(text)
         keep = np.ones(len(codes), bool)
-        for begin, end in _gaps(text):
+        for begin, end in left_out(text):
             keep[begin:end] = False
         if text.isascii():
             codes = _ASCII[codes]

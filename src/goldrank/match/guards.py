@@ -1,4 +1,4 @@
-"""What texts with nearly equal words must not differ in: numbers, units, negations, identifiers, and by choice names.
+"""What texts with nearly equal words must not differ in: numbers, units, negations, opposites, identifiers, names.
 
 A pair of texts that a lexical matcher takes for a match is looked at once more: "is not safe" has all the words of "is
 safe", and "within 300 days" has most words of "within 30 days". Only the stretch that matched is looked at.
@@ -11,24 +11,28 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from goldrank.base.errors import OptionError, did_you_mean
 from goldrank.match.citations import number_marks
-from goldrank.match.folding import fold
+from goldrank.match.folding import fold, left_out, without_gaps
+from goldrank.match.measured_units import unit_at
 from goldrank.match.negations import denies_what_it_follows, end_of_clause, may_deny, negations
 from goldrank.match.number_words import NumberWord, number_words
-from goldrank.match.tokens import words
+from goldrank.match.opposites import contradicts
+from goldrank.match.tokens import spans, words
 
 GUARDS = {
     "numbers": "every number of the reference is there, as often",
     "units": "with the same unit",
     "negations": "there are as many negations, and words such as disabled and false, as in the reference",
+    "opposites": "no word of the reference is replaced by one that excludes it: before and after, Monday and Friday",
     "identifiers": "every identifier of the reference is there: max_size, maxSize, os.path, --dry-run, RFC9110",
     "names": "every name of the reference is there: what is capitalised inside sentences",
 }
-DEFAULT = ("numbers", "units", "negations", "identifiers")
+DEFAULT = ("numbers", "units", "negations", "opposites", "identifiers")
 
 Value = tuple[bool, str, int]
 """A number: whether it is negative, its digits without zeros at the ends, and the power of ten."""
@@ -44,6 +48,8 @@ class Quantity(NamedTuple):
     unit: str | None
     written: str
     """Its digits and marks: 3.10 and 3.1 differ where these are versions."""
+    is_weak: bool = False
+    """Whether it may be missing, since its word is an article too: "one week" is contradicted by "two weeks" alone."""
 
 
 def checked(guards: Iterable[str] | None) -> tuple[str, ...]:
@@ -100,7 +106,7 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> list[Quanti
         if match_end <= start or begin - minus >= past:
             continue
         digits = "".join(map(_ascii, match[0]))
-        unit = _unit(text, begin - minus, match_end)
+        unit = unit_at(text, begin - minus, match_end)
         if unit is None and match["plain"] and _is_label(text, begin, match_end, digits):
             readings: list[frozenset[Value | str]] = [frozenset((digits,))]
         else:
@@ -122,7 +128,8 @@ def _readings_of(match: re.Match[str], digits: str, minus: bool) -> list[frozens
 
 _NUMBERED = re.compile(
     r"""(?:^|[\s(\[`])(?:v|ver\.?|versions?|releases?|fassung|versionen|versión|versione|versie|версия|версии|版本)\s?$
-    |[^\s.!?:]\s(?-i:[A-Z])\w*\s$""",
+    |(?:[^\s.!?:]\s|(?:^|[.!?]\s|\n)(?!(?:About|Around|Nearly|Almost|Only|Over|Under|Roughly|The|It|At|In|By)\b))
+     (?-i:[A-Z])\w*\s$""",
     re.VERBOSE | re.IGNORECASE,
 )
 """What stands before the number of a version, a section or a table: such a word, or a name inside a sentence."""
@@ -189,86 +196,6 @@ def _value(number: str, minus: bool) -> Value:
     return (minus, short, exponent + len(digits) - len(short))
 
 
-# Units.
-
-_SYMBOLS = (
-    *("m", "km", "cm", "mm", "nm", "kg", "g", "mg", "t", "l", "ml", "cl", "dl", "s", "ms", "min", "h", "d", "W", "kW"),
-    *("MW", "GW", "kWh", "MWh", "J", "kJ", "MJ", "V", "mV", "kV", "A", "mA", "Hz", "kHz", "MHz", "GHz", "N", "Pa"),
-    *("kPa", "hPa", "bar", "cal", "kcal", "kB", "MB", "GB", "TB", "K", "ft", "lb", "oz", "yd", "mi", "km/h", "mph"),
-)
-_WORDS = {
-    "%": ("%", "percent", "per cent", "prozent", "pct"),
-    "‰": ("‰", "permille"),
-    "°C": ("°c", "℃", "degrees celsius", "celsius"),
-    "°F": ("°f", "℉", "degrees fahrenheit", "fahrenheit"),
-    "µg": ("µg", "μg", "mcg", "ug", "microgram", "micrograms"),
-    "µm": ("µm", "μm", "um", "micrometre", "micrometres", "micrometer", "micrometers"),
-    "m": ("metre", "metres", "meter", "meters", "mètre", "mètres", "metro", "metros"),
-    "km": ("kilometre", "kilometres", "kilometer", "kilometers", "kilomètres"),
-    "cm": ("centimetre", "centimetres", "centimeter", "centimeters"),
-    "mm": ("millimetre", "millimetres", "millimeter", "millimeters"),
-    "kg": ("kilogram", "kilograms", "kilo", "kilos", "kilogramm"),
-    "g": ("gram", "grams", "gramm", "gramme", "grammes"),
-    "mg": ("milligram", "milligrams", "milligramm"),
-    "t": ("tonne", "tonnes", "ton", "tons", "tonnen"),
-    "l": ("litre", "litres", "liter", "liters"),
-    "ml": ("millilitre", "millilitres", "milliliter", "milliliters"),
-    "s": ("sec", "secs", "second", "seconds", "sekunde", "sekunden", "seconde", "secondes", "segundos"),
-    "ms": ("millisecond", "milliseconds"),
-    "min": ("mins", "minute", "minutes", "minuten", "minutos", "minuti"),
-    "h": ("hr", "hrs", "hour", "hours", "stunde", "stunden", "heure", "heures", "hora", "horas", "ore"),
-    "d": ("day", "days", "tag", "tage", "tagen", "jour", "jours", "día", "días", "giorni", "dagen", "dias"),
-    "week": ("weeks", "woche", "wochen", "semaine", "semaines", "semana", "semanas", "weken"),
-    "month": ("months", "monat", "monate", "monaten", "mois", "mes", "meses", "mesi", "maanden"),
-    "year": ("years", "yr", "yrs", "jahr", "jahre", "jahren", "an", "ans", "año", "años", "anni", "jaar", "anos"),
-    "W": ("watt", "watts"),
-    "V": ("volt", "volts"),
-    "ft": ("foot", "feet"),
-    "inch": ("inches",),
-    "mi": ("mile", "miles"),
-    "lb": ("lbs",),
-    "oz": ("ounce", "ounces"),
-    "kB": ("kilobyte", "kilobytes"),
-    "MB": ("megabyte", "megabytes"),
-    "GB": ("gigabyte", "gigabytes"),
-    "USD": ("$", "us$", "usd", "dollar", "dollars"),
-    "EUR": ("€", "eur", "euro", "euros"),
-    "GBP": ("£", "gbp", "pound", "pounds"),
-    "JPY": ("¥", "jpy", "yen"),
-    "CHF": ("chf", "francs", "franken"),
-    "cent": ("cents", "ct"),
-    "thousand": ("tausend", "k"),
-    "million": ("millions", "mio", "millionen", "mn"),
-    "billion": ("billions", "bn", "mrd", "milliarden"),
-}
-_AFTER = re.compile(r"[\s-]?(°\s?[CF]|[%‰℃℉]|[€$£¥](?!\s?\d)|km/h|(?:degrees|per) [a-z]+|[^\W\d_]+)")
-_BEFORE = re.compile(r"([$€£¥]|\b(?:USD|EUR|GBP|JPY|CHF))\s?$")
-
-_NEVER_BEFORE = frozenset(("", *"abcdefghijklmnopqrstuvwxyz0123456789-(.,"))
-"""Signs that do not end a currency: most signs before a number are among them."""
-
-
-@cache
-def _units() -> dict[str, str]:
-    units: dict[str, str] = {}
-    for unit, listed in _WORDS.items():
-        units |= dict.fromkeys((*listed, unit.casefold()), unit)
-    return {**units, **dict(zip(_SYMBOLS, _SYMBOLS, strict=True)), "L": "l", "mL": "ml"}
-
-
-def _unit(text: str, start: int, end: int) -> str | None:
-    """What a number counts, if that is a known unit."""
-    units = _units()
-    if text[start - 1 : start] not in _NEVER_BEFORE:
-        before = _BEFORE.search(text, max(start - 5, 0), start)
-        if before:
-            return units[before[1].casefold()]
-    after = _AFTER.match(text, end)
-    if after is None:
-        return None
-    return units.get(after[1]) or units.get(" ".join(after[1].casefold().replace("° ", "°").split()))
-
-
 # Negations, identifiers and names.
 
 _BLANKS = " \t\u00a0\u3000"
@@ -286,6 +213,9 @@ _IDENTIFIER = re.compile(
 _NAME = re.compile(r"(?<![.!?:\n\"“„»(]\s)(?<!^)(?<=[\s(\"“„'-])[^\W\d_a-z][\w’'-]+")
 
 
+_SENTENCE_END = re.compile(r"[.!?;:…](?=\s|\Z)|[。！？；\n|]")
+_BESIDE = 24
+"""The number of characters before and after a stretch in which a word may stand that replaced one of the reference."""
 _NEAR = 100
 """The number of characters before and after a stretch that may belong to a number or a negation of the stretch."""
 
@@ -295,13 +225,15 @@ class TextFacts:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.around = text
+        """The text with a few words before and after it, where it is a part of another."""
 
     @cached_property
     def numbers(self) -> list[Quantity]:
-        """The numbers, in digits and in words, without the numbers of citations and of items of lists."""
-        in_words = [_quantity(self.text, word) for word in number_words(self.text)]
+        """The numbers, in digits and in words, without the numbers of citations, items of lists and addresses."""
+        in_words = [number for word in number_words(self.text) if (number := _quantity(self.text, word))]
         marks: set[int] = set()
-        for start, end in number_marks(self.text):
+        for start, end in chain(number_marks(self.text), left_out(self.text)):
             marks.update(range(start, end))
         in_digits = (number for number in quantities(self.text) if number.start not in marks)
         return sorted((*in_digits, *in_words), key=_start)
@@ -319,7 +251,7 @@ class TextFacts:
     @cached_property
     def identifiers(self) -> list[str]:
         """The identifiers, as they are written."""
-        return [match["quoted"] or match[0] for match in _IDENTIFIER.finditer(self.text)]
+        return [match["quoted"] or match[0] for match in _IDENTIFIER.finditer(without_gaps(self.text))]
 
     def has_identifier(self, identifier: str) -> bool:
         """Whether an identifier stands here: as whole words, or where other scripts join it as it is written."""
@@ -337,11 +269,42 @@ class TextFacts:
         """Words that are capitalised inside sentences, folded."""
         return Counter(fold(match[0]) for match in _NAME.finditer(self.text) if match[0][0].isupper())
 
-    def near(self, start: int, end: int) -> TextFacts:
-        """The facts of one stretch; only the text near it is looked at."""
+    def near(self, start: int, end: int, reference: TextFacts | None = None) -> TextFacts:
+        """The facts of one stretch; only the text near it is looked at.
+
+        If words of a reference stand before or after those that matched, the words in their places belong to the
+        stretch: "You cannot open it" for "We may open it".
+        """
         low = max(start - _NEAR, 0)
-        part = self.text[low : end + _NEAR]
-        return TextFacts(part).within([(start - low, end - low)])
+        near = TextFacts(self.text[low : end + _NEAR])
+        first, past = start - low, end - low
+        if reference is not None:
+            first, past = near._with_replaced(first, past, reference.words)
+        return near.within([(first, past)])
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words, folded."""
+        return words(self.text)
+
+    def _with_replaced(self, start: int, end: int, reference_words: Sequence[str]) -> tuple[int, int]:
+        """A stretch with as many words before and after it as the reference has there, in the same sentence."""
+        matched = words(self.text[start:end])
+        if not matched or not reference_words:
+            return start, end
+
+        if matched[0] in reference_words and matched[0] != reference_words[0]:
+            number = reference_words.index(matched[0])
+            before = _SENTENCE_END.split(self.text[:start])[-1]
+            replaced = spans(before)[-number - 1 :]
+            if replaced:
+                start += replaced[0][0] - len(before)
+        if matched[-1] in reference_words and matched[-1] != reference_words[-1]:
+            number = reference_words[::-1].index(matched[-1])
+            replaced = spans(_SENTENCE_END.split(self.text[end:])[0])[: number + 1]
+            if replaced:
+                end += replaced[-1][1]
+        return start, end
 
     def within(self, stretches: Sequence[tuple[int, int]]) -> TextFacts:
         """The facts of some stretches alone; a number that reaches into one belongs to it."""
@@ -358,6 +321,7 @@ class TextFacts:
             negations += self._denials(start, end)
 
         part = TextFacts(" ".join(texts))
+        part.around = " ".join(self._to_clause(start, end) for start, end in stretches)
         part.__dict__["numbers"] = numbers
         part.__dict__["negations"] = negations
         return part
@@ -369,6 +333,12 @@ class TextFacts:
         while end < len(self.text) and _is_inside_word(self.text, end):
             end += 1
         return start, end
+
+    def _to_clause(self, start: int, end: int) -> str:
+        """A stretch with a few words before and after it in the same sentence: a word that was replaced is no part."""
+        before = _SENTENCE_END.split(self.text[max(start - _BESIDE, 0) : start])[-1]
+        after = _SENTENCE_END.split(self.text[end : end + _BESIDE])[0]
+        return before + self.text[start:end] + after
 
     def _numbers(self, start: int, end: int) -> Sequence[Quantity]:
         """The numbers that reach into a stretch; they ascend."""
@@ -398,6 +368,8 @@ class TextFacts:
             return True
         if "names" in guards and self.names:
             return True
+        if "opposites" in guards:
+            return True
         return "negations" in guards and (bool(self.negations) or other.may_deny)
 
 
@@ -415,11 +387,18 @@ def _start(quantity: Quantity) -> int:
     return quantity.start
 
 
-def _quantity(text: str, word: NumberWord) -> Quantity:
-    """A number in words, with its unit."""
+_ONE_LETTER = re.compile(r"[\s-]?[A-Za-z]\b")
+"""A unit that may as well be a letter: "a d"."""
+
+
+def _quantity(text: str, word: NumberWord) -> Quantity | None:
+    """A number in words, with its unit; nothing if its word is a number only before a unit, and none follows."""
     digits = str(word.value)
+    unit = unit_at(text, word.start, word.end)
+    if word.only_before_units and (unit is None or _ONE_LETTER.match(text, word.end)):
+        return None
     reading = frozenset[Value | str]((_value(digits, False),))
-    return Quantity(word.start, word.end, reading, _unit(text, word.start, word.end), digits)
+    return Quantity(word.start, word.end, reading, unit, digits, is_weak=word.value == 1)
 
 
 def _overlapping(spans: Sequence[tuple[int, int]], start: int, end: int) -> Sequence[tuple[int, int]]:
@@ -443,6 +422,8 @@ def refusing(reference: TextFacts, text: TextFacts, guards: Sequence[str]) -> st
             return "units"
     if "negations" in guards and len(reference.negations) != len(text.negations):
         return "negations"
+    if "opposites" in guards and contradicts(reference.text, text.around):
+        return "opposites"
     if "identifiers" in guards and not all(map(text.has_identifier, reference.identifiers)):
         return "identifiers"
     if "names" in guards:
@@ -468,10 +449,16 @@ def _has_all(text_numbers: Sequence[Quantity], numbers: Sequence[Quantity], unit
         if units:
             unit = quantity.unit
         index_met = _first_unused((waiting.get((form, unit)) for form in _forms(quantity)), used)
-        if index_met is None:
+        if index_met is not None:
+            used.add(index_met)
+        elif not quantity.is_weak or _is_replaced(quantity, text_numbers):
             return False
-        used.add(index_met)
     return True
+
+
+def _is_replaced(quantity: Quantity, text_numbers: Sequence[Quantity]) -> bool:
+    """Whether a text counts the same unit, and never as often."""
+    return any(number.unit == quantity.unit for number in text_numbers)
 
 
 def _forms(quantity: Quantity) -> frozenset[Value | str]:

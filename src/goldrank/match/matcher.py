@@ -20,9 +20,10 @@ import numpy as np
 from goldrank.base.errors import OptionError, did_you_mean
 from goldrank.base.notes import Note
 from goldrank.data.text_item import Texts
+from goldrank.match.folding import tidied
 from goldrank.match.guards import TextFacts, refusing
 from goldrank.match.guards import checked as checked_guards
-from goldrank.match.tokens import Stretches, has_words, verbatim_places
+from goldrank.match.tokens import Stretches, has_words, stands_there, verbatim_places
 
 
 class Matcher(ABC):
@@ -161,17 +162,20 @@ class Matcher(ABC):
         refused: dict[int, str] = {}
         for pair in np.flatnonzero(passing).tolist():
             i, j = int(left[pair]), int(right[pair])
-            text = text_facts.get(i) or text_facts.setdefault(i, TextFacts(retrieved[i]))
-            reference = reference_facts.get(j) or reference_facts.setdefault(j, TextFacts(references[j]))
+            text = text_facts.get(i) or text_facts.setdefault(i, TextFacts(tidied(retrieved[i])))
+            reference = reference_facts.get(j) or reference_facts.setdefault(j, TextFacts(tidied(references[j])))
+            sides = text.text, reference.text
             if self.parts_of_reference:
                 text, reference = reference, text
-            if not has_words(reference.text) or not reference.needs(text, self.guards):
+            if not has_words(reference.text) or stands_there(text.text, reference.text):
+                continue
+            if not reference.needs(text, self.guards):
                 continue
 
             reasons: list[str] = []
             verbatim = verbatim_places(text.text, reference.text)
-            for stretch in chain(verbatim, self._stretches_if_needed(retrieved[i], references[j])):
-                reasons.append(refusing(reference, text.near(*stretch), self.guards))
+            for stretch in chain(verbatim, self._stretches_if_needed(*sides)):
+                reasons.append(refusing(reference, text.near(*stretch, reference), self.guards))
                 if not reasons[-1]:
                     break
             if reasons and reasons[-1]:

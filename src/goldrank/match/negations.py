@@ -1,8 +1,8 @@
 """Negations: words, endings and signs of many languages, and words that say the opposite, such as "disabled".
 
-Words that are frequent and harmless in another language are left out: "en" is Finnish for "I do not" and Spanish for
-"in". Of languages that deny by an ending or a beginning of each verb, such as Turkish and Czech, only the separate
-words are known.
+Words that are frequent and harmless in another language are left out, or known only where the text shows its language:
+"en" is Finnish for "I do not" and Spanish for "in". Of languages that deny by an ending or a beginning of each verb,
+such as Turkish and Czech, only the separate words are known.
 """
 
 from __future__ import annotations
@@ -17,38 +17,42 @@ from goldrank.match.tokens import Stretches, spans, words
 
 WORDS: dict[str, tuple[str, ...]] = {
     "English": (
-        *("not", "no", "never", "none", "neither", "nor", "cannot", "without"),
+        *("not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "cannot", "without", "hardly"),
         *("false", "disabled", "disable", "disables", "off", "forbidden", "prohibited", "impossible", "unable"),
     ),
     "German": (
         *("nicht", "nie", "niemals", "kein", "keine", "keinem", "keinen", "keiner", "keines", "ohne", "weder"),
-        *("nichts", "falsch", "deaktiviert", "ausgeschaltet", "abgeschaltet", "verboten", "unmöglich"),
+        *("nichts", "niemand", "niemandem", "kaum"),
+        *("falsch", "deaktiviert", "ausgeschaltet", "abgeschaltet", "verboten", "unmöglich"),
     ),
     "French": (
         *("pas", "jamais", "aucun", "aucune", "sans", "ni", "rien"),
         *("faux", "désactivé", "désactivée", "interdit", "interdite", "impossible"),
     ),
     "Spanish": (
-        *("nunca", "jamás", "sin", "ninguno", "ninguna", "ningún", "tampoco", "nada"),
+        *("nunca", "jamás", "sin", "nadie", "ninguno", "ninguna", "ningún", "tampoco", "nada"),
         *("falso", "desactivado", "desactivada", "deshabilitado", "prohibido", "imposible"),
     ),
     "Italian": (
         *("non", "mai", "senza", "nessun", "nessuno", "nessuna", "né", "niente"),
         *("falso", "disattivato", "disabilitato", "vietato", "impossibile"),
     ),
-    "Dutch": ("niet", "geen", "nooit", "zonder", "noch", "uitgeschakeld", "verboden", "onmogelijk"),
-    "Portuguese": ("não", "sem", "nenhum", "nenhuma", "nem", "desativado", "desativada", "proibido", "impossível"),
+    "Dutch": ("niet", "niemand", "geen", "nooit", "zonder", "noch", "uitgeschakeld", "verboden", "onmogelijk"),
+    "Portuguese": (
+        *("não", "ninguém", "sem", "nenhum", "nenhuma", "nem"),
+        *("desativado", "desativada", "proibido", "impossível"),
+    ),
     "Swedish": ("inte", "aldrig", "utan", "ingen", "inget", "inga", "inaktiverad", "förbjudet"),
     "Danish and Norwegian": ("ikke", "aldri", "uden", "uten", "ingen", "deaktiveret", "deaktivert"),
     "Finnish": ("ei", "eikä", "eivät", "eivätkä", "emme", "emmekä", "älä", "älkää", "ilman", "ettei", "pois"),
-    "Polish": ("nie", "nigdy", "bez", "żaden", "wyłączony", "zabroniony"),
+    "Polish": ("nie", "nikt", "nigdy", "bez", "żaden", "wyłączony", "zabroniony"),
     "Czech": ("není", "nikdy", "bez", "žádný", "zakázáno"),
     "Hungarian": ("nem", "nincs", "nélkül", "soha", "tilos"),
     "Turkish": ("değil", "yok", "asla", "hiçbir", "yasak"),
     "Indonesian": ("tidak", "bukan", "tanpa", "jangan", "dilarang"),
     "Vietnamese": ("không", "chưa", "chẳng", "đừng"),
     "Russian": (
-        *("не", "нет", "ни", "без", "никогда", "нельзя"),
+        *("не", "нет", "ни", "без", "никогда", "никто", "нельзя"),
         *("отключен", "отключена", "отключено", "выключен", "выключена", "выключено", "запрещено", "ложь"),
     ),
     "Ukrainian": ("немає", "ніколи", "вимкнено", "заборонено"),
@@ -72,7 +76,10 @@ _INSIDE = {
 }
 """Patterns of languages that put no blanks around negations, or that deny by endings."""
 _INSIDE_WORDS = re.compile("|".join(_INSIDE.values()))
-_CONTRACTED = re.compile(r"n['’ʼ`´]t\b", re.IGNORECASE)
+_CONTRACTED = re.compile(r"n['’ʼ`´]t\b|\bpersonne(?= n['’e])", re.IGNORECASE)
+_FINNISH = re.compile(r"\w{3}ä\b", re.IGNORECASE)
+"""A word that ends so is Finnish, and no word of a language in which "en" is an article."""
+_FINNISH_ONLY = frozenset(("en", "et", "ette", "enkä", "etkä"))
 _PERSIAN_VERB = "نمي"
 """The beginning of a verb that is denied, folded."""
 
@@ -108,10 +115,12 @@ def negations(text: str) -> Stretches:
         stretches = []
     else:
         stretches = [match.span() for match in _INSIDE_WORDS.finditer(text)]
-    if "t" in cut:  # don't is the words don and t
+    if "t" in cut or "personne" in cut:  # don't is the words don and t
         stretches += (match.span() for match in _CONTRACTED.finditer(text))
 
     known = negative_words()
+    if _FINNISH.search(text):
+        known |= _FINNISH_ONLY
     persian = "نم" in text and any(word.startswith(_PERSIAN_VERB) for word in cut)
     if persian or not known.isdisjoint(cut):
         for word, stretch in zip(cut, spans(text), strict=True):
@@ -127,7 +136,9 @@ def may_deny(text: str) -> bool:
     (False, True)
     """
     cut = words(text)
-    if "t" in cut or not negative_words().isdisjoint(cut):
+    if "t" in cut or "personne" in cut or not negative_words().isdisjoint(cut):
+        return True
+    if not _FINNISH_ONLY.isdisjoint(cut) and _FINNISH.search(text):
         return True
     return not text.isascii() and (_INSIDE_WORDS.search(text) is not None or "نم" in text)
 

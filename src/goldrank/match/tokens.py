@@ -188,6 +188,40 @@ def _spans_beyond_ascii(text: str) -> Stretches:
     return list(zip(folded.start[begin].tolist(), folded.end[past - 1].tolist(), strict=True))
 
 
+_BEFORE_SENTENCE = re.compile(
+    r"""(?:(?:\A|[\n\r])[\s>]*(?:(?:[-*+•‣◦▪–]|\(?[0-9]{1,3}[.)])\s+)?   # the beginning of a line, or an item,
+    | [|] | [.!?…:;](?=\s) | [。！？；：।؟۔])                                # or the end of another sentence
+    [\s>#*_"'“”„‘’«»(\[|]*\Z""",
+    re.VERBOSE,
+)
+_AFTER_SENTENCE = re.compile(r"[*_\"'“”‘’«»)\]]*(?:[ \t]*(?:[\n\r|]|\Z)|[.!?…](?=\s|\Z)|[。！？；।؟۔])")
+_ENDS_SENTENCE = re.compile(r"(?:[.!?…](?=\W*\Z)|[。！？；।؟۔])[*_\"'“”‘’«»)\]]*\Z")
+
+
+def stands_there(text: str, sentence: str) -> bool:
+    """Whether a sentence stands in a text, sign by sign, from the end of another sentence to its own end; line ends are
+    blanks.
+
+    >>> stands_there("So it is. It is safe.", "It is safe."), stands_there("It is safe.", "is safe.")
+    (True, False)
+    """
+    sentence = sentence.strip().replace("\n", " ")
+    has_end = _ENDS_SENTENCE.search(sentence) is not None
+    line = text.replace("\n", " ")
+    start = line.find(sentence)
+    while start >= 0:
+        end = start + len(sentence)
+        if has_end:
+            is_whole = not text[end : end + 1].isalnum() or not text[end - 1].isascii()
+        else:
+            is_whole = _AFTER_SENTENCE.match(text, end) is not None
+        before = text[max(start - 12, 0) : start]
+        if is_whole and _BEFORE_SENTENCE.search(before):
+            return True
+        start = line.find(sentence, start + 1)
+    return False
+
+
 def verbatim_places(text: str, part: str) -> Stretches:
     """Where all words of a part stand in a row in a text: at most the first few stretches.
 

@@ -12,12 +12,13 @@ import click
 from goldrank.base import ids
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
-from goldrank.cli.eval import show_scores
+from goldrank.cli.eval import show_intervals, show_scores
 from goldrank.cli.inputs import watching
 from goldrank.cli.judge_word import JudgeWord, judge_option
 from goldrank.cli.options import FILE, MEASURE, OUTPUT, by_query_option, measures_option
 from goldrank.cli.output import Output, deliver, echo, output_options, show, show_itself, write
 from goldrank.cli.text_options import MATCHERS, TextArguments, answers_option, named_sets, text_options
+from goldrank.comparison.settings import Statistics
 from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
 from goldrank.evaluation.text_settings import Answers, Evidence, Matching
@@ -46,6 +47,15 @@ if TYPE_CHECKING:
     heading=MEASURE,
     help="Show what abstaining below each score costs and brings, and which one to take.",
 )
+@option(
+    "--slice",
+    "slices",
+    multiple=True,
+    metavar="FIELD",
+    heading=MEASURE,
+    help="Show means with intervals, also by slices of the questions: a field of the items or of --gold, such as "
+    "language; may be repeated.",
+)
 @answers_option
 @judge_option()
 @text_options()
@@ -56,6 +66,7 @@ def command(
     by_query: bool,
     query: str | None,
     thresholds: bool,
+    slices: tuple[str, ...],
     answers: Answers | None,
     judge: JudgeWord | None,
     gold: str | None,
@@ -75,11 +86,14 @@ def command(
 
     chosen = answers or Answers()
     if judge is not None:
-        chosen = replace(chosen, judge=judge.judge(prompt="support"))
+        chosen = replace(chosen, judge=judge.matcher(prompt="support"))
     if query is not None and output.form != "terminal":
         raise click.UsageError("--explain is shown as text; -o x.html writes a page")
     if thresholds and chosen.abstain_below is not None:
         raise click.UsageError("--thresholds tries every threshold; leave out --answers abstain_below=")
+
+    if slices and (by_query or query is not None or thresholds):
+        raise click.UsageError("--slice is about means; leave out -q, --explain and --thresholds")
 
     rules = texts.convention
     sets, opened = named_sets(data, texts.reading, gold)
@@ -116,7 +130,9 @@ def command(
 
     def printed() -> None:
         others = replace(output, files=tuple(path for path in output.files if path not in pages))
-        if explanations and not output.is_quiet:
+        if slices:
+            show_intervals(scores, sets[0].queries, slices, Statistics(), others)
+        elif explanations and not output.is_quiet:
             _show_explanations(explanations, scores, str(query))
         else:
             show_scores(scores, others, by_query)
