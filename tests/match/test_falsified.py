@@ -98,7 +98,7 @@ def test_sentences_with_one_fact_changed(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["rouge-l:0.7", "token-recall:0.7"])
 def test_most_of_them_are_alike_enough_without_guards(name: str) -> None:
-    rule = matcher(name).having(())
+    rule = matcher(name).with_guards(())
     assert len(accepted(KNOWN, rule)) > 0.95 * len(KNOWN)
     assert set(accepted(FURTHER, rule)) >= MISSED
 
