@@ -58,7 +58,7 @@ class MeanInterval:
         return self.n < SMALL
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class RunIntervals(Result, Mapping[str, Interval]):
     """The measures of one run with their intervals: `intervals["AP"]`."""
 

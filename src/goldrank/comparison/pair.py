@@ -80,7 +80,7 @@ def verdict_of(
     return "unclear"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Pair(Result):
     """One measure of two systems on the same queries. Differences are `b` minus `a`."""
 

@@ -64,7 +64,7 @@ class Summary:
         return self.interval
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Result):
     """Several systems on the same queries: means with intervals, and each pair's difference.
 
@@ -100,7 +100,7 @@ class Comparison(Result):
     """The measure that decides, if one was named; then the others are secondary."""
     notes: tuple[Note, ...] = ()
     slices: SliceTable | None = None
-    placed: tuple[Placed, ...] = ()
+    placed: tuple[Placed, ...] = field(default=(), compare=False)
     """Where each run put the judged documents, if it was evaluated here; needed to say which of them moved."""
     design: Design | None = None
     """Clusters and weights of the queries; None if each query is its own and all weigh the same."""

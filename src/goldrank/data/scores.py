@@ -576,6 +576,9 @@ class ScoresByRun(Result, Mapping[str, Scores]):
     def __len__(self) -> int:
         return len(self._scores)
 
+    __eq__ = Mapping.__eq__
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
     @property
     def mean(self) -> Mapping[str, Mapping[str, float]]:
         """Each run's summaries."""

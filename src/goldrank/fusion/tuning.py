@@ -31,7 +31,7 @@ from goldrank.fusion.options import Fusion, FusionMethod, as_fusion
 from goldrank.fusion.training import TrainingEntries, hits
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class TunedFusion(Result):
     """A fused run whose parameters were tuned; each query's by the other queries only."""
 

@@ -23,7 +23,7 @@ def render(scores: Sequence[Scores], form: str, by_query: bool = False) -> str:
     return WRITERS[form](scores, by_query)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ScoreTables(Result):
     """The scores of one or more runs as commands show them: summaries, or the values of each query."""
 

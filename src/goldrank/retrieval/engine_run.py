@@ -64,7 +64,7 @@ class EngineAnswer:
     attempts: int = 1
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class EngineRun(Result, Mapping[str, EngineAnswer]):
     """What an engine answered, query by query: `result["q1"]`; `result.run` is the run that is measured.
 
