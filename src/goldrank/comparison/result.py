@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
-from goldrank.base.errors import InputError, MeasureError, did_you_mean
+from goldrank.base.errors import InputError, MeasureError, NotMeasuredError, did_you_mean
 from goldrank.base.notes import Note
 from goldrank.base.types import DocumentsLike, MeasureLike
 from goldrank.base.writing import new_folder
@@ -120,7 +120,8 @@ class Comparison(Result):
         if not isinstance(key, tuple):
             return tuple(self.of(self.measure(key)))
         if len(key) != 3:
-            raise KeyError(f"{key!r:.80}; a pair is named by its measure and two systems: comparison['AP', 'a', 'b']")
+            hint = "A pair is named by its measure and two systems: comparison['AP', 'a', 'b']."
+            raise NotMeasuredError(f"{key!r:.80} names no pair", hint=hint, code="no-such-pair")
 
         measure, a, b = key
         name = self.measure(measure)
@@ -128,11 +129,21 @@ class Comparison(Result):
             if (pair.measure, pair.a, pair.b) == (name, a, b):
                 return pair
 
+        raise self._no_pair(name, a, b)
+
+    def _no_pair(self, measure: str, a: str, b: str) -> NotMeasuredError:
         for run in (a, b):
             if run not in self.runs:
-                raise KeyError(f"no system {run!r}; there are: {', '.join(self.runs)}")
+                problem = f"there is no system {run!r:.80}; there are: {', '.join(self.runs)}"
+                return NotMeasuredError(problem, hint=did_you_mean(str(run), self.runs), code="no-such-pair")
 
-        raise KeyError(f"{a!r} and {b!r} were not compared in this order; differences are the second minus the first")
+        if any((pair.a, pair.b) == (b, a) for pair in self.pairs):
+            problem = f"{a!r} and {b!r} were compared in the other order"
+            hint = f"comparison[{measure!r}, {b!r}, {a!r}] is {a} minus {b}; compare(..., baseline={a!r}) turns it."
+            return NotMeasuredError(problem, hint=hint, code="no-such-pair")
+
+        problem = f"{a!r} and {b!r} were not compared: {self.baseline!r} is the baseline of all pairs"
+        return NotMeasuredError(problem, hint="Without baseline= all pairs are compared.", code="no-such-pair")
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.pairs)
@@ -174,7 +185,7 @@ class Comparison(Result):
         if name not in self.measures:
             hint = did_you_mean(name, self.measures)
             message = f"{name} was not compared; there are: {', '.join(self.measures)}"
-            raise MeasureError(message, hint=hint, code="not-compared")
+            raise NotMeasuredError(message, hint=hint, code="not-compared")
         return name
 
     def of(self, measure: str) -> list[Pair]:

@@ -35,7 +35,8 @@ def same(first: Any, second: Any) -> bool:
 
 def same_fields(first: Any, second: Any) -> bool:
     """Whether two objects of one data class have the same content in all fields that are compared."""
-    return all(same(getattr(first, field.name), getattr(second, field.name)) for field in fields(first) if field.compare)
+    names = [field.name for field in fields(first) if field.compare]
+    return all(same(getattr(first, name), getattr(second, name)) for name in names)
 
 
 def _same_arrays(first: Any, second: Any) -> bool:

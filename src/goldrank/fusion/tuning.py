@@ -160,7 +160,7 @@ def tune_fusion(
         fused = fitted.runs[choice].results
         results |= {queries[i]: fused[queries[i]] for i in np.flatnonzero(~other_folds) if queries[i] in fused}
 
-    ordered = {query: results[query] for query in queries if query in results}
+    ordered = {query: dict(results[query]) for query in queries if query in results}
     return TunedFusion(
         fusion=search.fusion.with_parameters(everything.parameters[best]),
         run=Run(Rankings(ordered), name=f"{search.method.name} tuned"),

@@ -414,10 +414,8 @@ def _cut(ratings: Qrels, relevant_from: float | None) -> Qrels:
         relevant += sum(judged[query].values())
 
     cut = Qrels(judged, name=ratings.name, criteria=ratings.criteria)
-    cut.id_kind = ratings.id_kind
     note = Note.of("ratings-cut", least=f"{relevant_from:g}", part=relevant, whole=cut.size)
-    cut.notes = (*ratings.notes, note)
-    return cut
+    return cut.with_facts(id_kind=ratings.id_kind, notes=(*ratings.notes, note))
 
 
 def _rows(judged: Judgements | Qrels, where: str) -> Judgements:

@@ -251,7 +251,7 @@ def _differences(c: Comparison) -> Table:
         role = ""
         if pair.role in (*MARKED, "primary"):
             role = pair.role
-        verdict_style = pair.verdict
+        verdict_style: str = pair.verdict
         if pair.verdict == "diagnostic":
             verdict_style = "dim"
         row_style = ""

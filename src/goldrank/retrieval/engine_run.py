@@ -111,9 +111,8 @@ class EngineRun(Result, Mapping[str, EngineAnswer]):
         for record in self.records:
             if "error" not in record:
                 rankings[record["id"]] = {entry["id"]: float(entry["score"]) for entry in record["retrieved"]}
-        run = Run(Rankings(rankings), name=self.name)
-        run.has_scores = not any(record.get("scores") == "ranks" for record in self.records)
-        return run
+        has_scores = not any(record.get("scores") == "ranks" for record in self.records)
+        return Run(Rankings(rankings), name=self.name).with_facts(has_scores=has_scores)
 
     @property
     def failures(self) -> dict[str, str]:
