@@ -22,6 +22,7 @@ from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.paired import TESTS
 from goldrank.comparison.settings import Statistics
+from goldrank.comparison.slice_table import SliceTable
 from goldrank.data.documents import Document
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Scores, ScoresByRun
@@ -34,7 +35,6 @@ from goldrank.measures import parse
 if TYPE_CHECKING:
     from goldrank.comparison.design import Design
     from goldrank.comparison.leaderboard import Leaderboard
-    from goldrank.comparison.slices import SliceTable
 
 
 def letters_of(systems: int) -> list[str]:
@@ -99,7 +99,8 @@ class Comparison(Result):
     named_primary: str | None = None
     """The measure that decides, if one was named; then the others are secondary."""
     notes: tuple[Note, ...] = ()
-    slices: SliceTable | None = None
+    slices: SliceTable = field(default_factory=SliceTable)
+    """By attribute and value, if there are slices: `slices["kind"]["short"]["AP", "a", "b"]` is a difference."""
     placed: tuple[Placed, ...] = field(default=(), compare=False)
     """Where each run put the judged documents, if it was evaluated here; needed to say which of them moved."""
     design: Design | None = None
@@ -366,7 +367,7 @@ class Comparison(Result):
             record = {"measure": measure, "run": run, "mean": summary.mean, "summary": summary.shown}
             systems.append({**record, "interval": interval})
         slices = None
-        if self.slices:
+        if self.slices or self.slices.notes:
             slices = self.slices.to_dict()
         notes = [note.to_dict() for note in self.notes]
 
