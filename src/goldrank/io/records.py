@@ -75,7 +75,7 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     """
     if format is not None:
         formats.chosen(format, "records")
-    if is_file(data):
+    if is_file(data) or isinstance(data, ByteSource):
         files = open_files(data, "records", format, lambda header: any(map(fields.wants, header)))
         records: list[Records] = files.read("records", formats.Reading(fields=fields))
         if files.several:
