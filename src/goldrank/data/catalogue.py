@@ -96,17 +96,13 @@ class Catalogue(Frozen):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Catalogue):
             return NotImplemented
-        return same(self._content, other._content)
+        names = ("items", "seen", "vectors", "genres", "groups", "against")
+        if not all(same(getattr(self, name), getattr(other, name)) for name in names):
+            return False
+        return _digest_of(self.train) == _digest_of(other.train)
 
     def __hash__(self) -> int:
         return hash((self.items, self.seen))
-
-    @property
-    def _content(self) -> tuple[Any, ...]:
-        train = None
-        if self.train is not None:
-            train = self.train.digest
-        return self.items, train, self.seen, self.vectors, self.genres, self.groups, self.against
 
     @property
     def removed(self) -> UserHistory | None:
@@ -159,6 +155,12 @@ class Catalogue(Frozen):
         fields = ("train", "vectors", "genres", "groups", "against")
         known = [name for name in fields if getattr(self, name) is not None]
         return f"Catalogue({', '.join([size, *known])})"
+
+
+def _digest_of(train: UserHistory | None) -> str | None:
+    if train is None:
+        return None
+    return train.digest
 
 
 def _history(source: SeenLike) -> UserHistory:

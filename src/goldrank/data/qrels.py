@@ -173,7 +173,7 @@ class Qrels(Frozen, Mapping[str, Mapping[str, Grade]]):
         self._labels: dict[str, dict[str, int]] = {}
 
     def with_facts(self, **facts: Unpack[QrelsFacts]) -> Qrels:
-        """The same judgements, with other facts about them; readers know more than grades tell."""
+        """A copy with other facts about the judgements; readers know more than grades tell."""
         qrels = copy(self)
         qrels._keep(**facts)
         return qrels

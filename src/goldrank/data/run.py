@@ -187,7 +187,7 @@ class Run(Frozen, Mapping[str, Mapping[str, float]]):
         self._keep(name=name, source=source, id_kind=id_kind, notes=notes, has_scores=has_scores, alternatives=None)
 
     def with_facts(self, **facts: Unpack[RunFacts]) -> Run:
-        """The same rankings, with other facts about them; readers know more than rankings tell."""
+        """A copy with other facts about the rankings; readers know more than rankings tell."""
         run = copy(self)
         run._keep(**facts)
         return run

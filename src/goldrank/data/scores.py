@@ -294,12 +294,7 @@ class Scores(Result, Mapping[str, float]):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of values, counts, notes and convention: equal scores have equal digests.
-
-        >>> one, other = (evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR") for _ in range(2))
-        >>> one.digest == other.digest, one.digest == one.renamed("other").digest
-        (True, False)
-        """
+        """SHA-256 of values, counts, notes and convention: equal scores have equal digests."""
         from goldrank.data.saved_scores import digest_of
 
         return digest_of(self)
